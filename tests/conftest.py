@@ -30,7 +30,7 @@ STRAY = re.compile(
     """,
     re.VERBOSE,
 )
-FOUND = "deliberate fault"
+FAULT_PROPERTY = "deliberate fault"
 LIST = ROOT / "test-results" / "mutants.txt"
 
 
@@ -71,7 +71,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Write what `tests/trust/test_mutants.py` has noted, from all workers, and say how many."""
     reports: list[Any] = terminalreporter.getreports("passed")
-    lines = sorted({text for r in reports for name, text in r.user_properties if name == FOUND})
+    lines = sorted(
+        {text for r in reports for name, text in r.user_properties if name == FAULT_PROPERTY}
+    )
     if not lines:
         return
     LIST.parent.mkdir(exist_ok=True)

@@ -49,10 +49,12 @@ def each(
     fixtures of the one test, so that it is for tests that have none.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    kept = list(cases)
-    if not kept:
+    case_list = list(cases)
+    if not case_list:
         raise ValueError(f"no case of {', '.join(keys)}")
-    told = [ids(case) for case in kept] if callable(ids) else list(ids or map(repr, kept))
+    case_names = (
+        [ids(case) for case in case_list] if callable(ids) else list(ids or map(repr, case_list))
+    )
 
     def fold(test: Test) -> Test:
         signature = inspect.signature(test)
@@ -61,22 +63,22 @@ def each(
             raise ValueError(f"{test.__name__} does not take {', '.join(keys)}")
 
         @wraps(test)
-        def every(**given: Any) -> None:
+        def run_every_case(**fixtures: Any) -> None:
             failures: list[BaseException] = []
-            for case, name in zip(kept, told, strict=True):
+            for case, name in zip(case_list, case_names, strict=True):
                 values = case if len(keys) > 1 else (case,)
                 try:  # what fails is raised with the rest, below
-                    test(**given, **dict(zip(keys, values, strict=True)))
+                    test(**fixtures, **dict(zip(keys, values, strict=True)))
                 except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:  # noqa: BLE001
                     failure.add_note(f"where {', '.join(keys)} = {name}")
                     failures.append(failure)
             if failures:
-                said = f"{len(failures)} of {len(kept)} cases fail"
-                raise BaseExceptionGroup(said, failures)
+                summary = f"{len(failures)} of {len(case_list)} cases fail"
+                raise BaseExceptionGroup(summary, failures)
 
         # What `pytest -k` looks for, beside the name: a folded test is found by the name of a case.
-        every.__dict__.update(dict.fromkeys((f"case {name}" for name in told), True))
-        every.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
-        return every
+        run_every_case.__dict__.update(dict.fromkeys((f"case {name}" for name in case_names), True))
+        run_every_case.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+        return run_every_case
 
     return fold

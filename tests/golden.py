@@ -77,18 +77,23 @@ def commands() -> Iterator[tuple[str, ...]]:
     yield ("budget", "--epsilon", "1", "--delta", "1e-6", "--releases", "100")
     yield from (("about", method["slug"]) for method in catalogue["methods"])
     for problem in (row["slug"] for row in catalogue["problems"]):
-        made = [m["slug"] for m in catalogue["methods"] if problem in m["problems"]]
-        run = ("run", "--problem", problem, *(w for slug in made for w in ("--method", slug)))
+        slugs = [m["slug"] for m in catalogue["methods"] if problem in m["problems"]]
+        run = ("run", "--problem", problem, *(w for slug in slugs for w in ("--method", slug)))
         run = (*run, "--n", "1000", "--d", "10", "--p", "3", "--trials", "1", "--seed", "7")
         yield from ((*run, "--geometry", *words) for words in SETS)
         yield from ((*run, *budget) for budget in BUDGETS)
         yield from ((*run, "--calibration", c, "--tuning", t) for c, t in TUNINGS)
         yield (*run, "--distribution", "hypercube")
         users = [m["slug"] for m in catalogue["methods"] if m["level"] == "user"]
-        own = [slug for slug in made if slug in users]
-        together = ("run", "--problem", problem, *(w for slug in own for w in ("--method", slug)))
+        user_slugs = [slug for slug in slugs if slug in users]
+        user_run = (
+            "run",
+            "--problem",
+            problem,
+            *(w for slug in user_slugs for w in ("--method", slug)),
+        )
         for words in USERS:
-            yield (*together, "--p", "3", "--trials", "1", "--seed", "7", *words)
+            yield (*user_run, "--p", "3", "--trials", "1", "--seed", "7", *words)
         ask_bounds = ("bounds", "--problem", problem, "--p", "3")
         for n, d, budget in itertools.product(("100", "100000"), ("1", "50"), BUDGETS):
             yield (*ask_bounds, "--n", n, "--d", d, *budget)
@@ -97,8 +102,8 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 def booked(place: Case) -> dict[str, Any]:
     """Return what a run of a private method books and releases; or the sentence that refuses it."""
-    where, rng = place.point.setting, np.random.default_rng(7)
-    ledger = Ledger(where.budget)
+    setting, rng = place.point.setting, np.random.default_rng(7)
+    ledger = Ledger(setting.budget)
     try:
         result = place.method.release(place.crowd(0), place.plan(), ledger, rng)
     except (InvalidInput, NotApplicable) as refusal:
@@ -120,8 +125,8 @@ def ledgers() -> Iterator[tuple[str, Case]]:
     for name in CASES:
         yield f"ledger of {name}", case(name)
     for slug in PRIVATE:
-        own = make_method(slug, "paper", "theory")
-        yield f"ledger of {slug}, as printed", replace(case(slug), method=own, planned=None)
+        printed = make_method(slug, "paper", "theory")
+        yield f"ledger of {slug}, as printed", replace(case(slug), method=printed, planned=None)
 
 
 def answers(start: str = "") -> dict[str, Any]:
@@ -137,8 +142,8 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
         for key in sorted({*old, *new}):
             yield from differences(old.get(key), new.get(key), f"{place}/{key}")
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for index, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from differences(one, other, f"{place}[{index}]")
+        for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):
+            yield from differences(old_item, new_item, f"{place}[{index}]")
     elif old != new:
         yield f"{place}: {old} became {new}"
 

@@ -52,7 +52,7 @@ LEVEL = {
     "cli": 13,
 }
 # Imports that point up, each with its reason.
-UP = {
+UPWARD_IMPORTS = {
     # The version, which the workers of a cluster must have.
     ("dpsco_core.runs.dask_cluster", "dpsco_core.__version__"),
 }
@@ -152,9 +152,9 @@ def imported(module: str, source: str) -> Iterator[tuple[str, int]]:
 
 def component(module: str) -> str | None:
     """Return the name in `LEVEL` of a module of dpsco_core; None for any other module."""
-    first, _, rest = module.partition(".")
+    package, _, rest = module.partition(".")
     name = rest.partition(".")[0]
-    if first != "dpsco_core":
+    if package != "dpsco_core":
         return None
     return "" if name == "__init__" else name
 
@@ -169,18 +169,18 @@ def target(name: str) -> str:
 
 def imports_point_down(module: str, source: str) -> list[str]:
     """dpsco_core: from a higher level to a lower one only, but for the imports in `UP`."""
-    here = component(module)
-    if here is None:
+    own_component = component(module)
+    if own_component is None:
         return []
-    if here not in LEVEL:
-        return [f"{module}: {here} has no level; add it to LEVEL"]
+    if own_component not in LEVEL:
+        return [f"{module}: {own_component} has no level; add it to LEVEL"]
     faults = []
     for name, line in imported(module, source):
-        there = component(target(name))
-        if there is None or there == here:
+        target_component = component(target(name))
+        if target_component is None or target_component == own_component:
             continue
-        down = there in LEVEL and LEVEL[there] < LEVEL[here]
-        if not down and (module, name) not in UP:
+        is_downward = target_component in LEVEL and LEVEL[target_component] < LEVEL[own_component]
+        if not is_downward and (module, name) not in UPWARD_IMPORTS:
             faults.append(f"{module}:{line} imports {name}, which is not below it")
     return faults
 
@@ -314,30 +314,30 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
     looks for a word in a slug, takes one apart, or makes many slugs of words. That a slug begins
     with what the card says (``slug.startswith(f"{card.kind}.")``) is no pattern.
     """
-    faults, named = [], set()
+    faults, table_names = [], set()
     for node in nodes(source):
         if isinstance(node, ast.Assign | ast.AnnAssign) and _slugs(node.value):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            named |= {t.id for t in targets if isinstance(t, ast.Name)}
+            table_names |= {t.id for t in targets if isinstance(t, ast.Name)}
     for node in nodes(source):
-        what = ""
+        kind = ""
         if isinstance(node, ast.Dict) and sum(map(_is_slug, node.keys)) > 1:
-            what = "a dictionary keyed by slugs"
+            kind = "a dictionary keyed by slugs"
         elif isinstance(node, ast.Match):
             patterns = [case.pattern for case in node.cases]
             if any(_is_slug(part) for pattern in patterns for part in ast.walk(pattern)):
-                what = "a match over slugs"
+                kind = "a match over slugs"
         elif isinstance(node, ast.Compare):
-            asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
-            listed = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
-            what = "a look-up among slugs" if asked and listed else ""
-            what = what or ("a word looked for in a slug" if _in_a_slug(node) else "")
+            is_look_up = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
+            listed = any(_slugs(x) or getattr(x, "id", "") in table_names for x in node.comparators)
+            kind = "a look-up among slugs" if is_look_up and listed else ""
+            kind = kind or ("a word looked for in a slug" if _in_a_slug(node) else "")
         elif isinstance(node, ast.Call) and (_is_pattern(node) or _takes_apart(node)):
-            what = "a pattern over slugs"
+            kind = "a pattern over slugs"
         elif isinstance(node, ast.SetComp | ast.DictComp) and _makes_slugs(node):
-            what = "slugs made of words"
-        if what:
-            faults.append(f"{module}:{node.lineno} has {what}")
+            kind = "slugs made of words"
+        if kind:
+            faults.append(f"{module}:{node.lineno} has {kind}")
     return faults
 
 
@@ -356,8 +356,8 @@ def _is_pattern(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name not in (*BY_PATTERN, *BY_EXPRESSION):
         return False
-    given = [x for a in call.args for x in (a.elts if isinstance(a, ast.Tuple) else [a])]
-    texts = [a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    arguments = [x for a in call.args for x in (a.elts if isinstance(a, ast.Tuple) else [a])]
+    texts = [a.value for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     return any(FAMILY.search(text) for text in texts)
 
 
@@ -369,8 +369,8 @@ def _in_a_slug(node: ast.Compare) -> bool:
     """Whether a word is looked for in a slug; a blank is no word."""
     word = node.left.value if isinstance(node.left, ast.Constant) else "any"
     parts = zip(node.ops, node.comparators, strict=True)
-    inside = any(isinstance(op, ast.In | ast.NotIn) and _names_a_slug(x) for op, x in parts)
-    return inside and bool(str(word).strip())
+    is_look_up = any(isinstance(op, ast.In | ast.NotIn) and _names_a_slug(x) for op, x in parts)
+    return is_look_up and bool(str(word).strip())
 
 
 def _takes_apart(call: ast.Call) -> bool:
@@ -378,15 +378,15 @@ def _takes_apart(call: ast.Call) -> bool:
     function = call.func
     if not isinstance(function, ast.Attribute) or function.attr not in OF_A_SLUG:
         return False
-    given = [x for a in call.args for x in (a.elts if isinstance(a, ast.Tuple) else [a])]
-    return _names_a_slug(function.value) and any(isinstance(a, ast.Constant) for a in given)
+    arguments = [x for a in call.args for x in (a.elts if isinstance(a, ast.Tuple) else [a])]
+    return _names_a_slug(function.value) and any(isinstance(a, ast.Constant) for a in arguments)
 
 
 def _makes_slugs(node: ast.SetComp | ast.DictComp) -> bool:
     """Whether many slugs are made of a fixed beginning: ``{f"lower.mean.{w}" for w in words}``."""
-    made = node.elt if isinstance(node, ast.SetComp) else node.key
-    first = made.values[0] if isinstance(made, ast.JoinedStr) else None
-    return isinstance(first, ast.Constant) and bool(FAMILY.search(str(first.value)))
+    element = node.elt if isinstance(node, ast.SetComp) else node.key
+    start = element.values[0] if isinstance(element, ast.JoinedStr) else None
+    return isinstance(start, ast.Constant) and bool(FAMILY.search(str(start.value)))
 
 
 # Names that are made of another slug, each with its reason.
@@ -440,8 +440,8 @@ def test_no_test_or_benchmark_classifies_methods_or_bounds_by_their_slugs() -> N
         str(path.relative_to(ROOT)): len(tables_of_slugs(path.stem, path.read_text("utf-8")))
         for path in sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")])
     }
-    kept = {path: count for path, count in counts.items() if count}
-    assert kept == TABLES_OF_TESTS, "ask the method or the bound what it is"
+    remaining = {path: count for path, count in counts.items() if count}
+    assert remaining == TABLES_OF_TESTS, "ask the method or the bound what it is"
 
 
 def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[str]:
@@ -487,14 +487,14 @@ def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
 
 def a_refusal_names_fields(module: str, source: str) -> list[str]:
     """The change that a refusal offers is one of a field of a scenario, or another method."""
-    known = {"reason", "otherwise", "nearest", "changes", "method"}
-    known |= {field.name for field in fields(Scenario)}
+    keywords = {"reason", "otherwise", "nearest", "changes", "method"}
+    keywords |= {field.name for field in fields(Scenario)}
     return [
         f"{module}: {word.arg}"
         for node in nodes(source)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "NotApplicable"
         for word in node.keywords
-        if word.arg is not None and word.arg not in known
+        if word.arg is not None and word.arg not in keywords
     ]
 
 
@@ -773,7 +773,7 @@ def test_the_rule_lets_sound_code_pass(rule: Rule, module: str, source: str) -> 
     assert not rule(module, source)
 
 
-def twice(sources: dict[str, str]) -> dict[str, list[str]]:
+def repeated_classes(sources: dict[str, str]) -> dict[str, list[str]]:
     """Return the names that two classes have, and the modules of these."""
     places: dict[str, list[str]] = {}
     for module, source in sources.items():
@@ -784,14 +784,14 @@ def twice(sources: dict[str, str]) -> dict[str, list[str]]:
 
 
 def test_no_two_classes_have_one_name() -> None:
-    shared = twice(modules())
+    shared = repeated_classes(modules())
     assert {name: where for name, where in shared.items() if name not in SHARED_NAMES} == {}
     assert shared.keys() >= set(SHARED_NAMES), "an exception that is not needed"
 
 
 def test_two_classes_of_one_name_are_found() -> None:
     sources = {"a": "class Plan: ...", "b": "def f():\n    class Plan: ...", "c": "class Run: ..."}
-    assert twice(sources) == {"Plan": ["a", "b"]}
+    assert repeated_classes(sources) == {"Plan": ["a", "b"]}
 
 
 def crowded(files: list[str]) -> list[str]:
@@ -799,8 +799,8 @@ def crowded(files: list[str]) -> list[str]:
     entries = {tuple(f.split("/")[:k]) for f in files for k in range(2, f.count("/") + 2)}
     counts = Counter("/".join(entry[:-1]) for entry in entries)
     tops = ("dpsco_core", "dpsco_app")
-    most = {folder: MOST_AT_THE_TOP if folder in tops else MOST_FILES for folder in counts}
-    return [folder for folder in sorted(counts) if counts[folder] > most[folder]]
+    limits = {folder: MOST_AT_THE_TOP if folder in tops else MOST_FILES for folder in counts}
+    return [folder for folder in sorted(counts) if counts[folder] > limits[folder]]
 
 
 def test_no_folder_is_crowded() -> None:
@@ -817,17 +817,17 @@ def test_a_crowded_folder_is_found() -> None:
 
 def cycle(graph: dict[str, set[str]]) -> list[str]:
     """Return one cycle of a directed graph as a path, or nothing."""
-    done: set[str] = set()
+    visited: set[str] = set()
 
     def visit(node: str, path: list[str]) -> list[str]:
         if node in path:
             return [*path[path.index(node) :], node]
-        if node in done:
+        if node in visited:
             return []
-        for after in sorted(graph.get(node, ())):
-            if path_back := visit(after, [*path, node]):
+        for successor in sorted(graph.get(node, ())):
+            if path_back := visit(successor, [*path, node]):
                 return path_back
-        done.add(node)
+        visited.add(node)
         return []
 
     return next((path_back for node in sorted(graph) if (path_back := visit(node, []))), [])
@@ -837,9 +837,9 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     sources = modules()
     graph = {}
     for module, source in sources.items():
-        used = {target(name) for name, _ in imported(module, source)}
-        used |= {f"{name}.__init__" for name in used}
-        graph[module] = (used & sources.keys()) - {module}
+        imports = {target(name) for name, _ in imported(module, source)}
+        imports |= {f"{name}.__init__" for name in imports}
+        graph[module] = (imports & sources.keys()) - {module}
     assert graph["dpsco_core.privacy.ledger"] >= {"dpsco_core.privacy.budget"}
     assert cycle(graph) == []
 
@@ -885,7 +885,7 @@ def test_a_missing_docstring_is_found() -> None:
     from dataclasses import dataclass
 
     @dataclass(frozen=True)
-    class Bare:
+    class Undocumented:
         x: int = 0
 
     def silent() -> None: ...
@@ -896,8 +896,8 @@ def test_a_missing_docstring_is_found() -> None:
         def spoken(self) -> None:
             """Say something."""
 
-    Package.Bare = Bare
+    Package.Bare = Undocumented
     Package.silent = staticmethod(silent)
-    Bare.__doc__ = "Bare(x: int = 0)"
+    Undocumented.__doc__ = "Bare(x: int = 0)"
     faults = undocumented(Package)
     assert [fault.split(": ")[1].split()[0] for fault in faults] == ["Absent", "Bare", "silent"]

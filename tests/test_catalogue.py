@@ -77,7 +77,7 @@ def test_braces_that_do_not_balance_are_found(latex: str) -> None:
     assert balanced(r"\frac{1}{2}\left\{x\right\}")
 
 
-def lost(published: str, slugs: Mapping[str, Sequence[str]]) -> list[str]:
+def lost_slugs(published: str, slugs: Mapping[str, Sequence[str]]) -> list[str]:
     """Return which published slugs are gone, with what breaks by it."""
     pairs = [line.split() for line in published.splitlines()]
     return [
@@ -92,11 +92,11 @@ def test_every_published_slug_is_still_there() -> None:
     published = PUBLISHED.read_text(encoding="utf-8")
     kinds = {line.split()[0] for line in published.splitlines()}
     assert kinds == set(SLUGS)
-    assert not lost(published, SLUGS)
+    assert not lost_slugs(published, SLUGS)
 
 
 def test_a_slug_that_is_gone_is_named_with_what_breaks() -> None:
-    (sentence,) = lost("method mean.clipped\nmethod mean.gone", SLUGS)
+    (sentence,) = lost_slugs("method mean.clipped\nmethod mean.gone", SLUGS)
     assert sentence.startswith("method mean.gone is gone: links")
 
 
@@ -115,9 +115,9 @@ def test_every_row_says_what_it_is(card: Card) -> None:
     assert " " not in card.slug
 
 
-@each("which", BOUNDS, ids=lambda b: b.card.slug)
-def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None:
-    card = which.card
+@each("row", BOUNDS, ids=lambda b: b.card.slug)
+def test_every_bound_has_a_formula_and_says_what_it_bounds(row: Bound) -> None:
+    card = row.card
     assert card.latex
     assert balanced(card.latex)
     strong = card.loss_class.strongly_convex
@@ -136,7 +136,7 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None
     assert card.method in ("", *METHOD_SLUGS)
     assert not card.method or card.level == method_card(card.method).level
     assert bool(card.method) <= (card.kind == "upper")
-    assert all(h.text for h in which.hypotheses)
+    assert all(h.text for h in row.hypotheses)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
@@ -203,12 +203,12 @@ def refusals(scenario: Scenario) -> list[str]:
         assert refusal.nearest
         assert refusal.changes
         fields = dict(refusal.changes)
-        other = fields.pop("method", None)  # in the place of the one that refuses
+        other_method = fields.pop("method", None)  # in the place of the one that refuses
         changed = Scenario.from_dict(fields, scenario)
         assert changed.methods == scenario.methods
-        if other is not None:
-            assert other in methods_for(scenario.problem)
-            changed = replace(changed, methods=(other,))
+        if other_method is not None:
+            assert other_method in methods_for(scenario.problem)
+            changed = replace(changed, methods=(other_method,))
         assert changed != scenario
         scenario = changed
     return reasons
@@ -256,17 +256,17 @@ def test_every_problem_has_methods_and_bounds_of_its_own(problem: str) -> None:
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_at_user_level_no_private_method_for_records_has_a_bound(problem: str) -> None:
-    here = [b.card for b in bounds_for(problem, "user")]
-    users = {c.slug for c in here if c.level == "user"}
+    cards = [b.card for b in bounds_for(problem, "user")]
+    users = {c.slug for c in cards if c.level == "user"}
     promised = [c for c in (b.card for b in BOUNDS) if problem in c.problems]
     assert users == {c.slug for c in promised if c.level == "user"}
     assert users
-    carried = [c for c in here if c.level == "item"]
+    carried = [c for c in cards if c.level == "item"]
     assert all(c.kind == "lower" or c.privacy == "none" for c in carried)
     # Whoever hides users hides their items: every lower bound for records is one for users.
     lower = {b.card.slug for b in bounds_for(problem) if b.card.kind == "lower"}
     assert lower <= {c.slug for c in carried}
-    quantities = {c.quantity for c in here}
+    quantities = {c.quantity for c in cards}
     assert ("item gradients" in quantities) == (problem != "mean")
     assert "item gradients" not in {b.card.quantity for b in bounds_for(problem)}
 
@@ -354,15 +354,15 @@ def test_every_problem_can_be_drawn_and_sampled_on_every_law_that_it_may_have(
     )
     assert (instance.spike_probability is None) == (law not in HARD_INSTANCES)
     rng = np.random.default_rng(0)
-    made = instance.problem.draw(rng)
-    sample = made.sample(50, rng)
+    problem_drawn = instance.problem.draw(rng)
+    sample = problem_drawn.sample(50, rng)
     assert (sample.n, sample.d) == (50, 9)
-    assert sample.constraint == made.constraint
-    assert np.linalg.norm(made.minimiser) <= 2 * (1 + 1e-9)
-    assert abs(made.excess_risk(made.minimiser).value) <= 1e-9
+    assert sample.constraint == problem_drawn.constraint
+    assert np.linalg.norm(problem_drawn.minimiser) <= 2 * (1 + 1e-9)
+    assert abs(problem_drawn.excess_risk(problem_drawn.minimiser).value) <= 1e-9
     assert np.isfinite(sample.mean_gradient(np.zeros(9))).all()
     # The law's moments are such that the gradients have the order that was asked for.
-    assert made.setting(50, budget).moment_order == pytest.approx(2.5)
+    assert problem_drawn.setting(50, budget).moment_order == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize(
@@ -421,9 +421,9 @@ def test_a_hard_problem_is_drawn_where_its_own_bound_is_largest(
     # Gradients of the linear loss have the mean of the instance itself: compare at equal R.
     loose = replace(hard.setting.constants, mean_gradient_bound=100.0)
     for factor in (0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0):
-        other = replace(hard.setting, constants=loose, spike_probability=min(1.0, best * factor))
-        if bound(slug).failures(other) == ():
-            assert bound(slug).value(other) <= value * (1 + 1e-6)
+        changed = replace(hard.setting, constants=loose, spike_probability=min(1.0, best * factor))
+        if bound(slug).failures(changed) == ():
+            assert bound(slug).value(changed) <= value * (1 + 1e-6)
 
 
 def test_a_problem_needs_a_public_bound_on_the_mean() -> None:

@@ -71,16 +71,16 @@ def foreign(config: str) -> list[str]:
 
 
 def test_the_menu_names_every_page_once() -> None:
-    there = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
-    assert sorted(pages(yaml.safe_load(CONFIG)["nav"])) == there
+    files = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+    assert sorted(pages(yaml.safe_load(CONFIG)["nav"])) == files
 
 
 def test_what_the_site_is_made_with_is_there() -> None:
     config = yaml.safe_load(CONFIG)
     (python,) = [p["mkdocstrings"] for p in config["plugins"] if "mkdocstrings" in p]
-    own = [*config["hooks"], *python["handlers"]["python"]["options"]["extensions"]]
+    modules = [*config["hooks"], *python["handlers"]["python"]["options"]["extensions"]]
     served = [*config["extra_css"], *config["extra"]["polyfills"]]
-    for path in (*own, *(f"docs/{name}" for name in served)):
+    for path in (*modules, *(f"docs/{name}" for name in served)):
         assert (ROOT / path).is_file(), path
     assert config["strict"] is True
 
@@ -122,16 +122,16 @@ def test_a_planted_request_is_found(planted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("was", "planted"),
+    ("text", "planted"),
     [
         ("font: false", "language: en"),
         ("[site/site.css]", "['https://cdn.example/style.css']"),
         ("site/iframe-worker.js", "site/other.js"),
     ],
 )
-def test_a_planted_host_of_the_configuration_is_found(was: str, planted: str) -> None:
-    assert was in CONFIG
-    assert foreign(CONFIG.replace(was, planted))
+def test_a_planted_host_of_the_configuration_is_found(text: str, planted: str) -> None:
+    assert text in CONFIG
+    assert foreign(CONFIG.replace(text, planted))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -140,10 +140,10 @@ def test_the_page_of_interfaces_has_the_row_of_every_field(name: str) -> None:
 
 
 def test_the_page_of_interfaces_says_what_an_address_of_the_dashboard_starts_from() -> None:
-    asked, text = {"d": "30"}, " ".join(INTERFACES.split())
-    here, there = Scenario.from_query(asked, BASE), Scenario.from_query(asked)
-    begins = f"where p = {here.p:g}, there are {here.trials} trials and {here.axis} is swept"
-    assert f"{begins}: `?d=30` has p = {here.p:g} there, and p = {there.p:g} in" in text
+    query, text = {"d": "30"}, " ".join(INTERFACES.split())
+    shown, library = Scenario.from_query(query, BASE), Scenario.from_query(query)
+    begins = f"where p = {shown.p:g}, there are {shown.trials} trials and {shown.axis} is swept"
+    assert f"{begins}: `?d=30` has p = {shown.p:g} there, and p = {library.p:g} in" in text
 
 
 def row_of(name: str) -> str:

@@ -30,10 +30,10 @@ Changes = dict[str, str | None]
 
 def kernels_here() -> tuple[str | None, ...]:
     """Return what `OPENBLAS_CORETYPE` may be on this processor: unset, and what it can run."""
-    told = Path("/proc/cpuinfo")
-    words = set(told.read_text(encoding="utf-8").split()) if told.exists() else set()
-    named = {"Haswell": {"avx2", "fma"}, "SkylakeX": {"avx2", "fma", "avx512f", "avx512bw"}}
-    return (None, *(name for name, needs in named.items() if needs <= words))
+    cpu_file = Path("/proc/cpuinfo")
+    words = set(cpu_file.read_text(encoding="utf-8").split()) if cpu_file.exists() else set()
+    features = {"Haswell": {"avx2", "fma"}, "SkylakeX": {"avx2", "fma", "avx512f", "avx512bw"}}
+    return (None, *(name for name, needs in features.items() if needs <= words))
 
 
 KERNELS = kernels_here()
@@ -61,12 +61,12 @@ def inherits(value: ast.expr, assigned: dict[str, list[ast.expr]]) -> bool:
             return True
         case ast.BinOp(left=left, op=ast.BitOr()):
             return inherits(left, assigned)
-        case ast.Dict(keys=[None, *_], values=[first, *_]):
-            return inherits(first, assigned)
-        case ast.Call(func=ast.Name(id="dict"), args=[first]):
-            return inherits(first, assigned)
-        case ast.Call(func=ast.Attribute(value=first, attr="copy"), args=[]):
-            return inherits(first, assigned)
+        case ast.Dict(keys=[None, *_], values=[base, *_]):
+            return inherits(base, assigned)
+        case ast.Call(func=ast.Name(id="dict"), args=[base]):
+            return inherits(base, assigned)
+        case ast.Call(func=ast.Attribute(value=base, attr="copy"), args=[]):
+            return inherits(base, assigned)
         case ast.Name(id=name):
             values = assigned.get(name, [])
             return bool(values) and all(inherits(v, {}) for v in values)
@@ -85,16 +85,18 @@ def children_inherit(module: str, source: str) -> list[str]:
                 assigned.setdefault(ast.unparse(target), []).append(node.value)
     faults = [f"{module} replaces os.environ"] * ("os.environ" in assigned)
     for node in ast.walk(tree):
-        given: list[ast.expr] = []
+        environments: list[ast.expr] = []
         if isinstance(node, ast.Call):
-            given += [k.value for k in node.keywords if k.arg == "env"]
+            environments += [k.value for k in node.keywords if k.arg == "env"]
             called = ast.unparse(node.func)
             if called.rpartition(".")[2] in FRESH or called == "os.environ.clear":
                 faults.append(f"{module}:{node.lineno} calls {called}")
         elif isinstance(node, ast.Dict):  # a dictionary of **options
             pairs = zip(node.keys, node.values, strict=True)
-            given += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "env"]
-        for value in given:
+            environments += [
+                v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "env"
+            ]
+        for value in environments:
             if not inherits(value, assigned):
                 faults.append(f"{module}:{value.lineno} starts a child with {ast.unparse(value)}")
     return faults
@@ -159,12 +161,12 @@ def test_the_rule_lets_a_child_pass_that_inherits(source: str) -> None:
 
 def test_stray_settings_are_taken_out_and_all_others_stay() -> None:
     stray = dict.fromkeys(STRAYS, "1")
-    kept = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "2", "TZ": "Asia/Kolkata"}
-    kept |= {"LC_ALL": "de_DE.UTF-8", "HOME": "/nowhere", "PATH": "/bin", "TERM": "dumb"}
-    kept |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTEST_XDIST_WORKER": "gw0", "PYTHONUTF8": "0"}
-    environment = stray | kept | {"PYTHONPATH": "/other"}
+    harmless = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "2", "TZ": "Asia/Kolkata"}
+    harmless |= {"LC_ALL": "de_DE.UTF-8", "HOME": "/nowhere", "PATH": "/bin", "TERM": "dumb"}
+    harmless |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTEST_XDIST_WORKER": "gw0", "PYTHONUTF8": "0"}
+    environment = stray | harmless | {"PYTHONPATH": "/other"}
     settle(environment)
-    assert environment == kept | {"PYTHONPATH": f"{ROOT}{os.pathsep}/other"}
+    assert environment == harmless | {"PYTHONPATH": f"{ROOT}{os.pathsep}/other"}
     assert not [name for name in os.environ if STRAY.fullmatch(name)]
 
 
@@ -228,18 +230,18 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
     change(monkeypatch, {"OPENBLAS_CORETYPE": kernel})
     file = tmp_path / "family.py"
     file.write_text(FAMILY, encoding="utf-8")
-    done = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-W", "error", str(file), str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["variable"] == [kernel, kernel]
-    (first, *others) = said["errors"]
-    assert len(first) == 4 and others == [first, first]
-    parent, worker = said["kernels"]
+    assert child.returncode == 0, child.stderr
+    answer = json.loads(child.stdout)
+    assert answer["variable"] == [kernel, kernel]
+    (parent_errors, *child_errors) = answer["errors"]
+    assert len(parent_errors) == 4 and child_errors == [parent_errors, parent_errors]
+    parent, worker = answer["kernels"]
     assert parent == worker
     # Where numpy's library is OpenBLAS it has obeyed, so that the test is about something.
     assert kernel is None or kernel in parent or "None" in parent
@@ -263,7 +265,7 @@ def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
 # -- the suite itself, in other environments ---------------------------------------------------
 
 # Tests that start processes, compare bits, print, write files, or read what the environment says.
-SOME = (
+SELECTED_TESTS = (
     "tests/results/test_notebook.py::test_a_script_writes_every_cell_of_the_study",
     "tests/runs/test_executors.py::test_threads_and_processes_give_the_numbers_of_the_serial_run[mean]",
     "tests/cli/test_main.py::test_bad_input_ends_a_process_with_status_2_and_one_sentence",
@@ -333,8 +335,8 @@ def with_languages(folder: Path) -> dict[str, str]:
     localedef = shutil.which("localedef")
     for name in ("de_DE.ISO-8859-1", "tr_TR.UTF-8") if localedef else ():
         language, _, encoding = name.partition(".")
-        made = [localedef, "-i", language, "-f", encoding, str(folder / name)]
-        subprocess.run(made, capture_output=True, check=False)
+        command = [localedef, "-i", language, "-f", encoding, str(folder / name)]
+        subprocess.run(command, capture_output=True, check=False)
     return {"LOCPATH": str(folder)}
 
 
@@ -352,11 +354,11 @@ def test_the_suite_passes_in(name: str, tmp_path: Path, monkeypatch: pytest.Monk
         changes["TMPDIR"] = str(tmp_path / "a folder")
     change(monkeypatch, changes)
     plain = ("-q", "-p", "no:cacheprovider", "-n", "0", f"--basetemp={tmp_path / 'the tests'}")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plain, *SOME],
+    child = subprocess.run(
+        [sys.executable, "-m", "pytest", *plain, *SELECTED_TESTS],
         cwd=root,
         capture_output=True,
         check=False,
     )
-    text = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, text[-5000:]
+    text = child.stdout.decode(errors="replace")
+    assert child.returncode == 0, text[-5000:]

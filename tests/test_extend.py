@@ -26,8 +26,8 @@ BLOCKS = {
     text.split("\n")[0].removeprefix("# "): text
     for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 }
-OWN = ("my_mean.py", "my_bound.py", "my_law.py")
-WITH = tuple(f"--with={name}" for name in OWN)
+PLUGIN_FILES = ("my_mean.py", "my_bound.py", "my_law.py")
+PLUGIN_FLAGS = tuple(f"--with={name}" for name in PLUGIN_FILES)
 MARK = "--- what was run, as a script ---"
 METHOD, BOUND, LAW = "mean.recentred", "upper.mean.recentred", "weibull"
 STEP = "sco.one-step"
@@ -84,18 +84,18 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(folder: Path, *commands: Sequence[str]) -> list[tuple[int, str, str]]:
+def run_commands(folder: Path, *commands: Sequence[str]) -> list[tuple[int, str, str]]:
     """Return status, output and errors of each command, all in one process of their own."""
-    done = run(folder, "-c", COMMANDS, json.dumps(commands))
-    assert done.returncode == 0, done.stderr
-    return [(status, out, err) for status, out, err in json.loads(done.stdout)]
+    child = run(folder, "-c", COMMANDS, json.dumps(commands))
+    assert child.returncode == 0, child.stderr
+    return [(status, out, err) for status, out, err in json.loads(child.stdout)]
 
 
 def dpsco(folder: Path, *commands: Sequence[str]) -> list[str]:
     """Return what each command prints; it must succeed."""
-    done = told(folder, *commands)
-    assert all(status == 0 for status, _, _ in done), done
-    return [out for _, out, _ in done]
+    answers = run_commands(folder, *commands)
+    assert all(status == 0 for status, _, _ in answers), answers
+    return [out for _, out, _ in answers]
 
 
 @pytest.fixture
@@ -106,55 +106,59 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_file_of_the_page_is_short() -> None:
-    assert set(BLOCKS) == {*OWN, "my_optimiser.py", "own_run.py"}
+    assert set(BLOCKS) == {*PLUGIN_FILES, "my_optimiser.py", "own_run.py"}
     assert all(len(text.splitlines()) < 75 for text in BLOCKS.values())
 
 
 def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> None:
-    asked = ("--method", METHOD, "--distribution", LAW, "--n=500", "--trials=4", "--json")
-    *printed, about, step = dpsco(
+    options = ("--method", METHOD, "--distribution", LAW, "--n=500", "--trials=4", "--json")
+    *printed, description, step = dpsco(
         folder,
-        ("catalogue", "--json", *WITH),
-        ("run", *asked, "--workers=1"),
-        ("run", *asked, "--workers=2"),
+        ("catalogue", "--json", *PLUGIN_FLAGS),
+        ("run", *options, "--workers=1"),
+        ("run", *options, "--workers=2"),
         ("bounds", "--delta=0", "--json"),
         ("about", METHOD),
-        ("run", "--with=my_optimiser.py", f"--method={STEP}", "--problem=huber", *asked[2:]),
+        ("run", "--with=my_optimiser.py", f"--method={STEP}", "--problem=huber", *options[2:]),
     )
-    listed, one, two, pure = map(json.loads, printed)
+    listed, result, parallel_result, pure = map(json.loads, printed)
     slugs = {kind: [row["slug"] for row in rows] for kind, rows in listed.items()}
     assert slugs["methods"] == [*METHOD_SLUGS, METHOD]
     assert slugs["bounds"] == [*BOUND_SLUGS, BOUND]
     assert slugs["distributions"] == [*DISTRIBUTION_SLUGS, LAW]
-    (row,) = one["results"]
+    (row,) = result["results"]
     assert row["method"] == METHOD and 0 < row["median_error"] < 2
     assert row["spent"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
-    assert row["mean_error"] == two["results"][0]["mean_error"]  # workers have the files too
-    assert BOUND in {b["slug"] for b in one["bounds"]}
+    assert (
+        row["mean_error"] == parallel_result["results"][0]["mean_error"]
+    )  # workers have the files too
+    assert BOUND in {b["slug"] for b in result["bounds"]}
     (bound,) = (b for b in pure["bounds"] if b["slug"] == BOUND)
     assert bound["failures"] == ["Gaussian noise cannot give pure DP."]
-    assert "Recentred clipping" in about
+    assert "Recentred clipping" in description
     (row,) = json.loads(step)["results"]
     assert row["method"] == STEP and row["spent"]["epsilon"] == 1.0
 
 
 def test_a_law_serves_the_problems_whose_questions_it_answers(folder: Path) -> None:
     """Without the law of a coordinate three of the nine refuse it, in one sentence each."""
-    text = BLOCKS[OWN[2]]
+    text = BLOCKS[PLUGIN_FILES[2]]
     short = (
         text[: text.index("    @property\n    def univariate")] + "\n\nDISTRIBUTIONS = (Weibull,)\n"
     )
     (folder / "my_short_law.py").write_text(short.replace(LAW, "short"), encoding="utf-8")
     common = ("--n=200", "--d=3", "--trials=2", "--p=4", "--workers=1", "--json")
     for slug, name, refusing in (
-        (LAW, OWN[2], set[str]()),
+        (LAW, PLUGIN_FILES[2], set[str]()),
         ("short", "my_short_law.py", {"huber", "absolute", "geometric-median"}),
     ):
-        asked = [
+        commands = [
             ("run", *common, f"--problem={p}", f"--distribution={slug}", f"--with={name}")
             for p in PROBLEM_SLUGS
         ]
-        for problem, (status, out, err) in zip(PROBLEM_SLUGS, told(folder, *asked), strict=True):
+        for problem, (status, out, err) in zip(
+            PROBLEM_SLUGS, run_commands(folder, *commands), strict=True
+        ):
             if problem in refusing:
                 assert status == 2 and err == (
                     "dpsco: distribution must be one that gives the law of a coordinate (its "
@@ -168,7 +172,7 @@ def test_a_law_serves_the_problems_whose_questions_it_answers(folder: Path) -> N
 
 def install(folder: Path, entry: str) -> None:
     """Install the page's estimator as a package does: a module, and metadata with `entry`."""
-    (folder / "my_package.py").write_text(BLOCKS[OWN[0]], encoding="utf-8")
+    (folder / "my_package.py").write_text(BLOCKS[PLUGIN_FILES[0]], encoding="utf-8")
     info = folder / "my_package-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
@@ -177,24 +181,24 @@ def install(folder: Path, entry: str) -> None:
 
 def test_an_installed_package_adds_a_method_by_its_entry_point(folder: Path) -> None:
     install(folder, "my_package")
-    asked = ("run", "--method", METHOD, "--n=500", "--trials=2", "--workers=2", "--json")
-    listed, ran = map(json.loads, dpsco(folder, ("catalogue", "--json"), asked))
+    command = ("run", "--method", METHOD, "--n=500", "--trials=2", "--workers=2", "--json")
+    listed, result = map(json.loads, dpsco(folder, ("catalogue", "--json"), command))
     assert [row["slug"] for row in listed["methods"]] == [*METHOD_SLUGS, METHOD]
-    (row,) = ran["results"]
+    (row,) = result["results"]
     assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # workers have it too
 
 
 def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
     install(folder, "my_package.absent")
-    done = run(folder, "-m", "dpsco_core.cli.main", "catalogue")
-    assert done.returncode == 2 and "got dpsco.methods=my_package.absent" in done.stderr
+    child = run(folder, "-m", "dpsco_core.cli.main", "catalogue")
+    assert child.returncode == 2 and "got dpsco.methods=my_package.absent" in child.stderr
 
 
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
     """At a false-alarm rate of 1e-6."""
-    asked = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
-    done = dpsco(folder, (*asked, WITH[0]), (*asked, "--fault=half-noise"))
-    honest, broken = map(json.loads, done)
+    command = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
+    answers = dpsco(folder, (*command, PLUGIN_FLAGS[0]), (*command, "--fault=half-noise"))
+    honest, broken = map(json.loads, answers)
     assert honest["claimed_epsilon"] == 1 and honest["caught_at"] is None
     assert broken["caught_at"] is not None
 
@@ -208,33 +212,43 @@ def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path
         "for text in (run_script([scenario]), run_notebook([scenario])):\n"
         "    assert all(name in text for name in ('my_mean.py', 'my_law.py'))\n"
     )
-    made = BLOCKS["own_run.py"] + f"print({MARK!r})\n" + tail
-    (folder / "own_run.py").write_text(made, encoding="utf-8")
-    done = run(folder, "own_run.py")
-    assert done.returncode == 0, done.stderr
-    printed, script = done.stdout.split(f"{MARK}\n")
+    program = BLOCKS["own_run.py"] + f"print({MARK!r})\n" + tail
+    (folder / "own_run.py").write_text(program, encoding="utf-8")
+    child = run(folder, "own_run.py")
+    assert child.returncode == 0, child.stderr
+    printed, script = child.stdout.split(f"{MARK}\n")
     assert "Recentred clipping" in printed
     assert "my_mean.py" in script and "my_bound.py" not in script
     (folder / "exported.py").write_text(script, encoding="utf-8")
-    again = run(folder, "exported.py")
-    assert again.returncode == 0, again.stderr
-    errors = [re.findall(r"clipping NaN +5 +([\d.]+)", text) for text in (printed, again.stdout)]
+    script_run = run(folder, "exported.py")
+    assert script_run.returncode == 0, script_run.stderr
+    errors = [
+        re.findall(r"clipping NaN +5 +([\d.]+)", text) for text in (printed, script_run.stdout)
+    ]
     assert len(errors[0]) == 2 and errors[0] == errors[1]
 
 
 def test_the_dashboard_draws_it_with_a_look_of_its_own(folder: Path) -> None:
-    done = run(folder, "-c", DASHBOARD, *OWN)
-    assert done.returncode == 0, done.stderr[-2000:]
+    child = run(folder, "-c", DASHBOARD, *PLUGIN_FILES)
+    assert child.returncode == 0, child.stderr[-2000:]
 
 
 @pytest.mark.slow
 def test_the_checks_and_the_deliberate_faults_see_it(folder: Path) -> None:
-    own = f"--with={folder / OWN[0]}"
-    done = run(
-        ROOT, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/trust", own, f"-k={METHOD}"
+    plugin_flag = f"--with={folder / PLUGIN_FILES[0]}"
+    child = run(
+        ROOT,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/trust",
+        plugin_flag,
+        f"-k={METHOD}",
     )
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) >= 10
+    assert child.returncode == 0, child.stdout[-2000:]
+    assert int(re.findall(r"(\d+) passed", child.stdout)[0]) >= 10
 
 
 # The page's estimator with another release: the means of two halves, each with its own noise.
@@ -262,25 +276,37 @@ SPLITS = """    reads = "whole"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("says", [True, False])
-def test_how_it_divides_its_records_is_broken_and_must_be_said(says: bool, tmp_path: Path) -> None:
-    text = BLOCKS[OWN[0]].partition("    def release")[0] + HALVES
-    if says:
+@pytest.mark.parametrize("is_said", [True, False])
+def test_how_it_divides_its_records_is_broken_and_must_be_said(
+    is_said: bool, tmp_path: Path
+) -> None:
+    text = BLOCKS[PLUGIN_FILES[0]].partition("    def release")[0] + HALVES
+    if is_said:
         text = text.replace('    reads = "ordered"\n', SPLITS)
     line = "from dpsco_core.methods.stage import Split, Stage\n"
-    own = tmp_path / "halves.py"
-    own.write_text(text.replace("\n\n\n@dataclass", f"\n{line}\n\n@dataclass", 1), encoding="utf-8")
+    plugin_file = tmp_path / "halves.py"
+    plugin_file.write_text(
+        text.replace("\n\n\n@dataclass", f"\n{line}\n\n@dataclass", 1), encoding="utf-8"
+    )
     chosen = f"{METHOD} and (reused or reuses)"
     place = "tests/trust/test_mutants.py"
-    done = run(
-        ROOT, "-m", "pytest", "-q", "-p", "no:cacheprovider", place, f"--with={own}", f"-k={chosen}"
+    child = run(
+        ROOT,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        place,
+        f"--with={plugin_file}",
+        f"-k={chosen}",
     )
-    if says:  # the seed, the split, and that there is a split
-        assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout[-2000:]
+    if is_said:  # the seed, the split, and that there is a split
+        assert child.returncode == 0 and "3 passed" in child.stdout, child.stdout[-2000:]
     else:
-        failed = re.findall(r"^FAILED .*::(\w+)", done.stdout, re.MULTILINE)
+        failed = re.findall(r"^FAILED .*::(\w+)", child.stdout, re.MULTILINE)
         blocks = "test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them"
-        assert failed == [blocks], done.stdout[-2000:]
+        assert failed == [blocks], child.stdout[-2000:]
 
 
 CLUSTER = """
@@ -302,8 +328,8 @@ if __name__ == "__main__":
 def test_the_workers_of_a_cluster_get_the_files_as_text(folder: Path) -> None:
     pytest.importorskip("distributed")
     (folder / "clustered.py").write_text(CLUSTER, encoding="utf-8")
-    done = run(folder, "clustered.py", OWN[0])
-    assert done.returncode == 0, done.stderr[-2000:]
+    child = run(folder, "clustered.py", PLUGIN_FILES[0])
+    assert child.returncode == 0, child.stderr[-2000:]
 
 
 @pytest.mark.parametrize(
@@ -346,11 +372,11 @@ def test_a_file_that_cannot_be_added_gets_one_sentence_and_adds_nothing(
 ) -> None:
     path = tmp_path / "own.py"
     path.write_text(text, encoding="utf-8")
-    before = len(METHOD_SLUGS), len(BOUND_SLUGS), len(DISTRIBUTION_SLUGS), extend.loaded()
+    counts = len(METHOD_SLUGS), len(BOUND_SLUGS), len(DISTRIBUTION_SLUGS), extend.loaded()
     with pytest.raises(InvalidInput, match=sentence) as raised:
         extend.load(path)
     assert str(raised.value).endswith(".") and "\n" not in str(raised.value)
-    assert before == (
+    assert counts == (
         len(METHOD_SLUGS),
         len(BOUND_SLUGS),
         len(DISTRIBUTION_SLUGS),
@@ -400,19 +426,22 @@ def test_a_run_that_its_ledger_does_not_cover_ends_with_status_2(folder: Path) -
         slug = f"mean.{fault.replace(' ', '-')}"
         bad = f"{good[:start]}        value = np.zeros(rows.d)\n        {steps}{good[end:]}"
         (folder / f"{slug}.py").write_text(bad.replace(METHOD, slug), encoding="utf-8")
-        asked = ("--method", slug)
+        options = ("--method", slug)
         commands += [
-            ("run", "--n=100", "--trials=1", *asked, f"--with={slug}.py"),
-            ("audit", "--trials=100", *asked),
+            ("run", "--n=100", "--trials=1", *options, f"--with={slug}.py"),
+            ("audit", "--trials=100", *options),
         ]
         sentences += [sentence] * 2
-    done = told(folder, *commands)
-    for command, sentence, (status, out, err) in zip(commands, sentences, done, strict=True):
+    answers = run_commands(folder, *commands)
+    for command, sentence, (status, out, err) in zip(commands, sentences, answers, strict=True):
         assert status == 2, command
         assert (out == "") == (command[0] == "audit")  # a run still prints its table
-        said = err.strip()
-        assert said.startswith("dpsco: method must be one that " + sentence), (command, said)
-        assert "\n" not in said
+        complaint = err.strip()
+        assert complaint.startswith("dpsco: method must be one that " + sentence), (
+            command,
+            complaint,
+        )
+        assert "\n" not in complaint
 
 
 def test_a_built_in_scenario_is_exported_without_files() -> None:
@@ -424,13 +453,13 @@ def test_a_method_and_its_rate_may_be_in_two_files_in_either_order(
     folder: Path, order: tuple[str, str]
 ) -> None:
     """The method names the bound as its rate, and the bound names the method."""
-    text = BLOCKS[OWN[0]].replace('privacy="zcdp",', f'privacy="zcdp", rate="{BOUND}",', 1)
+    text = BLOCKS[PLUGIN_FILES[0]].replace('privacy="zcdp",', f'privacy="zcdp", rate="{BOUND}",', 1)
     (folder / "method.py").write_text(text, encoding="utf-8")
-    (folder / "bound.py").write_text(BLOCKS[OWN[1]], encoding="utf-8")
+    (folder / "bound.py").write_text(BLOCKS[PLUGIN_FILES[1]], encoding="utf-8")
     files = [f"--with={name}.py" for name in order]
     [printed] = dpsco(folder, ("catalogue", "--json", *files))
     listed = json.loads(printed)
     assert {METHOD, BOUND} <= {row["slug"] for kind in listed.values() for row in kind}
     for lonely in ("method", "bound"):
-        ((status, _, err),) = told(folder, ("catalogue", f"--with={lonely}.py"))
+        ((status, _, err),) = run_commands(folder, ("catalogue", f"--with={lonely}.py"))
         assert status == 2 and "that of a known" in err

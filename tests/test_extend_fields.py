@@ -13,11 +13,11 @@ from dpsco_core.problems.base import Constants, Setting
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "extend.md").read_text(encoding="utf-8")
 
 
-def table(of: str) -> list[tuple[str, str, str]]:
+def table(class_name: str) -> list[tuple[str, str, str]]:
     """Return names, meanings and defaults of the table whose first column is fields of a class."""
-    _, _, rest = PAGE.partition(f"| field of `{of}` |")
+    _, _, rest = PAGE.partition(f"| field of `{class_name}` |")
     rows = re.match(r"[^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)*)", rest)
-    assert rows is not None, of
+    assert rows is not None, class_name
     cells = [[c.strip() for c in line.strip("|").split("|")] for line in rows[1].splitlines()]
     return [(name.strip("`"), meaning, default.strip("`")) for name, meaning, _, default in cells]
 
@@ -25,6 +25,6 @@ def table(of: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("kind", [Setting, Constants])
 def test_the_table_of_fields_is_that_of_the_class(kind: type[Setting | Constants]) -> None:
     listed = table(kind.__name__)
-    own = [(f.name, "" if f.default is MISSING else repr(f.default)) for f in fields(kind)]
-    assert [(name, default) for name, _, default in listed] == own
+    class_fields = [(f.name, "" if f.default is MISSING else repr(f.default)) for f in fields(kind)]
+    assert [(name, default) for name, _, default in listed] == class_fields
     assert all(meaning for _, meaning, _ in listed)

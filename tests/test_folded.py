@@ -27,12 +27,12 @@ def test_one_case_in_so_many_is_quick_and_all_are_there() -> None:
 
 
 def test_every_case_runs_and_every_failure_is_told() -> None:
-    seen: list[tuple[int, str]] = []
+    calls: list[tuple[int, str]] = []
 
     @each("a", (1, 2, 3))
     @each("b", ["x", "y"])
     def folded(a: int, b: str) -> None:
-        seen.append((a, b))
+        calls.append((a, b))
         if a == 2:
             with pytest.raises(ValueError, match="4"):  # fails as pytest does
                 int("4")
@@ -40,23 +40,25 @@ def test_every_case_runs_and_every_failure_is_told() -> None:
 
     with pytest.raises(BaseExceptionGroup, match="2 of 3 cases fail") as caught:
         folded()
-    assert seen == [(a, b) for a in (1, 2, 3) for b in ("x", "y")]
-    two, three = caught.value.exceptions
-    assert isinstance(two, BaseExceptionGroup) and isinstance(three, BaseExceptionGroup)
-    assert [two.__notes__, three.__notes__] == [["where a = 2"], ["where a = 3"]]
-    assert len(two.exceptions) == 2
-    assert [e.__notes__ for e in three.exceptions] == [["where b = 'y'"]]
+    assert calls == [(a, b) for a in (1, 2, 3) for b in ("x", "y")]
+    second_group, third_group = caught.value.exceptions
+    assert isinstance(second_group, BaseExceptionGroup) and isinstance(
+        third_group, BaseExceptionGroup
+    )
+    assert [second_group.__notes__, third_group.__notes__] == [["where a = 2"], ["where a = 3"]]
+    assert len(second_group.exceptions) == 2
+    assert [e.__notes__ for e in third_group.exceptions] == [["where b = 'y'"]]
 
 
 def test_several_names_take_a_case_apart() -> None:
-    seen = []
+    calls = []
 
     @each("a, b", [(1, 2), (3, 4)])
     def folded(a: int, b: int) -> None:
-        seen.append((a, b))
+        calls.append((a, b))
 
     folded()
-    assert seen == [(1, 2), (3, 4)]
+    assert calls == [(1, 2), (3, 4)]
 
 
 def test_no_case_and_no_such_name_are_refused() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_extend import BLOCKS, BOUND, LAW, METHOD, told
+from tests.test_extend import BLOCKS, BOUND, LAW, METHOD, run_commands
 
 TERMS = "    n, d, rho = setting.n, setting.d, setting.gaussian_rho\n"
 # What a bound may do wrong, as the first line of its formula, and what the sentence says of it.
@@ -112,9 +112,9 @@ def slug_of(fault: str, slug: str) -> str:
     return f"{slug}-{fault.lower().replace(' ', '-').replace(chr(39), '')}"
 
 
-def sentences(done: tuple[int, str, str]) -> str:
+def sentences(answer: tuple[int, str, str]) -> str:
     """Return what a command that failed says, in one line."""
-    status, out, err = done
+    status, out, err = answer
     assert status == 2, (out, err)
     (line,) = err.strip().splitlines()
     assert line.startswith("dpsco: ") and line.endswith(").") and "Traceback" not in line
@@ -133,8 +133,10 @@ def write_bounds(folder: Path) -> tuple[str, ...]:
 def test_bounds_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
     tmp_path: Path,
 ) -> None:
-    asked = (*COMMON[:2], *write_bounds(tmp_path))
-    plain, as_json = told(tmp_path, ("bounds", "--all", *asked), ("bounds", "--json", *asked))
+    options = (*COMMON[:2], *write_bounds(tmp_path))
+    plain, as_json = run_commands(
+        tmp_path, ("bounds", "--all", *options), ("bounds", "--json", *options)
+    )
     line, out = sentences(plain), plain[1]
     assert "lower.mean.fano-cdp" in out
     assert sentences(as_json) == line
@@ -142,10 +144,12 @@ def test_bounds_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
     assert rows["lower.mean.fano-cdp"]["value"] > 0
     for fault, (_, sentence) in BOUNDS.items():
         slug = slug_of(fault, BOUND)
-        (said,) = rows[slug]["failures"]
+        (sentence_of_row,) = rows[slug]["failures"]
         assert rows[slug]["value"] is None
-        assert said in line and said in " ".join(out.split())
-        assert f"bound={slug} of {slug}.py" in said and sentence in said, said
+        assert sentence_of_row in line and sentence_of_row in " ".join(out.split())
+        assert f"bound={slug} of {slug}.py" in sentence_of_row and sentence in sentence_of_row, (
+            sentence_of_row
+        )
 
 
 def test_methods_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
@@ -155,28 +159,32 @@ def test_methods_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
     for slug, (old, new, _) in zip(slugs, METHODS.values(), strict=True):
         text = broken("my_mean.py", old, new).replace(METHOD, slug)
         (tmp_path / f"{slug}.py").write_text(text, encoding="utf-8")
-    asked = ("run", *COMMON, "--method=mean.sample", *(f"--method={slug}" for slug in slugs))
-    asked = (*asked, *(f"--with={slug}.py" for slug in slugs))
-    plain, as_json = told(tmp_path, (*asked, "--all"), (*asked, "--json"))
+    options = ("run", *COMMON, "--method=mean.sample", *(f"--method={slug}" for slug in slugs))
+    options = (*options, *(f"--with={slug}.py" for slug in slugs))
+    plain, as_json = run_commands(tmp_path, (*options, "--all"), (*options, "--json"))
     line, out = sentences(plain), plain[1]
     assert "Sample mean" in out and "lower.mean.fano-cdp" in out
     assert sentences(as_json) == line
-    sample, *own = json.loads(as_json[1])["results"]
+    sample, *failed_rows = json.loads(as_json[1])["results"]
     assert sample["mean_error"] > 0 and sample["not_applicable"] is None
-    for row, slug, (_, _, sentence) in zip(own, slugs, METHODS.values(), strict=True):
+    for row, slug, (_, _, sentence) in zip(failed_rows, slugs, METHODS.values(), strict=True):
         assert row["mean_error"] is None and row["trials"] == 0
-        said = row["not_applicable"]
-        assert said in line and said in " ".join(out.split())
-        assert f"method={slug} of {slug}.py" in said and sentence in said, said
+        sentence_of_row = row["not_applicable"]
+        assert sentence_of_row in line and sentence_of_row in " ".join(out.split())
+        assert f"method={slug} of {slug}.py" in sentence_of_row and sentence in sentence_of_row, (
+            sentence_of_row
+        )
 
 
 def test_what_has_failed_is_not_kept_and_runs_again_once_it_is_mended(tmp_path: Path) -> None:
     old, new, sentence = METHODS["divides by zero"]
     (tmp_path / "my_mean.py").write_text(broken("my_mean.py", old, new))
     (tmp_path / "study.toml").write_text(f'methods = ["mean.sample", "{METHOD}"]\ntrials = 3\n')
-    (done,) = told(tmp_path, ("study", "study.toml", "--out=a.sqlite", "--with=my_mean.py"))
-    assert sentence in sentences(done)
-    assert "\n3 cells of this study are in a.sqlite." in done[1]
+    (answer,) = run_commands(
+        tmp_path, ("study", "study.toml", "--out=a.sqlite", "--with=my_mean.py")
+    )
+    assert sentence in sentences(answer)
+    assert "\n3 cells of this study are in a.sqlite." in answer[1]
 
 
 def test_a_law_that_fails_is_one_sentence(tmp_path: Path) -> None:
@@ -185,23 +193,26 @@ def test_a_law_that_fails_is_one_sentence(tmp_path: Path) -> None:
         slug = slug_of(fault, LAW)
         text = "import numpy as np\n" + broken("my_law.py", old, new).replace(LAW, slug)
         (tmp_path / f"{slug}.py").write_text(text, encoding="utf-8")
-        asked = (f"--distribution={slug}", f"--with={slug}.py")
-        commands += [("run", *COMMON, *asked), ("bounds", *COMMON[:2], *asked)]
-    done = told(tmp_path, *commands)
-    for (fault, (_, _, sentence)), one, other in zip(
-        LAWS.items(), done[::2], done[1::2], strict=True
+        options = (f"--distribution={slug}", f"--with={slug}.py")
+        commands += [("run", *COMMON, *options), ("bounds", *COMMON[:2], *options)]
+    answers = run_commands(tmp_path, *commands)
+    for (fault, (_, _, sentence)), run_answer, bounds_answer in zip(
+        LAWS.items(), answers[::2], answers[1::2], strict=True
     ):
         slug = slug_of(fault, LAW)
-        for said in (sentences(one), sentences(other)):
-            assert f"distribution={slug} of {slug}.py" in said and sentence in said, said
+        for sentence_of_row in (sentences(run_answer), sentences(bounds_answer)):
+            assert (
+                f"distribution={slug} of {slug}.py" in sentence_of_row
+                and sentence in sentence_of_row
+            ), sentence_of_row
 
 
 def opened(folder: Path, files: tuple[str, ...], *queries: dict[str, str]) -> list[str]:
     """Return what pages write, which must not show an exception."""
     command = [sys.executable, "-c", PAGES, json.dumps(queries), *files]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout.splitlines()[-1]))
+    child = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    return list(json.loads(child.stdout.splitlines()[-1]))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +237,7 @@ def test_on_the_dashboard_a_bound_and_a_method_that_fail_leave_the_rest_of_the_p
     line, _ = BOUNDS["divides by zero"]
     (tmp_path / "my_bound.py").write_text(broken("my_bound.py", TERMS, line))
     query = {"methods": f"mean.sample,mean.clipped,{METHOD}", "n": "10000", "grid": "5000,10000"}
-    explore, *others = opened(
+    explore, *texts = opened(
         tmp_path,
         ("my_mean.py", "my_bound.py"),
         query | {"show": "lower bounds,upper bounds,rates", "bound": BOUND},
@@ -234,7 +245,7 @@ def test_on_the_dashboard_a_bound_and_a_method_that_fail_leave_the_rest_of_the_p
     )
     assert ">simple clipping</b>, against the" in explore
     assert "of my_mean.py (ZeroDivisionError in line" in explore, explore
-    assert all(len(text) > 500 for text in others)
+    assert all(len(text) > 500 for text in texts)
 
 
 def test_on_the_dashboard_a_law_that_fails_is_said_where_its_scenario_is_refused(

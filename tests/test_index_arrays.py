@@ -16,11 +16,11 @@ from dpsco_core.data.hard import HardInstance
 from dpsco_core.problems import Logistic
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.scenario import Scenario
-from tests.narrow import indices_of_32_bits
+from tests.narrow_indices import indices_of_32_bits
 from tests.trust.cases import CASES, case
 
 CORE = Path(__file__).resolve().parents[1] / "dpsco_core"
-FAR = 2**33  # a place that no index of 32 bits reaches
+DISTANT_ROW = 2**33  # a place that no index of 32 bits reaches
 PICK = np.array([7, 0, 899, 7], dtype=np.int32)
 
 
@@ -39,9 +39,9 @@ def test_every_law_draws_the_same_numbers_with_indices_of_32_bits(kind: Any) -> 
         rng = np.random.default_rng(1)
         np.testing.assert_array_equal(law.sample(70_000, rng).x, expected, strict=True)
         rows = law.stream(70_000, np.random.default_rng(1))
-        some = np.arange(5, 70_000, 997)
-        assert some.dtype == np.intp == np.int32
-        np.testing.assert_array_equal(rows.take(some), expected[some], strict=True)
+        places = np.arange(5, 70_000, 997)
+        assert places.dtype == np.intp == np.int32
+        np.testing.assert_array_equal(rows.take(places), expected[places], strict=True)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -59,17 +59,17 @@ def test_every_private_method_releases_the_same_numbers_with_indices_of_32_bits(
 
 def test_places_in_a_sample_that_is_never_held_have_64_bits() -> None:
     law, key = StudentT(d=2), draw_key(np.random.default_rng(0))
-    whole = GeneratedRows.from_key(law, key, 2 * FAR)
-    expected = np.concatenate(list(whole.blocks(FAR, FAR + 1000)))[PICK]
+    whole = GeneratedRows.from_key(law, key, 2 * DISTANT_ROW)
+    expected = np.concatenate(list(whole.blocks(DISTANT_ROW, DISTANT_ROW + 1000)))[PICK]
     problem = Scenario(problem=Logistic.card.slug, d=2).instance.problem
-    sample = GeneratedSample.from_keys(problem, key, key, 2 * FAR)
+    sample = GeneratedSample.from_keys(problem, key, key, 2 * DISTANT_ROW)
     w = np.array([0.1, -0.2])
-    gradients = sample.part(FAR, FAR + 1000).gradients(w).take(PICK)
+    gradients = sample.part(DISTANT_ROW, DISTANT_ROW + 1000).gradients(w).take(PICK)
     with indices_of_32_bits():
-        part = whole.part(FAR, FAR + 1000)
-        assert part.places(PICK).tolist() == (FAR + PICK.astype(np.int64)).tolist()
+        part = whole.part(DISTANT_ROW, DISTANT_ROW + 1000)
+        assert part.places(PICK).tolist() == (DISTANT_ROW + PICK.astype(np.int64)).tolist()
         np.testing.assert_array_equal(part.take(PICK), expected, strict=True)
-        rows = sample.part(FAR, FAR + 1000).gradients(w).take(PICK)
+        rows = sample.part(DISTANT_ROW, DISTANT_ROW + 1000).gradients(w).take(PICK)
         np.testing.assert_array_equal(rows, gradients, strict=True)
 
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VAGUE = frozenset({"found", "said", "held"})
 CONTINUES = {"of", "that", "and", "which", "than", "whose"}
 # Where a rule holds, and of which names; the lists only become longer.
-NAMED = {
+FORBIDDEN_NAMES = {
     "dpsco_core": VAGUE | {"of"},
     "dpsco_app": VAGUE | {"of", "drawn"},
     "tests": VAGUE - {"said"},
@@ -29,25 +29,13 @@ NAMED = {
     "deploy": VAGUE,
 }
 COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
-# Public fields, which keep their names.
-FIELDS = {("LessonFinding", "said")}
 
 
 def bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """Yield the names that a module binds: of variables, parameters, and what is private to it."""
-    fields = {
-        id(statement.target)
-        for node in nodes
-        if isinstance(node, ast.ClassDef)
-        for statement in node.body
-        if isinstance(statement, ast.AnnAssign)
-        and isinstance(statement.target, ast.Name)
-        and (node.name, statement.target.id) in FIELDS
-    }
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            if id(node) not in fields:
-                yield node.id, node.lineno
+            yield node.id, node.lineno
         elif isinstance(node, ast.arg):
             yield node.arg, node.lineno
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -69,9 +57,9 @@ def examples(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.Module, int]]:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node, clean=False)
             if text and ">>>" in text:
-                first = node.body[0].lineno
+                first_line = node.body[0].lineno
                 for example in doctest.DocTestParser().get_examples(text):
-                    yield ast.parse(example.source), first + example.lineno - 1
+                    yield ast.parse(example.source), first_line + example.lineno - 1
 
 
 def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[str]:
@@ -80,24 +68,24 @@ def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[
         return []
     nodes = tuple(ast.walk(ast.parse(source)))
     names = list(bound(nodes))
-    for example, before in examples(nodes):
-        names += [(name, before + line) for name, line in bound(tuple(ast.walk(example)))]
+    for example, offset in examples(nodes):
+        names += [(name, offset + line) for name, line in bound(tuple(ast.walk(example)))]
     return [
         f"{file}:{line}: the name {name} fits every value: say what this one is."
-        for name, line in sorted(names, key=lambda one: one[1])
+        for name, line in sorted(names, key=lambda name_and_line: name_and_line[1])
         if name.lstrip("_") in vague
     ]
 
 
 def loose_comments(file: str, source: str) -> list[str]:
     """Return where a comment goes on with a line of code as with a sentence."""
-    faults, last, above = [], -1, source.splitlines()
+    faults, last_line, lines = [], -1, source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:
             continue
         line, column = token.start
-        goes_on = last == line - 1 and not above[line - 1][:column].strip()
-        last = line
+        goes_on = last_line == line - 1 and not lines[line - 1][:column].strip()
+        last_line = line
         words = token.string.lstrip("#: ").split()
         if words and not goes_on and words[0].rstrip(",:;") in CONTINUES:
             faults.append(f"{file}:{line}: the comment {token.string!r} does not stand alone.")
@@ -111,7 +99,7 @@ def sources(folder: str) -> dict[str, str]:
     return {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8") for p in paths}
 
 
-@each("folder, names", NAMED.items())
+@each("folder, names", FORBIDDEN_NAMES.items())
 def test_a_name_says_what_a_value_is(folder: str, names: frozenset[str]) -> None:
     files = sources(folder)
     assert files
@@ -160,7 +148,6 @@ def test_a_vague_name_is_caught(source: str, line: int, name: str) -> None:
         "methods = 1\n",
         "self.found = 1\n",  # public: another file may read it
         "found_radius = foundation = 1\n",
-        "class LessonFinding:\n    said: str\n",
         '"""What was found and said is held."""\n',
         "print(found)\n",
         "def found() -> int: ...\n",  # public: another file may call it
@@ -172,12 +159,12 @@ def test_a_plain_name_is_allowed(source: str) -> None:
 
 @each("word", sorted(CONTINUES))
 def test_a_comment_that_goes_on_with_the_code_is_caught(word: str) -> None:
-    inline, own = f"# {word} the noise", f"    # {word}: the noise"
+    inline, comment_line = f"# {word} the noise", f"    # {word}: the noise"
     assert loose_comments("a.py", f"x = 1\nSHARE = 2  {inline}\n") == [
         f"a.py:2: the comment {inline!r} does not stand alone."
     ]
-    assert loose_comments("a.py", f"def f():\n{own}\n    return 1\n") == [
-        f"a.py:2: the comment {own.strip()!r} does not stand alone."
+    assert loose_comments("a.py", f"def f():\n{comment_line}\n    return 1\n") == [
+        f"a.py:2: the comment {comment_line.strip()!r} does not stand alone."
     ]
     # A comment beside code does not go on with the one of the line above.
     assert loose_comments("a.py", f"x = 1  # a share\ny = 2  {inline}\n") == [

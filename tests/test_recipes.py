@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import newcomers
+from tests import newcomer_code
 from tests.folded import each
-from tests.printed import DOCSTRING, EXTEND, code, section
+from tests.printed_code import DOCSTRING, EXTEND, code, section
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT = shutil.ignore_patterns(
@@ -31,15 +31,15 @@ NUMBERS = {3: "Three", 4: "Four"}
 MOST_LINES = 90  # the longest file of an optimiser that is made of parts
 
 
-def before(mark: str, line: str) -> Edit:
+def insert_before(mark: str, line: str) -> Edit:
     """Add a line above the first one that begins with `mark`."""
     return lambda text: re.sub(rf"^(?={re.escape(mark)})", f"{line}\n", text, count=1, flags=re.M)
 
 
 def each_of(*edits: Edit) -> Edit:
     def edit(text: str) -> str:
-        for one in edits:
-            text = one(text)
+        for step in edits:
+            text = step(text)
         return text
 
     return edit
@@ -113,8 +113,8 @@ def test_it_says_what_the_budget_is_worth() -> None:
 LINT = ("tests/test_architecture.py", "tests/test_names.py", "tests/test_citations.py")
 BOUND_LINES = {
     "dpsco_core/bounds/mean/rows.py": each_of(
-        before("\nLOWER_MEAN", "from dpsco_core.bounds.mean.walked import WALKED_BOUNDS"),
-        before(")\nMEAN_BOUNDS", "    *WALKED_BOUNDS,"),
+        insert_before("\nLOWER_MEAN", "from dpsco_core.bounds.mean.walked import WALKED_BOUNDS"),
+        insert_before(")\nMEAN_BOUNDS", "    *WALKED_BOUNDS,"),
     ),
 }
 RECIPES = (
@@ -122,14 +122,14 @@ RECIPES = (
         title="Add a method",
         most=3,
         files={
-            "dpsco_core/methods/mean/walked.py": newcomers.METHOD,
-            "tests/methods/mean/test_walked.py": newcomers.METHOD_TEST,
+            "dpsco_core/methods/mean/walked.py": newcomer_code.METHOD,
+            "tests/methods/mean/test_walked.py": newcomer_code.METHOD_TEST,
         },
         lines={
             "dpsco_core/methods/mean/__init__.py": each_of(
-                before("\n# The order", "from dpsco_core.methods.mean.walked import Walked"),
-                before(")\n\n__all__", "    Walked,"),
-                before("]\n", '    "Walked",'),
+                insert_before("\n# The order", "from dpsco_core.methods.mean.walked import Walked"),
+                insert_before(")\n\n__all__", "    Walked,"),
+                insert_before("]\n", '    "Walked",'),
             ),
         },
         whole=(
@@ -155,14 +155,16 @@ RECIPES = (
         kind="optimiser",
         most=3,
         files={
-            "dpsco_core/methods/euclidean/walked.py": newcomers.OPTIMISER,
-            "tests/methods/euclidean/test_walked.py": newcomers.OPTIMISER_TEST,
+            "dpsco_core/methods/euclidean/walked.py": newcomer_code.OPTIMISER,
+            "tests/methods/euclidean/test_walked.py": newcomer_code.OPTIMISER_TEST,
         },
         lines={
             "dpsco_core/methods/euclidean/__init__.py": each_of(
-                before("\n# The order", "from dpsco_core.methods.euclidean.walked import Walked"),
-                before(")\n\n__all__", "    Walked,"),
-                before("]\n", '    "Walked",'),
+                insert_before(
+                    "\n# The order", "from dpsco_core.methods.euclidean.walked import Walked"
+                ),
+                insert_before(")\n\n__all__", "    Walked,"),
+                insert_before("]\n", '    "Walked",'),
             ),
         },
         whole=(*LINT, "tests/trust/test_verification.py"),
@@ -192,8 +194,8 @@ RECIPES = (
         kind="explicit",
         most=3,
         files={
-            "dpsco_core/bounds/mean/walked.py": newcomers.EXPLICIT,
-            "tests/bounds/test_walked.py": newcomers.EXPLICIT_TEST,
+            "dpsco_core/bounds/mean/walked.py": newcomer_code.EXPLICIT,
+            "tests/bounds/test_walked.py": newcomer_code.EXPLICIT_TEST,
         },
         lines=BOUND_LINES,
         whole=(
@@ -212,14 +214,16 @@ RECIPES = (
         title="Add a problem",
         most=3,
         files={
-            "dpsco_core/problems/walked.py": newcomers.PROBLEM,
-            "tests/problems/test_walked.py": newcomers.PROBLEM_TEST,
+            "dpsco_core/problems/walked.py": newcomer_code.PROBLEM,
+            "tests/problems/test_walked.py": newcomer_code.PROBLEM_TEST,
         },
         lines={
             "dpsco_core/problems/__init__.py": each_of(
-                before("\nOPTIMISATION_PROBLEMS", "from dpsco_core.problems.walked import Walked"),
-                before(")\nSCO_PROBLEMS", "    Walked,"),
-                before("]\n", '    "Walked",'),
+                insert_before(
+                    "\nOPTIMISATION_PROBLEMS", "from dpsco_core.problems.walked import Walked"
+                ),
+                insert_before(")\nSCO_PROBLEMS", "    Walked,"),
+                insert_before("]\n", '    "Walked",'),
             ),
         },
         whole=(
@@ -247,9 +251,9 @@ RECIPES = (
         },
         lines={
             "dpsco_core/data/__init__.py": each_of(
-                before("\nDISTRIBUTIONS", "from dpsco_core.data.walked import Weibull"),
-                before(")\n\n__all__", "    Weibull,"),
-                before("]\n", '    "Weibull",'),
+                insert_before("\nDISTRIBUTIONS", "from dpsco_core.data.walked import Weibull"),
+                insert_before(")\n\n__all__", "    Weibull,"),
+                insert_before("]\n", '    "Weibull",'),
             ),
         },
         whole=LINT,
@@ -265,10 +269,12 @@ RECIPES = (
         },
         lines={
             "dpsco_app/shell/main.py": each_of(
-                before("from dpsco_app.pages.bounds", "from dpsco_app.pages import budget"),
-                before('    "why": why.page', '    "budget": budget.page,'),
+                insert_before("from dpsco_app.pages.bounds", "from dpsco_app.pages import budget"),
+                insert_before('    "why": why.page', '    "budget": budget.page,'),
             ),
-            "dpsco_app/shell/names.py": before('    "geometry": "G', '    "budget": "Budget",'),
+            "dpsco_app/shell/names.py": insert_before(
+                '    "geometry": "G', '    "budget": "Budget",'
+            ),
         },
         whole=(*LINT, "tests/app/test_imports.py", "tests/app/parts/test_glossary.py"),
         named=("tests/app/places/test_walked.py",),
@@ -303,18 +309,18 @@ def touched(copy: Path) -> set[str]:
     }
 
 
-def run(copy: Path, *arguments: str, **more: str) -> str:
+def run(copy: Path, *arguments: str, **variables: str) -> str:
     """Run pytest in the copy; return what it prints. All must pass."""
-    done = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy), **more},
+        env={**os.environ, "PYTHONPATH": str(copy), **variables},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    return done.stdout
+    assert child.returncode == 0, child.stdout[-3000:] + child.stderr[-1000:]
+    return child.stdout
 
 
 @each("recipe", RECIPES, ids=str)
@@ -338,7 +344,7 @@ def test_what_a_newcomer_adds_works_and_is_in_so_many_files(recipe: Recipe, tmp_
 
 
 def test_an_optimiser_is_added_in_few_lines_its_story_included() -> None:
-    assert len(newcomers.OPTIMISER.splitlines()) <= MOST_LINES
+    assert len(newcomer_code.OPTIMISER.splitlines()) <= MOST_LINES
 
 
 @pytest.mark.slow
@@ -362,11 +368,11 @@ def test_what_a_newcomer_adds_has_the_types_that_make_test_asks_for(tmp_path: Pa
     files = [text for r in RECIPES for name, text in r.files.items() if name.startswith("dpsco")]
     for i, text in enumerate(files):
         (tmp_path / f"walked_{i}.py").write_text(text, encoding="utf-8")
-    done = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-m", "mypy", str(tmp_path)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+    assert child.returncode == 0, child.stdout

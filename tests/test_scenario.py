@@ -88,12 +88,14 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     problems = [p for p in PROBLEM_SLUGS if p != "mean"] if axis == "m" else PROBLEM_SLUGS
     problem = draw(st.sampled_from(problems))
     items = 1 if problem == "mean" else draw(st.just(1) | st.integers(1, 10_000_000))
-    several = items > 1 or axis == "m"
+    has_user_methods = items > 1 or axis == "m"
     laws = distributions_for(problem)
     if axis == "decay":
         problem = "mean" if problem == "geometric-median" else problem  # sets that hold its mean
         laws = tuple(law for law in laws if law_can_decay(law, problem))
-    fitting = st.sampled_from([m for m in methods_for(problem) if not several or protects_users(m)])
+    fitting = st.sampled_from(
+        [m for m in methods_for(problem) if not has_user_methods or protects_users(m)]
+    )
     return Scenario(
         problem=problem,
         distribution=(law := draw(st.sampled_from(laws))),
@@ -155,8 +157,8 @@ def read(make: Callable[[], Scenario]) -> Scenario | None:
     try:
         return make()
     except InvalidInput as problem:
-        said = str(problem)
-    assert is_one_sentence(said)
+        sentence = str(problem)
+    assert is_one_sentence(sentence)
     return None
 
 
@@ -194,11 +196,11 @@ def test_equal_scenarios_are_written_in_the_same_way(scenario: Scenario) -> None
         value = getattr(scenario, name)
         if value is not None and math.isfinite(value) and value == int(value):
             changes[name] = int(value) if value else -0.0
-    other = replace(scenario, grid=tuple(float(x) for x in scenario.grid), **changes)
-    assert other == scenario and hash(other) == hash(scenario)
-    assert other.validate(sampling=False).to_json() == scenario.to_json()
-    assert (other.to_query(), other.to_code()) == (scenario.to_query(), scenario.to_code())
-    assert Scenario.from_json(other.to_json()).to_json() == scenario.to_json()
+    equal = replace(scenario, grid=tuple(float(x) for x in scenario.grid), **changes)
+    assert equal == scenario and hash(equal) == hash(scenario)
+    assert equal.validate(sampling=False).to_json() == scenario.to_json()
+    assert (equal.to_query(), equal.to_code()) == (scenario.to_query(), scenario.to_code())
+    assert Scenario.from_json(equal.to_json()).to_json() == scenario.to_json()
 
 
 def test_a_grid_that_another_axis_also_has_survives_a_query_against_it() -> None:
@@ -233,7 +235,7 @@ def test_the_script_prints_the_numbers_of_the_library(
     )
     if problem == "mean":  # with an exact error
         scenario = replace(scenario, distribution="hypercube")
-    done = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-W", "error", "-c", scenario.to_python()],
         cwd=ROOT,
         capture_output=True,
@@ -243,7 +245,7 @@ def test_the_script_prints_the_numbers_of_the_library(
     cells = frame(study(scenario))
     expected = summary(cells, scenario)
     assert expected["exact"].any() == (problem == "mean")
-    printed = done.stdout.splitlines()
+    printed = child.stdout.splitlines()
     for line, error in zip(printed[1:], expected["mean_error"], strict=False):
         assert f"{error:.6f}" in line
     if axis:
@@ -306,8 +308,8 @@ def test_methods_that_fit_another_problem_too_are_kept() -> None:
     base = Scenario(problem="huber", methods=("sco.sgd", "sco.cwme"))
     assert Scenario.from_dict({"problem": "linear"}, base).methods == base.methods
     assert Scenario.from_dict({"problem": "mean"}, base).methods == default_methods("mean")
-    none = replace(base, methods=())
-    assert Scenario.from_dict({"problem": "mean"}, none).methods == ()
+    without_methods = replace(base, methods=())
+    assert Scenario.from_dict({"problem": "mean"}, without_methods).methods == ()
 
 
 # -- refusals -------------------------------------------------------------------------------------
@@ -408,14 +410,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "said"), WRONG)
+@pytest.mark.parametrize(("values", "sentence"), WRONG)
 def test_a_value_that_is_not_allowed_is_named_with_what_is(
-    values: dict[str, Any], said: str
+    values: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(InvalidInput) as problem:
         Scenario.from_dict(values)
-    assert str(problem.value) == said
-    assert is_one_sentence(said) or "field must be" in said
+    assert str(problem.value) == sentence
+    assert is_one_sentence(sentence) or "field must be" in sentence
 
 
 @pytest.mark.parametrize(
@@ -445,32 +447,32 @@ def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str
 def test_what_is_allowed_is_asked_once_unless_a_type_differs_or_it_was_added(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[Scenario] = []
+    questions: list[Scenario] = []
     validate = Scenario._validate
 
     def note(scenario: Scenario, limits: Limits, *, sampling: bool) -> None:
-        asked.append(scenario)
+        questions.append(scenario)
         validate(scenario, limits, sampling=sampling)
 
     monkeypatch.setattr(Scenario, "_validate", note)
-    one = Scenario(n=1234, trials=1, seed=20_261_128, axis="n", grid=(1, 2))
-    for same in (one, one, replace(one)):
+    scenario = Scenario(n=1234, trials=1, seed=20_261_128, axis="n", grid=(1, 2))
+    for same in (scenario, scenario, replace(scenario)):
         assert same.validate() is same
-    assert len(asked) == 1
-    for other in (replace(one, trials=True), replace(one, grid=(True, 2))):
-        assert other == one
+    assert len(questions) == 1
+    for equal in (replace(scenario, trials=True), replace(scenario, grid=(True, 2))):
+        assert equal == scenario
         with pytest.raises(InvalidInput):
-            other.validate()
+            equal.validate()
     for _ in range(2):
         with pytest.raises(InvalidInput, match="n must be"):
-            replace(one, n=0).validate()
-    one.validate(DASHBOARD)
-    one.validate(sampling=False)
-    assert len(asked) == 7
-    monkeypatch.setattr(extend, "is_added", lambda slug: slug == one.distribution)
-    one.validate()
-    one.validate()
-    assert len(asked) == 9
+            replace(scenario, n=0).validate()
+    scenario.validate(DASHBOARD)
+    scenario.validate(sampling=False)
+    assert len(questions) == 7
+    monkeypatch.setattr(extend, "is_added", lambda slug: slug == scenario.distribution)
+    scenario.validate()
+    scenario.validate()
+    assert len(questions) == 9
 
 
 @pytest.mark.parametrize(
@@ -545,9 +547,9 @@ def test_every_point_of_a_grid_is_held_to_the_limits() -> None:
 
 def test_points_are_single_points_with_the_value_of_the_axis() -> None:
     scenario = Scenario(axis="d", grid=(2, 3.0), n=7)
-    (x, first), (_, second) = scenario.points()
-    assert (x, first) == (2, Scenario(d=2, n=7))
-    assert type(second.d) is int
+    (x, first_point), (_, second_point) = scenario.points()
+    assert (x, first_point) == (2, Scenario(d=2, n=7))
+    assert type(second_point.d) is int
     assert scenario.cells == len(default_methods("mean")) * 2 * 20
 
 
@@ -573,19 +575,19 @@ def test_the_budget_follows_from_delta_and_rho(scenario: Scenario, budget: objec
 @pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
 def test_the_diameter_is_that_of_the_constraint_set(problem: str) -> None:
     scenario = Scenario(problem=problem, methods=(), d=5, diameter=3.0, distribution="gaussian")
-    made = scenario.instance.problem
-    assert made.card.slug == problem
-    assert made.constraint.radius == 1.5
+    problem_drawn = scenario.instance.problem
+    assert problem_drawn.card.slug == problem
+    assert problem_drawn.constraint.radius == 1.5
     assert scenario.setting.constants.diameter == 3.0
-    assert np.linalg.norm(made.minimiser) <= 1.5 * (1 + 1e-9)
+    assert np.linalg.norm(problem_drawn.minimiser) <= 1.5 * (1 + 1e-9)
     assert (scenario.setting.n, scenario.setting.d) == (scenario.n, 5)
 
 
 def test_the_setting_says_only_what_is_public() -> None:
-    near, far = Scenario(offset=0.0).setting, Scenario(offset=2.0).setting
-    assert near.constants.mean_gradient_bound == far.constants.mean_gradient_bound == 2.0
-    assert near == far
-    assert near.spike_probability is None
+    centred, shifted = Scenario(offset=0.0).setting, Scenario(offset=2.0).setting
+    assert centred.constants.mean_gradient_bound == shifted.constants.mean_gradient_bound == 2.0
+    assert centred == shifted
+    assert centred.spike_probability is None
     hard = Scenario(distribution="hypercube").setting
     assert hard.spike_probability is not None
     assert 0 < hard.spike_probability <= 1
@@ -594,8 +596,8 @@ def test_the_setting_says_only_what_is_public() -> None:
 @pytest.mark.parametrize("distribution", ["spike", "hypercube"])
 def test_the_mean_of_a_hard_instance_is_within_the_public_bound(distribution: str) -> None:
     scenario = Scenario(distribution=distribution, n=20, d=50, diameter=0.5, offset=0.0)
-    drawn = scenario.instance.problem.draw(np.random.default_rng(0))
-    assert np.linalg.norm(drawn.distribution.mean) <= 0.25 * (1 + 1e-9)
+    sampled_problem = scenario.instance.problem.draw(np.random.default_rng(0))
+    assert np.linalg.norm(sampled_problem.distribution.mean) <= 0.25 * (1 + 1e-9)
 
 
 def test_equal_scenarios_are_equal_keys() -> None:

@@ -1,4 +1,4 @@
-"""The lessons without Streamlit: what they ask, what they measure, and who judges.
+"""The lessons without Streamlit: their questions, their measurements, their verdicts.
 
 `measure` takes the results from whoever has run them. There is no pandas in here, so that a page
 without a server can have the lessons.

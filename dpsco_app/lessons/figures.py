@@ -44,7 +44,7 @@ SERIES: dict[str, tuple[str, Pair]] = {
     MISSED: ("Missed members", COLOUR),
     **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
 }
-UNSEEN = (core.CUT, core.EXACT)  # in sentences only
+UNSEEN = (core.CUT, core.EXACT)  # not drawn: they only stand in sentences
 CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
 OVER_RADIUS = ("Clip radius R", "R", "Root mean square error ‖μ̂ − μ‖₂ (log)", "error")
 AXES = {
@@ -53,27 +53,28 @@ AXES = {
     "look": OVER_RADIUS,
     "budgets": ("Number of releases k", "k", "ε of all of them together (log)", "ε"),
 }
-# Pixels of a figure, and of one below it that shares its place.
+# The heights in pixels of a single figure, and of two that share its place.
 HEIGHT, LOWER_HEIGHT = 420, 160
 TOP = 34  # pixels above its panel, which has no title
-SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
+# the ratio of the largest bias to the smallest that is drawn if there is no other line
+SHOWN_BIAS = 200
 
 
-def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool) -> list[Figure]:
-    """Return the figures of what is known: the first one is that of the lesson's question."""
+def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, has_run: bool) -> list[Figure]:
+    """Return the figures of a lesson; the first one answers its question."""
     if lesson.experiment == "neighbours":
-        return [guesses(evidence.rows if done else (), title), densities()]
+        return [guesses(evidence.rows if has_run else (), title), densities()]
     if lesson.experiment == "packing":
-        return [candidates(evidence.rows, title, has_run=done)]
+        return [candidates(evidence.rows, title, has_run=has_run)]
     if lesson.experiment == "attacker":
-        return [plane_of_errors(evidence, title, has_run=done)]
+        return [plane_of_errors(evidence, title, has_run=has_run)]
     if lesson.experiment is None and lesson.scenario.axis is None:
         return [exceedance(evidence, title)]
     return [curves(lesson, evidence, title)]
 
 
 def heights(count: int) -> tuple[int, ...]:
-    """Return the heights in pixels of a lesson's figures: two of them share the place of one."""
+    """Return the heights in pixels of a lesson's figures; two of them share the height of one."""
     return (HEIGHT,) if count == 1 else (HEIGHT - LOWER_HEIGHT, LOWER_HEIGHT)
 
 
@@ -107,8 +108,11 @@ def edge(name: str, value: float, end: float) -> LadderRow:
 
 
 def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
-    """Return what is measured over the axis; the set beside dashed, and what is proven or blind."""
-    across, symbol, up, measured = _names_of_axes(lesson)
+    """Return the measured errors over the axis, with the proven limit and the answer without data.
+
+    The second set is dashed.
+    """
+    x_title, symbol, y_title, measured = _names_of_axes(lesson)
     lines = _lines(lesson, evidence)
     start, floor = (
         [list(v) for v in zip(*sorted(d.items()), strict=True)]
@@ -121,42 +125,42 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
     )
     regions = [impossible(*floor)] if floor else []
     low, high = _heights(lesson, evidence, [*lines, *blind], floor[1] if floor else [])
-    # Before the measurement the lines are not drawn to their ends, or leave the figure.
-    at = max(x for line in lines for x, y in zip(line.x, line.y, strict=True) if y >= low)
+    # In a preview a line may stop early or leave the figure at its lower end.
+    mark_x = max(x for line in lines for x, y in zip(line.x, line.y, strict=True) if y >= low)
     best, marks = "", []
     for line in (line for line in lines if line.key == core.PRIVATE):
-        at, best = line.x[int(np.argmin(line.y))], ", the best"
-        marks = [replace(upright(at, low, high, ""), dash="dot")]
-    rows = [_row(line, at, symbol, evidence) for line in [*lines, *blind]]
-    place = f"At {symbol} = {number_text(at)}{best}"
-    if lesson.experiment == "look":  # there each row has a radius of its own
-        place, name = "", f"Best fixed radius ({number_text(at)})"
+        mark_x, best = line.x[int(np.argmin(line.y))], ", the best"
+        marks = [replace(upright(mark_x, low, high, ""), dash="dot")]
+    rows = [_row(line, mark_x, symbol, evidence) for line in [*lines, *blind]]
+    place = f"At {symbol} = {number_text(mark_x)}{best}"
+    if lesson.experiment == "look":  # each of its rows has its own radius
+        place, name = "", f"Best fixed radius ({number_text(mark_x)})"
         rows = [
             replace(row, name=name, end=min(lines[0].y)) if row.key == core.PRIVATE else row
             for row in rows
         ]
-    elif lesson.experiment == "radius":  # not at the ends of the lines, and in its own order
+    elif lesson.experiment == "radius":  # its rows end at the marked radius, not at the largest one
         rows = [
-            replace(row, end=_value_at(line, at)) for row, line in zip(rows, lines, strict=True)
+            replace(row, end=_value_at(line, mark_x)) for row, line in zip(rows, lines, strict=True)
         ]
-    rows += [edge("Proven limit", floor[1][floor[0].index(at)], floor[1][-1])] if floor else []
-    inside = Words(
+    rows += [edge("Proven limit", floor[1][floor[0].index(mark_x)], floor[1][-1])] if floor else []
+    limit_words = Words(
         lines=["no private algorithm", "has a mean error here"],
         colour=IMPOSSIBLE.ink,
         want=(0.05, 0.02),
         below="limit",
     )
-    every = sorted({x for line in lines for x in line.x})
+    grid = sorted({x for line in lines for x in line.x})
     panel = Panel(
         title="",
-        x=log_axis(across, every[0], every[-1]),
+        x=log_axis(x_title, grid[0], grid[-1]),
         regions=regions,
         lines=[*lines, *blind, *marks],
-        words=[inside] * bool(floor),
+        words=[limit_words] * bool(floor),
     )
     return Figure(
         panels=[panel],
-        y=log_axis(up, low, high),
+        y=log_axis(y_title, low, high),
         ladder=Ladder(
             title=place,
             columns=[measured],
@@ -167,9 +171,9 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
     )
 
 
-def _value_at(line: Line, at: float) -> float:
-    """Return the height of a line at x, or at its last point where it has none there."""
-    return line.y[list(line.x).index(at) if at in line.x else -1]
+def _value_at(line: Line, x: float) -> float:
+    """Return the height of a line at x, or at its last point if it has none at x."""
+    return line.y[list(line.x).index(x) if x in line.x else -1]
 
 
 def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
@@ -181,22 +185,22 @@ def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
 
 
 def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
-    scenario, other = lesson.scenario, lesson.other
+    scenario, second_scenario = lesson.scenario, lesson.second_scenario
     names = short_names(scenario.methods)
     sets = {"": evidence.points}
-    if other is not None:
-        places = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
-        sets = dict(zip(places, (evidence.points, evidence.beside), strict=True))
+    if second_scenario is not None:
+        places = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, second_scenario))
+        sets = dict(zip(places, (evidence.points, evidence.second_points), strict=True))
     column = "median" if lesson.experiment == "tails" else "mean"
     lines = []
-    for (where, points), dash in zip(sets.items(), ("solid", "dash"), strict=False):
+    for (suffix, points), dash in zip(sets.items(), ("solid", "dash"), strict=False):
         for key in dict.fromkeys(p.series for p in points if p.series not in UNSEEN):
             look = _look(key, names)
-            name = f"{look['name']}{where}"
+            name = f"{look['name']}{suffix}"
             heights, low, high = (curve(points, key, c) for c in (column, "q10", "q90"))
             lines.append(
                 Line(
-                    key=f"{key}{where}",
+                    key=f"{key}{suffix}",
                     x=list(heights),
                     y=list(heights.values()),
                     low=list(low.values()),
@@ -209,7 +213,7 @@ def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
 
 
 def _look(key: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the name and the look of the line of a method, or of an experiment."""
+    """Return how the line of a method, or of an experiment, is named and drawn."""
     look: dict[str, Any] = {"colour": colour_named(key)}
     if key in SERIES:
         return look | {"name": SERIES[key][0], "symbol": "circle"}
@@ -229,17 +233,17 @@ def _heights(
         heights += [lesson.height(evidence, value) for value in lesson.numbers]
     for line in (line for line in lines if line.key != core.BIAS):
         heights += line.y
-    # A bias falls to nothing, and leaves the figure on its way there.
+    # The bias falls towards 0, so its line leaves the figure at the lower end.
     top = max(max(line.y) for line in lines)
     return min(heights, default=top / SHOWN_BIAS) / 1.3, 1.3 * max([top, *heights])
 
 
-def _row(line: Line, at: float, symbol: str, evidence: LessonEvidence) -> LadderRow:
-    """Return the row of a line in the ladder, with its number at x, or over all of its trials."""
-    name, value = line.name, _value_at(line, at)
+def _row(line: Line, x: float, symbol: str, evidence: LessonEvidence) -> LadderRow:
+    """Return the row of a line in the ladder: its value at x, or its mean over all trials."""
+    name, value = line.name, _value_at(line, x)
     if line.key in CHOOSES:
         value = average(evidence.points, line.key)
-    elif at not in line.x:
+    elif x not in line.x:
         name = f"{name} at {symbol} = {number_text(line.x[-1])}"
     return LadderRow(
         key=line.key,
@@ -259,22 +263,22 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     lines: list[Line] = []
     for method, errors in errors_of(evidence.outcomes).items():
         values = np.sort(errors)
-        above = 100 * (1 - np.arange(len(values)) / len(values))
+        shares_above = 100 * (1 - np.arange(len(values)) / len(values))
         lines.append(
             Line(
                 key=method,
                 name=method_card(method).name,
                 x=values.tolist(),
-                y=above.tolist(),
+                y=shares_above.tolist(),
                 colour=INK if lines else METHODS["grey"],
             )
         )
     low = min(line.y[-1] for line in lines)
     y = log_axis("Samples with a larger error (log)", low, 105)
-    across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
+    x_axis = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
     worst = worst_of_a_hundred(evidence.outcomes).values()
     return Figure(
-        panels=[Panel(title="", x=across, lines=lines)],
+        panels=[Panel(title="", x=x_axis, lines=lines)],
         y=replace(y, ticks=[(t, f"{t:g} %") for t in (0.5, 1, 5, 10, 50, 100) if t >= low]),
         ladder=ladder_of("Worst of a hundred", "error", lines, [short(x) for x in worst]),
         alt=title,
@@ -282,7 +286,7 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
 
 
 def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
-    """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
+    """Return the share of right guesses so far and the limit that epsilon sets."""
     ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST_POINTS["neighbours"]
     lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
     regions, limits, words = [], [], []
@@ -308,7 +312,7 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
             )
         ]
         limits = [edge("What ε allows", ceiling, ceiling)]
-    named = ladder_of("", "percent", lines, [rounded(line.y[-1]) for line in lines])
+    ladder = ladder_of("", "percent", lines, [rounded(line.y[-1]) for line in lines])
     return Figure(
         panels=[
             Panel(
@@ -320,17 +324,17 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
             )
         ],
         y=linear_axis("Right guesses so far", 45, 100, " %"),
-        ladder=replace(named, rows=[*named.rows, *limits]),
+        ladder=replace(ladder, rows=[*ladder.rows, *limits]),
         alt=title,
     )
 
 
 def densities() -> Figure:
     """Return how likely each published share is with either answer."""
-    outputs, without, with_it = core.output_densities(core.GAME_EPSILON)
+    outputs, without_it, with_it = core.output_densities(core.GAME_EPSILON)
     percent = (100 * outputs).tolist()
     looks = (
-        ("You answer no", METHODS["grey"], without),
+        ("You answer no", METHODS["grey"], without_it),
         ("You answer yes", METHODS["violet"], with_it),
     )
     lines = [
@@ -346,7 +350,7 @@ def densities() -> Figure:
                 lines=lines,
             )
         ],
-        y=replace(linear_axis("How likely (density)", 0, 1.12 * float(without.max())), ticks=[]),
+        y=replace(linear_axis("How likely (density)", 0, 1.12 * float(without_it.max())), ticks=[]),
         ladder=ladder_of("", "likeliest", lines, peaks),
         alt=f"The two heights differ by a factor of at most {math.exp(core.GAME_EPSILON):.2g}",
     )

@@ -45,7 +45,7 @@ class LessonEvidence:
 
     points: tuple[SeriesPoint, ...]  # a study has a series for each method
     outcomes: tuple[Outcome, ...] = ()  # the cells of a study
-    beside: tuple[SeriesPoint, ...] = ()  # the points on the second set
+    second_points: tuple[SeriesPoint, ...] = ()  # the points on the second set
     # the largest proven lower bound at the points of the grid
     floor: Mapping[float, float] = field(default_factory=dict)
     # what the starting point leaves, which uses no data
@@ -59,8 +59,8 @@ class LessonFinding:
 
     answer: str | float
     headline: str
-    said: str
-    since: float | None = None  # a number lies between this one and `answer`
+    text: str
+    lower_end: float | None = None  # a number lies between this one and `answer`
 
 
 Find = Callable[[LessonEvidence], LessonFinding]
@@ -69,9 +69,9 @@ short = partial(short_text, digits=2)
 
 
 def curve(points: Sequence[SeriesPoint], name: str, column: str = "mean") -> Curve:
-    """Return a column of a method, or of a line of an experiment, in the order of x."""
-    own = sorted((p for p in points if p.series == name), key=lambda p: p.x)
-    return {p.x: getattr(p, column) for p in own}
+    """Return a column of a method, or of a line of an experiment, ordered by x."""
+    points_of_line = sorted((p for p in points if p.series == name), key=lambda p: p.x)
+    return {p.x: getattr(p, column) for p in points_of_line}
 
 
 def first_height(line: Curve) -> float:
@@ -87,9 +87,9 @@ def lowest_x(line: Curve) -> float:
     return min(line, key=line.__getitem__)
 
 
-def quotients(line: Curve, other: Curve) -> Curve:
+def quotients(line: Curve, divisor: Curve) -> Curve:
     """Return a line as multiples of another one."""
-    return {x: y / other[x] for x, y in line.items()}
+    return {x: y / divisor[x] for x, y in line.items()}
 
 
 def at_end(points: Sequence[SeriesPoint], method: str) -> float:
@@ -103,9 +103,11 @@ def added(points: Sequence[SeriesPoint]) -> float:
 
 def average(points: Sequence[SeriesPoint], name: str) -> float:
     """Return the mean over all trials of a line; of a line of errors, their root mean square."""
-    own = [p for p in points if p.series == name]
+    points_of_line = [p for p in points if p.series == name]
     power = 2 if name in ERRORS else 1
-    whole = sum(p.mean**power * p.trials for p in own) / sum(p.trials for p in own)
+    whole = sum(p.mean**power * p.trials for p in points_of_line) / sum(
+        p.trials for p in points_of_line
+    )
     return float(whole ** (1 / power))
 
 
@@ -141,7 +143,7 @@ def largest_record(evidence: LessonEvidence) -> LessonFinding:
         answer=heavy,
         headline=f"The largest heavy-tailed record is {short(heavy / light)} times the largest "
         "Gaussian one, and goes on growing",
-        said=f"In half of the samples the largest of 10,000 heavy-tailed records is above "
+        text=f"In half of the samples the largest of 10,000 heavy-tailed records is above "
         f"**{short(heavy)}**, the largest Gaussian one above **{short(light)}**.",
     )
 
@@ -159,7 +161,7 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
         answer=answers.get(kinds, "split" if kinds == ("alike", "sturdy") else "other"),
         headline=f"In the worst of a hundred samples the sample mean is {short(ratios[1])} times "
         "as far off as the median of means",
-        said=f"In a typical sample the sample mean has an error of **{typical[mean]:.2g}** and the "
+        text=f"In a typical sample the sample mean has an error of **{typical[mean]:.2g}** and the "
         f"median of means of **{typical[sturdy]:.2g}**; in the worst of a hundred, of "
         f"**{worst[mean]:.2g}** and **{worst[sturdy]:.2g}**.",
     )
@@ -173,7 +175,7 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     return LessonFinding(
         answer=share,
         headline=f"The spy is right in {share:.0f} % of the cases; ε allows {100 * ceiling:.0f} %",
-        said=f"Of {guesses:,} guesses **{share:.1f} %** were right. ε = {GAME_EPSILON:g} allows "
+        text=f"Of {guesses:,} guesses **{share:.1f} %** were right. ε = {GAME_EPSILON:g} allows "
         f"at most {at_most(ceiling)}, whatever the noise.",
     )
 
@@ -184,15 +186,17 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     best = lowest_x(private)
     share = curve(evidence.points, CUT)[best]
     squares = {p: curve(evidence.points, p)[best] ** 2 for p in (SAMPLING, BIAS, NOISE)}
-    made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
+    shares = ", ".join(
+        f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items()
+    )
     ends = f"{short(first_height(private))} at the smallest radius"
     return LessonFinding(
         answer="none" if share < NONE_CUT else "most" if share > MOST_CUT else "some",
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
-        said=f"The private average has its least error, **{short(private[best])}**, at the radius "
+        text=f"The private average has its least error, **{short(private[best])}**, at the radius "
         f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
-        f"square, {made}: squares of parts add up. The private error is {ends}, "
+        f"square, {shares}: squares of parts add up. The private error is {ends}, "
         f"{short(last_height(private))} at the largest.",
     )
 
@@ -200,19 +204,19 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
 def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
     private = curve(evidence.points, PRIVATE)
-    looked, blind = (average(evidence.points, name) for name in (ADAPTIVE, BLIND))
+    adaptive, blind = (average(evidence.points, name) for name in (ADAPTIVE, BLIND))
     best = lowest_x(private)
-    least = private[best]
+    least_error = private[best]
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
-    near = f"{short(looked / least)} times"
+    factor = f"{short(adaptive / least_error)} times"
     return LessonFinding(
-        answer=looked / least,
-        headline=f"{names[0]}: {near} the error of the best fixed radius. {names[1]}: "
-        f"{short(blind / least)} times",
-        said=f"The best of all fixed radii, {number_text(best)}, has an error of "
-        f"**{short(least)}**. {names[0]} has {short(looked)}, **{near}** that error; "
+        answer=adaptive / least_error,
+        headline=f"{names[0]}: {factor} the error of the best fixed radius. {names[1]}: "
+        f"{short(blind / least_error)} times",
+        text=f"The best of all fixed radii, {number_text(best)}, has an error of "
+        f"**{short(least_error)}**. {names[0]} has {short(adaptive)}, **{factor}** that error; "
         f"{inside(names[1])}, which chooses its radius without looking, {short(blind)}, "
-        f"**{short(blind / least)} times** as much.",
+        f"**{short(blind / least_error)} times** as much.",
     )
 
 
@@ -220,12 +224,12 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 6: how many times the private error falls from the first n to the last."""
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
     ratio, plain = (first_height(c) / last_height(c) for c in (private, public))
-    few, many = (number_text(x) for x in (min(private), max(private)))
+    smallest, largest = (number_text(x) for x in (min(private), max(private)))
     return LessonFinding(
         answer=ratio,
         headline=f"The private error falls by a factor of {short(ratio)}; without privacy by a "
         f"factor of {short(plain)}",
-        said=f"From n = {few} to n = {many} the private error falls from "
+        text=f"From n = {smallest} to n = {largest} the private error falls from "
         f"{short(first_height(private))} to {short(last_height(private))}, by a factor of "
         f"**{short(ratio)}**; without privacy by a factor of **{short(plain)}**.",
     )
@@ -236,12 +240,12 @@ def free_from(evidence: LessonEvidence) -> LessonFinding:
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
     ratios = quotients(private, public)
     free = _from_there_on({x: ratio <= FREE for x, ratio in ratios.items()})
-    most, low = short(first_height(ratios)), number_text(min(ratios))
+    largest, low = short(first_height(ratios)), number_text(min(ratios))
     return LessonFinding(
         answer=free,
         headline=f"From ε = {number_text(free)} on privacy is free; at ε = {low} it costs "
-        f"{most} times the error",
-        said=f"At ε = {low} the private error is **{most} times** that without privacy; from "
+        f"{largest} times the error",
+        text=f"At ε = {low} the private error is **{largest} times** that without privacy; from "
         f"ε = **{number_text(free)}** on it is at most 10 % above.",
     )
 
@@ -250,15 +254,15 @@ def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 8: the error with Laplace noise over that with Gaussian noise at the last d."""
     laplace, gaussian = (curve(evidence.points, m) for m in ("mean.cwme-pure", "mean.cwme-cdp"))
     ratios = quotients(laplace, gaussian)
-    few, many = (number_text(d) for d in (min(ratios), max(ratios)))
+    smallest, largest = (number_text(d) for d in (min(ratios), max(ratios)))
     ratio = last_height(ratios)
     return LessonFinding(
         answer=ratio,
-        headline=f"At d = {many} the error with Laplace noise is {short(ratio)} times that with "
+        headline=f"At d = {largest} the error with Laplace noise is {short(ratio)} times that with "
         "Gaussian noise",
-        said=f"At d = {many} the error is **{short(last_height(laplace))}** with Laplace noise and "
-        f"**{short(last_height(gaussian))}** with Gaussian noise, a ratio of {short(ratio)}. At "
-        f"d = {few} the ratio is {short(first_height(ratios))}.",
+        text=f"At d = {largest} the error is **{short(last_height(laplace))}** with Laplace noise "
+        f"and **{short(last_height(gaussian))}** with Gaussian noise, a ratio of {short(ratio)}. "
+        f"At d = {smallest} the ratio is {short(first_height(ratios))}.",
     )
 
 
@@ -269,43 +273,43 @@ COMPARED = ("sco.cwme", "sco.clipped")
 def least_risk(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 9: which answer leaves least at the smallest n; "start" is that without data."""
     curves = {m: curve(evidence.points, m) for m in ("sco.erm", *COMPARED)}
-    n, many = (end(p.x for p in evidence.points) for end in (min, max))
+    n, largest = (end(p.x for p in evidence.points) for end in (min, max))
     left = {m: curves[m][n] for m in COMPARED} | {"start": evidence.start[n]}
     best = min(left, key=left.__getitem__)
     names = {m: inside(method_card(m).name) for m in COMPARED} | {"start": "ignoring the data"}
-    near = min(COMPARED, key=lambda m: curves[m][many])
-    ratio = short(curves[near][many] / curves["sco.erm"][many])
-    every = separated([f"{names[k]} **{short(v)}**" for k, v in left.items()])
+    winner = min(COMPARED, key=lambda m: curves[m][largest])
+    ratio = short(curves[winner][largest] / curves["sco.erm"][largest])
+    risks = separated([f"{names[k]} **{short(v)}**" for k, v in left.items()])
     return LessonFinding(
         answer=best,
-        headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(many)} "
-        f"{names[near]}: {ratio} times the best fit",
-        said=f"The risk that is left at n = {number_text(n)}: {every}. At n = {number_text(many)}, "
-        f"the least is that with {names[near]}: **{ratio} times** the risk of the best fit "
-        "without privacy.",
+        headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(largest)} "
+        f"{names[winner]}: {ratio} times the best fit",
+        text=f"The risk that is left at n = {number_text(n)}: {risks}. At n = "
+        f"{number_text(largest)}, the least is that with {names[winner]}: **{ratio} times** the "
+        "risk of the best fit without privacy.",
     )
 
 
 def width_gain(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 10: what privacy adds on the l2 ball over what it adds on the l1 ball."""
-    cross, ball = evidence.points, evidence.beside
-    many, parts = max(p.x for p in cross), (added(cross), added(ball))
+    cross, ball = evidence.points, evidence.second_points
+    largest, parts = max(p.x for p in cross), (added(cross), added(ball))
     ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
     prices = [1 + part / at_end(t, "sco.erm") for part, t in zip(parts, (cross, ball), strict=True)]
     useless = (
         " On the ℓ₂ ball that is more than the risk of the answer 0, which uses no data."
-        if at_end(ball, "sco.objective-perturbation") > evidence.start.get(many, math.inf)
+        if at_end(ball, "sco.objective-perturbation") > evidence.start.get(largest, math.inf)
         else ""
     )
     return LessonFinding(
         answer=ratio,
-        headline=f"At d = {number_text(many)} privacy adds {short(ratio)} times less risk on the "
-        "ℓ₁ ball than on the ℓ₂ ball",
-        said=f"At d = {number_text(many)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
-        f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} Without privacy the risk is "
-        f"**{short(sampling)} times** smaller on the ℓ₁ ball, so as a multiple of it privacy costs "
-        f"**{short(prices[0])} times** the excess risk on the ℓ₁ ball and **{short(prices[1])} "
-        "times** on the ℓ₂ ball.",
+        headline=f"At d = {number_text(largest)} privacy adds {short(ratio)} times less risk on "
+        "the ℓ₁ ball than on the ℓ₂ ball",
+        text=f"At d = {number_text(largest)} privacy adds a risk of **{short(parts[0])}** on the "
+        f"ℓ₁ ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} Without privacy the risk "
+        f"is **{short(sampling)} times** smaller on the ℓ₁ ball, so as a multiple of it privacy "
+        f"costs **{short(prices[0])} times** the excess risk on the ℓ₁ ball and "
+        f"**{short(prices[1])} times** on the ℓ₂ ball.",
     )
 
 
@@ -316,17 +320,17 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     names = [method_card(m).name for m in methods]
     blank = {x: evidence.start[x] for x in filtered}
     pays, useful = (
-        _from_there_on({x: y < other[x] for x, y in filtered.items()}) for other in (plain, blank)
+        _from_there_on({x: y < line[x] for x, y in filtered.items()}) for line in (plain, blank)
     )
     smallest, largest = min(filtered), next((m for m in filtered if m >= 10 * pays), max(filtered))
     loss, gain = (
         short(filtered[smallest] / plain[smallest]),
         short(plain[largest] / filtered[largest]),
     )
-    since = max((x for x in filtered if x < pays), default=None)
+    lower_end = max((x for x in filtered if x < pays), default=None)
     place = f"**{number_text(pays)}**"
-    if since is not None:  # somewhere between two points of the grid
-        place = f"**{number_text(since)}** to {place}"
+    if lower_end is not None:  # somewhere between two points of the grid
+        place = f"**{number_text(lower_end)}** to {place}"
     place = f"once users hold {place} items"
     remark = f" Not before m = **{number_text(useful)}** do they beat the answer 0, without data."
     remark *= useful > smallest
@@ -334,8 +338,8 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     return LessonFinding(
         answer=pays,
         headline=f"{names[0]} win {place.replace('**', '')}",
-        since=since,
-        said=f"{names[0]} have the smaller error {place}. "
+        lower_end=lower_end,
+        text=f"{names[0]} have the smaller error {place}. "
         f"At m = {number_text(smallest)} their error is **{loss} times** that of "
         f"{inside(names[1])}; at m = {number_text(largest)} it is **{gain} times** smaller."
         f"{remark}{baseline}",
@@ -344,14 +348,14 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
 
 def above_floor(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 12: the error of simple clipping over the proven lower bound at the last n."""
-    many, floor = max(evidence.floor.items())
+    largest, floor = max(evidence.floor.items())
     ratio, name = at_end(evidence.points, "mean.clipped") / floor, method_card("mean.clipped").name
     return LessonFinding(
         answer=ratio,
         headline=f"The error of {inside(name)} is {short(ratio)} times the proven limit",
-        said=f"At n = {number_text(many)} the error of {inside(name)} is **{short(ratio)} times** "
-        f"the proven limit, {short(floor)}. The lines of the private algorithms stay above the "
-        "shaded region.",
+        text=f"At n = {number_text(largest)} the error of {inside(name)} is **{short(ratio)} "
+        f"times** the proven limit, {short(floor)}. The lines of the private algorithms stay above "
+        "the shaded region.",
     )
 
 
@@ -367,7 +371,7 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
         answer=by_hand.PUBLISHED,
         headline=f"The secret is {secret}: no private algorithm names it more often than in "
         f"{limits[0]:.0f} % of cases",
-        said=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
+        text=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
         f"No ρ-zCDP algorithm can be right in more than **{limits[0]:.0f} %**. With 10 numbers "
         f"per record there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; with 20 "
         f"it is {limits[2]:.2f} %. An estimate that cannot name the candidate is far from it, too: "
@@ -383,7 +387,7 @@ def sum_of_budgets(evidence: LessonEvidence) -> LessonFinding:
     return LessonFinding(
         answer=summed,
         headline=f"{count} releases cost ε = {short(summed)} together, not {short(added)}",
-        said=f"Adding ρ gives **ε = {short(summed)}** for {count} releases, by the formula that "
+        text=f"Adding ρ gives **ε = {short(summed)}** for {count} releases, by the formula that "
         f"holds for every zCDP algorithm; for Gaussian noise alone it is {short(exact)}. Adding "
         f"an ε for each release gives **{short(added)}**, {short(added / summed)} times as much.",
     )

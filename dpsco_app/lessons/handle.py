@@ -1,4 +1,4 @@
-"""What a hand moves in the figure of a lesson: every number it can predict, and where it stands."""
+"""The handle in the figure of a lesson: the numbers that can be predicted, and their places."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ def handle(
 ) -> dict[str, Any]:
     """Return what the browser reads of a question for a number; see `prediction.js`.
 
-    `finding` is that of the run: the measurement meets the prediction, and its trials land.
+    `finding` is that of the run, if it has ended: then the measurement and its trials are shown.
     """
     measured, start = None, None
     if finding is not None:
         place = lesson.place(evidence, float(finding.answer))
         measured = (measured_text(lesson, finding), place)
-    if lesson.first:
-        own = curve(evidence.points, lesson.first)
-        start = (min(own), first_height(own))
+    if lesson.start_method:
+        line = curve(evidence.points, lesson.start_method)
+        start = (min(line), first_height(line))
     return {
         "question": lesson.words.question,
         "texts": [answer_text(lesson, value) for value in lesson.numbers],

@@ -1,4 +1,4 @@
-"""The lessons, in their order: what is asked, what runs, and who judges."""
+"""The lessons in their order: what is asked, what runs, and how the answer is found."""
 
 import math
 from collections.abc import Callable
@@ -56,28 +56,29 @@ class Lesson:
     # the answers to choose from; empty for a number
     choices: dict[str, str] = field(default_factory=dict)
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
-    unit: str = ""  # the unit of the number, with its space, as it follows it
-    most: float = math.inf  # the largest number that ε allows
-    # how high a number stands in the figure; none where it is read on the horizontal axis
+    unit: str = ""  # the unit after the number, with the space before it
+    largest_allowed: float = math.inf  # the largest number that ε allows
+    # the height of a number in the figure; None if it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
-    # the points of the figure that are its choices, in their order, where they are drawn in it
+    # the points of the choices in the figure, in their order, if they are drawn in it
     spots: tuple[Point, ...] = ()
-    lands: str = ""  # the method, or the line of an experiment, whose trials land beside a number
+    # the method, or the line of an experiment, whose trials are drawn beside the predicted number
+    lands: str = ""
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
-    given: tuple[str, ...] = ()  # the methods that are drawn before the run
-    # the method of which the first point is drawn before the run, too: the prediction starts there
-    first: str = ""
-    against: str = HARDEST  # what Explore shows beside
+    preview_methods: tuple[str, ...] = ()  # the methods that are drawn before the run
+    # a method whose first point is drawn before the run as well: the prediction starts there
+    start_method: str = ""
+    second_set: str = HARDEST  # the geometry that Explore shows in its second panel
     floor: str = ""  # slug of the lower bound that is drawn, if one is
-    elsewhere: tuple[tuple[str, str], ...] = ()  # pages to go on with
+    further_pages: tuple[tuple[str, str], ...] = ()  # slugs and labels of pages to visit next
 
     @property
     def words(self) -> LessonWords:
         return WORDS[self.slug]
 
     @property
-    def last(self) -> float:
+    def last_x(self) -> float:
         return (
             float(self.scenario.grid[-1])
             if self.experiment is None
@@ -85,33 +86,33 @@ class Lesson:
         )
 
     @property
-    def other(self) -> Scenario | None:
-        """The scenario on the set that is drawn beside, if there is one."""
-        if self.against == HARDEST:
+    def second_scenario(self) -> Scenario | None:
+        """The same scenario on the second set, if the lesson has one."""
+        if self.second_set == HARDEST:
             return None
-        return replace(self.scenario, geometry=self.against, q=None)
+        return replace(self.scenario, geometry=self.second_set, q=None)
 
     @property
     def answers(self) -> tuple[Answer, ...]:
         return (*self.choices, *self.numbers)
 
     def place(self, evidence: LessonEvidence, number: float) -> Point:
-        """Return where a number stands in the figure, at the last x of its table."""
+        """Return the point of a number in the figure, at the last x of its table."""
         if self.height is not None:
-            return self.last, self.height(evidence, number)
-        # A handle that moves sideways has the height of the middle.
+            return self.last_x, self.height(evidence, number)
+        # A handle that moves sideways stays at half the height.
         errors = [point.mean for point in evidence.points]
         return number, float((min(errors) * max(errors)) ** 0.5)
 
     def trials(self, evidence: LessonEvidence) -> list[Point]:
-        """Return where the trials land."""
+        """Return the points of the trials, which are drawn beside the prediction."""
         if self.lands == RIGHT:  # the share so far, in percent
             counts, shares = running_share(evidence.rows)
             return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
         if self.experiment is not None:
             return [(r.x, r.value) for r in evidence.rows if r.series == self.lands]
-        own = (o for o in evidence.outcomes if o.method == self.lands)
-        return [(float(o.x), o.error) for o in own if o.x is not None]
+        cells = (o for o in evidence.outcomes if o.method == self.lands)
+        return [(float(o.x), o.error) for o in cells if o.x is not None]
 
 
 def step_name(slug: str) -> str:
@@ -123,7 +124,7 @@ LESSONS: tuple[Lesson, ...] = (
         slug="heavy-tails",
         scenario=replace(DEFAULT.scenario, trials=5),
         experiment="tails",
-        given=(GAUSSIAN,),
+        preview_methods=(GAUSSIAN,),
         find=find.largest_record,
         numbers=(4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500),
         height=lambda _, number: number,
@@ -135,7 +136,7 @@ LESSONS: tuple[Lesson, ...] = (
             TAILS,
             methods=("mean.sample", "mean.median-of-means"),
             n=1000,
-            d=2,  # on a line, 200 samples do not tell which of the two has the worse luck
+            d=2,  # for d = 1, 200 samples do not tell which of the two has the larger worst error
             margin=0.1,
             trials=200,
         ),
@@ -145,7 +146,7 @@ LESSONS: tuple[Lesson, ...] = (
             "split": "They are level typically; the median of means in the worst",
             "sturdy": "The median of means in both",
         },
-        given=("mean.sample",),
+        preview_methods=("mean.sample",),
     ),
     Lesson(
         slug="epsilon",
@@ -161,10 +162,10 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.right_guesses,
         numbers=tuple(range(50, 101)),
         unit=" %",
-        most=100 * guess_ceiling(GAME_EPSILON),
+        largest_allowed=100 * guess_ceiling(GAME_EPSILON),
         height=lambda _, number: number,
         lands=RIGHT,
-        elsewhere=(("privacy", "The page Privacy"),),
+        further_pages=(("privacy", "The page Privacy"),),
     ),
     Lesson(
         slug="clipping",
@@ -176,8 +177,8 @@ LESSONS: tuple[Lesson, ...] = (
             trials=10,
         ),
         experiment="radius",
-        given=(BIAS,),
-        elsewhere=(("one-run", "One run: what clipping and noise do to it"),),
+        preview_methods=(BIAS,),
+        further_pages=(("one-run", "One run: what clipping and noise do to it"),),
         find=find.share_cut,
         choices={
             "none": "None, or hardly one in a hundred",
@@ -189,13 +190,13 @@ LESSONS: tuple[Lesson, ...] = (
         slug="look",
         scenario=replace(RADIUS_POINT, methods=("mean.clipped", "mean.adaptive"), trials=10),
         experiment="look",
-        given=(PRIVATE, BLIND),
+        preview_methods=(PRIVATE, BLIND),
         find=find.private_look,
         numbers=FACTORS[:13],
         unit=" times",
         height=lambda e, times: times * min(find.curve(e.points, PRIVATE).values()),
         lands=ADAPTIVE,
-        elsewhere=(("one-run", "One run: what clipping and noise do to it"),),
+        further_pages=(("one-run", "One run: what clipping and noise do to it"),),
     ),
     Lesson(
         slug="noise",
@@ -212,8 +213,8 @@ LESSONS: tuple[Lesson, ...] = (
         unit=" times",
         height=lambda e, times: find.first_height(find.curve(e.points, "mean.clipped")) / times,
         lands="mean.clipped",
-        given=("mean.sample",),
-        first="mean.clipped",
+        preview_methods=("mean.sample",),
+        start_method="mean.clipped",
     ),
     Lesson(
         slug="free",
@@ -229,7 +230,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=GRID_EPSILON,
         unit="=ε = ",
         lands="mean.clipped",
-        given=("mean.sample",),
+        preview_methods=("mean.sample",),
     ),
     Lesson(
         slug="dimension",
@@ -246,7 +247,7 @@ LESSONS: tuple[Lesson, ...] = (
         unit=" times",
         height=lambda e, times: times * find.at_end(e.points, "mean.cwme-cdp"),
         lands="mean.cwme-pure",
-        given=("mean.sample", "mean.cwme-cdp"),
+        preview_methods=("mean.sample", "mean.cwme-cdp"),
     ),
     Lesson(
         slug="optimisation",
@@ -269,8 +270,8 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.least_risk,
         choices={"start": "The answer without data"}
         | {slug: method_card(slug).name for slug in find.COMPARED},
-        given=("sco.erm",),
-        elsewhere=(("methods", "The methods, one by one"),),
+        preview_methods=("sco.erm",),
+        further_pages=(("methods", "The methods, one by one"),),
     ),
     Lesson(
         slug="geometry",
@@ -288,11 +289,13 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.width_gain,
         numbers=FACTORS,
         unit=" times",
-        height=lambda e, times: find.added(e.beside) / times + find.at_end(e.points, "sco.erm"),
+        height=lambda e, times: (
+            find.added(e.second_points) / times + find.at_end(e.points, "sco.erm")
+        ),
         lands="sco.objective-perturbation",
-        given=("sco.erm",),
-        against="l2",
-        elsewhere=(("geometry", "Geometry: sets, widths and noise"),),
+        preview_methods=("sco.erm",),
+        second_set="l2",
+        further_pages=(("geometry", "Geometry: sets, widths and noise"),),
     ),
     Lesson(
         slug="users",
@@ -312,8 +315,8 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=USERS_ITEMS,
         unit="=m = ",
         lands="user.accelerated",
-        given=("user.clipped-means",),
-        elsewhere=(("users", "Users: the whole map"),),
+        preview_methods=("user.clipped-means",),
+        further_pages=(("users", "Users: the whole map"),),
     ),
     Lesson(
         slug="lower-bound",
@@ -330,9 +333,9 @@ LESSONS: tuple[Lesson, ...] = (
         unit=" times",
         height=lambda e, times: times * e.floor[max(e.floor)],
         lands="mean.clipped",
-        given=("mean.sample",),
+        preview_methods=("mean.sample",),
         floor=bound("lower.mean.approx-packing").card.slug,
-        elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),
+        further_pages=(("lower-bounds", "Lower bounds: the proof, step by step"),),
     ),
     Lesson(
         slug="packing",
@@ -353,7 +356,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.named_candidate,
         choices={slug: slug.replace("-", " ").capitalize() for slug in by_hand.CANDIDATES},
         spots=tuple(candidate_place(slug) for slug in by_hand.CANDIDATES),
-        elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),
+        further_pages=(("lower-bounds", "Lower bounds: the proof, step by step"),),
     ),
     Lesson(
         slug="budgets",
@@ -372,8 +375,8 @@ LESSONS: tuple[Lesson, ...] = (
         unit="=ε = ",
         height=lambda _, epsilon: epsilon,
         lands=SUMMED,
-        given=(ADDED,),
-        elsewhere=(("privacy", "The page Privacy"),),
+        preview_methods=(ADDED,),
+        further_pages=(("privacy", "The page Privacy"),),
     ),
     Lesson(
         slug="attacker",
@@ -384,7 +387,7 @@ LESSONS: tuple[Lesson, ...] = (
         unit=" %",
         height=lambda _, number: number,
         lands=MISSED,
-        elsewhere=(("privacy", "The page Privacy: the same curve with an audit"),),
+        further_pages=(("privacy", "The page Privacy: the same curve with an audit"),),
     ),
 )
 SLUGS = tuple(lesson.slug for lesson in LESSONS)

@@ -1,4 +1,4 @@
-"""What a lesson runs, and what its results show: whoever has run them hands them in."""
+"""The runs of a lesson, and the evidence in their results, which the host of the lessons has."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,46 +14,55 @@ from dpsco_core.scenario import Scenario
 
 
 class LessonResults(Protocol):
-    """Who has run the cells of a study and the parts of an experiment, or runs them when asked."""
+    """The results of cells and of parts of experiments, stored or computed on demand."""
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
-        """Return what every cell of a study gave."""
+        """Return the outcomes of the cells of a study."""
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
-        """Return what a part of an experiment gave."""
+        """Return the rows of a part of an experiment."""
 
 
-def _studies(lesson: Lesson, *, before: bool) -> Iterator[Scenario]:
-    """Yield what runs on the lesson's own set."""
+def _studies(lesson: Lesson, *, is_preview: bool) -> Iterator[Scenario]:
+    """Yield the studies on the lesson's first set."""
     scenario = lesson.scenario
-    yield replace(scenario, methods=lesson.given) if before else scenario
-    if before and lesson.first:
-        yield replace(scenario, methods=(lesson.first,), grid=scenario.grid[:1])
+    yield replace(scenario, methods=lesson.preview_methods) if is_preview else scenario
+    if is_preview and lesson.start_method:
+        yield replace(scenario, methods=(lesson.start_method,), grid=scenario.grid[:1])
 
 
-def work(lesson: Lesson, *, before: bool = False) -> list[Cell | Part]:
-    """Return all that a lesson runs, or what it shows `before` its run, trial after trial."""
+def work(lesson: Lesson, *, is_preview: bool = False) -> list[Cell | Part]:
+    """Return what a lesson runs, or only what its preview needs, trial after trial."""
     if lesson.experiment is not None:
         return list(parts(lesson.experiment))
-    studies = [*_studies(lesson, before=before), *([lesson.other] if lesson.other else [])]
+    studies = [
+        *_studies(lesson, is_preview=is_preview),
+        *([lesson.second_scenario] if lesson.second_scenario else []),
+    ]
     return sorted((c for study in studies for c in cells(study)), key=lambda c: c.trial)
 
 
-def measure(lesson: Lesson, results: LessonResults, *, before: bool = False) -> LessonEvidence:
-    """Return what a lesson has measured, or what it shows `before` its run."""
+def measure(lesson: Lesson, results: LessonResults, *, is_preview: bool = False) -> LessonEvidence:
+    """Return what a lesson has measured, or only what its preview shows."""
     if lesson.experiment is not None:
         rows = tuple(row for part in parts(lesson.experiment) for row in results.rows(part))
         points = series_points(rows)
-        shown = tuple(p for p in points if p.series in lesson.given) if before else points
-        return LessonEvidence(points=shown, rows=rows)
-    scenario, other = lesson.scenario, lesson.other
-    outcomes = tuple(o for s in _studies(lesson, before=before) for o in results.outcomes(s))
+        points_shown = (
+            tuple(p for p in points if p.series in lesson.preview_methods) if is_preview else points
+        )
+        return LessonEvidence(points=points_shown, rows=rows)
+    scenario, second_scenario = lesson.scenario, lesson.second_scenario
+    outcomes = tuple(
+        o for s in _studies(lesson, is_preview=is_preview) for o in results.outcomes(s)
+    )
     learning = scenario.problem != MeanEstimation.card.slug
     floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
     return LessonEvidence(
         points=study_points(outcomes),
         outcomes=outcomes,
-        beside=() if other is None else study_points(results.outcomes(other)),
+        second_points=()
+        if second_scenario is None
+        else study_points(results.outcomes(second_scenario)),
         floor={e.x: e.value for e in floors if e.x is not None},
         start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
     )

@@ -114,7 +114,7 @@ def missed_members(evidence: LessonEvidence) -> LessonFinding:
         answer=missed,
         headline=f"Accusing {place:g} of 100 others, the attacker misses {missed:.0f} % of the "
         "members",
-        said=f"Of {members:,} members **{missed:.1f} %** were missed, and {accused:.2g} % of as "
+        text=f"Of {members:,} members **{missed:.1f} %** were missed, and {accused:.2g} % of as "
         f"many others accused. At {place:g} % no attack on this noise misses fewer on average than "
         f"**{_least_at(place):.1f} %**; ε and δ alone promise {promised:.1f} %. **ε = "
         f"{budget.epsilon:g}** at δ = {number_text(budget.delta)}, **ρ = {attacker.RHO:.3g}** and "

@@ -1,4 +1,4 @@
-"""A visitor on the path of the lessons: what is predicted of each, and what those that ran show.
+"""A visitor's path through the lessons: the predictions, and the findings of the runs.
 
 The view says which answers were run, and a `LessonResults` what these runs gave.
 """
@@ -17,7 +17,7 @@ class LessonPath:
     """The predictions and findings of one visit."""
 
     def __init__(self) -> None:
-        self._predictions: dict[str, Answer] = {}  # those that may not have been run
+        self._predictions: dict[str, Answer] = {}  # these lessons may not have been run yet
         self._measured: dict[str, tuple[LessonEvidence, LessonFinding]] = {}
 
     @property
@@ -29,19 +29,19 @@ class LessonPath:
         self._predictions[slug] = answer
 
     def prediction(self, slug: str, view: LessonsView) -> Answer | None:
-        """Return what is predicted of a lesson, whether it has been run or not."""
-        return self._predictions.get(slug, view.given().get(slug))
+        """Return the prediction for a lesson, whether it has been run or not."""
+        return self._predictions.get(slug, view.predictions().get(slug))
 
     def answer(self, slug: str, view: LessonsView) -> LessonsView:
         """Return the view in which a lesson is answered by the prediction that stands."""
         prediction = self.prediction(slug, view)
         assert prediction is not None, "the button is off until there is one"
-        return replace(view, answers=answers_text(view.given() | {slug: prediction}))
+        return replace(view, answers=answers_text(view.predictions() | {slug: prediction}))
 
     def answered(self, slug: str, view: LessonsView, results: LessonResults) -> Answered | None:
-        """Return a lesson with its verdict, measured now if it is not yet; None if unanswered."""
-        lesson, given = BY_SLUG[slug], view.given()
-        if slug not in given:
+        """Return a lesson with its verdict, measuring it if need be; None if it is unanswered."""
+        lesson, predictions = BY_SLUG[slug], view.predictions()
+        if slug not in predictions:
             return None
         if slug not in self._measured:
             evidence = measure(lesson, results)
@@ -49,10 +49,10 @@ class LessonPath:
         evidence, finding = self._measured[slug]
         return Answered(
             lesson=lesson,
-            prediction=given[slug],
+            prediction=predictions[slug],
             evidence=evidence,
             finding=finding,
-            verdict=judge(lesson, given[slug], finding),
+            verdict=judge(lesson, predictions[slug], finding),
         )
 
     def all_answered(self, view: LessonsView, results: LessonResults) -> list[Answered]:

@@ -1,4 +1,4 @@
-"""The figure of the packing that is played by hand: four candidates, and what is published."""
+"""The figure of the lesson on packings: four candidates, and the published averages."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +21,7 @@ def candidate_place(slug: str) -> tuple[float, float]:
 
 
 def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figure:
-    """Return the plane of the four candidates with what is published: once, or again and again."""
+    """Return the plane of the four candidates with one published average, or with many."""
     outputs = [(row.x, row.value) for row in rows if row.series == by_hand.OUTPUT]
     edge_of_plane = 1.15 * max(abs(z) for point in outputs for z in point)
     marks = partial(Line, width=0, size=14)

@@ -1,4 +1,4 @@
-"""What is handed in: every answer with what was measured, as a table, and the score."""
+"""The report that is handed in: a table of predictions and measurements, and the score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ HANDED_IN = "What you predicted, and what was measured"
 SENTENCE = "In one sentence: what have you learnt? Add your name if you hand it in."
 VERDICTS = ("Right or close", "Missed")
 COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
-# Of what is handed in, on the screen and on paper.
+# The style of the report, on the screen and on paper.
 REPORT_STYLE = """
 .report { border-collapse: collapse; width: 100%; }
 .report caption { font-size: 0; height: 0; }
@@ -41,38 +41,38 @@ class Answered:
     verdict: Verdict
 
 
-def verdict_of(one: Answered) -> str:
-    return VERDICTS[not one.verdict.close]
+def verdict_of(answer: Answered) -> str:
+    return VERDICTS[not answer.verdict.close]
 
 
-def progress(done: Sequence[Answered], view: LessonsView) -> str:
+def progress(answers: Sequence[Answered], view: LessonsView) -> str:
     """Return how much of the path is answered, and which lessons well."""
     lesson_count, question_count = len(view.lessons), len(view.question_texts)
     counts = [
-        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
+        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in alike)}"
         for name in VERDICTS
-        if (own := [one for one in done if verdict_of(one) == name])
+        if (alike := [one for one in answers if verdict_of(one) == name])
     ]
     parts = []
     if lesson_count:
         noun = "lesson" + "s" * (lesson_count != 1)
-        parts.append(f"{len(done)} of {lesson_count} {noun} answered")
+        parts.append(f"{len(answers)} of {lesson_count} {noun} answered")
     if question_count:
         noun = "question" + "s" * (question_count != 1)
         counts.append(f"{sum(map(bool, view.reply_texts))} of {question_count} {noun} answered")
     return " · ".join([*parts, *counts])
 
 
-def report(done: Sequence[Answered], view: LessonsView) -> str:
+def report(answers: Sequence[Answered], view: LessonsView) -> str:
     """Return the table of what was predicted and measured, and what was written, as HTML."""
     rows = [
         (
-            step_name(one.lesson.slug),
-            answer_text(one.lesson, one.prediction),
-            with_units(one.finding.said.replace("**", "")),
-            verdict_of(one),
+            step_name(answer.lesson.slug),
+            answer_text(answer.lesson, answer.prediction),
+            with_units(answer.finding.text.replace("**", "")),
+            verdict_of(answer),
         )
-        for one in done
+        for answer in answers
     ]
     heads = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
     body = "".join(
@@ -83,10 +83,10 @@ def report(done: Sequence[Answered], view: LessonsView) -> str:
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
     sentence = escape(view.sentence)
-    below = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
+    sentence_html = f"<p><b>In one sentence:</b> {sentence}</p>" if sentence else ""
     discussion = "".join(
         f"<p><b>{escape(question)}</b><br>{escape(reply) or 'Not answered.'}</p>"
         for question, reply in view.discussion
     )
     empty = "<p>No lesson is answered yet.</p>" if view.lessons else ""
-    return (table if rows else empty) + discussion + below
+    return (table if rows else empty) + discussion + sentence_html

@@ -10,10 +10,10 @@ from dpsco_app.parts.options import number_text
 EXACT = 1.1  # a number within this factor of the measured one is right
 ONE_POINT = 1.0  # a share within one percentage point is right
 # a number within this factor of the measured one is close, and so is a share within these points
-NEAR, NEAR_POINTS = 1.5, 6.0
+CLOSE_RATIO, CLOSE_POINTS = 1.5, 6.0
 CLOSE = (
-    f"A prediction is close within a factor of {NEAR:g} of what was measured, and a percentage "
-    f"within {NEAR_POINTS:g} points."
+    f"A prediction is close within a factor of {CLOSE_RATIO:g} of what was measured, and a "
+    f"percentage within {CLOSE_POINTS:g} points."
 )
 
 
@@ -25,28 +25,33 @@ class Verdict:
 
 def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Verdict:
     """Compare a prediction with a finding, in one sentence that holds both."""
-    measured, off = finding.answer, ""
+    measured, direction = finding.answer, ""
     if isinstance(measured, str) or isinstance(prediction, str):
         close = exact = prediction == measured
     else:
-        nearest = max(min(prediction, measured), finding.since or measured)
+        nearest = max(min(prediction, measured), finding.lower_end or measured)
         ratio = prediction / nearest if nearest > 0 else math.inf
         percent = lesson.unit == " %"
         points = abs(prediction - measured)
-        close = points <= NEAR_POINTS if percent else 1 / NEAR <= ratio <= NEAR
-        close = close and prediction <= lesson.most
+        close = points <= CLOSE_POINTS if percent else 1 / CLOSE_RATIO <= ratio <= CLOSE_RATIO
+        close = close and prediction <= lesson.largest_allowed
         exact = close and (points <= ONE_POINT if percent else 1 / EXACT <= ratio <= EXACT)
-        off = "too high" if ratio > 1 else "too low"
+        direction = "too high" if ratio > 1 else "too low"
         if percent:
-            off += f" by {points:.0f} percentage point{'s' * (round(points) != 1)}"
+            direction += f" by {points:.0f} percentage point{'s' * (round(points) != 1)}"
         elif 0 < ratio < math.inf:
-            off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
-        off += ", and more than ε allows" * (prediction > lesson.most)
-    remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
-    before, after = answer_text(lesson, prediction), measured_text(lesson, finding)
-    did = "chose" if isinstance(prediction, str) else "predicted"
-    says = "the measurement says " + ("the same" if before == after else f"**{after}**")
-    sentences = [f"You {did} **{before}**; {says}", remark]
+            direction += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
+        direction += ", and more than ε allows" * (prediction > lesson.largest_allowed)
+    remark = "Right" if exact else f"Close, {direction}" if close else direction.capitalize()
+    predicted_words, measured_words = (
+        answer_text(lesson, prediction),
+        measured_text(lesson, finding),
+    )
+    verb = "chose" if isinstance(prediction, str) else "predicted"
+    comparison = "the measurement says " + (
+        "the same" if predicted_words == measured_words else f"**{measured_words}**"
+    )
+    sentences = [f"You {verb} **{predicted_words}**; {comparison}", remark]
     return Verdict(close=close, sentence=" ".join(f"{s}." for s in sentences if s))
 
 
@@ -64,6 +69,6 @@ def answer_text(lesson: Lesson, answer: Answer) -> str:
 def measured_text(lesson: Lesson, finding: find.LessonFinding) -> str:
     """Return what was measured as people read it: a number, or the two that it lies between."""
     text = answer_text(lesson, finding.answer)
-    if finding.since is None:
+    if finding.lower_end is None:
         return text
-    return f"{answer_text(lesson, finding.since)} to {text.removeprefix(lesson.unit[1:])}"
+    return f"{answer_text(lesson, finding.lower_end)} to {text.removeprefix(lesson.unit[1:])}"

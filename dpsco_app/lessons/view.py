@@ -1,6 +1,6 @@
-"""What the lessons hold in their address: the step, the answers, and what is handed in.
+"""The address of the lessons: the step, the answers, and what is handed in.
 
-An assignment is all in the address too: some lessons, in an order, and questions of a teacher's.
+It also holds an assignment: the lessons in their order, and a teacher's questions.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ ASSIGN = "assign"  # where a teacher makes an assignment
 STEPS = (*SLUGS, HAND_IN)  # in their order, from the first lesson on
 # the names of the steps that are no lesson
 NAMES = {START: "Three doors", HAND_IN: "Hand in", ASSIGN: "For teachers: an assignment"}
-MOST = 300  # letters of a sentence
+MOST_LETTERS = 300  # letters of a sentence
 MOST_QUESTIONS, MOST_QUESTION, MOST_REPLY = 10, 200, 500  # their number, and letters of each
 
 
@@ -29,13 +29,13 @@ class LessonsView(PageView):
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
     sentence: str = ""  # a sentence of the visitor, to be handed in
     tasks: str = ""  # the lessons of an assignment in their order, as "clipping,noise"
-    questions: str = ""  # the questions of an assignment, one a line
-    replies: str = ""  # what the visitor answers to these, one a line
+    questions: str = ""  # the questions of an assignment, one per line
+    replies: str = ""  # the visitor's answers to them, one per line
 
     def validate(self) -> Self:
-        self.given()
-        most = f"at most {MOST} letters long"
-        require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
+        self.predictions()
+        length = f"at most {MOST_LETTERS} letters long"
+        require(len(self.sentence) <= MOST_LETTERS, "sentence", length, shorten(self.sentence))
         self._check_assignment()
         if self.lesson in (START, HAND_IN, ASSIGN, *SLUGS):
             return self._on_its_way()
@@ -44,7 +44,7 @@ class LessonsView(PageView):
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
         return replace(self, lesson=numbered[self.lesson])._on_its_way()
 
-    def given(self) -> dict[str, Answer]:
+    def predictions(self) -> dict[str, Answer]:
         """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
         answers: dict[str, Answer] = {}
         for part in filter(None, self.answers.split(",")):
@@ -77,7 +77,7 @@ class LessonsView(PageView):
 
     @property
     def reply_texts(self) -> tuple[str, ...]:
-        """The answers to the questions: as many, the missing ones empty."""
+        """The answers to the questions, one for each; a missing answer is empty."""
         lines = self.replies.split("\n") if self.replies else []
         return tuple(lines + [""] * (len(self.question_texts) - len(lines)))
 
@@ -119,9 +119,9 @@ def _is_text(text: str) -> bool:
     return all(line.isprintable() for line in text.split("\n"))
 
 
-def answers_text(given: Mapping[str, Answer]) -> str:
+def answers_text(predictions: Mapping[str, Answer]) -> str:
     """Return answers by lesson as an address has them."""
-    return ",".join(f"{slug}:{to_text(answer)}" for slug, answer in given.items())
+    return ",".join(f"{slug}:{to_text(answer)}" for slug, answer in predictions.items())
 
 
 def name_of(step: str) -> str:

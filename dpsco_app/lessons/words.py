@@ -8,10 +8,10 @@ from dpsco_app.front.story import TITLE
 @dataclass(frozen=True, kw_only=True)
 class LessonWords:
     title: str
-    text: str  # what is seen and why it matters, in Markdown
-    question: str  # with one answer, which the run measures
-    before: str  # the title of the figure before the run: what it shows already
-    why: str  # the explanation that follows the answer, in Markdown
+    text: str  # what the figure shows and why it matters, in Markdown
+    question: str  # a question whose answer the run measures
+    preview_title: str  # the title of the figure before the run
+    explanation: str  # the explanation that follows the answer, in Markdown
 
 
 QUESTION = "What is this about?"
@@ -55,11 +55,11 @@ WORDS: dict[str, LessonWords] = {
         "as the sample grows.",
         question="How large is the largest of 10,000 heavy-tailed records in a typical sample? "
         "The largest Gaussian one is about 4.",
-        before="The largest Gaussian record hardly grows with the sample",
-        why="A hundred times more records hardly move the largest Gaussian one. The largest "
-        "heavy-tailed one keeps growing, and a single record can move the average of everybody. "
-        "That is bad for accuracy. It is worse for privacy, which has to hide every single record, "
-        "the enormous ones included.",
+        preview_title="The largest Gaussian record hardly grows with the sample",
+        explanation="A hundred times more records hardly move the largest Gaussian one. The "
+        "largest heavy-tailed one keeps growing, and a single record can move the average of "
+        "everybody. That is bad for accuracy. It is worse for privacy, which has to hide every "
+        "single record, the enormous ones included.",
     ),
     "the-mean": LessonWords(
         title="The mean, and a sturdier one",
@@ -70,10 +70,10 @@ WORDS: dict[str, LessonWords] = {
         "yet.",
         question="Which of the two has the smaller error in a typical sample? And which in the "
         "worst of a hundred?",
-        before="The sample mean: in how many samples its error exceeds x",
-        why="The average error would not tell the two apart. Look at the right end, the bad luck: "
-        "under heavy tails the sample mean is usually fine, and now and then far off. The cure is "
-        "always to limit what a single record can do. Privacy will ask for the same.",
+        preview_title="The sample mean: in how many samples its error exceeds x",
+        explanation="The average error would not tell the two apart. Look at the right end, the "
+        "bad luck: under heavy tails the sample mean is usually fine, and now and then far off. "
+        "The cure is always to limit what a single record can do. Privacy will ask for the same.",
     ),
     "epsilon": LessonWords(
         title="Neighbours, and what ε means",
@@ -84,9 +84,9 @@ WORDS: dict[str, LessonWords] = {
         r"factor $e^{\varepsilon}$. Here ε = 1.",
         question="A spy knows the other 99 answers and sees what is published. In what percentage "
         "of cases does the spy guess your answer right? Tossing a coin gets 50 %.",
-        before="How often is the spy right? Draw your prediction",
-        why="Privacy is a matter of degree: without noise the spy would always be right. The "
-        "promise holds against every spy, whatever else they know. One answer moves the share "
+        preview_title="How often is the spy right? Draw your prediction",
+        explanation="Privacy is a matter of degree: without noise the spy would always be right. "
+        "The promise holds against every spy, whatever else they know. One answer moves the share "
         "by at most 1/100, its **sensitivity**, and the size of the noise is the sensitivity "
         "divided by ε. Heavy-tailed records have no largest size, so their sensitivity has no "
         "limit. Hence the next step.",
@@ -100,10 +100,10 @@ WORDS: dict[str, LessonWords] = {
         "in 20 dimensions.",
         question="At the radius that is best for the private average, how many of the records are "
         "clipped?",
-        before="The clipping bias: the smaller the radius, the larger the distortion",
-        why="A small radius distorts, a large one needs much noise. A third part, sampling, is "
-        "there without privacy, too. The best radius shortens many records, and most of the "
-        "noise goes with what it cuts off. But reading that radius off the data would leak "
+        preview_title="The clipping bias: the smaller the radius, the larger the distortion",
+        explanation="A small radius distorts, a large one needs much noise. A third part, "
+        "sampling, is there without privacy, too. The best radius shortens many records, and most "
+        "of the noise goes with what it cuts off. But reading that radius off the data would leak "
         "something about them. The next step shows two ways around that.",
     ),
     "look": LessonWords(
@@ -115,9 +115,9 @@ WORDS: dict[str, LessonWords] = {
         "the last step. A diamond marks a radius that a method chose itself.",
         question="How many times as large as that of the best fixed radius is the error of "
         "adaptive clipping?",
-        before="The radius chosen without looking is larger than these data need",
-        why="The lengths of the records cost little to learn about: a count changes by one when "
-        "one record changes, so little noise hides it. Nobody may use the best radius in "
+        preview_title="The radius chosen without looking is larger than these data need",
+        explanation="The lengths of the records cost little to learn about: a count changes by one "
+        "when one record changes, so little noise hides it. Nobody may use the best radius in "
         "hindsight, but adaptive clipping comes close to it. Where the data are as bad as the "
         "moment bound allows, there is nothing to gain by looking.",
     ),
@@ -128,9 +128,9 @@ WORDS: dict[str, LessonWords] = {
         "without privacy. From 500 to 50,000 records, a hundred times more, its error falls by a "
         "factor of about ten: the law of the square root.",
         question="By what factor does the error of simple clipping fall?",
-        before="Without privacy: a hundred times more records, about a tenth of the error",
-        why="At one radius R the noise falls like R/n, a hundredfold here. But with more records "
-        "the best R grows, in the end like $n^{1/p}$, so that privacy costs about "
+        preview_title="Without privacy: a hundred times more records, about a tenth of the error",
+        explanation="At one radius R the noise falls like R/n, a hundredfold here. But with more "
+        "records the best R grows, in the end like $n^{1/p}$, so that privacy costs about "
         "$n^{-(1-1/p)}$: with p = 4 that is 32 times less. The measured fall is larger "
         "because R grows more slowly at these sizes: most of it is the length of an ordinary "
         "record, about √d.",
@@ -142,10 +142,10 @@ WORDS: dict[str, LessonWords] = {
         "The error of simple clipping has two parts: one from the sample, one from the noise.",
         question="From which ε on is the error of simple clipping at most 10 % above the grey "
         "line?",
-        before="Without privacy: the same error at every ε",
-        why="The two parts add up like the sides of a right-angled triangle: once the noise is "
-        "clearly the smaller one, it no longer counts. From there on privacy is free: the sample "
-        "limits the accuracy, not ε. More records move that point to smaller ε.",
+        preview_title="Without privacy: the same error at every ε",
+        explanation="The two parts add up like the sides of a right-angled triangle: once the "
+        "noise is clearly the smaller one, it no longer counts. From there on privacy is free: the "
+        "sample limits the accuracy, not ε. More records move that point to smaller ε.",
     ),
     "dimension": LessonWords(
         title="Dimension: Gaussian against Laplace noise",
@@ -155,10 +155,10 @@ WORDS: dict[str, LessonWords] = {
         "Here n = 20,000 and ε = 1.",
         question="At d = 100, how many times as large as with Gaussian noise is the error with "
         "Laplace noise?",
-        before="The error with Gaussian noise, and without privacy",
-        why="Laplace noise grows like d in each number, Gaussian noise like √d. In few dimensions "
-        "Laplace noise is even the better one. In many, the difference decides: that is what "
-        "δ is for.",
+        preview_title="The error with Gaussian noise, and without privacy",
+        explanation="Laplace noise grows like d in each number, Gaussian noise like √d. In few "
+        "dimensions Laplace noise is even the better one. In many, the difference decides: that is "
+        "what δ is for.",
     ),
     "optimisation": LessonWords(
         title="From means to learning",
@@ -168,9 +168,9 @@ WORDS: dict[str, LessonWords] = {
         "logistic regression with 100 weights. The dotted line ignores the data and answers "
         "0.",
         question="With 500 records, which answer has the smallest risk?",
-        before="Without privacy, and without any data (dotted)",
-        why="The noise of every step adds to the answer, in each of the 100 weights. With few "
-        "records it is hard to beat the answer 0, which is perfectly private. With many, "
+        preview_title="Without privacy, and without any data (dotted)",
+        explanation="The noise of every step adds to the answer, in each of the 100 weights. With "
+        "few records it is hard to beat the answer 0, which is perfectly private. With many, "
         "clipped gradients come close to the grey line.",
     ),
     "geometry": LessonWords(
@@ -182,9 +182,9 @@ WORDS: dict[str, LessonWords] = {
         "ball.",
         question="Privacy adds to the risk. At d = 200, how many times smaller is that part on "
         "the ℓ₁ ball than on the ℓ₂ ball?",
-        before="Without privacy on both balls, and objective perturbation on the ℓ₂ ball",
-        why="Noise points in all directions at once. A set with few corners has hardly any room "
-        "in most of them, so most of the noise has no effect. The set costs no privacy: it is "
+        preview_title="Without privacy on both balls, and objective perturbation on the ℓ₂ ball",
+        explanation="Noise points in all directions at once. A set with few corners has hardly any "
+        "room in most of them, so most of the noise has no effect. The set costs no privacy: it is "
         "known in advance. The randomness of the sample is projected away, too: compare what "
         "privacy adds, not the lines themselves.",
     ),
@@ -197,9 +197,9 @@ WORDS: dict[str, LessonWords] = {
         "spread.",
         question="With 20,000 users, d = 5 and ε = 1, from how many items per user on do filtered "
         "gradients have the smaller error?",
-        before="Clipped user gradients: hiding a user takes the same noise at every m",
-        why="A fixed ball needs the same noise however good the averages are. Filtered gradients "
-        "need noise that shrinks like 1/√m, but pay for the private test at every m. A "
+        preview_title="Clipped user gradients: hiding a user takes the same noise at every m",
+        explanation="A fixed ball needs the same noise however good the averages are. Filtered "
+        "gradients need noise that shrinks like 1/√m, but pay for the private test at every m. A "
         "phone's keyboard sees thousands of words: there they win clearly.",
     ),
     "lower-bound": LessonWords(
@@ -210,9 +210,9 @@ WORDS: dict[str, LessonWords] = {
         "algorithm has a mean error inside the shaded region. The data are that hard case.",
         question="At n = 20,000, how many times as large as the proven limit is the error of "
         "simple clipping?",
-        before="The proven limit. The grey line may enter the region: it is not private",
-        why="The spikes are as rare as they can be while they still move the mean: rarer ones "
-        "would not matter, and more frequent ones could be seen. The region also binds "
+        preview_title="The proven limit. The grey line may enter the region: it is not private",
+        explanation="The spikes are as rare as they can be while they still move the mean: rarer "
+        "ones would not matter, and more frequent ones could be seen. The region also binds "
         "algorithms that nobody has found yet. The gap between it and the best line is still "
         "unknown: a better algorithm, or a better proof.",
     ),
@@ -223,8 +223,8 @@ WORDS: dict[str, LessonWords] = {
         "**seven** differ. The star is the average of the records, published with noise (ρ-zCDP "
         "with ρ = 0.01). Whoever estimates the mean well can name the candidate.",
         question="Click in the figure or choose here: which candidate made these data?",
-        before="Four candidates, and one private average of the data",
-        why="Another candidate changes only seven records, and privacy hides them: what is "
+        preview_title="Four candidates, and one private average of the data",
+        explanation="Another candidate changes only seven records, and privacy hides them: what is "
         "published holds at most $7^2\\rho$ nats of information about the name (group privacy). "
         "**Fano's inequality** says that whoever learns so little must often be wrong. With d "
         "numbers per record there are $2^d$ candidates, and nearly every guess is wrong. Only a "
@@ -238,11 +238,11 @@ WORDS: dict[str, LessonWords] = {
         "one record can change, it is ρ = 1/(2σ²). Prices add up, and only the sum is turned into "
         "an ε. Here each release has ρ = 0.001; the line adds an ε for each instead.",
         question="If ρ is added up first, how large is the ε of 100 releases, at δ = 10⁻⁶?",
-        before="An ε for each release, added up: a hundred releases look hopeless",
-        why="What a spy learns from one release is partly luck, and the luck of many cancels: it "
-        "grows like √k, as a random walk does. Adding an ε for each takes every step as one in "
-        "the worst direction. ρ is half the variance of a step, and variances add. So the methods "
-        "here divide a ρ among their steps.",
+        preview_title="An ε for each release, added up: a hundred releases look hopeless",
+        explanation="What a spy learns from one release is partly luck, and the luck of many "
+        "cancels: it grows like √k, as a random walk does. Adding an ε for each takes every step "
+        "as one in the worst direction. ρ is half the variance of a step, and variances add. So "
+        "the methods here divide a ρ among their steps.",
     ),
     "attacker": LessonWords(
         title="One curve, four numbers",
@@ -252,10 +252,10 @@ WORDS: dict[str, LessonWords] = {
         "no. The spy accuses where the share is high, and sets the threshold so that one of 100 "
         "others is accused.",
         question="At ε = 1 the spy accuses 1 of 100 others. Which share of the members is missed?",
-        before="Blind guessing: who accuses few others misses nearly all members",
-        why="An attacker errs in two ways, and can only trade one error for the other. For every "
-        "share x of false alarms there is a least share f(x) of misses: the **trade-off curve**. "
-        "It holds all that a mechanism gives away. ε and δ are one of its tangents, "
+        preview_title="Blind guessing: who accuses few others misses nearly all members",
+        explanation="An attacker errs in two ways, and can only trade one error for the other. For "
+        "every share x of false alarms there is a least share f(x) of misses: the **trade-off "
+        "curve**. It holds all that a mechanism gives away. ε and δ are one of its tangents, "
         "$f(x)\\ge1-\\delta-e^\\varepsilon x$; of Gaussian noise it is "
         "$f(x)=\\Phi(\\Phi^{-1}(1-x)-\\mu),\\ \\mu=\\sqrt{2\\rho}$. So ε, δ, ρ and μ are four "
         "readings of one curve. That was the path: go on with **Explore**.",

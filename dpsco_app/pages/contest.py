@@ -1,4 +1,4 @@
-"""A map of which method is best: its figure, its words, its numbers, and how it fills in."""
+"""A map of the best method over two fields: its figure, its words and its numbers."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +35,7 @@ SMALLEST: dict[Reading, str] = {
     "proven": "proven bound",
     "rates": "rate that holds",
 }
-ABOUT: dict[Reading, str] = {
+READING_NOTES: dict[Reading, str] = {
     "measured": f"Mean errors of {TRIALS} runs on the same data. Hatched: a tie, the 95 % interval "
     "of the paired differences holds 0.",
     "proven": "Upper bounds on the mean error, every constant proven. In brackets: a condition "
@@ -54,7 +54,7 @@ def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
     return int(np.abs(np.log(plane.y / y)).argmin()), int(np.abs(np.log(plane.x / x)).argmin())
 
 
-def where(plane: Plane, row: int, column: int) -> str:
+def cell_text(plane: Plane, row: int, column: int) -> str:
     places = ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
     return ", ".join(f"{SYMBOL[axis]}\xa0=\xa0{short_text(value)}" for axis, value in places)
 
@@ -62,22 +62,22 @@ def where(plane: Plane, row: int, column: int) -> str:
 def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     """Return which method is best in the cell of the point, and on how much of the map."""
     row, column = nearest_cell(contest.plane, point)
-    best, here = int(contest.smallest[row, column]), where(contest.plane, row, column)
+    best, cell = int(contest.smallest[row, column]), cell_text(contest.plane, row, column)
     if not contest.has_value[row, column]:
-        return f"Measuring, from {here} outwards"
+        return f"Measuring, from {cell} outwards"
     if best < 0:
-        what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
-        return f"{what} at {here}"
+        absence = "No method runs" if reading == "measured" else "No theorem of the methods holds"
+        return f"{absence} at {cell}"
     name, idle = method_card(contest.methods[best]).name, len(contest.methods)
     if contest.winners[row, column] == idle:
-        return f"At {here}, no method of this map beats {BLIND}; {name} comes nearest"
-    least = f"The smallest {SMALLEST[reading]} at {here}: {name}"
+        return f"At {cell}, no method of this map beats {BLIND}; {name} comes nearest"
+    smallest = f"The smallest {SMALLEST[reading]} at {cell}: {name}"
     if not contest.has_value.all():
-        return least
+        return smallest
     tie = "in a tie, best" if contest.ties[row, column] else "as"
     ties = contest.share(best, tied=True)
-    some = f" (tied on {100 * ties:.0f} %)" if ties else ""
-    return f"{least}, {tie} on {best_on(contest, best)} of the map{some}"
+    tied_share = f" (tied on {100 * ties:.0f} %)" if ties else ""
+    return f"{smallest}, {tie} on {best_on(contest, best)} of the map{tied_share}"
 
 
 def best_on(contest: Contest, method: int) -> str:
@@ -108,10 +108,10 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
         pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
-    def says(row: int, column: int) -> str:
+    def hover_text(row: int, column: int) -> str:
         values = zip(names, texts(row, column), strict=True)
         idle = [IDLE] if contest.winners[row, column] == len(names) else []
-        return "<br>".join([where(plane, row, column), *map(" ".join, values), *idle])
+        return "<br>".join([cell_text(plane, row, column), *map(" ".join, values), *idle])
 
     cells = Cells(
         x=list(plane.x),
@@ -122,7 +122,7 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
         ],
         shows=contest.winners.tolist(),
         hatched=(contest.ties & contest.has_value & (contest.winners < len(names))).tolist(),
-        hover=[[says(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
+        hover=[[hover_text(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
         chosen=(float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))),
     )
     return Figure(
@@ -134,16 +134,16 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
 
 
 def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
-    at = nearest_cell(contest.plane, point)
-    best = np.where(contest.holds[:, *at], contest.values[:, *at], np.inf)
+    cell = nearest_cell(contest.plane, point)
+    best = np.where(contest.holds[:, *cell], contest.values[:, *cell], np.inf)
     names = short_names(contest.methods)
     rows = [
-        (contest.methods[k], names[contest.methods[k]], texts(*at)[k], best_on(contest, int(k)))
+        (contest.methods[k], names[contest.methods[k]], texts(*cell)[k], best_on(contest, int(k)))
         for k in np.argsort(best, kind="stable")
     ]
     if contest.start is not None and contest.share(len(names)):
         rows.append(
-            ("idle", BLIND, rounded(float(contest.start[at])), best_on(contest, len(names)))
+            ("idle", BLIND, rounded(float(contest.start[cell])), best_on(contest, len(names)))
         )
     listed = [
         LadderRow(
@@ -151,13 +151,13 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
             name=f"■ {name}",
             colour=QUIET if key == "idle" else colour_of(key),
             values=[value, share],
-            end=-float(i),  # below the axis: in this order, and without leaders
+            end=-float(i),  # below the axis, so that the rows keep this order and have no leaders
             swatch="none",
         )
         for i, (key, name, value, share) in enumerate(rows)
     ]
     return Ladder(
-        title=f"At {where(contest.plane, *at)}", columns=["value", "best on"], rows=listed
+        title=f"At {cell_text(contest.plane, *cell)}", columns=["value", "best on"], rows=listed
     )
 
 
@@ -186,11 +186,11 @@ def draw_contest(
     point: Scenario,  # marked, and moved by a click
     reading: Reading,
     *,
-    # between which values a click moves an axis
+    # the least and the largest value that a click gives to an axis
     limits: Mapping[str, tuple[float, float]] | None = None,
     setting: str = "",  # at the foot of its files
 ) -> None:
-    """Draw a contest again and again as it fills in, and below the last one its numbers."""
+    """Draw the map repeatedly while it fills in, and then its numbers below it."""
     status = screen.foot.empty()
     pace = figure_pace(HEAD_START_SECONDS)
     contest = next(stages)
@@ -198,12 +198,14 @@ def draw_contest(
 
     def draw(on_click: Callable[[str], None] | None = None) -> Figure:
         figure = contest_figure(contest, point, reading)
-        screen.say(question, figure.alt, f"{small}{ABOUT[reading]} A click moves the point.")
+        screen.say(
+            question, figure.alt, f"{small}{READING_NOTES[reading]} A click moves the point."
+        )
         screen.draw(figure, on_click)
         return figure
 
     for later in stages:
-        # A coarse map is whole, and drawn at once; of one that grows, now and then.
+        # A complete map is drawn at once; one that still grows, only now and then.
         if whole or pace.due():
             draw()
             status.progress(
@@ -223,5 +225,5 @@ def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[float, float]]
         return
     for axis, value in zip((plane.x_axis, plane.y_axis), points[0]["customdata"], strict=False):
         low, high = limits.get(axis, (value, value))
-        kept = float(f"{min(max(value, low), high):.2g}")
-        controls.choose(axis, int(kept) if is_whole(axis) else kept)
+        allowed = float(f"{min(max(value, low), high):.2g}")
+        controls.choose(axis, int(allowed) if is_whole(axis) else allowed)

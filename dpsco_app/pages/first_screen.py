@@ -21,20 +21,20 @@ PHONE = {"left": 54}
 
 
 class FirstScreen:
-    """The parts of a first screen, which can be drawn again and again while a figure fills in."""
+    """The parts of a first screen; all can be drawn repeatedly while a figure fills in."""
 
-    def __init__(self, name: str, *, beside: bool = False) -> None:
-        """`name` is that of the figure, for its keys and its files; `beside` leaves room there."""
+    def __init__(self, name: str, *, has_side: bool = False) -> None:
+        """`name` is the figure's, for keys and files; `has_side` leaves room for words beside."""
         self.name, self.count = name, 0
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
-        if beside:  # how wide each is stands in the style sheet of all pages, by these keys
+        if has_side:  # the style sheet sets their widths by these keys
             sides = st.container(horizontal=True, key=f"sides_{name}")
             left = sides.container(key=f"first_side_{name}")
-            self.beside, self.sides = sides.container(key=f"second_side_{name}"), sides
+            self.side, self.sides = sides.container(key=f"second_side_{name}"), sides
         else:
-            left, self.beside = st.container(), st.container()
+            left, self.side = st.container(), st.container()
             self.sides = st.container()
         self.left = left
         self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
@@ -53,17 +53,17 @@ class FirstScreen:
     ) -> None:
         """Draw the figure; `on_click` is told the key whose selection holds the chosen point.
 
-        `lengths` are those of its size that a wide window has otherwise, `phone` those of a phone.
+        `lengths` replace those of the usual size in a wide window; `phone` is the size on a phone.
         """
-        shown = theme()
-        size = SIZE | lengths if shown.size.ladder else {**phone}
+        page_theme = theme()
+        size = SIZE | lengths if page_theme.size.ladder else {**phone}
         size = size if figure.ladder.rows else size | {"right": 20}
-        shown = replace(shown, size=replace(shown.size, **size))
+        page_theme = replace(page_theme, size=replace(page_theme.size, **size))
         self.count += 1
         key = f"{self.name}_{self.kind}_{self.count}"
-        self.place.draw(plotly(figure, shown), figure.alt, key, on_click)
+        self.place.draw(plotly(figure, page_theme), figure.alt, key, on_click)
         if figure.ladder.rows:
-            self.ladder.html(ladder_table(figure, shown))
+            self.ladder.html(ladder_table(figure, page_theme))
 
     def show(
         self,
@@ -73,7 +73,7 @@ class FirstScreen:
         table: Callable[[], pd.DataFrame] | None = None,
         **files: Any,
     ) -> None:
-        """Say what a figure answers, and draw it with its files: see `draw_files`."""
+        """Draw the headline, a figure and its files; see `draw_files`."""
         self.say(question, figure.alt, small)
         self.draw(figure)
         self.draw_files(figure, table, **files)
@@ -86,7 +86,7 @@ class FirstScreen:
         setting: str = "",
         **lengths: Any,
     ) -> None:
-        """Draw a figure below the first one, with what it shows as its header, and its files."""
+        """Draw a figure below the first one, with its title as a header, and its files."""
         self.head.subheader(figure.alt)
         self.draw(figure, **lengths)
         self.draw_files(figure, table, setting=setting)
@@ -130,11 +130,11 @@ def has_slide(figure: Figure) -> bool:
 
 def numbers_of(figure: Figure) -> pd.DataFrame:
     """Return the lines of a figure as a table, or its marks: a place on its axis a row."""
-    named = [
+    named_lines = [
         line
         for line in figure.panels[0].lines
         if line.name and not (line.label and line.colour == QUIET)
     ]
-    lines = [line for line in named if line.width] or named
+    lines = [line for line in named_lines if line.width] or named_lines
     columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
     return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()

@@ -1,4 +1,4 @@
-"""A page of a visit: what is asked, what answers it, and what stands below."""
+"""The frame of a page: its question, its answer, and what stands below."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -8,13 +8,15 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at
+from dpsco_app.parts.page import draw_differences, draw_parts, link, opened_at
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.scenario import Scenario
 
-Draw = Callable[[FirstScreen, Any, Scenario], None]  # is given the view and the scenario
+Draw = Callable[
+    [FirstScreen, Any, Scenario], None
+]  # called with the screen, the view and the scenario
 WHOLE = ""  # the part of a page that has no parts
 
 
@@ -24,35 +26,35 @@ def draw_page(
     questions: Mapping[str, str],
     *,
     names: Mapping[str, str] | None = None,
-    about: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
     symbols: str = "",
     script: Callable[[Any, Scenario], str] | None = None,
-    beside: Collection[str] = (),
-    of_own: Collection[str] = (),
+    with_side: Collection[str] = (),
+    with_own_data: Collection[str] = (),
     has_foot: bool = True,
 ) -> None:
-    """Draw the part of a page that is chosen, or why the page cannot show the scenario.
+    """Draw the chosen part of a page, or why the page cannot show the scenario.
 
-    `draw`, `questions`, `names` and `about`, the words below a figure, have an entry a part.
-    `symbols` explains the letters, `script` makes the page's numbers, and the parts `beside` have
-    room for words beside their figure. The parts `of_own` say themselves what their data are, which
-    the scenario does not. A page without `has_foot` puts its link elsewhere.
+    `draw`, `questions`, `names` and `texts`, the words below a figure, have one entry per part.
+    `symbols` explains the letters, `script` writes the code for the page's numbers. The parts
+    `with_side` have room for words beside their figure; the parts `with_own_data` do not use the
+    scenario's data and describe their own. A page without `has_foot` puts its link elsewhere.
     """
     view, scenario, refused = opened_at(state)
     part = st.session_state[state.key("part")] if names else WHOLE
-    screen = FirstScreen(state.name, beside=part in beside)
+    screen = FirstScreen(state.name, has_side=part in with_side)
     if scenario is None:
         screen.say(questions[part], "Not at these settings", refused)
         return
     with screen.controls:
         if names:
             draw_parts(names, state.key("part"))
-        if part not in of_own:  # beside the figure: it is not about what the visitor has set
-            draw_apart(state, scenario)
-    # What runs comes last, so that all the rest is there.
-    above, below = st.container(), st.container()
-    with below:
-        if text := (about or {}).get(part):
+        if part not in with_own_data:  # the others do not show what the visitor has set
+            draw_differences(state, scenario)
+    # Computations come last, so that the rest of the page is already drawn.
+    body, foot = st.container(), st.container()
+    with foot:
+        if text := (texts or {}).get(part):
             st.markdown(text)
         if symbols:
             fold_words("What the symbols mean", symbols, f"{state.name}_fold_reading")
@@ -62,7 +64,7 @@ def draw_page(
                     draw_page_files(state.name, lambda: script(view, scenario))
                 link(state, view, scenario)
     try:
-        with above:
+        with body:
             draw[part](screen, view, scenario)
     except (InvalidInput, NotApplicable) as problem:
         screen.say(questions[part], "Not at these settings", on_screen(str(problem)))

@@ -1,4 +1,4 @@
-"""A private mean: how one is made from records like those of the scenario."""
+"""A private mean: how it is made from records like those of the scenario."""
 
 import streamlit as st
 

@@ -27,11 +27,11 @@ def show(title, table):
 
 
 def _begin(page: str, point: Scenario, *imports: str) -> str:
-    """Return the head of a script, own methods and laws included, and its point."""
-    own = code_for((*point.methods, point.distribution))
-    library = f"from dpsco_core import Scenario{', extend' if own else ''}"
+    """Return the head of a script: its imports, the visitor's own methods and laws, its point."""
+    plugin_code = code_for((*point.methods, point.distribution))
+    library = f"from dpsco_core import Scenario{', extend' if plugin_code else ''}"
     head = HEAD.format(page=page, imports="\n".join((library, *imports)))
-    return f"{head}{own}point = {point.to_code()}\n"
+    return f"{head}{plugin_code}point = {point.to_code()}\n"
 
 
 def anatomy_script(
@@ -42,9 +42,9 @@ def anatomy_script(
     parts: bool,
     factor: float = 1.0,  # the clip radius over the chosen one
 ) -> str:
-    """Return the script of One run, and with `parts` of the error its parts over `trials`."""
-    others = ("FACTORS", "error_split", "gather", "gradient_norms") if parts else ()
-    listed = "".join(f"    {name},\n" for name in (*others, "single_runs"))
+    """Return the script of One run; with `parts`, also that of the error's parts over `trials`."""
+    further_imports = ("FACTORS", "error_split", "gather", "gradient_norms") if parts else ()
+    listed = "".join(f"    {name},\n" for name in (*further_imports, "single_runs"))
     return (
         _begin("One run", point, f"from dpsco_core.explain.anatomy import (\n{listed})")
         + f'\n# %%\nruns = single_runs(point, "{method}", {factor!r})\n'

@@ -40,9 +40,9 @@ def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
     with screen.head.container(gap=None):
         st.title(TITLE)
         st.markdown(INTRODUCTION)
-    told = story(why())
+    scroll_story = story(why())
     with st.container(key="why_story"):
-        draw_scroll(told, WHY, explore="" if teaching.hides("nav") else "./")
+        draw_scroll(scroll_story, WHY, explore="" if teaching.hides("nav") else "./")
     st.subheader(NEXT)
     with st.container(key="why_next"):
         for label, scenario, view in TO_CURVES:
@@ -51,5 +51,5 @@ def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
         link_to("private-mean", TO_PICTURE)
         link_to("lower-bounds", "How one proves what nobody can beat")
         link_to("learn", "Learn: fifteen steps, each with a prediction")
-    draw_scroll_file(TITLE, told, WHY)
+    draw_scroll_file(TITLE, scroll_story, WHY)
     st.caption(setting())

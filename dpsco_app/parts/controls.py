@@ -24,14 +24,14 @@ from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.scenario import Scenario
 
 PREFIX = "field_"
-MORE = f"{PREFIX}more"
+MORE_KEY = f"{PREFIX}more"
 METHODS = "methods_menu"
-EVERY = "every_method"  # whether all algorithms are listed, or those that are chosen
+LISTS_ALL = "every_method"  # whether all algorithms are listed, or those that are chosen
 BASE = Scenario()
 GAP = 2  # pixels between two controls: all that are open fit on a laptop's first screen
 SIDE = ".st-key-controls"
 CHIP = f".st-key-{PREFIX}methods button[aria-pressed]"
-# The name of a choice stands in its box, before what is chosen.
+# The name of a menu stands in its box, before the chosen value.
 BOXES = ", ".join(f".st-key-{PREFIX}{c}" for c in FRONT if widget(ALL_CONTROLS[c]) == "slug")
 STYLE = f"""
 {SIDE} :is({BOXES}) {{ position: relative; margin-bottom: 0.3rem; }}
@@ -70,51 +70,51 @@ __all__ = ["ALL_CONTROLS", "NOTION", "PREFIX"]
 
 def draw(
     scenario: Scenario,
-    without: Collection[str] = (),
+    left_out: Collection[str] = (),
     problems: tuple[str, ...] = PROBLEM_SLUGS,
     more: Callable[[Scenario], None] | None = None,
     lead: str = "",
     areas: Mapping[str, str] | None = None,
     folded: Collection[str] = (),
 ) -> None:
-    """Draw the controls that apply, but the fields `without`, which mean nothing on the page.
+    """Draw the controls that apply, except the fields `left_out`, which mean nothing on the page.
 
-    Those of everyday stand open; the others, those `folded`, and what a page adds by `more`, fold
-    away. `lead` is the algorithm that the page found to be the best, `areas` what stands above
-    sliders, as HTML.
+    The common ones are in sight; the others, those `folded`, and what a page adds by `more`, are
+    folded. `lead` is the algorithm with the smallest error on the page, `areas` the HTML that
+    stands above sliders.
     """
     st.html(f"<style>{style(scenario)}</style>")
     with st.container(gap=GAP, key="controls"):
-        _draw_open_and_folded(scenario, without, problems, more, lead, areas or {}, folded)
+        _draw_open_and_folded(scenario, left_out, problems, more, lead, areas or {}, folded)
 
 
 def _draw_open_and_folded(
     scenario: Scenario,
-    without: Collection[str],
+    left_out: Collection[str],
     problems: tuple[str, ...],
-    more: Callable[[Scenario], None] | None,
+    draw_more: Callable[[Scenario], None] | None,
     lead: str,
     areas: Mapping[str, str],
     page_folds: Collection[str],
 ) -> None:
     front = front_fields(scenario, page_folds)
-    _draw_all(front, scenario, without, problems, lead, areas)
+    _draw_all(front, scenario, left_out, problems, lead, areas)
     rest = [field for field in ALL_CONTROLS if field not in front]
 
     def fill() -> None:
         with st.container(gap=GAP):
-            if not {"epsilon", "rho"} <= set(without):
+            if not {"epsilon", "rho"} <= set(left_out):
                 _draw_notion()
-            _draw_all(rest, scenario, without, problems, areas=areas)
-            if more is not None:
-                more(scenario)
+            _draw_all(rest, scenario, left_out, problems, areas=areas)
+            if draw_more is not None:
+                draw_more(scenario)
 
-    folded = {c for c in rest if ALL_CONTROLS[c].is_shown(scenario)} - {*without, "axis", "grid"}
+    folded = {c for c in rest if ALL_CONTROLS[c].is_shown(scenario)} - {*left_out, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
     contents = changed or contents_of_fold(folded & {*page_folds})
     label = f"**More settings**{': ' * bool(contents)}{', '.join(contents)}"
-    if more is not None or not {*rest, "epsilon", "rho"} <= set(without):
-        fold_in_page(label, fill, MORE)
+    if draw_more is not None or not {*rest, "epsilon", "rho"} <= set(left_out):
+        fold_in_page(label, fill, MORE_KEY)
 
 
 def _draw_notion() -> None:
@@ -134,13 +134,13 @@ def _draw_notion() -> None:
 def _draw_all(
     names: Sequence[str],
     scenario: Scenario,
-    without: Collection[str],
+    left_out: Collection[str],
     problems: tuple[str, ...],
     lead: str = "",
     areas: Mapping[str, str] | None = None,
 ) -> None:
     for field in names:
-        if ALL_CONTROLS[field].is_shown(scenario) and field not in without:
+        if ALL_CONTROLS[field].is_shown(scenario) and field not in left_out:
             _draw_one(field, scenario, problems, lead, (areas or {}).get(field, ""))
 
 
@@ -154,12 +154,12 @@ def _hold(field: str, key: str) -> Any:
 
 
 def _change(field: str, key: str) -> None:
-    """Tell the session what was set, and say what gave way; a callback."""
+    """Pass a new value to the session, and say which other fields changed; a callback."""
     _say(visit.current().change(field, st.session_state[key]))
 
 
 def choose(field: str, value: float) -> None:
-    """Set a slider from elsewhere on the page, as if it had been moved."""
+    """Set a field as if its slider had been moved."""
     _say(visit.current().choose(field, value))
 
 
@@ -174,43 +174,43 @@ def _say(words: str) -> None:
 def _draw_one(
     field: str, scenario: Scenario, problems: tuple[str, ...], lead: str, area: str
 ) -> None:
-    # What the session holds is the default too. Streamlit sends it as a value in the first run
-    # alone; a browser that draws the control only when the next run has begun, as its code
-    # came late or somebody clicked fast, starts from the default.
-    known, key = ALL_CONTROLS[field], PREFIX + field
-    value, label = _hold(field, key), text(known.label, scenario)
-    more: dict[str, Any] = {"key": key, "help": text(known.help, scenario)}
-    more |= {"on_change": _change, "args": (field, key)}
+    # The session's value is the default as well. Streamlit sends it as a value only in the first
+    # run; a browser that draws the control in a later run, because its code came late or
+    # somebody clicked fast, starts from the default.
+    control, key = ALL_CONTROLS[field], PREFIX + field
+    value, label = _hold(field, key), text(control.label, scenario)
+    options_of_widget: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
+    options_of_widget |= {"on_change": _change, "args": (field, key)}
 
-    match widget(known):
+    match widget(control):
         case "slider":
-            more |= {"format_func": number_text}
-            words = text(known.plain, scenario)
+            options_of_widget |= {"format_func": number_text}
+            words = text(control.plain, scenario)
             with st.container(key=f"slider_{'area_' * bool(area)}{field}"):
-                st.select_slider(label, offered(field, scenario, value), value, **more)
+                st.select_slider(label, offered(field, scenario, value), value, **options_of_widget)
                 about_html = f"<b>{number_text(value)}</b><span>{words}</span>{area}"
                 st.html(f"<div class='about' aria-hidden='true'>{about_html}</div>")
         case "slug":
             options = problems if field == "problem" else choices(field, scenario)
-            more |= {"format_func": READ[field]}
+            options_of_widget |= {"format_func": READ[field]}
             if field == "distribution":
                 options = tuple(laws_in_order(options, scenario))
-                more |= {"format_func": law_name(scenario)}
+                options_of_widget |= {"format_func": law_name(scenario)}
             chosen_index = options.index(value) if value in options else 0
-            st.selectbox(label, options, chosen_index, **more)
+            st.selectbox(label, options, chosen_index, **options_of_widget)
         case "choice":
-            every = [*choices(field, scenario), *([None] if known.optional else [])]
+            segments = [*choices(field, scenario), *([None] if control.optional else [])]
             st.segmented_control(
                 label,
-                every,
-                default=value if value in every else None,
+                segments,
+                default=value if value in segments else None,
                 format_func=READ.get(field, str),
                 required=True,
-                **more,
+                **options_of_widget,
             )
         case "slugs":
-            draw = partial(_draw_methods, label, value, scenario, more)
-            if len(scenario.methods) < 2 or not value:  # there is something to choose first
+            draw = partial(_draw_methods, label, value, scenario, options_of_widget)
+            if len(scenario.methods) < 2 or not value:  # a choice is still to be made
                 draw()
             else:
                 name, words = methods_text(scenario, lead)
@@ -220,41 +220,47 @@ def _draw_one(
             finite = {x for x in OPTIONS[scenario.axis] if math.isfinite(x)}
             if scenario.axis == "d" and scenario.geometry == "group-l1":
                 finite = {x for x in finite if x % GROUP_SIZE == 0}
-            more |= {
+            options_of_widget |= {
                 "format_func": number_text,
-                "help": f"{more['help']} At most {DASHBOARD.grid}.",
+                "help": f"{options_of_widget['help']} At most {DASHBOARD.grid}.",
             }
             st.pills(
-                label, sorted({*finite, *value}), default=value, selection_mode="multi", **more
+                label,
+                sorted({*finite, *value}),
+                default=value,
+                selection_mode="multi",
+                **options_of_widget,
             )
         case "whole":
-            st.number_input(label, 0, LARGEST_SEED, value, step=1, **more)
+            st.number_input(label, 0, LARGEST_SEED, value, step=1, **options_of_widget)
 
 
-def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[str, Any]) -> None:
-    """Draw the chosen algorithms as chips with the marks of their lines; the others on demand."""
+def _draw_methods(
+    label: str, value: list[str], scenario: Scenario, options: dict[str, Any]
+) -> None:
+    """Draw the chosen algorithms as chips with the marks of their lines, and the rest on demand."""
     hidden = [m for m in listed(scenario) if m not in value]
     names = _with_chips(scenario)
     called = short_names(names)
-    more |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
-    st.pills(label, names, default=value, selection_mode="multi", **more)
-    if why := why_these(scenario):
-        st.caption(why)
+    options |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
+    st.pills(label, names, default=value, selection_mode="multi", **options)
+    if reason := why_these(scenario):
+        st.caption(reason)
     if hidden and value:
-        every = bool(st.session_state.get(EVERY))
+        lists_all = bool(st.session_state.get(LISTS_ALL))
         st.button(
-            "Fewer" if every else f"+ {len(hidden)} more",
+            "Fewer" if lists_all else f"+ {len(hidden)} more",
             key="methods_more",
             type="tertiary",
             on_click=st.session_state.update,
-            args=({EVERY: not every},),
+            args=({LISTS_ALL: not lists_all},),
         )
 
 
 def _with_chips(scenario: Scenario) -> list[str]:
     """Return the algorithms that have a chip: all of them on demand, or those that are chosen."""
-    every = st.session_state.get(EVERY) or not scenario.methods
-    return [m for m in listed(scenario) if every or m in scenario.methods]
+    lists_all = st.session_state.get(LISTS_ALL) or not scenario.methods
+    return [m for m in listed(scenario) if lists_all or m in scenario.methods]
 
 
 def style(scenario: Scenario) -> str:

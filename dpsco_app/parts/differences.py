@@ -1,4 +1,4 @@
-"""In what two scenarios differ, in words."""
+"""How two scenarios differ, in words."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,28 +19,31 @@ class Difference(NamedTuple):
     there: str
 
 
-def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
-    """Return the fields that are neither equal nor swept in both, in the order of `Scenario`."""
+def differences(scenario: Scenario, usual: Scenario) -> tuple[Difference, ...]:
+    """Return the fields that differ, in the order of `Scenario`, unless both sweep the field."""
     changed = []
-    for field, known in TABLE.items():
-        if getattr(here, field) != getattr(there, field) and not here.axis == there.axis == field:
-            values = (_value(s, field) for s in (here, there))
-            changed.append(Difference(field, known.short_name, *values))
+    for field, properties in TABLE.items():
+        if (
+            getattr(scenario, field) != getattr(usual, field)
+            and not scenario.axis == usual.axis == field
+        ):
+            values = (_value(s, field) for s in (scenario, usual))
+            changed.append(Difference(field, properties.short_name, *values))
     return tuple(changed)
 
 
-def apart(here: Scenario, there: Scenario, why: str) -> str:
-    """Return in which values a figure differs from the visit's scenario, and why, as Markdown.
+def difference_text(scenario: Scenario, usual: Scenario, reason: str) -> str:
+    """Return how a figure's scenario differs from the visit's, and why, as Markdown.
 
-    Empty where it does not.
+    The text is empty if they do not differ.
     """
-    changed = differences(here, there)
+    changed = differences(scenario, usual)
     followed = {"methods", "axis", "grid"} if len(changed) > 1 else set()
-    values = ", ".join(_apart(d) for d in changed if d.field not in followed)
-    return f"**Here:** {values}. {why}" if changed else ""
+    values = ", ".join(_one_difference(d) for d in changed if d.field not in followed)
+    return f"**Here:** {values}. {reason}" if changed else ""
 
 
-def _apart(difference: Difference) -> str:
+def _one_difference(difference: Difference) -> str:
     sign = " =" if difference.field in SYMBOL else ""
     # A word such as "Gaussian" says what it is; a number without a name does not.
     name = "" if difference.field in READ else f"{inside(difference.name)}{sign} "

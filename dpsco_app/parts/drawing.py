@@ -24,16 +24,16 @@ LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of t
 
 
 class Place:
-    """Where figures follow each other: the last one stays, for an empty place would flicker."""
+    """A place for one figure after another: the old one stays meanwhile, to avoid a flicker."""
 
-    def __init__(self, inside: DeltaGenerator) -> None:
-        self._inside = inside
+    def __init__(self, container: DeltaGenerator) -> None:
+        self._container = container
 
     def draw(
         self,
         charts: Mapping[str, Any],  # in Plotly's form
         alt: str,
-        key: str,  # another one for every figure of one run of the page
+        key: str,  # a different key for every figure in one run of the page
         on_click: Callable[[str], None] | None = None,
     ) -> None:
         """Draw a figure; `on_click` is told the key whose selection holds the chosen point."""
@@ -41,11 +41,11 @@ class Place:
         if on_click is not None:
             clicks = {"clickmode": "event+select", "dragmode": False}
             charts = {**charts, "layout": charts["layout"] | clicks}
-            # Anew after each click: the same point, clicked again, would only lose its selection.
+            # A new key after each click: a second click on the same point would only deselect it.
             key = f"{key}_{st.session_state.get(CLICKS, 0)}"
             on_select = partial(_tell, on_click, key)
             options = {"on_select": on_select, "selection_mode": "points"}
-        after = self._inside.plotly_chart(
+        place = self._container.plotly_chart(
             Plain(charts),
             key=key,
             width="stretch",
@@ -54,12 +54,12 @@ class Place:
             config=CONFIG,
             **options,
         )
-        if isinstance(after, DeltaGenerator):  # otherwise it is a selection of points
-            self._inside = after
+        if isinstance(place, DeltaGenerator):  # otherwise it is a selection of points
+            self._container = place
 
 
 def _tell(on_click: Callable[[str], None], key: str) -> None:
-    """Count a click, and tell whose selection holds its point; a callback."""
+    """Count a click, and pass on the key whose selection holds its point; a callback."""
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
     on_click(key)
 

@@ -1,4 +1,4 @@
-"""What the parts of an error are called, and their colours: one of each on every page."""
+"""The names and colours of the parts of an error, the same on every page."""
 
 import math
 from collections.abc import Mapping
@@ -34,5 +34,5 @@ def percents(parts: Mapping[str, float]) -> dict[str, int]:
     total = sum(parts.values())
     exact = {name: 100 * value / total for name, value in parts.items()}
     whole = {name: math.floor(share) for name, share in exact.items()}
-    lost = sorted(exact, key=lambda name: whole[name] - exact[name])
-    return {name: n + (name in lost[: 100 - sum(whole.values())]) for name, n in whole.items()}
+    by_loss = sorted(exact, key=lambda name: whole[name] - exact[name])
+    return {name: n + (name in by_loss[: 100 - sum(whole.values())]) for name, n in whole.items()}

@@ -20,7 +20,7 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
     ]
 
 
-NEARLY = 0.97  # a share of a bound that is as good as all of it
+NEARLY_ALL = 0.97  # a share of a bound that is as good as all of it
 without_data = starting_risk  # the error of the answer that ignores the data
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
 _of_wider_losses = lru_cache(maxsize=500)(wider_limit)
@@ -34,7 +34,7 @@ def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
 
 
 def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
-    """Return the largest error that nobody can stay below on these data, at every point."""
+    """Return the largest proven lower bound on these data, at every point."""
     floors = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in floors] if all(one for _, one in floors) else []
 
@@ -79,7 +79,7 @@ def are_hardest_of_all(scenario: Scenario, x: float | None) -> bool:
     floors, spans_ = dict(region(scenario)), dict(window(scenario))
     if x not in floors or x not in spans_:
         return True
-    return floors[x].value >= NEARLY * spans_[x].low
+    return floors[x].value >= NEARLY_ALL * spans_[x].low
 
 
 def _of_any_law(point: Scenario) -> Scenario:

@@ -30,15 +30,15 @@ def front_fields(scenario: Scenario, folded: Collection[str] = ()) -> list[str]:
     return [name for name in FRONT if name not in left_out]
 
 
-def widget(known: Field) -> str:
+def widget(properties: Field) -> str:
     """Return what a field is set with: a slider, or what its kind asks for."""
-    return "slider" if known.offered else known.kind
+    return "slider" if properties.offered else properties.kind
 
 
 def choices(field: str, scenario: Scenario) -> list[str]:
     """Return the words or slugs that a field can be set to in a scenario."""
     words = ALL_CONTROLS[field].choices
-    if field == "axis":  # only what has a control can be swept
+    if field == "axis":  # only fields with a control can be swept
         return [word for word in words if ALL_CONTROLS[word].is_shown(scenario)]
     return list(distributions_for(scenario.problem) if field == "distribution" else words)
 

@@ -1,4 +1,4 @@
-"""What folds away is drawn when it is opened, not before: the figure comes first."""
+"""Folded parts of a page, which are drawn only when they are opened: the figure comes first."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 import streamlit as st
 
 Draw = Callable[[], object]
-FOLD = "fold_"  # how the key of the place of an expander begins
+FOLD = "fold_"  # the prefix of the keys of expanders
 
 
 def fold(
@@ -20,8 +20,8 @@ def fold(
     """Draw an expander or a popover; opening it fills it, and runs no other part of the page."""
     # A popover's fragment alone would fill the row.
     popover = kind == "popover"
-    around = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
-    with around:
+    container = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
+    with container:
         _fragment(label, draw, key, kind, icon)
 
 
@@ -32,7 +32,7 @@ def fold_words(label: str, words: str, key: str) -> None:
 def fold_in_page(
     label: str, draw: Draw, key: str, kind: str = "expander", icon: str | None = None
 ) -> bool:
-    """Draw what folds away, and return whether it is open; opening it runs the page again."""
+    """Draw a folded part, and return whether it is open; opening it runs the page again."""
     make = st.expander if kind == "expander" else st.popover
     box = make(label, key=key, icon=icon, on_change="rerun")
     opened = is_open(box.open)
@@ -46,5 +46,5 @@ _fragment = st.fragment(fold_in_page)
 
 
 def is_open(opened: bool | None) -> bool:
-    """Whether a part that folds away is to be filled; tests of what is inside fill them all."""
+    """Whether a folded part is to be filled; tests of the contents fill all of them."""
     return bool(opened)

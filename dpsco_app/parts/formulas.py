@@ -26,17 +26,17 @@ def parts(latex: str) -> tuple[str, ...]:
 
 def formula(latex: str) -> str:
     """Return a formula as text that can wrap, and below it what its letters stand for."""
-    first, *rest = parts(latex)
-    where = [p for p in rest if r"\ (q" not in p and any(d in p for d in DEFINES)]
-    main = [first, *(p for p in rest if p not in where)]
+    statement, *rest = parts(latex)
+    definitions = [p for p in rest if r"\ (q" not in p and any(d in p for d in DEFINES)]
+    main = [statement, *(p for p in rest if p not in definitions)]
     lines = [", ".join(_inline(p) for p in main)]
-    if where:
-        lines.append("where " + ", ".join(_inline(p) for p in where))
+    if definitions:
+        lines.append("where " + ", ".join(_inline(p) for p in definitions))
     return "\n\n".join(lines)
 
 
 def _inline(part: str) -> str:
     """Return a formula inside a line; words in it become text, which can wrap."""
     opened = rf"$\displaystyle {part}$"
-    apart = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
-    return apart.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")
+    split = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
+    return split.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")

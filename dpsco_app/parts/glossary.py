@@ -314,9 +314,9 @@ class Term(NamedTuple):
 
 def _terms() -> Iterator[Term]:
     """Yield the letters of fields, then a term for every first line and the lines below it."""
-    for name, known in TABLE.items():
-        if sign := known.sign:
-            yield Term(known.symbol, sign.latex, sign.name, sign.meaning, name)
+    for name, properties in TABLE.items():
+        if sign := properties.sign:
+            yield Term(properties.symbol, sign.latex, sign.name, sign.meaning, name)
     for block in (SIGNS.rstrip() + WORDS).strip().replace("\n  ", "\0").split("\n"):
         head, *meaning = block.split("\0")
         cells = [cell.strip() for cell in head.split("|")]
@@ -329,7 +329,7 @@ QUERY = "glossary_query"
 
 
 def matching(query: str) -> tuple[Term, ...]:
-    """Return the terms that contain every word of a query, those that it names first.
+    """Return the terms that contain every word of a query, beginning with those it names.
 
     Examples
     --------
@@ -338,8 +338,8 @@ def matching(query: str) -> tuple[Term, ...]:
     >>> matching("nothing of the kind")
     ()
     """
-    wanted = query.casefold().split()
-    if not wanted:
+    words = query.casefold().split()
+    if not words:
         return GLOSSARY
 
     def text(term: Term) -> str:
@@ -348,10 +348,10 @@ def matching(query: str) -> tuple[Term, ...]:
 
     def rank(term: Term) -> tuple[bool, bool]:
         signs = [sign.strip() for sign in term.symbol.casefold().split(",")]
-        named = {*signs, term.latex.removeprefix("\\").casefold(), term.field or ""}
-        return wanted[0] not in named, wanted[0] not in term.name.casefold()
+        symbols = {*signs, term.latex.removeprefix("\\").casefold(), term.field or ""}
+        return words[0] not in symbols, words[0] not in term.name.casefold()
 
-    terms = [term for term in GLOSSARY if all(word in text(term) for word in wanted)]
+    terms = [term for term in GLOSSARY if all(word in text(term) for word in words)]
     return tuple(sorted(terms, key=rank))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from dpsco_core.fields import TABLE
 from dpsco_core.privacy.budget import Budget
 
-LARGEST_SEED = 2**53 - 1  # the largest of the integers that a browser tells apart
+LARGEST_SEED = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
 # The values that sliders go through, and the letters of fields that have one.
@@ -21,7 +21,7 @@ HARDEST: Final = "hardest"  # the hardest case known
 TAIL: Final = "tail"  # a light or a heavy tail
 NO_SET = "none"
 PANEL = "panel"  # the parameter of the panels that are drawn
-PANELS = ("auto", "both", "first", "second")  # the second one by itself where it is quick
+PANELS = ("auto", "both", "first", "second")  # "auto" draws the second panel where it is quick
 CARD = "card"  # the parameter of the question that is open
 CARDS = ("", "data", "light", "others", "proof", "sliders")
 MEASURE = "measure"  # the parameter of what is drawn
@@ -83,7 +83,7 @@ def at_most(share: float) -> str:
 
 
 def separated(parts: Sequence[str]) -> str:
-    """Return parts of a list; names may hold commas, and then they do not stand between them.
+    """Return names as a list; if some contain commas, semicolons separate them.
 
     Examples
     --------
@@ -95,11 +95,11 @@ def separated(parts: Sequence[str]) -> str:
     return ("; " if any("," in part for part in parts) else ", ").join(parts)
 
 
-PEOPLE = ("Frank–Wolfe", "Huber")  # people at the beginning of names
+PEOPLE = ("Frank–Wolfe", "Huber")  # names of people with which names of methods begin
 
 
 def inside(name: str) -> str:
-    """Return a name as it is written inside a sentence; abbreviations and people stay.
+    """Return a name as it is written inside a sentence; abbreviations and people keep capitals.
 
     Examples
     --------

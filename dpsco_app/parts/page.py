@@ -1,4 +1,4 @@
-"""What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
+"""What pages with a `PageState` share: sliders, scenes, complaints about the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ import streamlit as st
 from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts import controls
-from dpsco_app.parts.differences import apart
+from dpsco_app.parts.differences import difference_text
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import number_text, unmarked
@@ -67,18 +67,18 @@ def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
         return None, on_screen(str(problem))
 
 
-def draw_apart(
-    state: PageState[V], scenario: Scenario, why: str = "", place: str = "apart"
+def draw_differences(
+    state: PageState[V], scenario: Scenario, reason: str = "", place: str = "apart"
 ) -> None:
-    """Say in which values a figure differs from the visit's scenario, and offer the ways back.
+    """Say how a figure differs from the visit's scenario, and offer the ways back.
 
-    `place` is of its own where another one may stand on the page.
+    `place` distinguishes it from another such text on the page.
     """
-    why = why or (state.use.needs if state.use is not None else "")
-    words = apart(scenario, visit.current().visit_scenario, why)
+    reason = reason or (state.use.needs if state.use is not None else "")
+    words = difference_text(scenario, visit.current().visit_scenario, reason)
     if not words:
         return
-    # Beside the words: a row of its own would push the figure off a laptop's first screen.
+    # The buttons stand beside the text: their own row would push the figure off a laptop's screen.
     widths = [6, 1.3, 1.3] if visit.current().is_apart() else [6, 1.3]
     with st.container(key=f"{state.name}_{place}"):
         words_column, *button_columns = st.columns(widths, vertical_alignment="center")
@@ -96,10 +96,14 @@ def draw_apart(
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """Draw what of an address cannot be used, in one box; a teacher's part of it, too."""
-    told = [unmarked(sentence) for sentence in (*teaching.wrong(), *sentences)]
-    listed = f" {told[0]} " if len(told) == 1 else "".join(f"\n- {text}" for text in told) + "\n\n"
-    if told:
+    """List in one box what of an address, and of its teacher's part, cannot be used."""
+    complaints = [unmarked(sentence) for sentence in (*teaching.wrong(), *sentences)]
+    listed = (
+        f" {complaints[0]} "
+        if len(complaints) == 1
+        else "".join(f"\n- {text}" for text in complaints) + "\n\n"
+    )
+    if complaints:
         st.warning(f"In the address:{listed}Defaults are used instead.", icon=":material/link:")
 
 
@@ -115,45 +119,49 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
             )
 
 
-def draw_parts(names: Mapping[Any, str], key: str, label: str = "Show", **more: Any) -> None:
-    """Draw a choice among a few names, by default among the parts of a page."""
+def draw_parts(names: Mapping[Any, str], key: str, label: str = "Show", **options: Any) -> None:
+    """Draw a choice among a few names; by default they are the parts of a page."""
     st.segmented_control(
         label,
         list(names),
         format_func=names.__getitem__,
         key=key,
         required=True,
-        **({"label_visibility": "collapsed"} | more),
+        **({"label_visibility": "collapsed"} | options),
     )
 
 
-Asked = tuple[str, Sequence[float], str | None]  # the label, values and help of a slider
+SliderOptions = tuple[str, Sequence[float], str | None]  # the label, values and help of a slider
 
 
 def sliders(
-    state: PageState[V], columns: Sequence[DeltaGenerator], asked: Mapping[str, Asked]
+    state: PageState[V], columns: Sequence[DeltaGenerator], options_of: Mapping[str, SliderOptions]
 ) -> None:
-    """Draw a slider a column, as long as something is asked for."""
-    for column, (name, (label, options, about)) in zip(columns, asked.items(), strict=False):
+    """Draw a slider in each column; columns that are left over stay empty."""
+    for column, (name, (label, options, help_text)) in zip(
+        columns, options_of.items(), strict=False
+    ):
         with column:
-            slider(state, label, name, options, help=about)
+            slider(state, label, name, options, help=help_text)
 
 
 def slider(
-    state: PageState[V], label: str, name: str, options: Sequence[float], **more: Any
+    state: PageState[V], label: str, name: str, options: Sequence[float], **keywords: Any
 ) -> None:
-    """Draw a slider over `options`, among which the present value always is."""
+    """Draw a slider over `options` and the present value."""
     offered = sorted({*options, st.session_state[state.key(name)]})
-    st.select_slider(label, offered, key=state.key(name), **({"format_func": number_text} | more))
+    st.select_slider(
+        label, offered, key=state.key(name), **({"format_func": number_text} | keywords)
+    )
 
 
-def explore_query(scenario: Scenario, **shown: str) -> dict[str, str]:
-    """Return Explore's address at a scenario, with fields of its view that are to be `shown`.
+def explore_query(scenario: Scenario, **view_fields: str) -> dict[str, str]:
+    """Return Explore's address at a scenario and at some fields of its view.
 
     Raises `InvalidInput` if the scenario is not allowed.
     """
     query = links.query(scenario.validate(DASHBOARD))
-    return query | ADDRESS.to_query(replace(ADDRESS.default, **shown))
+    return query | ADDRESS.to_query(replace(ADDRESS.default, **view_fields))
 
 
 def to_explore(scenario: Scenario, label: str) -> None:
@@ -170,14 +178,14 @@ def link(
     state: PageState[V],
     view: V,
     scenario: Scenario | None = None,
-    about: str = "The address of this page holds all of its state.",
+    introduction: str = "The address of this page holds all of its state.",
 ) -> None:
     """Draw the popover with the address of a page, which can hide parts of the dashboard."""
     key = f"{state.name}_link"
 
     def draw() -> None:
         st.markdown(
-            f"{about} Copy it to share. For a class it can leave parts of the dashboard out."
+            f"{introduction} Copy it to share. For a class it can leave parts of the dashboard out."
         )
         hidden = teaching.ADDRESS.to_query(choose_hidden(key, state))
         st.code(state.address(view, scenario, hidden), language=None, wrap_lines=True)
@@ -196,22 +204,22 @@ HIDDEN_NAMES = {
 
 
 def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
-    """Draw what a page's link can hide, and the size of its type: at first as it is shown here."""
-    now = teaching.current()
-    without = None if state.use is None else state.use.unused_fields
-    hidden = teaching.listed(now.hide)
+    """Draw what a page's link can hide, and the size of its type; both begin as they are now."""
+    mode = teaching.current()
+    unused_fields = None if state.use is None else state.use.unused_fields
+    hidden = teaching.listed(mode.hide)
     hide = st.pills(
         "Hide",
-        teaching.parts_on(hidden, without, has_presets=state.has_presets),
+        teaching.parts_on(hidden, unused_fields, has_presets=state.has_presets),
         default=hidden,
         selection_mode="multi",
         format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
         key=f"{key}_hide",
     )
-    large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
+    large = st.toggle("Large type, for a projector", mode.large, key=f"{key}_large")
     is_figure = st.toggle(
         "The figure alone, for a frame or a slide",
-        now.is_figure,
+        mode.is_figure,
         key=f"{key}_alone",
         help="Its headline, the figure and its source. Whoever runs the server names the sites "
         "that may show it in a frame.",

@@ -134,9 +134,9 @@ def _print_slopes(
     print_text(NO_EXPERIMENTS)
     header = ["axis", "method", "slope", "95 %", "terms of its rate", ""]
     print("\n" + table(slope_cells(panels), header) + "\n")
-    refusals = {m: why for panel in panels for m, why in panel.refusals.items()}
-    for method, why in refusals.items():
-        print_note(f"{method_card(method).name}: {why}")
+    refusals = {m: reason for panel in panels for m, reason in panel.refusals.items()}
+    for method, reason in refusals.items():
+        print_note(f"{method_card(method).name}: {reason}")
     print_note(PREDICTED)
     if distribution_class(panels[0].scenario.distribution).has_prior:
         print_note(MOVING)

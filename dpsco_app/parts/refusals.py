@@ -27,7 +27,7 @@ class Refusal:
 
 
 def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
-    """Return one refusal a reason from (method, reason, changes)."""
+    """Return one refusal per reason, from triples (method, reason, changes)."""
     groups: dict[tuple[str, Changes], list[str]] = {}
     for method, reason, changes in refused:
         groups.setdefault((reason, changes), []).append(method)
@@ -38,8 +38,8 @@ def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
 
 
 def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
-    last = {o.method: o for o in outcomes if o.not_applicable}
-    return grouped((m, o.not_applicable or "", o.changes) for m, o in last.items())
+    refused_cells = {o.method: o for o in outcomes if o.not_applicable}
+    return grouped((m, o.not_applicable or "", o.changes) for m, o in refused_cells.items())
 
 
 def on_screen(text: str) -> str:
@@ -62,13 +62,13 @@ def changed(scenario: Scenario, refused: Refusal) -> Scenario:
     records, at the exponent that is chosen. A new problem keeps the methods that serve it.
     """
     values: dict[str, Any] = dict(refused.changes)
-    wanted = {*scenario.methods, *refused.methods}
+    methods = {*scenario.methods, *refused.methods}
     instead = values.pop("method", None)
     if instead is not None:
-        wanted = wanted - {*refused.methods} | {instead}
+        methods = methods - {*refused.methods} | {instead}
     problem = values.get("problem", scenario.problem)
     level = level_of(replace(scenario, problem=problem))
-    chosen = tuple(m for m in catalogue.methods_for(problem, level) if m in wanted)
+    chosen = tuple(m for m in catalogue.methods_for(problem, level) if m in methods)
     values["methods"] = chosen or catalogue.default_methods(problem, level)
     if values.get("delta") is not None and scenario.rho is not None:
         values |= {"rho": None, "epsilon": scenario.epsilon or 1.0}
@@ -81,5 +81,5 @@ def changed(scenario: Scenario, refused: Refusal) -> Scenario:
         smallest = float(values[axis] or 0)
         values["grid"] = tuple(x for x in scenario.grid if x >= smallest) or (smallest,)
         values[axis] = max(getattr(scenario, axis), values[axis])
-    made = replace(scenario, **values)
-    return replace(made, offset=min(made.offset, made.diameter / 2))
+    offered = replace(scenario, **values)
+    return replace(offered, offset=min(offered.offset, offered.diameter / 2))

@@ -24,9 +24,9 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 
 @lru_cache(maxsize=1000)
 def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the bounds of the views: rates, tightest proven ones, what binds this budget.
+    """Return the bounds to draw: rates, the tightest proven ones, and what binds this budget.
 
-    Of the proven upper bounds those on the run that is measured, at its own parameters.
+    Proven upper bounds are those on the measured run, at its own parameters.
     """
     notion = notions_of(scenario)[0]
     methods = [method_card(m) for m in scenario.methods]
@@ -35,37 +35,37 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
         # A pure budget asks for pure privacy whatever the methods can do.
         pure: set[Privacy] = {"pure"} if notion == "pure" else privacies
         privacies = pure | {"approx"}
-    # Proven bounds on (epsilon, delta) hold at delta = 0 too, and not under zCDP; rates have a
-    # logarithm of 1/delta.
+    # Proven bounds for (epsilon, delta) hold at delta = 0 as well, but not under zCDP; rates
+    # have a logarithm of 1/delta.
     meaningless = {"zcdp": "explicit", "pure": "rate"}.get(notion, "")
     rates = {m.rate for m in methods}
-    # A floor is drawn if it is about the notion of the budget; in tables they all are.
+    # A floor is drawn only for the privacy notion of the budget; tables list all floors.
     no_floors = any(no_floor(point) for _, point in scenario.points())
     lower = {
         c.slug
         for c in lower_cards(scenario.problem, scenario.level)
-        if c.privacy in privacies | {"none"}  # what binds every algorithm binds these too
+        if c.privacy in privacies | {"none"}  # a bound on all algorithms also binds these
         and (c.privacy, c.constant) != ("approx", meaningless)
         and not (c.of_law and (c.privacy != notion or no_floors))
         and concerns(scenario, c.slug)
     }
-    every = cards(scenario.problem, scenario.level)
+    all_cards = cards(scenario.problem, scenario.level)
     upper = {
         c.slug
-        for c in every
+        for c in all_cards
         if c.kind == "upper"
         and c.method in scenario.methods
         and (_of_the_run(c) if _proven(c) else c.slug in rates)
     }
     chosen = tuple(
         c.slug
-        for c in every
+        for c in all_cards
         if c.slug in lower | upper and (f"{c.kind} bounds" if _proven(c) else "rates") in views
     )
     binding = lower_cards(scenario.problem, scenario.level)
     worst = frozenset(c.laws for c in binding if _proven(c) and not c.of_law)
-    kept = _tightest(canonical(scenario), _holding(scenario, chosen, worst), chosen)
-    return tuple(slug for slug in chosen if slug in kept)
+    tightest = _tightest(canonical(scenario), _holding(scenario, chosen, worst), chosen)
+    return tuple(slug for slug in chosen if slug in tightest)
 
 
 def _of_the_run(card: BoundCard) -> bool:
@@ -91,23 +91,23 @@ def _holding(
 
 @lru_cache(maxsize=1000)
 def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) -> frozenset[str]:
-    """Return the bounds without a method's proven ones that are void or not its smallest here.
+    """Return the bounds, with only the smallest valid proven upper bound of each method.
 
-    Before one that holds for fewer laws comes the smallest that may be compared with the figure's
-    lower bounds, those in `holding`.
+    One that may be compared with the figure's lower bounds, those in `holding`, goes before a
+    smaller one that holds for fewer laws.
     """
-    kept = set(slugs)
+    remaining = set(slugs)
     tight: dict[str, tuple[bool, float, str]] = {}
     for slug in slugs:
-        which = bound(slug)
-        if which.card.kind != "upper" or not _proven(which.card):
+        candidate = bound(slug)
+        if candidate.card.kind != "upper" or not _proven(candidate.card):
             continue
-        kept.discard(slug)
-        e = evaluate(point, which)
+        remaining.discard(slug)
+        e = evaluate(point, candidate)
         rank = (slug not in holding, e.value, slug)
         if not e.failures and e.value < math.inf:
-            tight[which.card.method] = min(rank, tight.get(which.card.method, rank))
-    return frozenset(kept | {slug for *_, slug in tight.values()})
+            tight[candidate.card.method] = min(rank, tight.get(candidate.card.method, rank))
+    return frozenset(remaining | {slug for *_, slug in tight.values()})
 
 
 @lru_cache(maxsize=1000)

@@ -11,12 +11,14 @@ MOST_TICKS = 10
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:
-    """Return a logarithmic axis: powers of ten as its numbers, or 1, 2 and 5 where they are few."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    digits = (1, 2, 5) if last - first < 4 else (1,)
-    every = [float(f"{digit}e{e}") for e in range(first, last + 1) for digit in digits]
-    kept = [v for v in every if 0.999 * low <= v <= 1.001 * high]
-    ticks = [(v, number_text(v)) for v in kept[:: max(1, math.ceil(len(kept) / MOST_TICKS))]]
+    """Return a logarithmic axis; its numbers are powers of ten, with 2 and 5 times them if few."""
+    lowest_power, highest_power = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    digits = (1, 2, 5) if highest_power - lowest_power < 4 else (1,)
+    candidates = [
+        float(f"{digit}e{e}") for e in range(lowest_power, highest_power + 1) for digit in digits
+    ]
+    values = [v for v in candidates if 0.999 * low <= v <= 1.001 * high]
+    ticks = [(v, number_text(v)) for v in values[:: max(1, math.ceil(len(values) / MOST_TICKS))]]
     return Axis(title=title, low=low, high=high, ticks=ticks)
 
 

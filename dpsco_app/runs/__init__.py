@@ -1,1 +1,1 @@
-"""What runs while a page is shown: results that grow, whose turn it is, stored studies."""
+"""Runs while a page is shown: results that grow, turns of several runs, stored studies."""

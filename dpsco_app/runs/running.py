@@ -1,4 +1,4 @@
-"""Running a study inside a Streamlit script: a slice of cells, then a look at what was clicked.
+"""Running a study inside a Streamlit script: a slice of cells, then a check for clicks.
 
 The loop calls Streamlit between its slices, so that a click on Cancel or on any control stops it
 there; finished cells are kept. A cell that takes long asks between its steps.
@@ -17,10 +17,10 @@ from dpsco_core.base.interrupt import asked_between_steps
 from dpsco_core.runs.study import Cell, Outcome
 from dpsco_core.scenario import Scenario
 
-ASK_EVERY_SECONDS = 0.2  # a click on Cancel ends a long cell about so soon
+ASK_EVERY_SECONDS = 0.2  # a click on Cancel ends a long cell after about this time
 FIRST_BAR_SECONDS = 0.3
-# No value has this key. Streamlit ends a run at any of its calls, and to look for a value is the
-# one that shows nothing.
+# No value has this key. Streamlit ends a run at any of its calls, and looking up a value is the
+# call that draws nothing.
 STOP_POINT = "asked_for_another_run"
 
 
@@ -31,7 +31,7 @@ def cached_cell(cell: Cell) -> Outcome:
 
 
 def stopper() -> Callable[[], None]:
-    """Return what ends this run of the page where the visitor has clicked, asked now and then."""
+    """Return a function that ends this run of the page if the visitor has clicked."""
     pace = Pace(ASK_EVERY_SECONDS, interval=ASK_EVERY_SECONDS)
 
     def ask() -> None:
@@ -60,7 +60,7 @@ def run(growth: Curves | Growth) -> Iterator[str]:
 
 
 def run_here(scenario: Scenario) -> tuple[Outcome, ...]:
-    """Run a study in the middle of a page, and say how far it is."""
+    """Run a study while a page is drawn, and show its progress."""
     place, pace, result = st.empty(), Pace(FIRST_BAR_SECONDS), Result(scenario)
     result.take_known()
     for progress_words in run(Growth(result)):

@@ -1,4 +1,4 @@
-"""Stored studies: what a results file holds, read so that a foreign or damaged file does no harm.
+"""Stored studies, read from results files so that a foreign or damaged file does no harm.
 
 A file comes from a visitor or from whoever started the dashboard. It is opened read-only; one from
 a visitor is copied to a folder that is gone when it has been read. Nothing in it is believed: its
@@ -24,7 +24,7 @@ from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.scenario import Scenario
 
 ENVIRONMENT = "DPSCO_STUDY"  # names the results file that a server offers to every visitor
-MEGABYTES = 32  # the size of a visitor's file: about 30,000 cells
+MEGABYTES = 32  # the largest file of a visitor: about 30,000 cells
 MOST_STUDIES = 1000
 LONGEST_TEXT = 2000  # characters of a remark in a file
 MOST_REMARKS = 50
@@ -44,10 +44,10 @@ DISPLAY_LIMITS = Limits(
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """A results file: the path of one, or the bytes of one, and how it is called."""
+    """A results file, given by its path or its bytes, and its name."""
 
     source: Path | bytes
-    name: str  # in sentences
+    name: str  # as sentences call it
 
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
         """Return the studies in the file, and how many more another version has begun.
@@ -81,7 +81,7 @@ class Shelf:
     @contextmanager
     def _opened(self) -> Iterator[Store]:
         """Open the file; what is wrong names it, and not the path where it lies here."""
-        with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # its owner's alone
+        with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # only its owner can read it
             path = self._placed(Path(folder) / "results.sqlite")
             try:
                 with Store(path, read_only=True) as store:
@@ -91,7 +91,7 @@ class Shelf:
                 raise StoreError(sentence.replace("store must", "file must")) from problem
 
     def _placed(self, copy: Path) -> Path:
-        """Return the path at which the file can be opened: its own, or that of a copy."""
+        """Return a path at which the file can be opened: its own path, or that of a copy."""
         if isinstance(self.source, bytes):
             copy.write_bytes(self.source)
             return copy

@@ -1,4 +1,4 @@
-"""Who computes next: whoever waits for a figure comes first, then the runs, a slice each in turn.
+"""The order of computing: pages that wait for a figure first, then the runs in turn, by slices.
 
 All visitors of a process share its processor, and Python runs one thread at a time. A page that is
 being drawn takes 0.1 s alone, and seconds among twenty runs. So a run computes only while nobody
@@ -13,26 +13,28 @@ from threading import Lock, local
 
 from dpsco_core.base.dispatch import cores
 
-SLICE_SECONDS = 0.4  # computing after which another run takes its turn: most runs end within
-SHOW_SECONDS = 0.05  # computing after which a run shows how far it is, and can be stopped
-WAIT_SECONDS = 0.1  # after which a run that waits shows that it is there, so that it can be stopped
+SLICE_SECONDS = 0.4  # a run hands on after this much computing; most runs end within it
+SHOW_SECONDS = 0.05  # a run shows its progress after this much computing, and can then be stopped
+WAIT_SECONDS = 0.1  # a waiting run calls Streamlit after this time, so that it can be stopped
 # While figures are drawn a run may take a slice so long after the slice before.
 SHARE_SECONDS = 0.3
 # A page that has not drawn its figure by then computes something long itself, and counts no more.
 DRAWING_SECONDS = 2.0
 GIVE_WAY_SECONDS = 1.0  # at most, before the rest of a page is drawn
 LOOK_SECONDS = 0.02
-MOST_SLOTS = 2  # more threads than that wait for Python's lock
+MOST_SLOTS = 2  # more threads would wait for Python's lock
 
 
 class Turns:
     """The turns of one process."""
 
     def __init__(self, slots: int) -> None:
-        self._slots = slots  # runs that compute at the same time: the first ones of the queue
+        self._slots = slots  # how many runs compute at the same time: the first ones of the queue
         self._lock = Lock()
         self._queue: list[Turn] = []
-        self._drawing: dict[object, float] = {}  # since when, of every page that is being drawn
+        self._drawing: dict[
+            object, float
+        ] = {}  # the start of the drawing of every page that has no figure yet
         self._slice_start = 0.0  # when the last slice began
         self._local = local()
 
@@ -51,7 +53,7 @@ class Turns:
         self._drawing.pop(getattr(self._local, "token", None), None)
 
     def give_way(self) -> None:
-        """Wait a moment while others wait for a figure: what comes is not looked at yet."""
+        """Wait a moment while others wait for a figure, as the rest of the page is less urgent."""
         self.end_drawing()
         deadline = time.monotonic() + GIVE_WAY_SECONDS
         while self.figures() and time.monotonic() < deadline:
@@ -69,7 +71,7 @@ class Turns:
 
     @property
     def is_contested(self) -> bool:
-        """Whether somebody else waits: for a figure, or for the turn of a run."""
+        """Whether another page waits for its figure, or another run for its turn."""
         token = getattr(self._local, "token", None)
         return len(self._queue) > self._slots or self.figures(token)
 
@@ -82,7 +84,7 @@ class Turns:
         return any(present - began < DRAWING_SECONDS for began in other_starts)
 
     def enter(self, turn: "Turn") -> bool:
-        """Put a run into the queue, or find it there; whether it is its turn to compute."""
+        """Put a run into the queue if it is not there; return whether it is its turn."""
         with self._lock:
             if turn not in self._queue:
                 self._queue.append(turn)
@@ -94,7 +96,7 @@ class Turns:
             return True
 
     def go(self, turn: "Turn") -> None:
-        """Take a run out of the queue, if it is there."""
+        """Remove a run from the queue, if it is there."""
         with self._lock:
             if turn in self._queue:
                 self._queue.remove(turn)
@@ -109,7 +111,7 @@ class Turn:
         self._left = SLICE_SECONDS  # seconds of the slice
 
     def wait_for_slice(self) -> bool:
-        """Wait for a moment at most; whether it is this run's turn now."""
+        """Wait for a moment at most; return whether it is this run's turn."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not self._turns.enter(self):
             if time.monotonic() >= deadline:
@@ -127,7 +129,7 @@ class Turn:
         return computed > min(self._left, SHOW_SECONDS) or self._turns.figures()
 
     def hand_on(self) -> None:
-        """Stop computing, and come again later: as the next one, but after a whole slice."""
+        """Stop computing: come next if the slice is not used up, and otherwise after all others."""
         self._left -= time.monotonic() - self._began
         if self._left <= 0:
             self.leave()

@@ -13,12 +13,12 @@ from dpsco_core.scenario import Scenario
 KEPT_CELLS = 20_000
 KEPT_SECONDS = 3e-4  # the time of a cell that has run before
 
-_outcomes: OrderedDict[Cell, Outcome] = OrderedDict()  # the last used come last
+_outcomes: OrderedDict[Cell, Outcome] = OrderedDict()  # in the order of their last use
 _lock = Lock()
 
 
 def known_outcomes(cells: Iterable[Cell]) -> list[Outcome]:
-    """Return what those of some cells have given that have run before, in any visit."""
+    """Return the outcomes of those cells that have run before, in any visit."""
     with _lock:
         finished = [cell for cell in cells if cell in _outcomes]
         for cell in finished:
@@ -77,7 +77,7 @@ def predicted_seconds(cell: Cell) -> float:
 
 @dataclass
 class TrialCount:
-    """How many trials have run of one method at one point: the first ones, without a gap."""
+    """The number of first trials of one method at one point that have run, without a gap."""
 
     trials: int = 0
 

@@ -1,4 +1,4 @@
-"""What pages compute of runs: kept for every visit of the process, so that none is made twice.
+"""Values that pages compute from runs, kept for every visit of the process.
 
 Like the outcomes of cells, it depends on a scenario alone. What is handed out is shared.
 """

@@ -1,4 +1,4 @@
-"""What a visit runs and draws: the result of its settings, beside what, and how far it is."""
+"""The runs of a visit: the result of its settings, its companions, and its progress."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -28,11 +28,11 @@ from dpsco_core.scenario import Scenario
 # A hardest case that is predicted to take longer is run only where somebody asks for its panel.
 BESIDE_SECONDS = 1.5
 HEAD_START_SECONDS = 0.08
-AT_ONCE_SECONDS = 0.5  # a run of no more is drawn once
+AT_ONCE_SECONDS = 0.5  # a run that takes no longer is drawn once, at its end
 
 
 class Curves:
-    """What runs of the settings, and what is drawn while it does."""
+    """The runs of the settings, and the result that is drawn meanwhile."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class Curves:
         runs_all: bool,  # whether everything runs by itself, both panels, however long it takes
     ) -> None:
         self.limits, self.runs_all = limits, runs_all
-        self.result: Result | None = None  # what the last run has given
+        self.result: Result | None = None  # the result of the last run
         self.refused = ""  # why the present settings cannot run
         self.scenario, self.view, self.companions = BASE, ADDRESS.default, Beside()
         self._allowed = BASE  # the last scenario that can be drawn
-        self._passed = set[Scenario]()  # what these limits have allowed in this visit
+        self._passed = set[Scenario]()  # the scenarios that the limits have allowed in this visit
         self._previous: Result | None = None  # what stays until enough of `result` has run
         self._stored: Scenario | None = None  # a study that was opened from a file
         self._is_going = False
@@ -60,9 +60,9 @@ class Curves:
         is shown at once; anything else is run if that is `asked` for.
         """
         self.scenario, self.view = scenario, view
-        self._is_going = self.is_running  # what has come to its end goes on no more
+        self._is_going = self.is_running  # a run that has ended does not continue
         self.refused, pair = self._runnable(scenario)
-        if pair is not None:  # it is of the right kind, be it too large or not
+        if pair is not None:  # it is valid, although it may be too large
             self._allowed = scenario
         if self.refused or pair is None:
             self._is_going = False
@@ -83,7 +83,7 @@ class Curves:
         self._is_going = is_requested or self._is_going
 
     def _begin(self) -> None:
-        """Make the result of the settings, with what the one before holds of its scenarios."""
+        """Begin the result of the settings with what the previous result has of its scenarios."""
         if self.result is not None and (
             self._previous is None or self.result.complete or self.result.can_be_drawn
         ):
@@ -195,7 +195,7 @@ class Curves:
 
     @property
     def seconds_left(self) -> float:
-        """What the rest of a run is predicted to take."""
+        """The predicted seconds of the rest of a run."""
         return 0.0 if self._growth is None else self._growth.seconds_left
 
     @property
@@ -206,7 +206,7 @@ class Curves:
         return left is not None and left.seconds < min(AT_ONCE_SECONDS, moment.LIVE_SECONDS)
 
     def start_ahead(self) -> None:
-        """Run for a moment before anything is drawn, or to the end where that is near."""
+        """Run for a moment before anything is drawn, or to the end if that is near."""
         start = time.monotonic()
 
         def is_over() -> bool:
@@ -216,7 +216,7 @@ class Curves:
         self.work(is_over)
 
     def is_due(self) -> bool:
-        """Whether the figure is to grow."""
+        """Whether it is time to draw the growing figure again."""
         return not self.is_running or self._pace.due()
 
     # -- what is drawn ------------------------------------------------------------------------
@@ -262,7 +262,7 @@ class Curves:
         )
 
     def _waiting(self, result: Result, studies: Sequence[Study], *, is_old: bool) -> str:
-        """Return what stands in the place of the headline; empty where there is a headline."""
+        """Return the words in the place of the headline; empty if there is a headline."""
         if self.refused and is_old:
             return CANNOT
         if not is_old:

@@ -5,12 +5,12 @@ from functools import partial
 
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
-PAUSE_PER_DRAWING = 4.0  # cells run for at least so many times what the last figure took
-SHARE_OF_ELAPSED = 1 / 3  # a figure that has grown for long changes little
+PAUSE_PER_DRAWING = 4.0  # cells run for at least this multiple of the time of the last drawing
+SHARE_OF_ELAPSED = 1 / 3  # a figure that has grown for a long time changes little
 
 
 class Pace:
-    """Says when to draw: a browser that always draws never gets to controls that come late."""
+    """Says when to draw: a browser that always draws never finishes controls that come late."""
 
     def __init__(
         self,

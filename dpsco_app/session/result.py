@@ -1,4 +1,4 @@
-"""What has run of a scenario and of those beside it, and how it grows."""
+"""The outcomes of a scenario and of its companions, and how they grow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Place = tuple[str, float | None, int]
 
 
 class Result:
-    """What has been run of a scenario; it only grows."""
+    """The outcomes of a scenario so far; it only grows."""
 
     def __init__(
         self,
@@ -145,7 +145,9 @@ class Growth:
         self._cell_started = self._cell_started or time.monotonic()
         while (head := self._head()) is not None:
             part, cell, kind = head
-            part.add([outcome_of(cell)])  # a click may end it here: the cell is still to be run
+            part.add(
+                [outcome_of(cell)]
+            )  # a click may end the run here, and then the cell has not run
             self._end(cell)
             ended = time.monotonic()
             # With what was drawn since the cell before it.

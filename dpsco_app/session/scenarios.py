@@ -1,4 +1,4 @@
-"""The one scenario of a visit, and what single pages show apart from it."""
+"""The scenario of a visit, and the scenarios of pages that show another one."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """What a page makes of the visit's scenario."""
+    """How a page uses the visit's scenario."""
 
     # the nearest scenario that the page can show
     fit: Callable[[Scenario], Scenario] = lambda scenario: scenario
@@ -27,14 +27,14 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Address[V]):
-    """A page as a visit knows it: what it shows beside the scenario, and what it makes of that."""
+    """A page as a visit knows it: its view, and how it uses the scenario."""
 
     name: str
     use: Use | None = None  # None for a page that is about no scenario
 
 
 class Scenarios:
-    """What the visit is about, and which pages show something else."""
+    """The scenario of the visit, and those of pages that show another one."""
 
     def __init__(self, page_scenarios: Mapping[str, Scenario] | None = None) -> None:
         """`first` is what single pages show as long as nobody has chosen anything."""

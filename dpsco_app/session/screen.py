@@ -1,4 +1,4 @@
-"""What a visit shows at one moment: one frozen value, whose parts are all about the same runs."""
+"""The screen of a visit: one frozen value, whose parts are all about the same runs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,25 +15,25 @@ from dpsco_app.session.result import Result
 from dpsco_core.runs.cost import Cost
 from dpsco_core.scenario import Scenario
 
-LIVE_SECONDS = 6.0  # work that is predicted to take less runs by itself
+LIVE_SECONDS = 6.0  # work that is predicted to take less time starts by itself
 
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """A moment of a visit: headline, figure, table and words are about `studies`, old or not."""
+    """A moment of a visit: headline, figure, table and words are all about `studies`."""
 
     front: FrontScreen  # headline, figure and table
-    result: Result  # what has run of all panels, those that are not drawn among them
+    result: Result  # the outcomes of all panels, including those that are not drawn
     view: View
-    current_scenario: Scenario  # what the controls say
+    current_scenario: Scenario  # the scenario of the controls
     refused: str  # why that cannot run, in one sentence; empty if it can
     is_empty: bool  # whether nothing has run yet, and nothing may
     is_old: bool  # whether all that is shown is of a run before the last change
     is_running: bool
     is_read_only: bool  # whether it is a stored study that is too large to be run here
     has_room: bool  # whether two panels have room side by side
-    finished: int  # the runs that are done, of those that were asked for last
-    cells: int  # all that were asked for
+    finished: int  # how many of the last requested runs are done
+    cells: int  # how many runs were requested
     left: Cost | None  # what is left to run; None where it is complete, or may not run
     address: dict[str, str]  # the parameters of a link to the last settings that were allowed
     wrong: tuple[str, ...]  # what is wrong with the address that was opened

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 NO_HARDEST = "No hardest data are known at these settings: **data Student t**."
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
-FREE = ("methods", "grid", "seed")  # fields that no other one follows
-UNSET = Scenario()  # the values of fields that have had none yet
+FREE = ("methods", "grid", "seed")  # fields on which no other one depends
+UNSET = Scenario()  # the values of fields that have not been set yet
 CURVES: Page[View] = Page(name="explore", default=ADDRESS.default, lists=ADDRESS.lists, use=Use())
 NO_PAGE = Page(name="", default=PageView())  # before a page is opened, and between two
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpsco_app.front.address import Address, PageView, checked
-from dpsco_app.parts.controls import MORE, NOTION, PREFIX
+from dpsco_app.parts.controls import MORE_KEY, NOTION, PREFIX
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.folding import FOLD
 from dpsco_app.parts.insides import DeltaGenerator
@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         f"[class*='st-key-']:is([class*='_{end} '], [class$='_{end}'])"
         for end in ("files", "export", "link")
     ),
-    "fine-print": (f".st-key-{MORE}",),
+    "fine-print": (f".st-key-{MORE_KEY}",),
 }
 # What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
 PREFIXES = ("", PREFIX, "geometry_field_")
@@ -157,20 +157,19 @@ def current() -> Teaching:
 
 # On the page of a figure alone an element is shown that is, is in, or has in it one of these.
 # A phone needs the names of the lines, too, which stand in a table there.
-_SHOWN = ".head, .source, [class*='st-key-figure_']"
+_FIGURE_PARTS = ".head, .source, [class*='st-key-figure_']"
 
 
-def _alone(shown: str) -> str:
+def _hide_all_but(selectors: str) -> str:
     """Return the rule that hides whatever else is on a page."""
-    inside = ", ".join(f"{part} *" for part in shown.split(", "))
-    return (
-        f".st-key-page :not({shown}, {inside}):not(:has({shown})) {{ display: none !important; }}"
-    )
+    descendants = ", ".join(f"{part} *" for part in selectors.split(", "))
+    rest = f":not({selectors}, {descendants}):not(:has({selectors}))"
+    return f".st-key-page {rest} {{ display: none !important; }}"
 
 
 FIGURE_ALONE = (
-    f"@media (min-width: 761px) {{ {_alone(_SHOWN)} }}",
-    f"@media (max-width: 760px) {{ {_alone(f'{_SHOWN}, .ladder')} }}",
+    f"@media (min-width: 761px) {{ {_hide_all_but(_FIGURE_PARTS)} }}",
+    f"@media (max-width: 760px) {{ {_hide_all_but(f'{_FIGURE_PARTS}, .ladder')} }}",
     # Beside its figure a page may have words.
     "[class*='st-key-second_side_'] { display: none !important; }",
     ".head.single h1:not(.heard) { position: static !important; }",

@@ -19,16 +19,16 @@ from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.shell.names import PLACES
 
-Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
+Size = Literal["compact", "medium", "wide", "large"]  # the width of the page, in classes
 
 SIZE_KEY = "window_seen"
-LOW, LOWEST = "window_low", 800  # pixels: a window below that has lower figures
+LOW, LOWEST = "window_low", 800  # a window of fewer pixels in height has lower figures
 KEY = "window"
 ARRIVED = "explore_arrived"
 
 
 def size() -> Size:
-    """Return the size of the page: as the browser said, or as it calls itself."""
+    """Return the size of the page as the browser measured it, or a guess from its user agent."""
     reported_size: Size | None = st.session_state.get(SIZE_KEY)
     if reported_size is not None:
         return reported_size
@@ -77,7 +77,7 @@ def arrived() -> bool:
 
 
 def arrive() -> None:
-    """Note that it is: the browser says so, or somebody uses it."""
+    """Note that the page is there: the browser says so, or a visitor uses it."""
     st.session_state[ARRIVED] = True
 
 

@@ -24,7 +24,7 @@ from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
 from dpsco_core.scenario import Scenario
 
-LINK_FIELDS = ("grid", "rho")  # what a link alone can set
+LINK_FIELDS = ("grid", "rho")  # fields without a control, which only a link sets
 SMALL = ("slider", "choice", "whole")
 
 
@@ -92,7 +92,7 @@ def slider(
 ) -> str:
     """Return a slider as HTML, at the place `at` of its values.
 
-    It says in `words` what it is about; an `area` stands above it.
+    `words` explain it, and an `area` stands above it.
     """
     texts = [number_text(value) for value in values]
     attributes = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
@@ -108,7 +108,7 @@ def slider(
 
 
 def _select(label: str, field: str, offers: Sequence[tuple[str, str]], value: str) -> str:
-    """Return a menu as HTML, with the value of each choice and what it is called."""
+    """Return a menu as HTML, from the value and the name of each choice."""
     chosen = {value: " selected"}
     options = "".join(
         f"<option value='{escape(key)}'{chosen.get(key, '')}>{escape(name)}</option>"

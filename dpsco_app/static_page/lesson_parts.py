@@ -1,4 +1,4 @@
-"""What stands around the figure of a lesson on the page without a server, as HTML."""
+"""The parts around the figure of a lesson on the page without a server, as HTML."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from dpsco_app.lessons import words
 from dpsco_app.lessons.lessons import Answer, Lesson
 from dpsco_app.lessons.report import SENTENCE, Answered, report
 from dpsco_app.lessons.verdict import CLOSE
-from dpsco_app.lessons.view import MOST, MOST_REPLY, LessonsView, name_of, next_label
+from dpsco_app.lessons.view import MOST_LETTERS, MOST_REPLY, LessonsView, name_of, next_label
 from dpsco_app.parts.options import with_units
 from dpsco_app.static_page.screen import bold
 from dpsco_core.base.plain_latex import plain_formula
@@ -40,14 +40,14 @@ def _formula(latex: str) -> str:
 
 def steps(view: LessonsView) -> str:
     """Return the list of the steps, and the ways back and on, as HTML."""
-    shown, steps = view.lesson, view.steps
-    chosen = {shown: " selected"}
+    current_step, steps = view.lesson, view.steps
+    chosen = {current_step: " selected"}
     options = "".join(
         f"<option value='{step}'{chosen.get(step, '')}>{escape(name_of(step))}</option>"
         for step in steps
     )
-    place = steps.index(shown)
-    ways = (("Back", steps[place - 1 : place]), ("Next", steps[place + 1 : place + 2]))
+    index = steps.index(current_step)
+    ways = (("Back", steps[index - 1 : index]), ("Next", steps[index + 1 : index + 2]))
     buttons = "".join(
         f"<button type='button' id='lesson-{way.lower()}' data-step='{''.join(target)}' "
         f"title='{escape(''.join(map(name_of, target)))}'"
@@ -70,18 +70,18 @@ def choices(lesson: Lesson, answer: Answer | None) -> str:
 
 
 def verdict(run: Answered) -> str:
-    """Return what the run says of the prediction, as HTML."""
+    """Return the verdict on the prediction, as HTML."""
     kind = "close" if run.verdict.close else "missed"
     return (
         f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
-        f"<p>{bold(with_units(run.finding.said))}</p></div>"
+        f"<p>{bold(with_units(run.finding.text))}</p></div>"
     )
 
 
 def reason(lesson: Lesson, follower: str) -> str:
-    """Return why a lesson came out as it did, and the way to the next step, as HTML."""
+    """Return the explanation of a lesson's result and the button to the next step, as HTML."""
     return (
-        f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
+        f"<p><b>Why.</b> {prose(lesson.words.explanation)}</p>"
         f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"
         f"{escape(next_label(follower))}</button></p>"
     )
@@ -89,18 +89,18 @@ def reason(lesson: Lesson, follower: str) -> str:
 
 def ways_on(lesson: Lesson) -> str:
     """Return the link that opens the lesson's setting among the curves, as HTML."""
-    view = ADDRESS.to_query(replace(ADDRESS.default, against=lesson.against))
+    view = ADDRESS.to_query(replace(ADDRESS.default, against=lesson.second_set))
     address = urlencode(links.query(lesson.scenario) | view, safe=",")
     label = "Open in Curves" if lesson.experiment is None else "See such data in Curves"
     return f"<a href='?{escape(address)}#curves' data-open='{escape(address)}'>{label}</a>"
 
 
-def handed_in(done: Sequence[Answered], view: LessonsView) -> str:
+def handed_in(answers: Sequence[Answered], view: LessonsView) -> str:
     """Return what is handed in, and where questions are answered, as HTML."""
-    return "".join(_handed_in(done, view))
+    return "".join(_handed_in(answers, view))
 
 
-def _handed_in(done: Sequence[Answered], view: LessonsView) -> Iterator[str]:
+def _handed_in(answers: Sequence[Answered], view: LessonsView) -> Iterator[str]:
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
     for i, (question, reply) in enumerate(view.discussion):
         yield (
@@ -110,7 +110,7 @@ def _handed_in(done: Sequence[Answered], view: LessonsView) -> Iterator[str]:
         )
     yield (
         f"<label class='sentence'><span>{escape(SENTENCE)}</span>"
-        f"<textarea id='lesson-sentence' maxlength='{MOST}' rows='2'>{escape(view.sentence)}"
-        "</textarea></label>"
+        f"<textarea id='lesson-sentence' maxlength='{MOST_LETTERS}' "
+        f"rows='2'>{escape(view.sentence)}</textarea></label>"
     )
-    yield report(done, view)
+    yield report(answers, view)

@@ -35,7 +35,7 @@ from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 
 FIGURE = "learn_figure"  # names the place of the figure, for the handle in it
-# Beside its text a figure has less room than on a page of its own.
+# A figure beside the text has less room than one that fills the page.
 SIDE = replace(WIDE, width=780, height=HEIGHT, left=58, top=TOP)
 PHONE = replace(COMPACT, left=54)
 SIDE_WIDTH = 560  # pixels; a narrower place gets the figures for phones
@@ -43,7 +43,7 @@ VIEW = Address(default=LessonsView(lesson=SLUGS[0]))
 
 
 class Results(LessonResults, Protocol):
-    """The results of cells and parts, by whoever keeps them."""
+    """The results of cells and parts, which an implementation stores."""
 
     def has(self, item: Cell | Part) -> bool:
         """Whether a cell or a part has been run."""
@@ -53,7 +53,7 @@ class Results(LessonResults, Protocol):
 
 
 class KeptResults:
-    """What has run since the page was opened."""
+    """The results since the page was opened."""
 
     def __init__(self) -> None:
         self._outcomes: dict[Cell, Outcome] = {}
@@ -112,8 +112,8 @@ class Lessons:
 
     def reply(self, number: int, text: str) -> None:
         """Keep the answer to a question of the assignment."""
-        greatest = len(self.view.question_texts) - 1
-        require(0 <= number <= greatest, "question", f"a number from 0 to {greatest}", number)
+        last_number = len(self.view.question_texts) - 1
+        require(0 <= number <= last_number, "question", f"a number from 0 to {last_number}", number)
         self._set(self.view.reply(number, text))
 
     def forget(self) -> None:
@@ -130,9 +130,9 @@ class Lessons:
 
     def _ask(self) -> None:
         """Note what is to be run: for the step that is shown first, then for the other answers."""
-        answers, step = self.view.given(), self.view.lesson
+        answers, step = self.view.predictions(), self.view.lesson
         items_of_step: list[Cell | Part] = (
-            [] if step == HAND_IN else work(BY_SLUG[step], before=True)
+            [] if step == HAND_IN else work(BY_SLUG[step], is_preview=True)
         )
         items_of_step += work(BY_SLUG[step]) if step in answers else []
         other_items = [item for slug in answers if slug != step for item in work(BY_SLUG[slug])]
@@ -148,7 +148,7 @@ class Lessons:
         return bool(self.todo)
 
     def step(self, seconds: float) -> bool:
-        """Run for so long, one cell at least; return whether there is more."""
+        """Run cells for some seconds, at least one; return whether there are more."""
         deadline = time.monotonic() + seconds
         while self.todo:
             self.results.run(self.todo.pop(0))
@@ -173,10 +173,10 @@ class Lessons:
         return urlencode(query, safe=",:")
 
     def _measured(self, lesson: Lesson, *, is_before: bool) -> LessonEvidence | None:
-        """Return what a lesson has measured, or shows before; None while cells are missing."""
-        if not all(map(self.results.has, work(lesson, before=is_before))):
+        """Return the evidence of a lesson or of its preview; None while cells are missing."""
+        if not all(map(self.results.has, work(lesson, is_preview=is_before))):
             return None
-        return measure(lesson, self.results, before=is_before)
+        return measure(lesson, self.results, is_preview=is_before)
 
     def answered(self, slug: str) -> Answered | None:
         """Return a lesson that was answered and has run."""
@@ -203,13 +203,13 @@ class Lessons:
 
     def _lesson(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
         slug, words = lesson.slug, lesson.words
-        run, answers = self.answered(slug), self.view.given()
+        run, answers = self.answered(slug), self.view.predictions()
         evidence = self._measured(lesson, is_before=True) if run is None else run.evidence
         finding = None if run is None else run.finding
-        title = words.before if finding is None else finding.headline
+        title = words.preview_title if finding is None else finding.headline
         charts, handle_data = [], None
         if evidence is not None:
-            charts_shown = figures(lesson, evidence, title, done=run is not None)
+            charts_shown = figures(lesson, evidence, title, has_run=run is not None)
             places = zip(charts_shown, heights(len(charts_shown)), strict=True)
             charts = [_chart(figure, theme, height) for figure, height in places]
         if evidence is not None and lesson.numbers:
@@ -263,7 +263,7 @@ class Lessons:
         """Return how far the runs are, or what comes next."""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        answered = self.view.lesson == HAND_IN or self.view.lesson in self.view.given()
+        answered = self.view.lesson == HAND_IN or self.view.lesson in self.view.predictions()
         return LESSON_LIVE if answered else LESSON_PREDICT
 
 

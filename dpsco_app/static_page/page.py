@@ -1,4 +1,4 @@
-"""The page without a server as its engine holds it: the visit, the lessons, and what is asked."""
+"""The page without a server inside its engine: the visit, the lessons and their messages."""
 
 import json
 from collections.abc import Callable
@@ -23,14 +23,14 @@ OF_LESSONS = ("lesson", "answers", "sentence", "tasks", "questions", "replies")
 
 
 class LivePage:
-    """All views of a page: each runs what it shows, and keeps it while another one is shown."""
+    """All views of a page; each runs what it shows, and keeps it while another view is shown."""
 
     def __init__(self) -> None:
         self.visit = Visit()
 
     @cached_property
     def lessons(self) -> "Lessons":
-        """The lessons, whose modules are for whoever opens one."""
+        """The lessons, whose modules are loaded when one is opened."""
         from dpsco_app.static_page.lessons import Lessons
 
         return Lessons(path=self.visit.session.lessons)
@@ -38,7 +38,7 @@ class LivePage:
     # -- what a visitor does ----------------------------------------------------------------
 
     def handle(self, message: str) -> None:
-        """Do what messages of the page ask for; what is not allowed is said on the next screen."""
+        """Handle messages of the page; the next screen says what is not allowed."""
         for name, *values in json.loads(message):
             if name == "lesson":
                 self._teach(*values)
@@ -70,7 +70,7 @@ class LivePage:
         return view in (CURVES, LESSONS) and self._worker(view).is_running
 
     def step(self, view: str, seconds: float) -> bool:
-        """Run for so long what a view shows; return whether there is more."""
+        """Run the cells of a view for some seconds; return whether there are more."""
         return self._worker(view).step(seconds)
 
     def due(self, view: str) -> bool:
@@ -92,7 +92,7 @@ class LivePage:
         screen = self.lessons.screen(lesson_theme(width, dark=dark))
         address = self.visit.address
         if address != UNTOUCHED:
-            screen["address"] += f"&{address}"  # the settings go along to the other views
+            screen["address"] += f"&{address}"  # the other views keep the settings
         return json.dumps(screen, ensure_ascii=False, allow_nan=False)
 
     def file(self, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""What stands around the figure of the page without a server: its panels, and what to notice."""
+"""The parts around the figure of the page without a server: its panels, and what to notice."""
 
 import json
 import re

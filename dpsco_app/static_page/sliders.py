@@ -38,10 +38,10 @@ from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
 
 MOST_BYTES = 2_500_000
-PLACE_SECONDS = 0.15  # to draw one place of the sliders, on the reference machine
+PLACE_SECONDS = 0.15  # the time to draw one place of the sliders, on the reference machine
 SCHEMES = ("light", "dark")
 ALL_METHODS = replace(ADDRESS.default, card="others")  # what a page of a study shows
-NARROW_PANELS = ("first", "second")  # a phone has them below one another
+NARROW_PANELS = ("first", "second")  # a phone has its panels below one another
 SCRIPT = (Path(__file__).parent / "sliders.js").read_text(encoding="utf-8")
 STYLE = (Path(__file__).parent / "sliders.css").read_text(encoding="utf-8")
 
@@ -79,7 +79,9 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
     """Return how long `sliders_page` is predicted to take: its runs, and its drawings."""
     (field,), sliders = _usual(scenario), places(scenario, _usual(scenario))
     seconds = PLACE_SECONDS * machine_speed() * math.prod(map(len, sliders.values()))
-    for value in sliders[field]:  # a study a value; over its own axis the sliders only choose
+    for value in sliders[
+        field
+    ]:  # one study per value; the slider of the study's axis needs no further runs
         change: dict[str, Any] = {field: value}
         varied = replace(scenario, **change)
         seconds += sum(
@@ -96,7 +98,7 @@ def sliders_page(scenario: Scenario, fields: Sequence[str] = (), view: View = AL
     where that is the axis, over the number of records.
     """
     sliders = places(scenario, fields or _usual(scenario))
-    visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once
+    visit, texts = Visit(LIBRARY), dict[str, int]()  # each text once, as many drawings share one
     screens = []
     for values in itertools.product(*sliders.values()):
         changes: dict[str, Any] = dict(zip(sliders, values, strict=True))
@@ -122,7 +124,7 @@ def sliders_page(scenario: Scenario, fields: Sequence[str] = (), view: View = AL
 
 
 def _parts(visit: Visit, view: View) -> dict[str, list[str]]:
-    """Return what is shown at one place of the sliders, by where it stands and in which theme."""
+    """Return the HTML at one place of the sliders, by its place on the page and its theme."""
     parts = {"bounds": _bounds(visit.scenario)}
     panels = NARROW_PANELS[: len(visit.session.screen(Theme()).studies)]
     for dark, scheme in enumerate(SCHEMES):

@@ -18,7 +18,7 @@ from dpsco_app.front.answer import question
 from dpsco_app.front.links import parameters
 from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.view import View
-from dpsco_app.parts.differences import apart
+from dpsco_app.parts.differences import difference_text
 from dpsco_app.parts.presets import FIRST, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
@@ -40,7 +40,7 @@ class Visit:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.session = Session(limits or replace(DASHBOARD, where=LIMITS), runs_all=True)
-        self.words: list[str] = []  # what the last event says
+        self.words: list[str] = []  # messages about the last event
         self.session.open(PAGE, {})
         self.start(FIRST.slug)
 
@@ -77,7 +77,7 @@ class Visit:
         return self.session.curves.is_running
 
     def step(self, seconds: float) -> bool:
-        """Run cells for so long, one at least; return whether there are more."""
+        """Run cells for some seconds, at least one; return whether there are more."""
         deadline = time.monotonic() + seconds
         return self.session.work(lambda: time.monotonic() > deadline)
 
@@ -127,7 +127,7 @@ class Visit:
         values: dict[str, Any] = {}
         try:
             scenario = fit(self.scenario).validate(self.session.curves.limits)
-            remark = bold(apart(scenario, self.scenario, WHY))
+            remark = bold(difference_text(scenario, self.scenario, WHY))
             values = {
                 "picture": picture.picture_data(scenario, dark=theme.dark),
                 "head": f"<h1>{escape(picture.TITLE)}</h1>" + f"<p>{remark}</p>" * bool(remark),
@@ -180,7 +180,7 @@ def theme_of(width: float, *, dark: bool) -> Theme:
 
 
 def handled(visit: Visit, message: str) -> None:
-    """Do what messages of the page ask for; what is not allowed is said on the next screen."""
+    """Handle messages of the page; the next screen says what is not allowed."""
     acts: dict[str, Callable[..., None]] = {
         "open": visit.open,
         "start": visit.start,

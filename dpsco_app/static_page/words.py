@@ -1,4 +1,4 @@
-"""What the page without a server says that the dashboard does not."""
+"""Words of the page without a server that the dashboard does not have."""
 
 from dpsco_app.shell.names import EXPLORE, LEARN
 

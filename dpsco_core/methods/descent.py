@@ -103,7 +103,7 @@ def whole_batch(
     descent: Descent,
     rho: float,
     sensitivity: float,  # how far a record moves what a step releases
-    shown: Mapping[str, float],  # parameters that are worth showing
+    diagnostics: Mapping[str, float],  # parameters that are worth showing
     losses: KnownLosses | None = None,
 ) -> DescentPlan:
     """Return the plan whose steps share `rho`, all on all records."""
@@ -117,5 +117,5 @@ def whole_batch(
         rho=rho,
         rho_step=rho_step,
         losses=losses,
-        diagnostics={**shown, **noise, **calls},
+        diagnostics={**diagnostics, **noise, **calls},
     )

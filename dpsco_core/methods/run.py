@@ -108,7 +108,7 @@ def walk(
     plan: Schedule,
     step: Callable[[Vector, int], Vector],  # takes the point and the number of the step, from 0
     path: Path | None = None,  # to which the points are added; None: one of this walk alone
-    made: int = 0,  # the steps of that path that were made before
+    steps_before: int = 0,  # the steps of that path that were made before
     # the weights of the points after the steps in their average; None: equal ones
     weight: Callable[[int], float] | None = None,
 ) -> Descended:
@@ -120,7 +120,7 @@ def walk(
         if plan.queried:
             total += w
         w = step(w, t)
-        path.add(made + t + 1, w)
+        path.add(steps_before + t + 1, w)
         if not plan.queried and t >= plan.steps - plan.averaged:
             if weight is None:
                 total += w
@@ -195,9 +195,9 @@ def walk_phases(
         end = run(w, phase, block, i)
         if end is None:
             break
-        w, seen = end
+        w, reads = end
         points.append(w)
-        ends.append(seen)
+        ends.append(reads)
     return Descended(value=w, path=Path.through(points, ends))
 
 

@@ -62,11 +62,11 @@ class NoisySums:
 
         It is never divided by how many rows the sample has, which is secret.
         """
-        own, d = self.statistic, rows.rows.d
+        statistic, d = self.statistic, rows.rows.d
         if self.noise is None:
-            self.noise = own.open(ledger, d)
-        noisy: Vector = selected_sum(rows, own.radius) + self.noise.noise(1, d, rng)[0]
-        return noisy / own.divisor
+            self.noise = statistic.open(ledger, d)
+        noisy: Vector = selected_sum(rows, statistic.radius) + self.noise.noise(1, d, rng)[0]
+        return noisy / statistic.divisor
 
 
 def selected_sum(selected: Selected, radius: float) -> Vector:

@@ -137,11 +137,11 @@ class PrefixSums(Moves):
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
         """Make the phases, from the centre."""
-        w, made = constraint.centre, 0
+        w, steps_before = constraint.centre, 0
         path = Path(w, self.steps)
         for descent in self.descents:
-            w = self._phase(w, descent, constraint, oracle, path, made)
-            made += descent.steps
+            w = self._phase(w, descent, constraint, oracle, path, steps_before)
+            steps_before += descent.steps
         return Descended(value=w, path=path)
 
     @staticmethod
@@ -151,12 +151,12 @@ class PrefixSums(Moves):
         constraint: ConstraintSet,
         oracle: Oracle,
         path: Path,
-        made: int,  # the steps of the phases before
+        steps_before: int,  # the steps of the phases before
     ) -> Vector:
         pulled = np.zeros_like(start)
 
         def step(w: Vector, t: int) -> Vector:
-            pulled[:] += oracle(w, made + t)
+            pulled[:] += oracle(w, steps_before + t)
             return constraint.project(start - descent.step_size * pulled)
 
-        return walk(start, descent, step, path, made).value
+        return walk(start, descent, step, path, steps_before).value

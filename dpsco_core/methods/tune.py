@@ -18,15 +18,15 @@ MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
 
 
 def chosen(
-    given: Parameter | None,
+    parameter: Parameter | None,
     tuning: Tuning,
     *,
     theory: Callable[[], Parameter],
     practical: Callable[[], Parameter],
 ) -> Parameter:
     """Return a parameter as it is given, or else as the tuning chooses it from the setting."""
-    if given is not None:
-        return given
+    if parameter is not None:
+        return parameter
     return theory() if tuning == "theory" else practical()
 
 
@@ -35,16 +35,16 @@ def cheapest(
     risk: Callable[[Parameter], float],  # what a model predicts of a candidate
     cost: Callable[[Parameter], float],
     *,
-    enough: Callable[[float], float],  # the risk that is good enough, from the least one
+    risk_limit: Callable[[float], float],  # the risk that is good enough, from the least one
     what: str,  # the candidates in words, for the refusal
 ) -> Parameter:
     """Return the cheapest of the candidates that are good enough, of two the one of less risk.
 
     Raises `NotApplicable` where no candidate has a finite predicted risk.
     """
-    limit = enough(risk(smallest(candidates, risk, what=what)))
-    good = [one for one in candidates if risk(one) <= limit]
-    return min(good, key=lambda one: (cost(one), risk(one)))
+    largest_risk = risk_limit(risk(smallest(candidates, risk, what=what)))
+    good = [candidate for candidate in candidates if risk(candidate) <= largest_risk]
+    return min(good, key=lambda candidate: (cost(candidate), risk(candidate)))
 
 
 def whole_steps(steps: float) -> int:

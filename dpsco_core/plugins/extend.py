@@ -82,15 +82,15 @@ def load(*paths: str | Path) -> tuple[OwnFile, ...]:
 
 
 def _read(path: str | Path) -> OwnFile:
-    shown = shorten(str(path))
+    file_name = shorten(str(path))
     try:
         place = Path(path).resolve(strict=True)
         if place.stat().st_size > LARGEST:
             raise ValueError("more than 1 MB")
         text = place.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or str(problem)
-        raise _refused("a Python file that can be read", shown, why) from None
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise _refused("a Python file that can be read", file_name, reason) from None
     return OwnFile(str(place), text)
 
 
@@ -144,9 +144,9 @@ def _explained(file: OwnFile) -> Iterator[None]:
     except BaseException as problem:
         if isinstance(problem, KeyboardInterrupt):  # from whoever started the process
             raise
-        why = describe_error(problem, file.path)
+        reason = describe_error(problem, file.path)
         must = "a Python file that can be loaded"
-        raise _refused(must, shorten(file.path), why) from problem
+        raise _refused(must, shorten(file.path), reason) from problem
 
 
 def load_installed() -> None:
@@ -333,8 +333,8 @@ def _check_slugs(additions: Mapping[str, Addition]) -> None:
     added = additions.values()
     methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for a in added for m in a.methods)}
     bounds = {"", *catalogue.BOUND_SLUGS, *(b.card.slug for a in added for b in a.bounds)}
-    known = {*catalogue.METHOD_SLUGS, *catalogue.BOUND_SLUGS, *catalogue.DISTRIBUTION_SLUGS}
-    known |= set(catalogue.PROBLEM_SLUGS)
+    taken_slugs = {*catalogue.METHOD_SLUGS, *catalogue.BOUND_SLUGS, *catalogue.DISTRIBUTION_SLUGS}
+    taken_slugs |= set(catalogue.PROBLEM_SLUGS)
     for path, addition in additions.items():
         source = shorten(path)
         _check_names(addition, source, methods, bounds)
@@ -343,10 +343,10 @@ def _check_slugs(additions: Mapping[str, Addition]) -> None:
             if not (letters.isascii() and letters.isalnum() and letters == letters.lower()):
                 must = "lower-case letters, digits, dots and hyphens"
                 raise InvalidInput(f"slug must be {must}, got slug={shorten(slug)} in {source}.")
-            if slug in known:
+            if slug in taken_slugs:
                 must = "one that the catalogue does not have"
                 raise InvalidInput(f"slug must be {must}, got slug={slug} in {source}.")
-            known.add(slug)
+            taken_slugs.add(slug)
 
 
 def _check_names(addition: Addition, source: str, methods: set[str], bounds: set[str]) -> None:

@@ -25,7 +25,7 @@ from tests.app.thumbnails import middle
 
 WIDTH, HEIGHT, EDGE = 360, 180, 10
 RECORDS = 200  # like those of the story
-INSIDE = 0.95  # the share of the records within the circle
+SHARE_INSIDE = 0.95  # the share of the records within the circle
 MARGIN = 1.9  # radii from the middle to the edge, where the circle is
 
 
@@ -47,7 +47,7 @@ def plane(half: float, centre: tuple[float, float], radius: float = math.inf) ->
 
 
 def lesson() -> Iterator[str]:
-    """The fourth lesson: the error and its parts over the clip radius, and a prediction."""
+    """Draw the fourth lesson: the error and its parts over the clip radius, and a prediction."""
     parts = radius_parts()
     lines: list[tuple[Pair, float, Sequence[float]]] = [
         (colour, 2.0, [math.sqrt(max(getattr(p, name), 1e-12)) for p in parts.values()])
@@ -55,20 +55,20 @@ def lesson() -> Iterator[str]:
     ]
     whole = [math.sqrt(p.total) for p in parts.values()]
     radii, low, high = list(parts), 0.01, max(whole)
-    across = (WIDTH - 2 * EDGE) / math.log(radii[-1] / radii[0])
-    up = (HEIGHT - 2 * EDGE) / math.log(high / low)
+    x_scale = (WIDTH - 2 * EDGE) / math.log(radii[-1] / radii[0])
+    y_scale = (HEIGHT - 2 * EDGE) / math.log(high / low)
 
     def place(radius: float, error: float) -> str:
-        x = EDGE + across * math.log(radius / radii[0])
-        return f"{x:.1f},{HEIGHT - EDGE - up * math.log(max(error, low) / low):.1f}"
+        x = EDGE + x_scale * math.log(radius / radii[0])
+        return f"{x:.1f},{HEIGHT - EDGE - y_scale * math.log(max(error, low) / low):.1f}"
 
     best = radii[whole.index(min(whole))]
     dash = f"stroke='{middle(INK)}' stroke-width='2' stroke-dasharray='7 4' fill='none'"
     x = place(best, low).split(",")[0]
     yield f"<path d='M{x},{EDGE}V{HEIGHT - EDGE}' {dash}/>"
     for colour, width, errors in [*lines, (INK, 3.0, whole)]:
-        drawn = [(r, e) for r, e in zip(radii, errors, strict=True) if e > low]
-        path = "L".join(place(r, e) for r, e in drawn)
+        points = [(r, e) for r, e in zip(radii, errors, strict=True) if e > low]
+        path = "L".join(place(r, e) for r, e in points)
         yield f"<path d='M{path}' fill='none' stroke='{middle(colour)}' stroke-width='{width:g}'/>"
 
 
@@ -81,19 +81,19 @@ def records() -> Vector:
 
 @cache
 def door(slug: str) -> str:
-    """The picture of a door, as a file."""
-    radius = float(np.quantile(np.linalg.norm(records(), axis=1), INSIDE))
+    """Return the picture of a door, as the text of its file."""
+    radius = float(np.quantile(np.linalg.norm(records(), axis=1), SHARE_INSIDE))
     corner = (0.12 * WIDTH, 0.85 * HEIGHT)
     # The farthest record is at the right edge.
-    far = float(records()[:, 0].max()) * (HEIGHT / 2 - EDGE) / (WIDTH - EDGE - corner[0])
-    drawn = {
-        "why": lambda: plane(far, corner),
+    farthest = float(records()[:, 0].max()) * (HEIGHT / 2 - EDGE) / (WIDTH - EDGE - corner[0])
+    shapes = {
+        "why": lambda: plane(farthest, corner),
         "private-mean": lambda: plane(MARGIN * radius, (WIDTH / 2, HEIGHT / 2), radius),
         "learn": lesson,
     }[slug]()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(DOORS[slug][0])}">\n' + "\n".join(drawn) + "\n</svg>\n"
+        f'aria-label="{escape(DOORS[slug][0])}">\n' + "\n".join(shapes) + "\n</svg>\n"
     )
 
 

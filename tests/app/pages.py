@@ -64,15 +64,15 @@ def start_preset(page: AppTest, name: str) -> AppTest:
 
 def result(page: AppTest) -> Result:
     """Return the result that is shown."""
-    shown = session(page).curves.result
-    assert shown is not None
-    return shown
+    drawn_result = session(page).curves.result
+    assert drawn_result is not None
+    return drawn_result
 
 
 def session(page: AppTest) -> Session:
     """Return the session of the page's visitor."""
-    known: Session = page.session_state[visit.SESSION]
-    return known
+    visitor_session: Session = page.session_state[visit.SESSION]
+    return visitor_session
 
 
 def chosen(page: AppTest) -> Scenario:
@@ -82,9 +82,9 @@ def chosen(page: AppTest) -> Scenario:
 
 
 def figure(page: AppTest) -> dict[str, Any]:
-    """Return the first figure; others may stand below it, where parts fold away."""
-    drawn, *_ = page.get("plotly_chart")
-    return dict(json.loads(drawn.proto.spec))
+    """Return the first figure of a page; folded parts below it may have others."""
+    chart, *_ = page.get("plotly_chart")
+    return dict(json.loads(chart.proto.spec))
 
 
 def trace_names(figure: dict[str, Any]) -> list[str]:
@@ -107,8 +107,8 @@ def headline(page: AppTest) -> str:
     return _plain(_part(page, r"<h2>(.*?)</h2>"))
 
 
-def below(page: AppTest) -> str:
-    """Return the line below the headline, or on Explore that above the numbers: whose it is."""
+def line_below(page: AppTest) -> str:
+    """Return the line below the headline, or on Explore the one above the numbers."""
     pattern = r"<p class='whose'>(.*?)</p>"
     is_explore = re.search(pattern, html(page))
     return _plain(_part(page, pattern if is_explore else r"</h2><p[^>]*>(.*?)</p>"))
@@ -125,8 +125,8 @@ def ladder(page: AppTest) -> dict[str, list[str]]:
 def is_stale(page: AppTest) -> bool:
     """Whether the head, the figure and the status say that the settings have changed."""
     faded = {t.get("opacity") for t in figure(page)["data"] if t.get("error_y")} == {FADED}
-    everything = figure(page)["data"] + figure(page)["layout"]["annotations"]
-    assert all(part.get("opacity", 1.0) <= FADED for part in everything if faded)
+    marks = figure(page)["data"] + figure(page)["layout"]["annotations"]
+    assert all(part.get("opacity", 1.0) <= FADED for part in marks if faded)
     assert faded == ("before'" in _part(page, r"<table class=('ladder.*?')>"))
     assert faded == bool(re.search(r"<div class='head(?: single)? before'>", html(page)))
     waiting = re.match("Settings changed|These settings cannot", status(page))

@@ -35,15 +35,15 @@ def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> No
     assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
     assert promised("anatomy._starting_risk") == [anatomy._starting_risk.cache_info().maxsize]
     assert promised("stored._served_outcomes") == [stored._served_outcomes.cache_info().maxsize]
-    assert promised("audit._kept") == [audit.KEPT_AUDITS]
+    assert promised("audit._stored_audits") == [audit.KEPT_AUDITS]
 
 
 def test_its_ranges_are_those_of_all_other_caches() -> None:
     pages = sizes("dpsco_app/pages")
     assert promised("what the other pages compute") == [min(pages), max(pages)]
-    kept = sizes("dpsco_app/session/computed.py")
+    cache_sizes = sizes("dpsco_app/session/computed.py")
     *ends, split = promised("what One run and the lessons compute")
-    assert split == max(kept) == computed.error_split.cache_info().maxsize
-    assert ends == [min(kept), max(kept - {split})]
+    assert split == max(cache_sizes) == computed.error_split.cache_info().maxsize
+    assert ends == [min(cache_sizes), max(cache_sizes - {split})]
     core = sizes("dpsco_core")
     assert promised("`lru_cache` in `dpsco_core` |") == [min(core), max(core)]

@@ -9,7 +9,7 @@ from dpsco_app.shell.main import DRAW
 from tests.test_architecture import imported, modules, target
 
 PAGES = "dpsco_app.pages"
-DRAWN = {draw.__module__ for draw in DRAW.values()}  # a page may be one file
+DRAWING_MODULES = {draw.__module__ for draw in DRAW.values()}  # a page may be one file
 # What the shell offers to pages and parts: addresses, the visit, a page's state, its window.
 OFFERED = {"names", "page_state", "places", "teaching", "visit", "window"}
 
@@ -17,8 +17,8 @@ OFFERED = {"names", "page_state", "places", "teaching", "visit", "window"}
 def page_of(module: str) -> str:
     """Return the name of the page that a module belongs to; "" for what pages share."""
     parts = module.split(".")
-    own = module.startswith(f"{PAGES}.") and (len(parts) > 3 or module in DRAWN)
-    return parts[2] if own else ""
+    is_of_page = module.startswith(f"{PAGES}.") and (len(parts) > 3 or module in DRAWING_MODULES)
+    return parts[2] if is_of_page else ""
 
 
 def faults(module: str, source: str) -> list[str]:
@@ -28,22 +28,26 @@ def faults(module: str, source: str) -> list[str]:
     draws the pages, and a file of the folder of pages know a page; nobody but the shell knows its
     inside.
     """
-    first, part, *_ = [*module.split("."), ""]
-    if first != "dpsco_app" or part == "shell":
+    package, part, *_ = [*module.split("."), ""]
+    if package != "dpsco_app" or part == "shell":
         return []
     wrong = []
     for name, line in imported(module, source):
-        there = target(name)
-        other = page_of(there)
-        if there.startswith(PAGES) and part != "pages":
-            wrong.append(f"{module}:{line} imports {there}, and is not a page")
-        elif other not in ("", page_of(module)) and not there.endswith(".state"):
-            wrong.append(f"{module}:{line} imports {there}, which is another page's")
-        elif there.startswith("dpsco_app.shell.") and part in ("pages", "parts"):
-            if there.split(".")[2] not in OFFERED:
-                wrong.append(f"{module}:{line} imports {there}, which is the shell's own")
-        elif part == "figure" and there.startswith("dpsco_app.") and ".figure" not in there:
-            wrong.append(f"{module}:{line} imports {there}; a figure is plain values")
+        imported_name = target(name)
+        other_page = page_of(imported_name)
+        if imported_name.startswith(PAGES) and part != "pages":
+            wrong.append(f"{module}:{line} imports {imported_name}, and is not a page")
+        elif other_page not in ("", page_of(module)) and not imported_name.endswith(".state"):
+            wrong.append(f"{module}:{line} imports {imported_name}, which is another page's")
+        elif imported_name.startswith("dpsco_app.shell.") and part in ("pages", "parts"):
+            if imported_name.split(".")[2] not in OFFERED:
+                wrong.append(f"{module}:{line} imports {imported_name}, which is the shell's own")
+        elif (
+            part == "figure"
+            and imported_name.startswith("dpsco_app.")
+            and ".figure" not in imported_name
+        ):
+            wrong.append(f"{module}:{line} imports {imported_name}; a figure is plain values")
     return wrong
 
 

@@ -28,8 +28,8 @@ Points = Sequence[tuple[float, float]]
 
 def middle(pair: tuple[str, str]) -> str:
     """Return the colour half way between that of the light and that of the dark theme."""
-    both = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in pair]
-    return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in zip(*both, strict=True))
+    channels = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in pair]
+    return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in zip(*channels, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,17 +42,20 @@ class Frame:
     y: Axis
 
     def place(self, x: float, y: float) -> str:
-        across = self._share(x, self.x, log=self.x.log)
-        up = min(max(self._share(y, self.y, log=True), 0.0), 1.0)
-        inside = self.width - 2 * EDGE
-        at = self.left + EDGE + across * inside, HEIGHT - EDGE - up * (HEIGHT - 2 * EDGE)
-        return f"{at[0]:.1f},{at[1]:.1f}"
+        x_share = self._share(x, self.x, log=self.x.log)
+        y_share = min(max(self._share(y, self.y, log=True), 0.0), 1.0)
+        inner_width = self.width - 2 * EDGE
+        pixel = (
+            self.left + EDGE + x_share * inner_width,
+            HEIGHT - EDGE - y_share * (HEIGHT - 2 * EDGE),
+        )
+        return f"{pixel[0]:.1f},{pixel[1]:.1f}"
 
     @staticmethod
     def _share(value: float, axis: Axis, *, log: bool) -> float:
         ends = (math.log(v) if log else v for v in (value, axis.low, axis.high))
-        at, low, high = ends
-        return (at - low) / ((high - low) or 1.0)
+        position, low, high = ends
+        return (position - low) / ((high - low) or 1.0)
 
 
 def panel_svg(panel: Panel, frame: Frame) -> list[str]:
@@ -60,9 +63,9 @@ def panel_svg(panel: Panel, frame: Frame) -> list[str]:
     body = []
     for region in panel.regions:
         lower = region.lower or [frame.y.low] * len(region.x)
-        there = [*zip(region.x, region.upper, strict=True)]
-        back = [*zip(region.x, lower, strict=True)][::-1]
-        points = " ".join(frame.place(x, y) for x, y in [*there, *back])
+        upper_edge = [*zip(region.x, region.upper, strict=True)]
+        lower_edge = [*zip(region.x, lower, strict=True)][::-1]
+        points = " ".join(frame.place(x, y) for x, y in [*upper_edge, *lower_edge])
         colour = middle(region.look.edge)
         body.append(f'<polygon points="{points}" fill="{colour}" opacity="0.2"/>')
     for line in panel.lines:
@@ -94,14 +97,14 @@ def svg(panels: Sequence[Panel], y: Axis) -> str:
 
 def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
     """Run a preset, and return the panels that Explore draws of it."""
-    second = beside(preset.scenario, preset.against, "")
+    second_panel = beside(preset.scenario, preset.against, "")
     if preset.open == "light":  # nothing of it is measured
         figure = tails_figure(preset.scenario, "")
         return figure.panels, figure.y
-    first: Role = "hardest" if has_hardest_law(preset.scenario) else "own"
-    runs: list[tuple[Role, object]] = [(first, preset.scenario)]
-    if second.second is not None:
-        runs.append((second.role, second.second))  # type: ignore[arg-type]
+    first_role: Role = "hardest" if has_hardest_law(preset.scenario) else "own"
+    runs: list[tuple[Role, object]] = [(first_role, preset.scenario)]
+    if second_panel.second is not None:
+        runs.append((second_panel.role, second_panel.second))  # type: ignore[arg-type]
     studies = [Study(scenario=s, outcomes=list(study(s)), role=role) for role, s in runs]  # type: ignore[arg-type]
     figure = front_figure(studies, View(measure=preset.measure, card=preset.open))
     return figure.panels, figure.y

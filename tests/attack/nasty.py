@@ -69,8 +69,8 @@ ANY_TEXT = picked(NASTY) | st.text(max_size=60) | (st.floats() | st.integers()).
 def likely(name: str) -> st.SearchStrategy[str]:
     """Text that the field `name` of a scenario may well take, at the edges of what it takes."""
     if name == "methods":
-        some = st.lists(st.sampled_from(METHOD_SLUGS), max_size=6).map(",".join)
-        return some | st.just(",".join(METHOD_SLUGS))
+        slugs = st.lists(st.sampled_from(METHOD_SLUGS), max_size=6).map(",".join)
+        return slugs | st.just(",".join(METHOD_SLUGS))
     if name in WORDS:
         return st.sampled_from(WORDS[name])
     if name == "grid":
@@ -86,8 +86,12 @@ LIKELY = {name: likely(name) for name in FIELDS}
 @st.composite
 def queries(draw: st.DrawFn, likely_values: dict[str, st.SearchStrategy[str]]) -> dict[str, str]:
     """Parameters of an address: mostly possible ones at the edges, some that are anything."""
-    known = sorted(likely_values)
-    names = draw(st.lists(st.sampled_from(known), max_size=7, unique=True)) if known else []
+    names_of_values = sorted(likely_values)
+    names = (
+        draw(st.lists(st.sampled_from(names_of_values), max_size=7, unique=True))
+        if names_of_values
+        else []
+    )
     wild = draw(st.integers(0, 9)) < 3
     query = {n: draw(ANY_TEXT if wild and draw(st.booleans()) else likely_values[n]) for n in names}
     if draw(st.integers(0, 9)) == 0:

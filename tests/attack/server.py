@@ -34,9 +34,9 @@ def serving(
             stderr=subprocess.STDOUT,
         )
     try:
-        until = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while not healthy(port):
-            assert process.poll() is None and time.monotonic() < until, log.read_text()
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
         yield port, process
     finally:

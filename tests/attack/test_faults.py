@@ -69,36 +69,40 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_drawn(
 @pytest.mark.usefixtures("little_memory")
 def test_the_command_line_refuses_it_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--n", "1e7", "--d", "40", "--method", "mean.clipped"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("dpsco: The memory of this run must be at most the 50 MB")
-    assert said.count("\n") == 1
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("dpsco: The memory of this run must be at most the 50 MB")
+    assert complaint.count("\n") == 1
 
 
 def test_outcomes_that_are_kept_in_a_list_count() -> None:
-    few, many = replace(SMALL, trials=10), replace(SMALL, trials=100_000)
-    assert memory.bytes_held(many) == memory.bytes_held(few)
-    assert memory.bytes_held(many, listed=True) > 4e8 > memory.bytes_held(few, listed=True)
+    few_trials, many_trials = replace(SMALL, trials=10), replace(SMALL, trials=100_000)
+    assert memory.bytes_held(many_trials) == memory.bytes_held(few_trials)
+    assert (
+        memory.bytes_held(many_trials, listed=True)
+        > 4e8
+        > memory.bytes_held(few_trials, listed=True)
+    )
     assert memory.bytes_held(LARGE, 3) == pytest.approx(
         3 * (memory.bytes_held(LARGE) + memory.WORKER)
     )
 
 
 def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    most, used = tmp_path / "memory.max", tmp_path / "memory.current"
+    limit_file, usage_file = tmp_path / "memory.max", tmp_path / "memory.current"
     monkeypatch.setattr(memory, "FOLDER", tmp_path)
     monkeypatch.setattr(memory, "_machine", lambda: 8e9)
     assert memory.bytes_free() == 8e9  # no container
-    used.write_text("300000000\n")
-    most.write_text("max\n")
+    usage_file.write_text("300000000\n")
+    limit_file.write_text("max\n")
     assert memory.bytes_free() == 8e9
-    most.write_text("1000000000\n")
+    limit_file.write_text("1000000000\n")
     assert memory.bytes_free() == 7e8
-    most.write_text("100000000\n")
+    limit_file.write_text("100000000\n")
     assert memory.bytes_free() == 0
     # Files that were read lie in the cache, and make room when it is needed.
     (tmp_path / "memory.stat").write_text("anon 40000000\ninactive_file 260000000\n")
     assert memory.bytes_free() == 6e7
-    most.unlink()
+    limit_file.unlink()
     older = tmp_path / "memory"
     older.mkdir()
     for name, text in (
@@ -180,28 +184,28 @@ def test_a_clock_that_jumps_back_changes_no_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = [o.error for o in study(SMALL)]
-    now = iter(range(10**9, 0, -86_400))
+    times = iter(range(10**9, 0, -86_400))
     for name in ("time", "time_ns"):
-        monkeypatch.setattr(time, name, lambda: next(now))
+        monkeypatch.setattr(time, name, lambda: next(times))
     with Store(tmp_path / "results.sqlite") as store:
-        first = study(SMALL, store=store)
-        some = [next(first).error for _ in range(5)]
+        stored_outcomes = study(SMALL, store=store)
+        errors = [next(stored_outcomes).error for _ in range(5)]
     with Store(tmp_path / "results.sqlite") as store:
         outcomes = list(study(SMALL, store=store))
-    assert some == expected[:5]
+    assert errors == expected[:5]
     assert [o.error for o in outcomes] == expected
     assert all(o.seconds >= 0 for o in outcomes)
 
 
 def wall_clocks(source: str) -> list[int]:
     """Return the lines that ask what time it is, which a person may set."""
-    asked = {"time", "time_ns", "localtime", "gmtime", "now", "utcnow", "today", "ctime"}
+    clock_names = {"time", "time_ns", "localtime", "gmtime", "now", "utcnow", "today", "ctime"}
     return [
         node.lineno
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in asked
+        and node.func.attr in clock_names
         and ast.unparse(node.func.value).split(".")[-1] in ("time", "datetime", "date")
     ]
 
@@ -226,7 +230,7 @@ def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
     """The address holds the state; a results file that the server offered is as it was."""
     results = tmp_path / "results.sqlite"
     with Store(results) as store:
-        kept = [o.error for o in study(SMALL, store=store)]
+        stored_errors = [o.error for o in study(SMALL, store=store)]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -252,4 +256,4 @@ def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
     finally:
         del os.environ["DPSCO_STUDY"]
     with Store(results) as store:
-        assert [o.error for o in store.outcomes(SMALL)] == kept
+        assert [o.error for o in store.outcomes(SMALL)] == stored_errors

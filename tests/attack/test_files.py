@@ -57,12 +57,12 @@ def texts(count: int) -> list[str]:
     readable = objects().map(
         lambda values: toml_of({k: v for k, v in values.items() if isinstance(v, str | float)})
     )
-    made = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
+    wrap = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
 
     def keep(text: str) -> None:
         contents.append(text)
 
-    made(given(readable | TOML_FILES | st.just("n = 100"))(keep))()
+    wrap(given(readable | TOML_FILES | st.just("n = 100"))(keep))()
     return contents
 
 
@@ -74,7 +74,7 @@ def test_a_hostile_file_gets_a_sentence_and_touches_nothing_else(
     for number, text in enumerate(files):
         data = text.encode("utf-8", "surrogatepass")
         (tmp_path / f"{number:05}.toml").write_bytes(data)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    contents = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     run = subprocess.run(
         [sys.executable, "-c", WATCHED, str(tmp_path)],
         cwd=tmp_path,
@@ -84,26 +84,26 @@ def test_a_hostile_file_gets_a_sentence_and_touches_nothing_else(
         check=False,
     )
     assert run.returncode == 0, run.stderr[-2000:]
-    seen, said = json.loads(run.stdout)
-    assert len(said) == len(files)
-    statuses = {status for _, status, _ in said}
+    events, answers = json.loads(run.stdout)
+    assert len(answers) == len(files)
+    statuses = {status for _, status, _ in answers}
     assert statuses == {0, 2}
-    for name, status, error in said:
+    for name, status, error in answers:
         lines = [line for line in error.splitlines() if "the seed is" not in line]
         assert len(lines) == (1 if status else 0), (name, error)
         if status:
             assert lines[0].startswith("dpsco: ") and " must be " in lines[0], (name, error)
             assert len(lines[0]) < LONGEST_SENTENCE + len(str(tmp_path)), (name, error)
-    own = {str(tmp_path / name) for name in before}
+    own_paths = {str(tmp_path / name) for name in contents}
     results = str(tmp_path / "results.sqlite")
     python = (sys.prefix, sys.base_prefix, str(ROOT))
-    for event, path, mode in seen:
+    for event, path, mode in events:
         if event == "sqlite3.connect":
             assert path.partition("?")[0] == Path(results).as_uri(), path
         else:
             assert event == "open", (event, path)
             assert mode in ("r", "rb", "None"), (path, mode)
-            assert path in own or path.startswith((*python, "/proc/", "/sys/")), path
-    left = {path.name for path in tmp_path.iterdir()} - before.keys()
+            assert path in own_paths or path.startswith((*python, "/proc/", "/sys/")), path
+    left = {path.name for path in tmp_path.iterdir()} - contents.keys()
     assert {name for name in left if not name.startswith("results.sqlite")} == set()
-    assert all((tmp_path / name).read_bytes() == data for name, data in before.items())
+    assert all((tmp_path / name).read_bytes() == data for name, data in contents.items())

@@ -29,7 +29,7 @@ DRAW["{0}"]()
 glossary.draw_glossary()
 """
 # Addresses that have broken a page, and their like.
-KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
+NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("learn", {"m": "1", "lesson": "the-mean", "answers": "heavy-tails"}),
     ("one-run", {"methods": "none"}),
     ("one-run", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
@@ -52,7 +52,7 @@ KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
+def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
     """Run no cell of a study; return those that would have run, and keep no made-up outcome."""
     cells: list[Cell] = []
 
@@ -76,9 +76,9 @@ def visit(slug: str, query: dict[str, str]) -> AppTest:
             page.query_params[name] = value
     page.run()
     assert not page.exception, (slug, query, page.exception[0].stack_trace[-3:])
-    for said in (*page.warning, *page.error):
-        assert len(said.value) < LONGEST_SHOWN, (slug, query, said.value)
-        assert said.value.isprintable() or "\n" in said.value
+    for message in (*page.warning, *page.error):
+        assert len(message.value) < LONGEST_SHOWN, (slug, query, message.value)
+        assert message.value.isprintable() or "\n" in message.value
     return page
 
 
@@ -100,14 +100,14 @@ def is_fast(slug: str, query: dict[str, str]) -> bool:
     ("slug", "query"),
     [
         pytest.param(s, q, marks=() if is_fast(s, q) else pytest.mark.slow, id=f"{s}-{i}")
-        for i, (s, q) in enumerate(KNOWN)
+        for i, (s, q) in enumerate(NASTY_ADDRESSES)
     ],
 )
 def test_an_address_that_is_known_to_be_nasty(
-    slug: str, query: dict[str, str], ran: list[Cell]
+    slug: str, query: dict[str, str], cells_run: list[Cell]
 ) -> None:
     visit(slug, query)
-    check_work(ran)
+    check_work(cells_run)
 
 
 def parameters(slug: str) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def parameters(slug: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", PLACES)
-def test_a_page_draws_itself_at_any_address(slug: str, ran: list[Cell]) -> None:
+def test_a_page_draws_itself_at_any_address(slug: str, cells_run: list[Cell]) -> None:
     # A megabyte does not fit into the address of a request.
     def fits(query: dict[str, str]) -> bool:
         return sum(len(name) + len(value) for name, value in query.items()) < 60_000
@@ -131,7 +131,7 @@ def test_a_page_draws_itself_at_any_address(slug: str, ran: list[Cell]) -> None:
 
     def check(query: dict[str, str]) -> None:
         visit(slug, query)
-        check_work(ran)
+        check_work(cells_run)
 
     hunt(40, queries(values).filter(fits) | st.just({}), check)
 
@@ -139,10 +139,10 @@ def test_a_page_draws_itself_at_any_address(slug: str, ran: list[Cell]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", PLACES)
 def test_a_page_draws_itself_with_every_nasty_text_in_every_parameter(
-    slug: str, ran: list[Cell]
+    slug: str, cells_run: list[Cell]
 ) -> None:
     names = list(parameters(slug))
     for number, text in enumerate(t for t in NASTY if len(t) < 20_000):
         chosen = (names[number % len(names)], names[(7 * number + 3) % len(names)])
         visit(slug, dict.fromkeys(chosen, text))
-        check_work(ran)
+        check_work(cells_run)

@@ -63,27 +63,27 @@ def test_a_hundred_thousand_streams_differ_in_state_sequence_and_output() -> Non
     assert first_words(100_000) == (100_000, 100_000, 100_000)
 
 
-def closest(step: int, period: int, most: int) -> int:
-    """Return the least distance on the circle of two of `most` points, each a step after the last.
+def closest(step: int, period: int, limit: int) -> int:
+    """Return the least distance on the circle of two of `limit` points, each a step after the last.
 
     The closest return of a rotation is at the denominators of its continued fraction.
     """
     best, rest, whole = period, step, period
-    before, here = 0, 1
-    while here < most and rest:
-        best = min(best, (here * step) % period, -(here * step) % period)
+    previous, current = 0, 1
+    while current < limit and rest:
+        best = min(best, (current * step) % period, -(current * step) % period)
         quotient, (whole, rest) = whole // rest, (rest, whole % rest)
-        before, here = here, quotient * here + before
+        previous, current = current, quotient * current + previous
     return best
 
 
 @pytest.mark.parametrize(("step", "period"), [(34, 89), (7, 101), (618, 1000), (5, 12)])
 def test_the_closest_return_is_that_of_all_pairs(step: int, period: int) -> None:
-    for most in range(2, 12):
-        points = [(i * step) % period for i in range(most)]
+    for limit in range(2, 12):
+        points = [(i * step) % period for i in range(limit)]
         gaps = [(a - b) % period for a in points for b in points if a != b]
-        assert closest(step, period, most) <= min(gaps)
-        assert closest(step, period, most) in {min(g, period - g) for g in gaps} | {min(gaps)}
+        assert closest(step, period, limit) <= min(gaps)
+        assert closest(step, period, limit) in {min(g, period - g) for g in gaps} | {min(gaps)}
 
 
 def test_the_blocks_of_a_sample_are_farther_apart_than_anybody_can_draw() -> None:
@@ -92,34 +92,37 @@ def test_the_blocks_of_a_sample_are_farther_apart_than_anybody_can_draw() -> Non
 
 
 def test_a_block_starts_so_many_jumps_after_the_first() -> None:
-    streams, first = blocks.BlockStreams((3, 4)), blocks.BlockStreams((3, 4))
+    streams, same_streams = blocks.BlockStreams((3, 4)), blocks.BlockStreams((3, 4))
     bits = np.random.PCG64DXSM(np.random.SeedSequence((3, 4)))
     for block in (0, 1, 2, 9):
         expected = bits.jumped(block).random_raw(3) if block else bits.jumped(0).random_raw(3)
         assert (streams.generator(block).bit_generator.random_raw(3) == expected).all()
-    starts = {int(first.generator(b).bit_generator.random_raw()) for b in range(3000)}
+    starts = {int(same_streams.generator(b).bit_generator.random_raw()) for b in range(3000)}
     assert len(starts) == 3000
 
 
 def test_a_seed_is_fresh_every_time_and_can_be_kept() -> None:
-    drawn = [fresh_seed() for _ in range(1000)]
-    assert len(set(drawn)) == 1000  # equal ones: once in 10^10 runs
-    assert all(0 <= seed < 2**53 for seed in drawn)
+    seeds = [fresh_seed() for _ in range(1000)]
+    assert len(set(seeds)) == 1000  # equal ones: once in 10^10 runs
+    assert all(0 <= seed < 2**53 for seed in seeds)
     # Each bit is 1 in between 400 and 600 of 1000, but for one run in 10^8.
     for bit in range(53):
-        assert 400 < sum(seed >> bit & 1 for seed in drawn) < 600
+        assert 400 < sum(seed >> bit & 1 for seed in seeds) < 600
 
 
 def test_a_scenario_with_a_fresh_seed_records_it_and_can_be_repeated() -> None:
-    first, second = (Scenario.from_dict({"seed": "fresh", "n": 200}) for _ in range(2))
-    assert first.seed != second.seed
-    again = Scenario.from_json(first.to_json())
-    assert again == first == Scenario.from_query(first.to_query())
-    one = replace(first, methods=("mean.clipped",), trials=1)
-    cell, same = next(cells(one)), next(cells(replace(again, methods=("mean.clipped",), trials=1)))
+    scenario, other_scenario = (Scenario.from_dict({"seed": "fresh", "n": 200}) for _ in range(2))
+    assert scenario.seed != other_scenario.seed
+    read_back = Scenario.from_json(scenario.to_json())
+    assert read_back == scenario == Scenario.from_query(scenario.to_query())
+    single_trial = replace(scenario, methods=("mean.clipped",), trials=1)
+    cell, same = (
+        next(cells(single_trial)),
+        next(cells(replace(read_back, methods=("mean.clipped",), trials=1))),
+    )
     assert run_cell(cell).error == run_cell(same).error
-    other = next(cells(replace(one, seed=second.seed)))
-    assert run_cell(cell).error != run_cell(other).error
+    other_cell = next(cells(replace(single_trial, seed=other_scenario.seed)))
+    assert run_cell(cell).error != run_cell(other_cell).error
 
 
 def test_the_command_line_says_the_fresh_seed_that_it_took(
@@ -127,19 +130,19 @@ def test_the_command_line_says_the_fresh_seed_that_it_took(
 ) -> None:
     run = ["run", "--method", "mean.clipped", "--n", "50", "--d", "2", "--trials", "1", "--json"]
     assert main([*run, "--seed", "fresh"]) == 0
-    said = capsys.readouterr()
-    seed = json.loads(said.out)["scenario"]["seed"]
-    assert said.err == f"dpsco: the seed is {seed}.\n"
+    printed = capsys.readouterr()
+    seed = json.loads(printed.out)["scenario"]["seed"]
+    assert printed.err == f"dpsco: the seed is {seed}.\n"
     assert main([*run, "--seed", str(seed)]) == 0
-    again = json.loads(capsys.readouterr().out)
-    first = json.loads(said.out)["results"][0]["median_error"]
-    assert again["results"][0]["median_error"] == first
+    repeated = json.loads(capsys.readouterr().out)
+    median_error = json.loads(printed.out)["results"][0]["median_error"]
+    assert repeated["results"][0]["median_error"] == median_error
     file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"
     file.write_text('seed = "fresh"\nmethods = ["mean.clipped"]\nn = 50\nd = 2\ntrials = 1\n')
     assert main(["study", str(file), "--out", str(results)]) == 0
     with Store(results, read_only=True) as store:
-        (kept,) = store.scenarios()
-    assert f"the seed is {kept.seed}." in capsys.readouterr().err
+        (stored,) = store.scenarios()
+    assert f"the seed is {stored.seed}." in capsys.readouterr().err
 
 
 def test_what_a_known_seed_costs_is_said_where_one_is_asked_for() -> None:

@@ -54,7 +54,7 @@ from tests.attack.nasty import (
     queries,
 )
 
-FEW, MANY = 40, 10_000
+FEW_EXAMPLES, MANY_EXAMPLES = 40, 10_000
 QUIET = list(HealthCheck)
 LONGEST_SHOWN = 700  # characters of a warning on a page
 DASHBOARD_BYTES = 450e6  # one sample there, at most: ten million items, and a solver's copies
@@ -86,10 +86,10 @@ EXTRAS = {
 }
 
 
-def both(test: Callable[..., None]) -> Callable[..., None]:
+def few_and_many(test: Callable[..., None]) -> Callable[..., None]:
     """Run a property on a few examples in every run of the suite, and on ten thousand in `slow`."""
     return pytest.mark.parametrize(
-        "count", [pytest.param(FEW), pytest.param(MANY, marks=pytest.mark.slow)]
+        "count", [pytest.param(FEW_EXAMPLES), pytest.param(MANY_EXAMPLES, marks=pytest.mark.slow)]
     )(test)
 
 
@@ -104,12 +104,12 @@ def read(make: Callable[[], Scenario]) -> Scenario | None:
     try:
         return make()
     except InvalidInput as problem:
-        said = str(problem)
-    assert is_one_sentence(said), said
+        sentence = str(problem)
+    assert is_one_sentence(sentence), sentence
     return None
 
 
-def within(scenario: Scenario, limits: Limits, *, sampling: bool = True) -> None:
+def assert_within(scenario: Scenario, limits: Limits, *, sampling: bool = True) -> None:
     """Check that a scenario that was read is allowed, survives its texts, and stays small."""
     assert scenario.validate(limits, sampling=sampling) is scenario
     assert Scenario.from_json(scenario.to_json()) == scenario
@@ -122,32 +122,32 @@ def within(scenario: Scenario, limits: Limits, *, sampling: bool = True) -> None
 # -- scenarios --------------------------------------------------------------------------------
 
 
-@both
+@few_and_many
 def test_a_scenario_of_any_query_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(query: dict[str, str]) -> None:
         scenario = read(lambda: Scenario.from_query(query).validate(DASHBOARD))
         if scenario is not None:
-            within(scenario, DASHBOARD)
+            assert_within(scenario, DASHBOARD)
 
     hunt(count, queries(LIKELY), check)
 
 
-@both
+@few_and_many
 def test_a_scenario_of_any_object_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(values: dict[str, Any]) -> None:
         scenario = read(lambda: Scenario.from_dict(values))
         if scenario is not None:
-            within(scenario, LIBRARY, sampling=False)
+            assert_within(scenario, LIBRARY, sampling=False)
 
     hunt(count, objects(), check)
 
 
-@both
+@few_and_many
 def test_a_scenario_of_any_json_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(text: str) -> None:
         scenario = read(lambda: Scenario.from_json(text))
         if scenario is not None:
-            within(scenario, LIBRARY, sampling=False)
+            assert_within(scenario, LIBRARY, sampling=False)
 
     hunt(count, BROKEN_FILES, check)
 
@@ -180,7 +180,7 @@ def short(value: Any) -> bool:
     )
 
 
-@both
+@few_and_many
 def test_any_toml_file_is_a_scenario_or_refused_in_a_sentence(count: int, tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
 
@@ -188,41 +188,41 @@ def test_any_toml_file_is_a_scenario_or_refused_in_a_sentence(count: int, tmp_pa
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         scenario = read(lambda: read_scenario(path, {}))
         if scenario is not None:
-            within(scenario, LIBRARY, sampling=False)
+            assert_within(scenario, LIBRARY, sampling=False)
 
     hunt(count, TOML_FILES, check)
 
 
 def test_much_of_the_toml_that_is_tried_is_read() -> None:
     """The examples are not all refused for the same reason."""
-    seen = {"read": 0, "refused": 0, "no TOML": 0}
+    counts = {"read": 0, "refused": 0, "no TOML": 0}
 
     def check(text: str) -> None:
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError):
-            seen["no TOML"] += 1
+            counts["no TOML"] += 1
             return
-        seen["refused" if read(lambda: Scenario.from_dict(values)) is None else "read"] += 1
+        counts["refused" if read(lambda: Scenario.from_dict(values)) is None else "read"] += 1
 
     hunt(40, TOML_FILES, check)
-    assert all(seen.values()), seen
+    assert all(counts.values()), counts
 
 
 # -- addresses --------------------------------------------------------------------------------
 
 
-@both
+@few_and_many
 @pytest.mark.parametrize("sampling", [True, False])
 def test_the_scenario_of_any_address_is_one_that_a_page_shows(count: int, sampling: bool) -> None:
     def check(query: dict[str, str]) -> None:
-        scenario, said = links.read(query, sampling=sampling)
-        within(scenario, DASHBOARD, sampling=sampling)
-        assert len(said) <= len(query) + 1
-        assert all(is_sentence(sentence) for sentence in said), said
+        scenario, sentences = links.read(query, sampling=sampling)
+        assert_within(scenario, DASHBOARD, sampling=sampling)
+        assert len(sentences) <= len(query) + 1
+        assert all(is_sentence(sentence) for sentence in sentences), sentences
         for state, _ in STATES.values():
             if state.use is not None:
-                within(state.use.fit(scenario), LIBRARY, sampling=False)
+                assert_within(state.use.fit(scenario), LIBRARY, sampling=False)
                 assert state.use.fit(state.use.fit(scenario)) == state.use.fit(scenario)
 
     hunt(count, queries(LIKELY), check)
@@ -257,40 +257,40 @@ def texts_for(name: str) -> dict[str, st.SearchStrategy[str]]:
     return texts
 
 
-@both
+@few_and_many
 @pytest.mark.parametrize("name", STATES)
 def test_a_page_with_a_view_opens_at_any_address(name: str, count: int) -> None:
     state = STATES[name][0]
 
     def check(query: dict[str, str]) -> None:
-        view, said = state.from_query(query)
+        view, sentences = state.from_query(query)
         assert view.validate() == view
         assert state.from_query(state.to_query(view)) == (view, [])
-        assert len(said) <= len(query)
-        assert all(is_sentence(sentence) for sentence in said), said
+        assert len(sentences) <= len(query)
+        assert all(is_sentence(sentence) for sentence in sentences), sentences
         if name == "privacy":
             read(lambda: view.audit().point)
-        beside = pinned(view.pin) if name == "explore" else None
-        if beside is not None:
-            within(beside, DASHBOARD)
+        pinned_scenario = pinned(view.pin) if name == "explore" else None
+        if pinned_scenario is not None:
+            assert_within(pinned_scenario, DASHBOARD)
 
     hunt(count, queries(texts_for(name)), check)
 
 
 def test_a_seed_in_an_address_keeps_all_of_its_digits() -> None:
     largest = geometry_state.LARGEST_SEED
-    view, said = geometry_state.STATE.from_query({"seed": str(largest)})
-    assert (view.seed, said) == (largest, [])
+    view, sentences = geometry_state.STATE.from_query({"seed": str(largest)})
+    assert (view.seed, sentences) == (largest, [])
 
 
-@both
+@few_and_many
 def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     names = [*teaching.PARTS, "n", "none", "</style><script>"]
     hide = st.lists(picked(names) | ANY_TEXT, max_size=5).map(",".join)
 
     def check(query: dict[str, str]) -> None:
-        hidden, said = teaching.ADDRESS.from_query(query)
-        assert all(is_sentence(sentence) for sentence in said), said
+        hidden, sentences = teaching.ADDRESS.from_query(query)
+        assert all(is_sentence(sentence) for sentence in sentences), sentences
         style = teaching.style(hidden)
         assert "<" not in style and len(style) < 100_000
 
@@ -309,10 +309,10 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
 
     def check(query: dict[str, str]) -> None:
         scenario = links.read(query)[0]
-        said = too_large(scenario, DASHBOARD)
+        sentences = too_large(scenario, DASHBOARD)
         seconds = costing.cost(scenario, exact=True).seconds
-        assert bool(said) == (seconds > DASHBOARD.seconds)
-        assert not said or (said.isprintable() and len(said) < 300)
+        assert bool(sentences) == (seconds > DASHBOARD.seconds)
+        assert not sentences or (sentences.isprintable() and len(sentences) < 300)
 
     hunt(count, queries(LIKELY), check)
 
@@ -351,4 +351,4 @@ def test_the_nastiest_texts_are_one_line_wherever_they_stand() -> None:
         for text in NASTY:
             scenario = read(lambda name=name, text=text: Scenario.from_query({name: text}))
             if scenario is not None:
-                within(scenario, LIBRARY, sampling=False)
+                assert_within(scenario, LIBRARY, sampling=False)

@@ -14,7 +14,7 @@ from dpsco_app.shell.names import EXPLORE, MENU
 from tests.attack.server import ROOT, ask, knock, serving
 
 CONFIGURATION = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-ELSEWHERE = (
+FOREIGN_ORIGINS = (
     "https://evil.example",
     "http://evil.example:8501",
     "null",
@@ -74,7 +74,7 @@ def test_an_address_without_a_page_says_so_and_leads_on(port: int) -> None:
 def test_no_other_site_may_read_an_answer(port: int) -> None:
     for path in ("/", "/_stcore/health", "/_stcore/host-config", "/_stcore/metrics", "/media/x"):
         for method in ("GET", "OPTIONS"):
-            _, headers, _ = ask(port, method, path, {"Origin": ELSEWHERE[0]})
+            _, headers, _ = ask(port, method, path, {"Origin": FOREIGN_ORIGINS[0]})
             assert "Access-Control-Allow-Origin" not in headers, path
 
 
@@ -82,7 +82,7 @@ def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
     assert knock(port, f"http://localhost:{port}") == 101
     assert knock(port, f"http://127.0.0.1:{port}", f"127.0.0.1:{port}") == 101
     assert knock(port, None) == 101  # no browser
-    for origin in (*ELSEWHERE, f"http://localhost:{port + 1}", "http://localhost"):
+    for origin in (*FOREIGN_ORIGINS, f"http://localhost:{port + 1}", "http://localhost"):
         assert knock(port, origin) == 403, origin
 
 
@@ -101,7 +101,7 @@ def test_another_name_for_this_machine_is_refused(port: int) -> None:
 def test_nobody_is_asked_who_is_calling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit's own check would ask a web service for this machine's address."""
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda *_, **__: pytest.fail("asked"))
-    assert not any(guard.is_own(origin, "localhost:8501") for origin in ELSEWHERE)
+    assert not any(guard.is_own(origin, "localhost:8501") for origin in FOREIGN_ORIGINS)
     assert guard.is_own("https://here.example", "here.example")
     assert guard.is_own("http://localhost:8501", "127.0.0.1:8501")
 
@@ -171,13 +171,16 @@ PATHS = (
 def test_no_path_leads_to_a_file(port: int) -> None:
     """A refusal, or the page itself; what is no page is not found."""
     _, _, front = ask(port, "GET", "/")
-    _, _, other = ask(port, "GET", "/learn")
+    _, _, other_page = ask(port, "GET", "/learn")
     for path in PATHS:
         status, _, body = ask(port, "GET", path)
         assert SECRET not in body and b"root:" not in body and b"[core]" not in body, path
-        assert status in (400, 403, 404, 405, 414, 422) or body in (front, other), (path, status)
+        assert status in (400, 403, 404, 405, 414, 422) or body in (front, other_page), (
+            path,
+            status,
+        )
         if ".." in path or "%2e" in path.lower():
-            assert status in (400, 403, 404) or body in (front, other), (path, status)
+            assert status in (400, 403, 404) or body in (front, other_page), (path, status)
 
 
 def test_programs_are_not_offered_the_pages(port: int) -> None:

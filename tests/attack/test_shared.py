@@ -21,7 +21,7 @@ from dpsco_core.privacy import ZCDP, GaussianNoise, Ledger
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.runs.study import _cached_dataset, data_point, planned
 from dpsco_core.scenario import Scenario
-from tests.test_extend import BLOCKS, METHOD, told
+from tests.test_extend import BLOCKS, METHOD, run_commands
 
 STEPS = """        value = ledger.release(
             GaussianNoise(l2_sensitivity=1.0, rho=plan.rho / 2), np.zeros(rows.d), rng
@@ -69,15 +69,15 @@ def test_a_fault_is_one_sentence_and_changes_no_other_method(tmp_path: Path) -> 
     for fault in FAULTS:
         slug, file = faulty(tmp_path, fault)
         commands.append((*common, f"--method={slug}", "--method=mean.clipped", f"--with={file}"))
-    (status, out, _), *done = told(tmp_path, *commands)
+    (status, out, _), *answers = run_commands(tmp_path, *commands)
     assert status == 0
     (honest,) = json.loads(out)["results"]
-    for (fault, (_, sentence)), (status, out, err) in zip(FAULTS.items(), done, strict=True):
+    for (fault, (_, sentence)), (status, out, err) in zip(FAULTS.items(), answers, strict=True):
         assert status == 2, fault
-        said = err.strip()
-        assert said.startswith("dpsco: ") and "\n" not in said, (fault, said)
-        assert f"method=mean.{fault}" in said, said
-        assert re.search(sentence, said), said
+        complaint = err.strip()
+        assert complaint.startswith("dpsco: ") and "\n" not in complaint, (fault, complaint)
+        assert f"method=mean.{fault}" in complaint, complaint
+        assert re.search(sentence, complaint), complaint
         clean = [r for r in json.loads(out)["results"] if r["method"] == "mean.clipped"]
         assert [r["mean_error"] for r in clean] == [honest["mean_error"]], fault
 
@@ -98,14 +98,14 @@ with Store("r.sqlite") as store:
 
 def test_a_plugin_that_writes_leaves_the_cells_of_a_store_as_they_are(tmp_path: Path) -> None:
     slug, file = faulty(tmp_path, "writes-a-block")
-    done = subprocess.run(
+    child = subprocess.run(
         [sys.executable, "-c", STORED, file, slug],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert child.returncode == 0, child.stderr
 
 
 def arrays(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
@@ -116,8 +116,8 @@ def arrays(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
         for name in {*(f.name for f in fields(value)), *vars(value)}:
             yield from arrays(getattr(value, name, None), f"{path}.{name}")
     elif isinstance(value, tuple | list):
-        for i, one in enumerate(value):
-            yield from arrays(one, f"{path}[{i}]")
+        for i, item in enumerate(value):
+            yield from arrays(item, f"{path}[{i}]")
 
 
 def assert_closed(name: str, array: np.ndarray) -> None:
@@ -131,20 +131,22 @@ def assert_closed(name: str, array: np.ndarray) -> None:
 def test_nothing_that_is_drawn_can_be_written_to(problem: str, m: int) -> None:
     point = data_point(Scenario(problem=problem, n=60, m=m, d=3))
     instance, sample = _cached_dataset(point, 0)
-    drawn = list(arrays(sample, "sample"))
-    assert drawn
-    for name, array in (*drawn, *arrays(instance, "problem")):
+    named_arrays = list(arrays(sample, "sample"))
+    assert named_arrays
+    for name, array in (*named_arrays, *arrays(instance, "problem")):
         assert_closed(name, array)
     for name in ("minimiser", "mean"):
-        for one in arrays(getattr(instance, name, None), name):  # new at each call, or closed
-            if np.shares_memory(one[1], getattr(instance, name)):
-                assert_closed(*one)
+        for named_array in arrays(
+            getattr(instance, name, None), name
+        ):  # new at each call, or closed
+            if np.shares_memory(named_array[1], getattr(instance, name)):
+                assert_closed(*named_array)
 
 
 def test_blocks_of_generated_records_cannot_be_written_to() -> None:
     point = data_point(Scenario(problem="huber", n=60, d=3))
-    for made in (point.instance.problem.stream(60, np.random.default_rng(0)),):
-        for block in made.blocks():
+    for generated in (point.instance.problem.stream(60, np.random.default_rng(0)),):
+        for block in generated.blocks():
             for name, array in arrays(block, "block"):
                 assert_closed(name, array)
     rows = point.instance.problem.law.sample(60, np.random.default_rng(0))
@@ -187,5 +189,5 @@ def test_a_cost_that_is_no_time_is_refused(tmp_path: Path, cost: str) -> None:
     text = text.replace('    reads = "ordered"\n', f'    reads = "ordered"\n{line}')
     text = text.replace("methods.base import Plan", "methods.base import MethodCost, Plan")
     (tmp_path / "costly.py").write_text(text, encoding="utf-8")
-    ((status, _, err),) = told(tmp_path, ("catalogue", "--with=costly.py"))
+    ((status, _, err),) = run_commands(tmp_path, ("catalogue", "--with=costly.py"))
     assert status == 2 and err.startswith("dpsco: per_row of a cost must be nanoseconds from 0 to")

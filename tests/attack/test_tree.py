@@ -85,9 +85,9 @@ def secrets_in(text: str) -> list[str]:
 def requirements() -> list[tuple[str, Requirement]]:
     """Return every dependency with the extra that asks for it."""
     extras = PROJECT["project"]["optional-dependencies"]
-    every = {"": PROJECT["project"]["dependencies"], **extras}
-    every["build"] = PROJECT["build-system"]["requires"]
-    return [(extra, Requirement(text)) for extra, group in every.items() for text in group]
+    groups = {"": PROJECT["project"]["dependencies"], **extras}
+    groups["build"] = PROJECT["build-system"]["requires"]
+    return [(extra, Requirement(text)) for extra, group in groups.items() for text in group]
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
@@ -102,8 +102,10 @@ def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
 
 
 def test_no_tracked_file_holds_a_secret() -> None:
-    here = Path(__file__).relative_to(ROOT).as_posix()
-    leaks = {name: wrong for name, text in texts() if (wrong := secrets_in(text)) and name != here}
+    own_path = Path(__file__).relative_to(ROOT).as_posix()
+    leaks = {
+        name: wrong for name, text in texts() if (wrong := secrets_in(text)) and name != own_path
+    }
     assert not leaks
     assert not [p for p in tracked() if p.name in ("secrets.toml", ".env", "id_rsa", ".netrc")]
 
@@ -125,20 +127,28 @@ def test_a_secret_is_found(text: str) -> None:
 def strings(source: str) -> Iterator[str]:
     """Yield the texts of a module that are values: no comments and no docstrings."""
     tree = ast.parse(source)
-    said = set()
+    docstrings = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            said.add(id(node.value))
+            docstrings.add(id(node.value))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
             yield node.value
 
 
 def hosts(source: str) -> set[str]:
     """Return the hosts that a module's values name."""
-    named = (re.findall(r"(?:https?|wss?|ftp)://[^\s\"'<>`)]+", text) for text in strings(source))
+    addresses_of_strings = (
+        re.findall(r"(?:https?|wss?|ftp)://[^\s\"'<>`)]+", text) for text in strings(source)
+    )
     return {
-        urlsplit(address).hostname or "" for addresses in named for address in addresses
+        urlsplit(address).hostname or ""
+        for addresses in addresses_of_strings
+        for address in addresses
     } - NAMES
 
 
@@ -150,23 +160,25 @@ def callers(source: str) -> set[str]:
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    known = CALLERS | {"urllib.request", "socket"}
-    return {name for name in modules if name in known or name.split(".")[0] in CALLERS}
+    callers_and_sockets = CALLERS | {"urllib.request", "socket"}
+    return {
+        name for name in modules if name in callers_and_sockets or name.split(".")[0] in CALLERS
+    }
 
 
 def test_the_program_names_no_other_host_and_opens_no_connection() -> None:
     """Citations stand in documents and docstrings; links for people are the browser's business."""
-    seen = 0
+    files = 0
     for name, source in texts((".py",)):
         if not name.startswith(("dpsco_core/", "dpsco_app/", "app.py")):
             continue
-        seen += 1
+        files += 1
         if not WORTH_PARSING.search(source):
             continue
         assert not hosts(source), name
         assert callers(source) <= CONNECTS.get(name, set()), name
         assert not [word for word in TELEMETRY if word in source.lower()], name
-    assert seen > 100
+    assert files > 100
 
 
 def test_a_host_and_a_caller_are_found() -> None:

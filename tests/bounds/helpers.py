@@ -39,29 +39,29 @@ def instances_of(card: BoundCard) -> tuple[str, ...]:
     return laws[:1] or ("", *HARD_INSTANCES)
 
 
-def on_own_set(bound: Bound, at: Setting) -> Setting:
+def on_own_set(bound: Bound, setting: Setting) -> Setting:
     """Return the setting on the first of some sets where the bound says something.
 
     Their radius is half the diameter; the setting itself if it says nothing in so few dimensions.
     """
-    radius = at.constants.diameter / 2
-    if not bound.refusal(at) or math.isinf(radius) or at.d == 1:
-        return at
+    radius = setting.constants.diameter / 2
+    if not bound.refusal(setting) or math.isinf(radius) or setting.d == 1:
+        return setting
     sets = (
         *(Geometry(kind=kind) for kind in ("l1", "sparse", "simplex")),
         Geometry(kind="lq", q=1.5),
     )
-    tried = (replace(at, constraint=one.constraint(at.d, radius)) for one in sets)
-    return next((other for other in tried if not bound.refusal(other)), at)
+    tried = (replace(setting, constraint=one.constraint(setting.d, radius)) for one in sets)
+    return next((other for other in tried if not bound.refusal(other)), setting)
 
 
-def check_fixed_probability(bound: Bound, at: Setting, probability: float) -> None:
+def check_fixed_probability(bound: Bound, setting: Setting, probability: float) -> None:
     """Assert that a bound with an instance, and no other, is evaluated on the data at hand.
 
     `probability` is far from the one at which the bound is largest.
     """
-    at = on_own_set(bound, at)
-    free, fixed = bound.value(at), bound.value(replace(at, spike_probability=probability))
+    setting = on_own_set(bound, setting)
+    free, fixed = bound.value(setting), bound.value(replace(setting, spike_probability=probability))
     slug, instance = bound.card.slug, bound.card.instance
     if instance:
         assert fixed < free, (

@@ -80,8 +80,8 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
         expected = unit * raw.value_at(form, law.spike_probability, law.shape)
         assert row.value(setting) == pytest.approx(expected, rel=1e-12)
     # The data are as hard as they can be for the first of them, at their shape and spread.
-    own = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
-    raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own])
+    own_slug = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
+    raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own_slug])
     cap = largest_tracing_probability(9, 3.0, math.inf if form == "linear" else 3.0, CONCENTRATED)
     grid = [raw.value_at(form, float(q), law.shape) for q in np.geomspace(cap * 1e-4, cap, 600)]
     assert raw.value_at(form, law.spike_probability, law.shape) >= max(grid) * (1 - 1e-6)
@@ -191,7 +191,7 @@ def instance(sizes) -> Scenario:
 def check_tracing(sizes, methods: tuple[str, ...], trials: int) -> None:
     """Every private method above its bounds on the instance, the best near tracing's."""
     comparisons = [c for m in methods for c in compare(instance(sizes), m, trials)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     ratios = [c.ratio for c in comparisons if c.bound == "lower.mean.approx-tracing"]
     assert ratios
     assert min(ratios) <= ratio_near(instance(sizes).p)

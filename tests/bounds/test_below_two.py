@@ -19,9 +19,9 @@ from dpsco_core.methods.mean.below_two import coordinate_costs, norm_costs, samp
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.helpers import entropy_inverse, make_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 LOG_2 = math.log(2)
 # n, d, p, rho, epsilon, R_0, and the values of theory/infinite-variance.md, 6.

@@ -36,11 +36,11 @@ def planned(bound: Bound, setting: Setting, **fields: str) -> Plan:
 def drowned(bound: Bound) -> Setting:
     """Return a setting with noise that is far larger than the ball, of radius 0.25."""
     (setting,) = test_mean_bounds.random_settings(1, 5, ("zcdp",))
-    known = replace(
+    constants = replace(
         setting.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
     )
     order = 1.5 if bound.has_scope else 3.0
-    setting = replace(setting, n=400, d=3, moment_order=order, constants=known)
+    setting = replace(setting, n=400, d=3, moment_order=order, constants=constants)
     if bound.card.level == "user":
         setting = replace(setting, m=3)
     if bound.card.privacy == "pure":
@@ -69,28 +69,30 @@ def test_where_noise_is_all_a_bound_is_the_diameter_of_the_ball(bound: Bound) ->
 )
 def test_an_answer_that_is_not_projected_is_not_said_to_be_in_the_ball(bound: Bound) -> None:
     """Adaptive clipping projects in either tuning. Terms keep their shares."""
-    at = drowned(bound)
-    printed = planned(bound, at, tuning="theory")
-    assert bound.value(at, printed) > 0.5
-    capped = planned(bound, at)
+    setting = drowned(bound)
+    printed = planned(bound, setting, tuning="theory")
+    assert bound.value(setting, printed) > 0.5
+    capped = planned(bound, setting)
     free = replace(capped, answer_radius=math.inf)  # type: ignore[call-arg]
     shares = [
-        [term / bound.value(at, plan) for term in bound.terms(at, plan).values()]
+        [term / bound.value(setting, plan) for term in bound.terms(setting, plan).values()]
         for plan in (capped, free)
     ]
     assert shares[0] == pytest.approx(shares[1], rel=1e-9)
-    assert bound.value(at, free) > 1.5 * bound.value(at, capped)
+    assert bound.value(setting, free) > 1.5 * bound.value(setting, capped)
 
 
 def small_settings(count: int, seed: int) -> Iterator[Setting]:
     """Yield settings of few records and small balls, where a plan changes its radius."""
     source = random.Random(seed)
     for setting in test_mean_bounds.random_settings(count, seed, ("zcdp", "approx")):
-        known, radius = setting.constants, 10 ** source.uniform(-2, 0)
-        scale = known.coordinate_moment ** (1 / setting.moment_order)
+        constants, radius = setting.constants, 10 ** source.uniform(-2, 0)
+        scale = constants.coordinate_moment ** (1 / setting.moment_order)
         central = scale * 10 ** source.uniform(-0.2, 0.5 * math.log10(setting.d) + 0.2)
-        known = replace(known, mean_gradient_bound=radius, directional_moment=central + radius)
-        yield replace(setting, n=int(10 ** source.uniform(0.3, 4)), constants=known)
+        constants = replace(
+            constants, mean_gradient_bound=radius, directional_moment=central + radius
+        )
+        yield replace(setting, n=int(10 ** source.uniform(0.3, 4)), constants=constants)
 
 
 # At a change of the radius the predicted errors are equal, which know nothing of the directional
@@ -109,11 +111,11 @@ def test_bounds_on_runs_fall_at_small_sizes_and_budgets_too(part: int) -> None:
             largest = max(
                 RISES.get(bound.card.slug, 1 + 1e-9), AT_A_CHANGE.get(bound.card.slug, 0.0)
             )
-            more = [
+            larger_settings = [
                 replace(setting, n=math.ceil(1.4 * setting.n)),
                 replace(setting, n=2 * setting.n),
             ]
-            for changed in (*more, replace(setting, budget=larger(setting.budget))):
+            for changed in (*larger_settings, replace(setting, budget=larger(setting.budget))):
                 if is_proven(bound, changed):
                     assert bound.value(changed) <= largest * bound.value(setting), (
                         bound.card.slug,

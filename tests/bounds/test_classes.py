@@ -49,25 +49,25 @@ def settings(problem: str, geometry: str) -> tuple[Setting, ...]:
     )
     plain = (point, replace(point, p=2.0, distribution="gaussian", n=1_000_000, d=5))
     hard = replace(point, distribution="hypercube", n=1_000_000, m=10 * (problem != "mean") or 1)
-    made = (*plain, hard, replace(hard, m=1, delta=0.0))
-    return tuple(at.setting for at in made)
+    scenarios = (*plain, hard, replace(hard, m=1, delta=0.0))
+    return tuple(at.setting for at in scenarios)
 
 
 def foreign(setting: Setting, bound_row: Bound) -> Setting:
     """Return the setting with the constants changed that are not of the bound's class of laws."""
-    others = set(MOMENTS) - set(bound_row.card.laws.constants)
-    changed = {name: 0.8 * getattr(setting.constants, name) for name in others}
+    foreign_constants = set(MOMENTS) - set(bound_row.card.laws.constants)
+    changed = {name: 0.8 * getattr(setting.constants, name) for name in foreign_constants}
     return replace(setting, constants=replace(setting.constants, **changed))
 
 
 @each("bound_row", BOUNDS, ids=lambda bound_row: bound_row.card.slug)
 def test_a_bound_is_made_of_the_constants_of_its_class_of_laws(bound_row: Bound) -> None:
     """Naming another class than that of its constants is found."""
-    known = bound_row.card.problems
-    for problem in dict.fromkeys((*known[:2], known[-1])):
+    problems = bound_row.card.problems
+    for problem in dict.fromkeys((*problems[:2], problems[-1])):
         for setting in settings(problem, bound_row.card.geometry):
-            before, after = values(bound_row, setting, foreign(setting, bound_row))
-            assert before == pytest.approx(after, rel=1e-9), problem
+            original, changed = values(bound_row, setting, foreign(setting, bound_row))
+            assert original == pytest.approx(changed, rel=1e-9), problem
 
 
 def values(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
@@ -78,8 +78,8 @@ def values(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float,
         plan = bound_row.evaluate.method.plan(bound_row.setting_of_statement(setting))
     except NotApplicable:
         return math.inf, math.inf
-    moved = replace(plan, setting=bound_row.setting_of_statement(changed))
-    return bound_row.value(setting, plan), bound_row.value(changed, moved)
+    changed_plan = replace(plan, setting=bound_row.setting_of_statement(changed))
+    return bound_row.value(setting, plan), bound_row.value(changed, changed_plan)
 
 
 def test_the_classes_are_those_of_the_papers() -> None:
@@ -102,8 +102,8 @@ def test_the_classes_are_those_of_the_papers() -> None:
         assert bound(slug).card.laws == laws, slug
     worst = {b.card.laws for b in BOUNDS if b.card.kind == "lower" and not b.card.of_law}
     assert worst == {COORDINATE, BOUNDED, LIPSCHITZ_MOMENTS}
-    known = {f.name for f in fields(Constants)}
-    assert all(set(b.card.laws.constants) <= known for b in BOUNDS)
+    constants = {f.name for f in fields(Constants)}
+    assert all(set(b.card.laws.constants) <= constants for b in BOUNDS)
 
 
 def test_directional_moments_hold_the_coordinates_class_only_where_they_are_as_large() -> None:
@@ -130,14 +130,14 @@ def test_a_variance_holds_the_coordinates_class_where_it_is_that_of_the_class() 
 
 def test_a_lower_bound_names_whom_it_binds_at_the_budget_that_is_set() -> None:
     approx = ApproxDP(epsilon=1.0, delta=1e-6)
-    for slug, budget, named in (
+    for slug, budget, words in (
         ("lower.mean.tracing-cdp", approx, "zCDP algorithm (rho=0.02801)"),
         ("lower.mean.tracing-cdp", ZCDP(rho=0.5), "zCDP algorithm (rho=0.5)"),
         ("lower.mean.fano-pure", approx, "pure DP algorithm (epsilon=1)"),
         ("lower.mean.approx-tracing", approx, "(epsilon, delta)-DP algorithm"),
         ("lower.mean.biased-signs", approx, "algorithm"),
     ):
-        assert name_bound_algorithms(bound(slug).card, budget) == named
+        assert name_bound_algorithms(bound(slug).card, budget) == words
     assert "zcdp" not in binding(approx) and "approx" in binding(approx)
     assert "approx" not in binding(ZCDP(rho=0.5)) and "zcdp" in binding(ZCDP(rho=0.5))
     assert set(binding(PureDP(epsilon=1.0))) == {"none", "approx", "zcdp", "pure"}

@@ -45,16 +45,20 @@ def test_vanishing_rho_leaves_the_classical_limit():
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_it_decreases_in_rho_n_and_variation_and_increases_with_the_code(exact):
-    def at(words=30.0, variation=1e-3, n=1000, rho=0.5):
+    def bound_at(words=30.0, variation=1e-3, n=1000, rho=0.5):
         return fano_cdp(words * LOG_2, 1.0, variation, math.inf, n, rho, exact=exact)
 
-    assert at(rho=0.6) < at() and at(n=1100) < at() and at(variation=1.1e-3) < at()
-    assert at(words=31.0) > at()
+    assert (
+        bound_at(rho=0.6) < bound_at()
+        and bound_at(n=1100) < bound_at()
+        and bound_at(variation=1.1e-3) < bound_at()
+    )
+    assert bound_at(words=31.0) > bound_at()
 
 
 def test_the_coupling_form_contains_the_theorem():
-    second = mean_squared_count(1000, 1e-3)
-    assert fano_coupling(25 * LOG_2, 1.0, second, 0.5) == fano_cdp(
+    mean_square = mean_squared_count(1000, 1e-3)
+    assert fano_coupling(25 * LOG_2, 1.0, mean_square, 0.5) == fano_cdp(
         25 * LOG_2, 1.0, 1e-3, math.inf, 1000, 0.5
     )
 

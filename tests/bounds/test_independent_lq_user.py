@@ -19,7 +19,7 @@ from dpsco_core.geometry import Ball, Box, L1Ball
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Constants, LinearModel, Setting
-from tests.second import second_implementation_of
+from tests.bound_marks import second_implementation_of
 
 ROWS = {b.card.slug: b for b in (*SCO_BOUNDS, *USER_BOUNDS)}
 INF = math.inf
@@ -37,8 +37,8 @@ def gaussian_ratio(epsilon, delta):
 
     def excess(log):
         r = math.exp(log)
-        far = math.exp(epsilon + norm.logcdf(-r / 2 - epsilon / r))
-        return math.log(max(norm.cdf(r / 2 - epsilon / r) - far, 1e-300) / delta)
+        tail = math.exp(epsilon + norm.logcdf(-r / 2 - epsilon / r))
+        return math.log(max(norm.cdf(r / 2 - epsilon / r) - tail, 1e-300) / delta)
 
     return math.exp(brentq(excess, -12, 4, xtol=1e-13))
 
@@ -168,9 +168,9 @@ class Case:
         d = self.d
         if noise != "gaussian":
             return d / 2 * (self.kappa if noise == "shaped" else self.printed)
-        through = d ** (2 * (1 / self.r - 1 / self.dual)) * self.root_moment(self.r)
+        embedded = d ** (2 * (1 / self.r - 1 / self.dual)) * self.root_moment(self.r)
         direct = self.root_moment(self.dual) if self.dual < INF and not smooth else INF
-        return d / 2 * min(through, direct)
+        return d / 2 * min(embedded, direct)
 
     def b3(self, steps, weight, energy):
         noise, start = steps * energy, self.kappa / 2 * self.radius**2
@@ -178,8 +178,8 @@ class Case:
         mean = np.minimum(slope / (2 * self.plus), start + 2 * slope / self.n)
         grown = 1 + weight / (2 * self.sample_beta)
         rest = 1 / np.expm1(np.minimum(steps * np.log(grown), 700))
-        far = mean * np.minimum(1, steps * (grown - 1) / grown) * rest
-        inner = noise / (2 * weight * self.sample_beta) + far
+        drift = mean * np.minimum(1, steps * (grown - 1) / grown) * rest
+        inner = noise / (2 * weight * self.sample_beta) + drift
         distance = 2 * np.sqrt(2 * inner) + 2 * self.L / (self.n * weight)
         return weight * start * (1 + rest) + noise / (2 * self.sample_beta) + self.L * distance
 
@@ -191,9 +191,12 @@ class Case:
         spread = np.where(clipped, root * ratio, root)
         bias = self.variance / room * (1 + self.G / room)
         bias = np.where(clipped, np.minimum(bias, root * ratio), 0.0)
-        own = spread if self.q == 2 else spread + bias
+        spread_and_bias = spread if self.q == 2 else spread + bias
         noise = np.minimum(batch_energy / batch**2, record_energy / batch)
-        total = self.kappa / batch * own**2 + 4 * np.minimum(self.G + room, self.L) ** 2 * noise
+        total = (
+            self.kappa / batch * spread_and_bias**2
+            + 4 * np.minimum(self.G + room, self.L) ** 2 * noise
+        )
         reach = self.kappa / 2 * self.radius**2
         if weight is None:
             weight = self.beta + np.sqrt(steps * total / (2 * reach))
@@ -362,24 +365,24 @@ def filter_sensitivity(score, count):
     return 2 * changes / weight if weight > changes / 2 else INF
 
 
-def sgd_terms(at, steps, counts, noises, failure):
+def sgd_terms(case, steps, counts, noises, failure):
     """The terms of phased one-pass SGD from the centre, for phases in order."""
-    wide, unit = at.diameter, at.lipschitz
+    wide, unit = case.diameter, case.lipschitz
     pairs = zip(noises, steps[1:], counts[1:], strict=False)
     return (
         (wide / 2) ** 2 / (2 * steps[0] * counts[0]),
         sum(step * unit**2 / 2 for step in steps),
-        sum(min(at.d * s**2, wide**2) / (2 * step * count) for s, step, count in pairs),
-        unit * min(math.sqrt(at.d) * noises[-1], wide),
+        sum(min(case.d * s**2, wide**2) / (2 * step * count) for s, step, count in pairs),
+        unit * min(math.sqrt(case.d) * noises[-1], wide),
         failure * unit * wide,
     )
 
 
-def gap(at, weight, noise, total):
+def gap(case, weight, noise, total):
     """The bound on the gap after AC-SA in one stage, or in stages that halve it."""
-    reach, smooth = min(at.diameter, at.lipschitz / weight), at.smoothness + weight
-    variance, lengths, left = at.d * noise**2, [], total
-    start = at.lipschitz * reach - weight * reach**2 / 2
+    reach, smooth = min(case.diameter, case.lipschitz / weight), case.smoothness + weight
+    variance, lengths, left = case.d * noise**2, [], total
+    start = case.lipschitz * reach - weight * reach**2 / 2
     while left > 0:
         loud = 32 * variance * 2 ** len(lengths) / (weight * start)
         expected = math.ceil(max(4 * math.sqrt(smooth / weight), loud))
@@ -398,14 +401,14 @@ def gap(at, weight, noise, total):
     return min(values)
 
 
-def erm_terms(at, users, weights, totals, noises, failure):
+def erm_terms(case, users, weights, totals, noises, failure):
     """The terms of phased regularised ERM from the centre."""
-    wide, unit = at.diameter, at.lipschitz
-    each = zip(weights, noises, totals, strict=True)
-    squares = [min(2 * gap(at, w, s, t) / w, wide**2) for w, s, t in each]
+    wide, unit = case.diameter, case.lipschitz
+    triples = zip(weights, noises, totals, strict=True)
+    squares = [min(2 * gap(case, w, s, t) / w, wide**2) for w, s, t in triples]
     return (
         weights[0] * (wide / 2) ** 2 / 2,
-        sum(2 * unit**2 / (w * n * at.m) for w, n in zip(weights, users, strict=True)),
+        sum(2 * unit**2 / (w * n * case.m) for w, n in zip(weights, users, strict=True)),
         sum(w / 2 * square for w, square in zip(weights[1:], squares, strict=False)),
         unit * math.sqrt(squares[-1]),
         failure * unit * wide,
@@ -426,11 +429,11 @@ def user_case(seed):
     )
 
 
-def plan(bound, at):
+def plan(bound, case):
     """The phases of a schedule, and their users, which halve."""
     phases = bound.schedule.phases
-    users = [at.n >> i for i in range(1, len(phases))]
-    users.append(at.n - sum(users))
+    users = [case.n >> i for i in range(1, len(phases))]
+    users.append(case.n - sum(users))
     assert [p.users for p in phases] == users
     return phases, users
 
@@ -438,21 +441,21 @@ def plan(bound, at):
 @second_implementation_of("upper.user.group-privacy-explicit", "upper.user.phased-sgd-explicit")
 @pytest.mark.parametrize("seed", range(4))
 def test_phased_sgd_of_users(seed):
-    at = user_case(seed)
-    m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
-    bound = explicit.one_chain_risk(at, distance=at.diameter / 2)
-    phases, users = plan(bound, at)
+    case = user_case(seed)
+    m, unit, epsilon, delta = case.m, case.lipschitz, case.epsilon, case.delta
+    bound = explicit.one_chain_risk(case, distance=case.diameter / 2)
+    phases, users = plan(bound, case)
     steps = [p.step_size for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
-    noises = [min(at.diameter, 2 * step * unit * m) / ratio for step in steps]
-    expected = sgd_terms(at, steps, [n * m for n in users], noises, 0.0)
+    noises = [min(case.diameter, 2 * step * unit * m) / ratio for step in steps]
+    expected = sgd_terms(case, steps, [n * m for n in users], noises, 0.0)
     assert bound.terms == pytest.approx(expected, rel=1e-6)
 
-    bound = explicit.calibrated_sgd_risk(at, distance=at.diameter / 2)
-    phases, users = plan(bound, at)
+    bound = explicit.calibrated_sgd_risk(case, distance=case.diameter / 2)
+    phases, users = plan(bound, case)
     steps = [p.step_size for p in phases]
-    assert max(steps) * at.smoothness <= 2 * (1 + 1e-8)
-    failure = 0.1 / math.sqrt(at.n * m)
+    assert max(steps) * case.smoothness <= 2 * (1 + 1e-8)
+    failure = 0.1 / math.sqrt(case.n * m)
     part, scale = failure / (2 * len(phases)), 2 / (0.4 * epsilon)
     slack, room = scale * math.log(1 / delta), scale * math.log(1 / (2 * part))
     count = math.ceil(3.2 * (slack + room + 2))
@@ -461,39 +464,41 @@ def test_phased_sgd_of_users(seed):
     spread = filter_sensitivity(count - room - slack - 2, count)
     spread /= gaussian_ratio(0.6 * epsilon, delta / 2)
     radii = [2 * s * unit * math.sqrt(t / 3) * tail for s, t in zip(steps, counts, strict=True)]
-    expected = sgd_terms(at, steps, counts, [r * spread for r in radii], failure)
+    expected = sgd_terms(case, steps, counts, [r * spread for r in radii], failure)
     assert bound.terms == pytest.approx(expected, rel=1e-6)
 
 
 @second_implementation_of("upper.user.clipped-means-explicit", "upper.user.accelerated-explicit")
 @pytest.mark.parametrize("seed", range(4))
 def test_phased_erm_of_users(seed):
-    at = user_case(50 + seed)
-    m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
-    bound = explicit.full_batch_risk(at, distance=at.diameter / 2)
-    phases, users = plan(bound, at)
+    case = user_case(50 + seed)
+    m, unit, epsilon, delta = case.m, case.lipschitz, case.epsilon, case.delta
+    bound = explicit.full_batch_risk(case, distance=case.diameter / 2)
+    phases, users = plan(bound, case)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
     noises = [2 * unit / n * math.sqrt(t) / ratio for n, t in zip(users, totals, strict=True)]
-    expected = erm_terms(at, users, weights, totals, noises, 0.0)
+    expected = erm_terms(case, users, weights, totals, noises, 0.0)
     assert bound.terms == pytest.approx(expected, rel=1e-6)
 
-    bound = explicit.mode_a_risk(at, distance=at.diameter / 2)
+    bound = explicit.mode_a_risk(case, distance=case.diameter / 2)
     if bound.schedule is None:
         assert bound.value == INF
         return
-    phases, users = plan(bound, at)
+    phases, users = plan(bound, case)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
-    failure, share = 0.1 / math.sqrt(at.n * m), 0.3 * epsilon
+    failure, share = 0.1 / math.sqrt(case.n * m), 0.3 * epsilon
     halt, spread = failure / (2 * len(phases)), failure / 2
     scale = unit / math.sqrt(m)
-    cover = at.d * math.log(1 + 4 * math.sqrt(2) * at.smoothness * at.diameter / scale)
-    tau = scale * (1 + math.sqrt(2 * (math.log(at.n / spread) + cover)))
-    tau += scale / 2 if at.smoothness > 0 else 0.0
+    cover = case.d * math.log(1 + 4 * math.sqrt(2) * case.smoothness * case.diameter / scale)
+    tau = scale * (1 + math.sqrt(2 * (math.log(case.n / spread) + cover)))
+    tau += scale / 2 if case.smoothness > 0 else 0.0
     noises = []
     for n, t in zip(users, totals, strict=True):
-        lost = sum(4 * math.log(1 / f) + 8 * math.log(t / f) for f in (halt, delta / 2)) / share
-        moved = filter_sensitivity(n - lost - 2, n) / gaussian_ratio(0.7 * epsilon, delta / 2)
-        noises.append(2 * tau * moved * math.sqrt(t))
-    expected = erm_terms(at, users, weights, totals, noises, failure)
+        margin = sum(4 * math.log(1 / f) + 8 * math.log(t / f) for f in (halt, delta / 2)) / share
+        sensitivity = filter_sensitivity(n - margin - 2, n) / gaussian_ratio(
+            0.7 * epsilon, delta / 2
+        )
+        noises.append(2 * tau * sensitivity * math.sqrt(t))
+    expected = erm_terms(case, users, weights, totals, noises, failure)
     assert bound.terms == pytest.approx(expected, rel=1e-6)

@@ -63,12 +63,12 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
     assert np.all(risks >= smallest.value_at(information) * (1 - 1e-9))
     for kappa in np.linspace(0.05, 0.9, 6) * d:
         # Half of one channel and half of another: its information is the mean of theirs.
-        beyond = np.flatnonzero(information > kappa)
-        below = np.flatnonzero(information <= kappa)
-        best = start - (start - risks[beyond]) * kappa / information[beyond]
-        for i in below:
-            share = (kappa - information[i]) / (information[beyond] - information[i])
-            best = np.minimum(best, risks[i] + share * (risks[beyond] - risks[i]))
+        too_informative = np.flatnonzero(information > kappa)
+        admissible = np.flatnonzero(information <= kappa)
+        best = start - (start - risks[too_informative]) * kappa / information[too_informative]
+        for i in admissible:
+            share = (kappa - information[i]) / (information[too_informative] - information[i])
+            best = np.minimum(best, risks[i] + share * (risks[too_informative] - risks[i]))
         bound = float(smallest.value_at(np.array([kappa]))[0])
         assert bound <= float(best.min()) * (1 + 1e-9)
         assert bound >= float(best.min()) - 0.01 * start
@@ -96,12 +96,12 @@ def channels(words: int, count: int) -> Iterator[tuple[Floats, float]]:
 def test_no_channel_names_a_word_more_often_than_the_bound_on_a_chance(words: int) -> None:
     closest = 0.0
     for law, kappa in channels(words, 60):
-        named = float(law.max(axis=0).mean() * law.shape[1] / words)
+        hit_rate = float(law.max(axis=0).mean() * law.shape[1] / words)
         largest = float(
             chance(np.array(kappa), np.array(-math.log(words)), log_words=math.log(words))
         )
-        assert named <= largest * (1 + 1e-6)
-        closest = max(closest, named / largest)
+        assert hit_rate <= largest * (1 + 1e-6)
+        closest = max(closest, hit_rate / largest)
     assert closest > 0.8
 
 
@@ -148,17 +148,17 @@ def noisy_products(
     The sum of B spikes: another spike moves it by at most twice its length.
     """
     scale = 2 * math.sqrt(d) / math.sqrt(2 * rho)
-    along = counts * math.sqrt(d) + scale * rng.standard_normal(len(counts))
-    across = scale**2 * rng.chisquare(d - 1, len(counts)) if d > 1 else np.zeros(len(counts))
-    return along, np.sqrt(along**2 + across)
+    projections = counts * math.sqrt(d) + scale * rng.standard_normal(len(counts))
+    residues = scale**2 * rng.chisquare(d - 1, len(counts)) if d > 1 else np.zeros(len(counts))
+    return projections, np.sqrt(projections**2 + residues)
 
 
 def gaussian_answers(
     form: Form, d: int, rho: float, counts: Floats, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Yield the losses of answers made from a Gaussian release of the sum of spikes."""
-    along, size = noisy_products(d, rho, counts, rng)
-    sums = along / size
+    projections, size = noisy_products(d, rho, counts, rng)
+    sums = projections / size
     root = math.sqrt(d)
     if form == "linear":
         yield loss_of(form, d, np.float64(root), sums)
@@ -232,8 +232,10 @@ def attack(seed: int, draws: int) -> dict[Form, float]:
 def test_no_private_answer_beats_the_bounds_at_300_random_settings() -> None:
     ratios = [attack(seed, 1500) for seed in range(300)]
     for form in FORMS:
-        known = [r[form] for r in ratios if form in r]
-        assert len(known) > 250 and min(known) < 1.15  # near enough to see a bound too large by it
+        form_ratios = [r[form] for r in ratios if form in r]
+        assert (
+            len(form_ratios) > 250 and min(form_ratios) < 1.15
+        )  # near enough to see a bound too large by it
 
 
 @pytest.mark.slow

@@ -20,13 +20,13 @@ from dpsco_core.bounds.instances.distance import best_one, fano_distance, one_di
 from dpsco_core.bounds.instances.two_sided import conjugate, curve
 from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.bounds.helpers import make_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 Floats = NDArray[np.float64]
-At = tuple[int, int, float, float]
+Point = tuple[int, int, float, float]
 LOG_2 = math.log(2)
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 S1, S2, S3 = (10_000, 20, 2.0, RHO), (10_000, 200, 4.0, 0.5), (2000, 30, 2.2, 0.2)
@@ -34,19 +34,19 @@ SMALL = (10_000, 8, 2.0, RHO)
 FORMS: tuple[Form, ...] = ("l2", "squared", "linear")
 
 
-def by_distance(at: At, form: Form = "l2", kind: distance.Chance = "all orders") -> float:
-    return fano_distance(distance.best(*at, 1.0, form, kind), *at, form, kind)
+def by_distance(point: Point, form: Form = "l2", kind: distance.Chance = "all orders") -> float:
+    return fano_distance(distance.best(*point, 1.0, form, kind), *point, form, kind)
 
 
-def both_ways(at: At, form: Form = "l2") -> float:
-    return two_sided.two_sided(two_sided.best(*at, 1.0, form), *at, form)
+def two_sided_value(point: Point, form: Form = "l2") -> float:
+    return two_sided.two_sided(two_sided.best(*point, 1.0, form), *point, form)
 
 
 # -- the values of theory/bounds-everywhere.md, 4 ------------------------------------------------
 
 
 @each(
-    ("at", "form", "kind", "value"),
+    ("point", "form", "kind", "value"),
     [
         (S1, "l2", "all orders", 0.0975),
         (S1, "l2", "both ways", 0.0855),
@@ -64,20 +64,20 @@ def both_ways(at: At, form: Form = "l2") -> float:
     ],
 )
 def test_fano_by_distance_has_the_values_of_its_page(
-    at: At, form: Form, kind: distance.Chance, value: float
+    point: Point, form: Form, kind: distance.Chance, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert by_distance(at, form, kind) == pytest.approx(value, abs=0.6 * digit)
+    assert by_distance(point, form, kind) == pytest.approx(value, abs=0.6 * digit)
 
 
-@each(("at", "value"), [(S1, 0.0353), (SMALL, 0.0177), (S3, 0.0466), (S2, 0.0137)])
-def test_one_distance_has_the_values_of_its_page(at: At, value: float) -> None:
-    assert one_distance(best_one(*at, 1.0), *at) == pytest.approx(value, abs=6e-5)
+@each(("point", "value"), [(S1, 0.0353), (SMALL, 0.0177), (S3, 0.0466), (S2, 0.0137)])
+def test_one_distance_has_the_values_of_its_page(point: Point, value: float) -> None:
+    assert one_distance(best_one(*point, 1.0), *point) == pytest.approx(value, abs=6e-5)
 
 
 # With one c for all answers they would be .1139, .01735 and .1546 at most: up to 3 % less.
 @each(
-    ("at", "form", "smallest", "largest"),
+    ("point", "form", "smallest", "largest"),
     [
         (S1, "l2", 0.1154, 0.1156),
         (S1, "squared", 0.01786, 0.01791),
@@ -92,9 +92,9 @@ def test_one_distance_has_the_values_of_its_page(at: At, value: float) -> None:
     ],
 )
 def test_two_sided_information_has_the_values_of_its_page(
-    at: At, form: Form, smallest: float, largest: float
+    point: Point, form: Form, smallest: float, largest: float
 ) -> None:
-    assert smallest <= both_ways(at, form) <= largest
+    assert smallest <= two_sided_value(point, form) <= largest
 
 
 # At moments of 1 and a ball of radius 1; the rows at the best spike probability.
@@ -120,17 +120,17 @@ def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value
     assert bound(name).failures(setting) == ()
 
 
-@each("at", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)])
-def test_both_ways_prove_no_less_than_mutual_information_alone(at: At) -> None:
-    n, d, order, rho = at
+@each("point", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)])
+def test_both_ways_prove_no_less_than_mutual_information_alone(point: Point) -> None:
+    n, d, order, rho = point
     for squared in (False, True):
-        q = rate_distortion.best(*at, 1.0, squared)
-        old = rate_distortion.distortion(q, *at, squared=squared)
+        q = rate_distortion.best(*point, 1.0, squared)
+        old = rate_distortion.distortion(q, *point, squared=squared)
         form: Form = "squared" if squared else "l2"
-        assert two_sided.two_sided(q, *at, form) >= old * (1 - 2e-3)
-        assert both_ways(at, form) >= old
+        assert two_sided.two_sided(q, *point, form) >= old * (1 - 2e-3)
+        assert two_sided_value(point, form) >= old
     q = hypercube.best_cdp(n, d, order, rho, 1.0)
-    assert both_ways(at, "linear") >= hypercube.hypercube_cdp(q, n, d, order, rho)
+    assert two_sided_value(point, "linear") >= hypercube.hypercube_cdp(q, n, d, order, rho)
 
 
 # -- second evaluations ---------------------------------------------------------------------------
@@ -175,12 +175,12 @@ def plain_curve(d: int, form: Form, information: float) -> float:
         return (plain_height(d, form, slope) - information) / slope
 
     grid = np.linspace(math.log(0.05), math.log(200.0), 16)
-    at = int(np.argmax([value(x) for x in grid]))
-    ends = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+    place = int(np.argmax([value(x) for x in grid]))
+    ends = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
     best = minimize_scalar(
         lambda x: -value(x), bounds=ends, method="bounded", options={"maxiter": 12}
     )
-    return max(0.0, value(float(best.x)), value(grid[at]))
+    return max(0.0, value(float(best.x)), value(grid[place]))
 
 
 @second_implementation_of(
@@ -198,9 +198,9 @@ def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
     for b in range(1, 6):
         information = rho * b * b * (1 - 2.0**-d)
         plain = plain_curve(d, form, information)
-        own = float(curve(d, form).value_at(np.array([information]))[0])
-        assert plain * (1 - 3e-3) - 2e-3 * start <= own <= plain * (1 + 1e-4) + 1e-6
-        total += binom.pmf(b, n, q) * own
+        computed = float(curve(d, form).value_at(np.array([information]))[0])
+        assert plain * (1 - 3e-3) - 2e-3 * start <= computed <= plain * (1 + 1e-4) + 1e-6
+        total += binom.pmf(b, n, q) * computed
     theta = q ** ((2 if form == "squared" else 1) * (1 - 1 / order))
     value = two_sided.two_sided(q, n, d, order, rho, form)
     rest = [
@@ -212,9 +212,9 @@ def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
 
 def test_the_conjugate_errs_upwards_and_little() -> None:
     c = np.concatenate([np.linspace(-400, 200, 4001), [-1e6]])
-    own, exact = conjugate(c), plain_conjugate(c)
-    assert np.all(own >= exact - 1e-12 * np.maximum(1, abs(exact)))
-    assert np.all(own - exact <= 1e-5 * np.maximum(1, abs(exact)))
+    computed, exact = conjugate(c), plain_conjugate(c)
+    assert np.all(computed >= exact - 1e-12 * np.maximum(1, abs(exact)))
+    assert np.all(computed - exact <= 1e-5 * np.maximum(1, abs(exact)))
 
 
 def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
@@ -228,9 +228,9 @@ def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
         root = tanh(z)
         total += mp.binomial(n, b) * mpf(q) ** b * (1 - mpf(q)) ** (n - b) * (1 - root)
     for form in ("l2", "linear"):
-        own = two_sided.two_sided(q, n, 1, order, rho, form)
-        assert own == pytest.approx(float(total) * q**0.5, rel=2e-4)
-        assert own <= float(total) * q**0.5 * (1 + 1e-5)
+        computed = two_sided.two_sided(q, n, 1, order, rho, form)
+        assert computed == pytest.approx(float(total) * q**0.5, rel=2e-4)
+        assert computed <= float(total) * q**0.5 * (1 + 1e-5)
 
 
 def plain_share(d: int, edge: float) -> float:
@@ -260,10 +260,10 @@ def plain_chance(kappa: float, g: float, words: int) -> float:
         return (x - g) * ratio - kappa * (1 - 1 / words)
 
     top = 1 - 1e-15
-    both = 1.0 if excess(top) < 0 else float(brentq(excess, g, top, xtol=1e-15))
+    root = 1.0 if excess(top) < 0 else float(brentq(excess, g, top, xtol=1e-15))
     orders = 1 + np.geomspace(1e-4, 1e3, 4000)
     exponents = (orders - 1) * kappa + (orders - 1) / orders * math.log(g)
-    return min(both, math.exp(min(0.0, float(exponents.min()))))
+    return min(root, math.exp(min(0.0, float(exponents.min()))))
 
 
 @second_implementation_of(
@@ -295,11 +295,11 @@ def test_fano_by_distance_by_plain_loops(form: Form) -> None:
 # -- wrong implementations (theory/bounds-everywhere.md, 1 and 4) ---------------------------------
 
 
-def deflated(at: At, q: float, of: Callable[[float], float]) -> float:
+def deflated(point: Point, q: float, value_of: Callable[[float], float]) -> float:
     """A bound from a function of the number of spikes, at q."""
-    n, _, order, _ = at
+    n, _, order, _ = point
     counts = range(1 + int(n * q + 12 * math.sqrt(n * q) + 12))
-    return float(q ** (1 - 1 / order) * sum(binom.pmf(b, n, q) * of(b) for b in counts))
+    return float(q ** (1 - 1 / order) * sum(binom.pmf(b, n, q) * value_of(b) for b in counts))
 
 
 def test_the_mean_number_of_spikes_is_not_put_into_the_bound() -> None:

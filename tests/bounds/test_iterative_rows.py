@@ -15,7 +15,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from tests.bounds.helpers import make_setting
 
 ROWS = (*ITERATIVE_BOUNDS, *ITERATIVE_RISKS)
-SAID = "solve the program (27) exactly"
+INEXACT = "solve the program (27) exactly"
 
 
 @pytest.mark.parametrize("bound", ROWS, ids=lambda b: b.card.slug)
@@ -23,7 +23,7 @@ def test_a_bound_of_iterative_updating_fails_where_nobody_solves_its_inner_progr
     budget = ApproxDP(epsilon=0.5, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
     for d in (1, 2, 3, 20):
         setting = make_setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
-        inexact = [s for s in bound.failures(setting) if SAID in s]
+        inexact = [s for s in bound.failures(setting) if INEXACT in s]
         assert len(inexact) == (d > EXACT_DIMENSIONS)
         if bound in ITERATIVE_BOUNDS:
             assert list(bound.failures(setting)) == inexact, "nothing else fails here"
@@ -55,6 +55,8 @@ def test_where_it_fails_the_search_misses_the_best_direction():
     rng, missed = np.random.default_rng(0), 0
     for _ in range(20):
         offsets = rng.standard_normal((41, EXACT_DIMENSIONS + 1))
-        one, two = (furthest_direction(offsets, 20, np.random.default_rng(s))[0] for s in (1, 2))
-        missed += abs(one - two) > 1e-6  # the smaller is not the largest
+        direction, other_direction = (
+            furthest_direction(offsets, 20, np.random.default_rng(s))[0] for s in (1, 2)
+        )
+        missed += abs(direction - other_direction) > 1e-6  # the smaller is not the largest
     assert missed > 0

@@ -142,8 +142,8 @@ def test_a_quadratic_loss_has_half_of_the_squared_error_on_its_own_data(kind: st
         assert bound_row.value(setting) == pytest.approx(
             cube.factor("squared") * free / 2, rel=1e-9
         )
-        beyond = replace(setting, spike_probability=min(1.0, 1.3 * q))
-        assert any("leave" in sentence for sentence in bound_row.failures(beyond))
+        shifted = replace(setting, spike_probability=min(1.0, 1.3 * q))
+        assert any("leave" in sentence for sentence in bound_row.failures(shifted))
 
 
 # -- private answers ------------------------------------------------------------------------------
@@ -157,25 +157,25 @@ def answers(
 ) -> Iterator[Floats]:
     """Yield estimates of the mean, shape (draws, d), from the sum of the spikes' signs."""
     size = law.spike_probability ** (1 - 1 / law.moment_order)
-    first = np.arange(law.d) < law.weight
-    centre = law.centre * first
+    is_in_cube = np.arange(law.d) < law.weight
+    centre = law.centre * is_in_cube
     if isinstance(budget, ZCDP):
         scale = 2 * math.sqrt(law.weight) / math.sqrt(2 * budget.rho)
         noise = scale * rng.standard_normal(words.shape)
     else:
         noise = rng.laplace(scale=2 * law.weight / budget.epsilon, size=words.shape)
-    seen = (counts[:, None] * words + noise) * first
+    noisy = (counts[:, None] * words + noise) * is_in_cube
     if law.paired:  # pairs of opposite signs: their half difference
-        half = (seen[:, 0 : law.weight : 2] - seen[:, 1 : law.weight : 2]) / 2
-        seen[:, 0 : law.weight : 2], seen[:, 1 : law.weight : 2] = half, -half
+        half = (noisy[:, 0 : law.weight : 2] - noisy[:, 1 : law.weight : 2]) / 2
+        noisy[:, 0 : law.weight : 2], noisy[:, 1 : law.weight : 2] = half, -half
     per = np.maximum(counts, 1.0)[:, None]
     informed = counts[:, None] > 0
     for share in (0.0, 0.3, 0.6, 1.0):
-        yield centre + size * share * np.clip(seen / per, -1, 1) * informed  # clipped
-        yield centre + size * share * np.sign(seen) * informed  # a corner of the cube
-        length = np.maximum(np.linalg.norm(seen, axis=1, keepdims=True), 1e-12)
-        yield centre + size * share * math.sqrt(law.weight) * seen / length * informed
-    yield np.array([body.project(x) for x in centre + size * seen / per])
+        yield centre + size * share * np.clip(noisy / per, -1, 1) * informed  # clipped
+        yield centre + size * share * np.sign(noisy) * informed  # a corner of the cube
+        length = np.maximum(np.linalg.norm(noisy, axis=1, keepdims=True), 1e-12)
+        yield centre + size * share * math.sqrt(law.weight) * noisy / length * informed
+    yield np.array([body.project(x) for x in centre + size * noisy / per])
 
 
 def attack(seed: int) -> tuple[str, float]:
@@ -227,8 +227,8 @@ def attack(seed: int) -> tuple[str, float]:
 def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_200_random_settings() -> None:
     ratios = [attack(seed) for seed in range(200)]
     for kind in SETS:
-        known = [ratio for where, ratio in ratios if where == kind and ratio < math.inf]
-        assert len(known) >= 15 and min(known) < 1.35
+        kind_ratios = [ratio for where, ratio in ratios if where == kind and ratio < math.inf]
+        assert len(kind_ratios) >= 15 and min(kind_ratios) < 1.35
 
 
 @pytest.mark.slow
@@ -250,8 +250,8 @@ def test_a_cube_at_the_wrong_place_or_by_the_l2_norm_alone_leaves_the_set() -> N
         assert not any(body.contains(side * word, 1e-9) for word in words), kind
     simplex = SETS["simplex"].constraint(6, 1.0)
     for word in itertools.product([-1.0, 1.0], repeat=6):
-        inside = simplex.contains(np.full(6, 1 / 6) + 0.01 * np.array(word), 1e-9)
-        assert inside == (sum(word) == 0)
+        is_inside = simplex.contains(np.full(6, 1 / 6) + 0.01 * np.array(word), 1e-9)
+        assert is_inside == (sum(word) == 0)
 
 
 def test_pairs_count_twice_in_the_square_and_not_in_the_error() -> None:

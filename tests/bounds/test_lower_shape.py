@@ -24,7 +24,7 @@ from dpsco_core.bounds.instances.hardest import (
 from tests.bounds.helpers import hypercube_cdp_pinsker
 from tests.folded import each, one_in
 
-AT = {kind: at for kind, (at, _) in FORMS.items()}
+VALUES = {kind: at for kind, (at, _) in FORMS.items()}
 
 
 def random_settings(count, seed):
@@ -120,9 +120,9 @@ def test_the_best_spike_probability_beats_a_fine_grid(kind, n, d, k, level, mean
     instance = "spike" if kind.startswith("fano") else "hypercube"
     largest = largest_spike_probability(instance, d, k, mean_bound)
     assert 0 < p <= largest
-    assert value == AT[kind](p, n, d, k, level)
+    assert value == VALUES[kind](p, n, d, k, level)
     grid = [*dense_grid(min(1e-3 / n, largest / 2), largest), *dense_grid(p / 1.02, p * 1.02)]
-    best = max(AT[kind](float(q), n, d, k, level) for q in grid if q <= largest)
+    best = max(VALUES[kind](float(q), n, d, k, level) for q in grid if q <= largest)
     assert value >= best * (1 - 1e-7)
 
 
@@ -159,9 +159,9 @@ def test_the_other_maxima_beat_a_fine_grid(n, d, k, level, squared):
                 lambda p: spikes.spike_markov_pure(p, n, d, k, level),
             ),
         ]
-    for p, at in cases:
+    for p, value_at in cases:
         grid = [*dense_grid(1e-3 / n, 1.0), *dense_grid(p / 1.02, min(1.0, p * 1.02))]
-        assert at(p) >= max(at(float(q)) for q in grid) * (1 - 1e-7)
+        assert value_at(p) >= max(value_at(float(q)) for q in grid) * (1 - 1e-7)
 
 
 def test_the_largest_probability_keeps_the_prior_within_the_mean_bound():

@@ -9,8 +9,8 @@ import pytest
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes, tracing
 from dpsco_core.bounds.instances.fano import mean_squared_count
 from dpsco_core.bounds.instances.hardest import best_spike_probability
+from tests.bound_marks import second_implementation_of
 from tests.bounds import helpers
-from tests.second import second_implementation_of
 
 N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0
 
@@ -161,13 +161,13 @@ def biased_plainly(n, d, k, cap):
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "k", "cap", "known"),
+    ("n", "d", "k", "cap", "expected"),
     [(10_000, 20, 2, 2, 0.0411172), (10_000, 200, 4, 2, 0.126605), (10_000, 20, 20, 2, 0.034751)],
 )
-def test_biased_signs_are_what_plain_loops_give(n, d, k, cap, known):
+def test_biased_signs_are_what_plain_loops_give(n, d, k, cap, expected):
     signs = gaussian.biased_signs(n, d, k, cap)
     assert signs == pytest.approx(biased_plainly(n, d, k, cap), rel=1e-12)
-    assert signs == pytest.approx(known, rel=1e-5)
+    assert signs == pytest.approx(expected, rel=1e-5)
     assert signs < math.sqrt(d / n)
     assert gaussian.biased_signs(n, 1, k, cap) == 0
 

@@ -99,8 +99,8 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(se
 
 @pytest.mark.parametrize("part", one_in(3, range(3)))
 def test_no_explicit_lower_bound_exceeds_the_public_bound_on_the_mean(part):
-    for at in list(random_settings(60, 12))[part::3]:
-        no_lower_exceeds_the_public_bound(at)
+    for setting in list(random_settings(60, 12))[part::3]:
+        no_lower_exceeds_the_public_bound(setting)
 
 
 def no_lower_exceeds_the_public_bound(setting):
@@ -145,9 +145,9 @@ def scaled(setting, factor):
 def test_every_term_scales_with_the_data(bound, setting):
     factor = 1.7
     power = 2 if bound.card.quantity == "squared l2 error" else 1
-    before, after = bound.terms(setting), bound.terms(scaled(setting, factor))
-    for name, value in before.items():
-        assert after[name] == pytest.approx(factor**power * value, rel=1e-4), name
+    terms, scaled_terms = bound.terms(setting), bound.terms(scaled(setting, factor))
+    for name, value in terms.items():
+        assert scaled_terms[name] == pytest.approx(factor**power * value, rel=1e-4), name
     assert bound.value(scaled(setting, factor)) == pytest.approx(
         factor**power * bound.value(setting), rel=1e-6
     )
@@ -157,7 +157,7 @@ def test_every_term_scales_with_the_data(bound, setting):
 def test_no_bound_rises_with_more_records_or_budget(bound):
     for setting in random_settings(12, 15, ("zcdp",)):
         value = bound.value(setting)
-        more = make_setting(
+        larger = make_setting(
             n=4 * setting.n,
             d=setting.d,
             order=setting.moment_order,
@@ -168,9 +168,9 @@ def test_no_bound_rises_with_more_records_or_budget(bound):
         )
         if bound in FLOORED and bound.failures(setting):
             continue
-        if bound.parameters == "run" and bound.failures(more):
+        if bound.parameters == "run" and bound.failures(larger):
             continue  # nothing is proven of the run at more records or budget
-        assert bound.value(more) <= value * (1 + 1e-6) or math.isinf(value)
+        assert bound.value(larger) <= value * (1 + 1e-6) or math.isinf(value)
 
 
 @each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
@@ -284,8 +284,8 @@ def test_where_everything_holds_nothing_fails():
     concentrated = {b.card.slug for b in LOWER_MEAN_BOUNDS if b.card.privacy != "approx"}
     below_two = {"lower.mean.unseen", "lower.mean.unseen-squared"}
     assert concentrated - quiet == {"lower.mean.gaussian"} | below_two
-    others = {b.card.slug for b in UPPER_MEAN_BOUNDS} - {b.card.slug for b in BELOW_TWO_BOUNDS}
-    assert others - quiet == {
+    above_two = {b.card.slug for b in UPPER_MEAN_BOUNDS} - {b.card.slug for b in BELOW_TWO_BOUNDS}
+    assert above_two - quiet == {
         "upper.mean.iterative",
         "upper.mean.iterative-amplified",
         "upper.mean.iterative-paper",

@@ -118,8 +118,8 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
 
 def greedy_code(d, distance):
     words: list[int] = []
-    for ones in itertools.combinations(range(d), d // 2):
-        word = sum(1 << i for i in ones)
+    for support in itertools.combinations(range(d), d // 2):
+        word = sum(1 << i for i in support)
         if all((word ^ other).bit_count() >= distance for other in words):
             words.append(word)
     return len(words)
@@ -140,14 +140,14 @@ def test_the_papers_packing_exists_for_every_dimension():
 @pytest.mark.parametrize("point", [(0.02, 40, 24, 3.0, 0.05), (0.3, 3, 40, 2.0, 0.2)])
 def test_the_gilbert_form_is_a_plain_maximum_over_distances(point):
     p, n, d, k, rho = point
-    second = helpers.mean_over(n, p, lambda b: b * b)
+    mean_square = helpers.mean_over(n, p, lambda b: b * b)
     w = d // 2
     best = 0.0
     for half in range(1, w + 1):
         ball = sum(math.comb(w, i) * math.comb(d - w, i) for i in range(half))
         words = math.comb(d, w) / ball
         if words > 2:
-            error = 1 - (rho * second + helpers.LOG_2) / math.log(words)
+            error = 1 - (rho * mean_square + helpers.LOG_2) / math.log(words)
             best = max(best, math.sqrt(2 * half) * error)
     assert best > 0
     assert spikes.spike_fano_cdp_gilbert(*point) == pytest.approx(p ** (1 - 1 / k) / 2 * best)
@@ -201,14 +201,14 @@ def plain_coordinatewise(setting, noise, form):
     t = GRID
     tau = (bound + t) / 3
     blocks = 1 if form == "expected" else even_blocks(d, beta)
-    moved = (6 if blocks % 2 else 3) * tau / (n // blocks)
+    sensitivity = (6 if blocks % 2 else 3) * tau / (n // blocks)
     bias = math.sqrt(d) * hinge(t, k)
     if noise == "cdp":
-        std = math.sqrt(d) * moved / math.sqrt(2 * setting.rho)
+        std = math.sqrt(d) * sensitivity / math.sqrt(2 * setting.rho)
         norm = std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
         energy = d * std**2
     else:
-        width = d * moved / setting.laplace_epsilon
+        width = d * sensitivity / setting.laplace_epsilon
         norm = width * math.sqrt(d) * math.log(2 * d / beta)
         energy = 2 * d * width**2
     if form == "expected":
@@ -268,11 +268,11 @@ def plain_iterative(setting):
     kappa = (k - 1) ** (k - 1) / k**k
     best = math.inf
     for groups in range(8, min(120, n) + 1):
-        used = n // groups * groups
+        records = n // groups * groups
         margin = 0.5 - math.sqrt(math.log(20) / (2 * groups))
         if margin <= 0:
             continue
-        spread = np.sqrt(moment**2 / used + 2 * GRID**2 * groups / (setting.rho * used**2))
+        spread = np.sqrt(moment**2 / records + 2 * GRID**2 * groups / (setting.rho * records**2))
         r0 = (4 * math.sqrt(d) + math.sqrt(groups)) * spread / margin
         bias = kappa * d ** ((k - 1) / 2) * moment**k * GRID ** (1 - k)
         best = min(best, float(np.min(6 * r0 + bias)))
@@ -280,15 +280,21 @@ def plain_iterative(setting):
 
 
 PLAIN = {
-    "upper.mean.cwme-cdp-expected": lambda at: plain_coordinatewise(at, "cdp", "expected"),
-    "upper.mean.cwme-pure-expected": lambda at: plain_coordinatewise(at, "pure", "expected"),
-    "upper.mean.cwme-cdp-probability": lambda at: plain_coordinatewise(at, "cdp", "tail"),
-    "upper.mean.cwme-pure-probability": lambda at: plain_coordinatewise(at, "pure", "tail"),
-    "upper.mean.smoothed-expected": lambda at: plain_smoothed(at, "expected"),
-    "upper.mean.smoothed-probability": lambda at: plain_smoothed(at, "tail"),
-    "upper.mean.clipped-probability": lambda at: plain_clipped(at, "probability"),
-    "upper.mean.clipped-expected": lambda at: plain_clipped(at, "expected"),
-    "upper.mean.clipped-expected-coordinate": lambda at: plain_clipped(at, "coordinate"),
+    "upper.mean.cwme-cdp-expected": lambda setting: plain_coordinatewise(
+        setting, "cdp", "expected"
+    ),
+    "upper.mean.cwme-pure-expected": lambda setting: plain_coordinatewise(
+        setting, "pure", "expected"
+    ),
+    "upper.mean.cwme-cdp-probability": lambda setting: plain_coordinatewise(setting, "cdp", "tail"),
+    "upper.mean.cwme-pure-probability": lambda setting: plain_coordinatewise(
+        setting, "pure", "tail"
+    ),
+    "upper.mean.smoothed-expected": lambda setting: plain_smoothed(setting, "expected"),
+    "upper.mean.smoothed-probability": lambda setting: plain_smoothed(setting, "tail"),
+    "upper.mean.clipped-probability": lambda setting: plain_clipped(setting, "probability"),
+    "upper.mean.clipped-expected": lambda setting: plain_clipped(setting, "expected"),
+    "upper.mean.clipped-expected-coordinate": lambda setting: plain_clipped(setting, "coordinate"),
     "upper.mean.iterative-probability": plain_iterative,
 }
 SETTINGS = [

@@ -54,13 +54,13 @@ SIGNS = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance == "hypercube")
 REST = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance != "hypercube")
 
 
-@pytest.mark.parametrize("where", REVIEWED, ids=str)
+@pytest.mark.parametrize("fields", REVIEWED, ids=str)
 @pytest.mark.parametrize(("kind", "q"), SPARSE)
 def test_a_lower_bound_on_a_mean_is_claimed_only_where_the_set_holds_its_prior(
-    kind: str, q: float | None, where: dict[str, Any]
+    kind: str, q: float | None, fields: dict[str, Any]
 ) -> None:
     """Those over signs take a cube inside of the set; the others say nothing there."""
-    point = mean_in(kind, q, **where)
+    point = mean_in(kind, q, **fields)
     for row in REST:
         failures = evaluate(point, row).failures
         assert any("does not hold all the means" in sentence for sentence in failures), row.card
@@ -114,32 +114,32 @@ def test_a_lower_bound_has_no_value_on_a_set_that_lacks_its_hard_instances(
     problem: str, kind: str, q: float | None
 ) -> None:
     point = replace(mean_in(kind, q), problem=problem, methods=default_methods(problem))
-    apart = [e for e in evaluate_all(point) if e.refusal]
-    assert apart and {e.bound.card.kind for e in apart} == {"lower"}
-    for e in apart:
+    refused = [e for e in evaluate_all(point) if e.refusal]
+    assert refused and {e.bound.card.kind for e in refused} == {"lower"}
+    for e in refused:
         assert math.isnan(e.value) and all(map(math.isnan, e.terms.values()))
-        shown = evaluation_json(e)
-        assert (shown["value"], shown["holds"]) == (None, False)
-        assert shown["failures"] == list(e.failures)
+        document = evaluation_json(e)
+        assert (document["value"], document["holds"]) == (None, False)
+        assert document["failures"] == list(e.failures)
     if problem == "mean":
-        assert [e.bound for e in apart] == list(REST)
+        assert [e.bound for e in refused] == list(REST)
 
 
 @pytest.mark.parametrize(("kind", "q"), CUBES)
 def test_a_lower_bound_keeps_its_value_where_its_hard_instances_are(
     kind: str, q: float | None
 ) -> None:
-    kept = [e for e in evaluate_all(mean_in(kind, q)) if e.bound.card.kind == "lower"]
-    assert kept and not any(e.refusal or math.isnan(e.value) for e in kept)
+    evaluations = [e for e in evaluate_all(mean_in(kind, q)) if e.bound.card.kind == "lower"]
+    assert evaluations and not any(e.refusal or math.isnan(e.value) for e in evaluations)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in GEOMETRIES if kind != "l2"])
 def test_a_sentence_calls_a_set_by_its_words_and_not_by_its_class(kind: str) -> None:
     point = mean_in(kind, 1.5 if kind == "lq" else None)
     body = point.setting.body
-    said = " ".join(f for e in evaluate_all(point) for f in e.failures)
-    assert not re.search(r"[A-Z][a-z0-9]+[A-Z]", said)
-    assert (body.name in said) is (kind != "linf")
+    sentences = " ".join(f for e in evaluate_all(point) for f in e.failures)
+    assert not re.search(r"[A-Z][a-z0-9]+[A-Z]", sentences)
+    assert (body.name in sentences) is (kind != "linf")
     assert body.name.split(" ")[0] in ("a", "an", "the") and type(body).__name__ not in body.name
 
 
@@ -160,8 +160,8 @@ def test_the_lower_bounds_hold_in_a_set_that_holds_the_cube_of_the_priors(
         tracing = largest_tracing_probability(d, p, radius, CONCENTRATED)
         assert all(body.contains(mean_scale(tracing, p) * CONCENTRATED * x, 1e-9) for x in signs)
         words = mean_scale(largest_spike_probability("spike", d, p, radius), p) * (signs > 0)
-        moved = words - mean_scale(largest_spike_probability("spike", d, p, radius), p) / 2
-        assert all(body.contains(x, 1e-9) for x in moved)
+        centred = words - mean_scale(largest_spike_probability("spike", d, p, radius), p) / 2
+        assert all(body.contains(x, 1e-9) for x in centred)
 
 
 def test_a_simplex_of_one_dimension_is_refused_before_anything_runs() -> None:
@@ -202,16 +202,18 @@ def test_every_bound_has_a_value_in_the_smallest_dimension(problem: str, kind: s
             except InvalidInput:
                 continue
             tried += 1
-            for made in evaluate_all(point):
-                assert math.isnan(made.value) is bool(made.refusal), made.bound.card.slug
+            for evaluation in evaluate_all(point):
+                assert math.isnan(evaluation.value) is bool(evaluation.refusal), (
+                    evaluation.bound.card.slug
+                )
     assert tried == (0 if kind in ("simplex", "group-l1") else 6)
 
 
 @pytest.mark.parametrize("noise", ["cdp", "pure"])
 def test_the_printed_constants_are_shown_at_the_level_of_the_theorem(noise: str) -> None:
     """Theorem 4.1 needs tau >= 10: the formula shown and the value both take no smaller one."""
-    shown = bound(f"upper.mean.cwme-{noise}-paper").card.latex
-    assert r"\tau=\max\Big\{10," in shown
+    formula = bound(f"upper.mean.cwme-{noise}-paper").card.latex
+    assert r"\tau=\max\Big\{10," in formula
     n, d, p, size = 10_000, 20, 4.0, math.log(2 * 20 / 0.1)
     for rho, epsilon in ((0.5, None), (None, 1.0), (None, 1e6)):
         budget = {"rho": rho, "epsilon": epsilon, "delta": None if epsilon is None else 0.0}

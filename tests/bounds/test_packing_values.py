@@ -75,9 +75,9 @@ TABLE = (
 FORMS = ("l2", "squared", "linear")
 
 
-@each(("at", "printed"), TABLE)
-def test_the_table_is_reproduced_to_its_digits(at, printed):
-    n, d, k, epsilon, delta, q = at
+@each(("point", "printed"), TABLE)
+def test_the_table_is_reproduced_to_its_digits(point, printed):
+    n, d, k, epsilon, delta, q = point
     values = [packing.packing(form, q, n, d, k, epsilon, delta) for form in FORMS]
     values += [assouad.assouad(form, q, n, d, k, epsilon, delta) for form in FORMS]
     for value, text in zip(values, printed, strict=True):
@@ -122,7 +122,7 @@ def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed
 
 
 @each(
-    ("at", "printed"),
+    ("point", "printed"),
     [
         ((10_000, 200, 4, 1, 1e-6, 0.01, 6), (0.521479, 0.0800275, 0.00640707)),
         ((10_000, 20, 2, 1, 1e-6, 0.001, 2), (0.521134, 0.0470741, 0.00252488)),
@@ -131,8 +131,8 @@ def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed
         ((1000, 500, 3, 4, 1e-5, 0.025, 4), (1.825556, 0.495593, 0.245612)),
     ],
 )
-def test_tracing_with_the_sharper_constant_is_reproduced(at, printed):
-    n, d, k, epsilon, delta, q, u = at
+def test_tracing_with_the_sharper_constant_is_reproduced(point, printed):
+    n, d, k, epsilon, delta, q, u = point
     leakage = approximate_leakage(epsilon, delta, d)
     bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
     numbers = (leakage.kappa(d), bounds.value_at("l2", q, u), bounds.value_at("squared", q, u))
@@ -174,23 +174,23 @@ def least_loss(loss: np.ndarray, ratio: float, delta: float) -> float:
     cost = np.concatenate([loss.T.ravel() / hypotheses, np.zeros(len(pairs) * answers)])
     from scipy.sparse import lil_matrix
 
-    above = lil_matrix((len(pairs) * (answers + 1), len(cost)))
-    limit = np.zeros(above.shape[0])
+    constraints = lil_matrix((len(pairs) * (answers + 1), len(cost)))
+    limit = np.zeros(constraints.shape[0])
     row = 0
     for number, (i, j) in enumerate(pairs):
         for a in range(answers):
-            above[row, i * answers + a] = 1
-            above[row, j * answers + a] = -ratio
-            above[row, excess + number * answers + a] = -1
+            constraints[row, i * answers + a] = 1
+            constraints[row, j * answers + a] = -ratio
+            constraints[row, excess + number * answers + a] = -1
             row += 1
-        above[row, excess + number * answers : excess + (number + 1) * answers] = 1
+        constraints[row, excess + number * answers : excess + (number + 1) * answers] = 1
         limit[row] = delta
         row += 1
     whole = lil_matrix((hypotheses, len(cost)))
     for i in range(hypotheses):
         whole[i, i * answers : (i + 1) * answers] = 1
     solution = linprog(
-        cost, A_ub=above.tocsr(), b_ub=limit, A_eq=whole.tocsr(), b_eq=np.ones(hypotheses)
+        cost, A_ub=constraints.tocsr(), b_ub=limit, A_eq=whole.tocsr(), b_eq=np.ones(hypotheses)
     )
     assert solution.status == 0
     return float(solution.fun)
@@ -202,11 +202,11 @@ def test_no_private_answer_in_two_dimensions_is_below_the_packing_bound(ratio, d
     y = np.array(list(product(points, repeat=2)))
     gaps = y[:, None, :] - signs(2)
     distance = np.linalg.norm(gaps, axis=2)
-    inside = y[np.linalg.norm(y, axis=1) <= 1 + 1e-12]
+    answers = y[np.linalg.norm(y, axis=1) <= 1 + 1e-12]
     losses = {
         "l2": distance,
         "squared": distance**2,
-        "linear": math.sqrt(2) - inside @ signs(2).T,
+        "linear": math.sqrt(2) - answers @ signs(2).T,
     }
     for form, loss in losses.items():
         exact = least_loss(loss, math.exp(ratio), delta)
@@ -230,8 +230,8 @@ def test_the_distance_is_the_least_expectile_over_all_answers(d):
             k = np.arange(1, len(loss) + 1)
             growth = math.expm1(ratio)
             t = (loss.sum() + growth * heads) / (len(loss) + growth * k)
-            above = np.append(loss[1:], np.inf)
-            return float(t[np.argmax((loss <= t + 1e-12) & (t <= above + 1e-12))])
+            next_loss = np.append(loss[1:], np.inf)
+            return float(t[np.argmax((loss <= t + 1e-12) & (t <= next_loss + 1e-12))])
 
         starts = [0.3 * source.standard_normal(d) for _ in range(6)]
         starts += [np.full(d, x) for x in (0.2, 0.5, 0.9)]
@@ -252,13 +252,13 @@ def test_the_diagonal_is_the_worst_direction_for_convex_second_derivatives():
         d = int(source.integers(2, 10))
         u = source.standard_normal(d) * source.random(d) ** 3
         u /= np.linalg.norm(u)
-        own, equal = signs(d) @ u, signs(d) @ np.full(d, d**-0.5)
+        products, equal = signs(d) @ u, signs(d) @ np.full(d, d**-0.5)
         tau, rho = source.uniform(-1, 2), source.uniform(0.05, 1) * math.sqrt(d)
         for g in (
             lambda x, tau=tau: np.maximum(x - tau, 0) ** 3,
             lambda x, d=d, rho=rho: -np.sqrt(np.maximum(d + rho**2 - 2 * rho * x, 0)),
         ):
-            assert np.mean(g(own)) <= np.mean(g(equal)) + 1e-12
+            assert np.mean(g(products)) <= np.mean(g(equal)) + 1e-12
         # With the exponent 2 it is false: the mean depends on the direction both ways.
     u = np.array([1.0, 0.0, 0.0])
     square = [np.mean(np.maximum(signs(3) @ v - 0.9, 0) ** 2) for v in (u, np.full(3, 3**-0.5))]
@@ -295,7 +295,7 @@ def test_the_majorants_of_what_is_missing_are_above_it():
     source = np.random.default_rng(5)
     for d in (2, 4, 9):
         table = expectiles._distances(d)
-        e, log_excess = expectiles._excesses(d)
+        e, log_excess = packing._excesses(d)
         for _ in range(60):
             rho = int(source.integers(1, len(table.rho)))
             y = source.standard_normal(d)
@@ -307,11 +307,11 @@ def test_the_majorants_of_what_is_missing_are_above_it():
             assert missing <= math.exp(table.log_missing(level)[rho]) + 1e-12
             g = source.uniform(0, 3)
             v = math.sqrt(d + table.rho[rho] ** 2 + 2 * table.rho[rho] * g)
-            beyond = np.mean(np.maximum(loss - v, 0))
-            assert beyond <= table.rho[rho] / v * float(expectiles.omega(g)) + 1e-12
-            at = int(source.integers(0, len(e)))
-            over = np.mean(np.maximum(signs(d) @ (y / table.rho[rho]) - e[at], 0))
-            assert over <= math.exp(log_excess[at]) + 1e-12
+            excess = np.mean(np.maximum(loss - v, 0))
+            assert excess <= table.rho[rho] / v * float(expectiles.omega(g)) + 1e-12
+            place = int(source.integers(0, len(e)))
+            mean_excess = np.mean(np.maximum(signs(d) @ (y / table.rho[rho]) - e[place], 0))
+            assert mean_excess <= math.exp(log_excess[place]) + 1e-12
 
 
 def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
@@ -375,14 +375,14 @@ def test_the_rows_never_fall_below_the_forms_that_they_replace():
             "hypercube", setting.d, setting.moment_order, setting.constants.mean_gradient_bound
         )
         for form, suffix in (("l2", ""), ("squared", "-squared")):
-            now = bound(f"lower.mean.approx-assouad{suffix}").value(setting)
-            before = max(
+            value = bound(f"lower.mean.approx-assouad{suffix}").value(setting)
+            old_value = max(
                 former_assouad(form, float(q), setting, delta)
                 for q in np.minimum(
                     cap, np.geomspace(0.05, 4, 25) / setting.budget.epsilon / setting.n
                 )
             )
-            assert now >= before * (1 - 1e-3)
+            assert value >= old_value * (1 - 1e-3)
 
 
 @each("n", [1, 1000, 10**9])

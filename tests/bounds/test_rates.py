@@ -39,8 +39,8 @@ def test_log_log_slopes_of_the_private_terms(k):
     expected = {
         cdp: (-a, (1 + a) / 2, -a / 2),
         pure: (-a, 0.5 + a, -a),
-        lambda *at: directional_rate(zcdp(*at)): (-a, a, -a / 2),
-        lambda *at: clipped_rate(zcdp(*at)): (-a, (1 + a) / 2, -a / 2),
+        lambda *sizes: directional_rate(zcdp(*sizes)): (-a, a, -a / 2),
+        lambda *sizes: clipped_rate(zcdp(*sizes)): (-a, (1 + a) / 2, -a / 2),
     }
     for rate, slopes in expected.items():
         for axis, value in enumerate(slopes):

@@ -87,14 +87,18 @@ ZCDP = (
 )
 
 
-def one(x: float) -> np.ndarray:
+def array_of(x: float) -> np.ndarray:
     return np.array([x], dtype=np.float64)
 
 
-def three(at: TracingBounds, q: float, u: float) -> list[float]:
+def three_values(bounds: TracingBounds, q: float, u: float) -> list[float]:
     """T1 and T2 at q, T3 at q/4."""
-    linear = float(at.linear_at(one(q / 4), one(u))[0])
-    return [float(at.l2_at(one(q), one(u))[0]), float(at.squared_at(one(q), one(u))[0]), linear]
+    linear = float(bounds.linear_at(array_of(q / 4), array_of(u))[0])
+    return [
+        float(bounds.l2_at(array_of(q), array_of(u))[0]),
+        float(bounds.squared_at(array_of(q), array_of(u))[0]),
+        linear,
+    ]
 
 
 def check(values: list[float], printed: str) -> None:
@@ -103,25 +107,27 @@ def check(values: list[float], printed: str) -> None:
         assert float(f"{value:.6g}") == pytest.approx(float(text), rel=1.01e-6), (value, text)
 
 
-@pytest.mark.parametrize(("at", "printed"), APPROX)
-def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(at, printed):
-    n, d, k, epsilon, delta, q, u = at
+@pytest.mark.parametrize(("point", "printed"), APPROX)
+def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(point, printed):
+    n, d, k, epsilon, delta, q, u = point
     leakage = approximate_leakage(epsilon, delta, d)
     leakage = replace(leakage, pairs=leakage.pairs[:2])
-    check(three(TracingBounds(n=n, d=d, moment_order=k, leakage=leakage), q, u), printed)
+    check(three_values(TracingBounds(n=n, d=d, moment_order=k, leakage=leakage), q, u), printed)
 
 
-@pytest.mark.parametrize(("at", "printed"), ZCDP)
-def test_the_table_for_concentrated_privacy_is_reproduced_to_six_digits(at, printed):
-    n, d, k, rho, q, u, own = at
-    values = three(TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho)), q, u)
-    values.append(rate_distortion.distortion(own, n, d, k, rho))
-    values.append(rate_distortion.distortion(own, n, d, k, rho, squared=True))
+@pytest.mark.parametrize(("point", "printed"), ZCDP)
+def test_the_table_for_concentrated_privacy_is_reproduced_to_six_digits(point, printed):
+    n, d, k, rho, q, u, best_q = point
+    values = three_values(
+        TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho)), q, u
+    )
+    values.append(rate_distortion.distortion(best_q, n, d, k, rho))
+    values.append(rate_distortion.distortion(best_q, n, d, k, rho, squared=True))
     check(values, printed)
 
 
 @pytest.mark.parametrize(
-    ("at", "l2", "squared", "own", "own_squared"),
+    ("at", "l2", "squared", "best_l2", "own_squared"),
     [
         ((10_000, 200, 4, 0.5), 0.0495, 0.003350, 0.0538, 0.002890),
         ((2000, 30, 2.2, 0.2), 0.1461, 0.02885, 0.1221, 0.01491),
@@ -132,7 +138,7 @@ def test_the_table_for_concentrated_privacy_is_reproduced_to_six_digits(at, prin
     ],
 )
 def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
-    at, l2, squared, own, own_squared
+    at, l2, squared, best_l2, own_squared
 ):
     n, d, k, rho = at
     p = rate_distortion.best(n, d, k, rho, 1.0)
@@ -143,19 +149,21 @@ def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
     at = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho))
     largest = largest_tracing_probability(d, k, math.inf, CONCENTRATED)
     q, u = at.best_l2(largest)
-    assert float(at.l2_at(one(q), one(u))[0]) == pytest.approx(own, rel=2e-3)
+    assert float(at.l2_at(array_of(q), array_of(u))[0]) == pytest.approx(best_l2, rel=2e-3)
     q, u = at.best_squared(largest)
-    assert float(at.squared_at(one(q), one(u))[0]) == pytest.approx(own_squared, rel=6e-4)
+    assert float(at.squared_at(array_of(q), array_of(u))[0]) == pytest.approx(own_squared, rel=6e-4)
 
 
 def test_the_bounds_of_the_default_scenario():
-    at = TracingBounds(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, 1e-6, 20))
-    assert float(at.l2_at(*map(one, at.best_l2(1.0)))[0]) == pytest.approx(0.0472743, rel=1e-5)
+    bounds = TracingBounds(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, 1e-6, 20))
+    assert float(bounds.l2_at(*map(array_of, bounds.best_l2(1.0)))[0]) == pytest.approx(
+        0.0472743, rel=1e-5
+    )
     for delta in (1e-12, 0.0):  # no jump at delta = 0
-        at = TracingBounds(
+        bounds = TracingBounds(
             n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, delta, 20)
         )
-        bound_l2 = float(at.l2_at(*map(one, at.best_l2(1.0)))[0])
+        bound_l2 = float(bounds.l2_at(*map(array_of, bounds.best_l2(1.0)))[0])
         assert bound_l2 == pytest.approx(0.0472760, rel=1e-5)
     p = assouad.best("l2", 1000, 2, 1.0, 1e-6, 1.0)
     pure = hypercube.best_pure(1000, 1, 2, 1.0, 1.0)
@@ -177,11 +185,11 @@ def plain_pairs(epsilon: float, delta: float, r: float, d: int) -> list[tuple[fl
     )
     m = math.sqrt(-minimum.fun)
     zeta = 2 * (1 - math.sqrt(1 - r * r))
-    first = (math.exp(epsilon) - 1) / math.sqrt(2 * (math.exp(epsilon) + 1)) * m
-    second = math.sqrt(2 * max(0.5, epsilon)) * r * r
+    pair_term = (math.exp(epsilon) - 1) / math.sqrt(2 * (math.exp(epsilon) + 1)) * m
+    square_term = math.sqrt(2 * max(0.5, epsilon)) * r * r
     c = max(plain_expectile(epsilon), math.sqrt(delta * d))
     sharp = (r * r * c, r * r * delta * math.sqrt(d) / c)
-    return [(first, 2 * delta * zeta), (second, delta * zeta), sharp]
+    return [(pair_term, 2 * delta * zeta), (square_term, delta * zeta), sharp]
 
 
 def plain_expectile(epsilon: float) -> float:
@@ -231,15 +239,15 @@ def plain_squared(n, d, k, pairs, kappa, r, q, u):
 
 def plain_linear(n, d, k, pairs, kappa, r, q, u):
     size = math.sqrt(d * r * r / (1 + u))
-    seen = [n * q * kappa / (u * size)]
+    candidates = [n * q * kappa / (u * size)]
     for c, e in pairs:
         x = n * q * c / (u * size)
         slack = n * q * e * math.sqrt(d) * (1 + math.sqrt(1 + u)) / (u * size)
-        seen.append(slack + math.sin(math.atan(x)))
+        candidates.append(slack + math.sin(math.atan(x)))
     if plain_gain(d, u, r) > 0:
         distance = plain_l2(n, d, k, kappa, r, q, u) / (q ** (1 - 1 / k) * size)
-        seen.append(math.sqrt(1 - distance**2))
-    smallest = min(seen)
+        candidates.append(math.sqrt(1 - distance**2))
+    smallest = min(candidates)
     return q ** (1 - 1 / k) * size * max(0.0, 1 - u / (d * (u + 3)) - smallest)
 
 
@@ -263,7 +271,7 @@ def test_tracing_bounds_are_what_plain_formulas_give(point):
     for r in (1.0, CONCENTRATED):
         pairs = plain_pairs(level, delta, r, d)
         kappa = min(c + e * math.sqrt(d) for c, e in pairs)
-        at = TracingBounds(
+        bounds = TracingBounds(
             n=n, d=d, moment_order=k, leakage=approximate_leakage(level, delta, d, r)
         )
         expected = (
@@ -271,46 +279,46 @@ def test_tracing_bounds_are_what_plain_formulas_give(point):
             plain_squared(n, d, k, pairs, kappa, r, q, u),
             plain_linear(n, d, k, pairs, kappa, r, q / 4, u),
         )
-        np.testing.assert_allclose(three(at, q, u), expected, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(three_values(bounds, q, u), expected, rtol=1e-6, atol=1e-12)
     r = CONCENTRATED
     k_of = brentq(lambda x: x - 1 - math.log(x) - 1.5 * level, 1 + 1e-12, 1e3 + 20 * level)
     pairs = [(math.sqrt(2 * level) * r * r, 0.0)]
     kappa = min(pairs[0][0], math.sqrt(16 / 27 * level * k_of))
-    at = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(level))
+    bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(level))
     expected = (
         plain_l2(n, d, k, kappa, r, q, u),
         plain_squared(n, d, k, pairs, kappa, r, q, u),
         plain_linear(n, d, k, pairs, kappa, r, q / 4, u),
     )
-    np.testing.assert_allclose(three(at, q, u), expected, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(three_values(bounds, q, u), expected, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("point", list(random_points(25, 2)))
 def test_the_best_probability_and_shape_beat_a_fine_grid(point):
     n, d, k, level, delta, _, _ = point
     for leakage in (approximate_leakage(level, delta, d), concentrated_leakage(level)):
-        at = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
+        bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
         for largest in (largest_tracing_probability(d, k, math.inf), 1e-3):
             q, u = np.meshgrid(np.geomspace(largest * 1e-8, largest, 400), tracing.SHAPES[::2])
             for form in ("l2", "squared", "linear"):
-                best_q, best_u = getattr(at, f"best_{form}")(largest)
+                best_q, best_u = getattr(bounds, f"best_{form}")(largest)
                 assert 0 < best_q <= largest
-                value = float(getattr(at, f"{form}_at")(one(best_q), one(best_u))[0])
-                grid = float(getattr(at, f"{form}_at")(q, u).max())
+                value = float(getattr(bounds, f"{form}_at")(array_of(best_q), array_of(best_u))[0])
+                grid = float(getattr(bounds, f"{form}_at")(q, u).max())
                 assert value >= grid * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("d", [2, 3, 10, 200])
 @pytest.mark.parametrize("k", [2.0, 3.0, 8.0])
 def test_the_shape_of_the_data_is_the_best_one_without_a_cap(d, k):
-    at = TracingBounds(n=10**6, d=d, moment_order=k, leakage=approximate_leakage(1, 0, d))
-    own = tracing_shape(d, k)
-    fine = np.geomspace(own / 30, own * 30, 4001)
-    q, u = at.best_l2(1.0, fine)
-    assert u == pytest.approx(own, rel=0.02)
-    best = float(at.l2_at(one(q), one(u))[0])
-    q, u = at.best_l2(1.0, one(own))
-    assert float(at.l2_at(one(q), one(u))[0]) == pytest.approx(best, rel=1e-4)
+    bounds = TracingBounds(n=10**6, d=d, moment_order=k, leakage=approximate_leakage(1, 0, d))
+    best_shape = tracing_shape(d, k)
+    fine = np.geomspace(best_shape / 30, best_shape * 30, 4001)
+    q, u = bounds.best_l2(1.0, fine)
+    assert u == pytest.approx(best_shape, rel=0.02)
+    best = float(bounds.l2_at(array_of(q), array_of(u))[0])
+    q, u = bounds.best_l2(1.0, array_of(best_shape))
+    assert float(bounds.l2_at(array_of(q), array_of(u))[0]) == pytest.approx(best, rel=1e-4)
 
 
 # -- the constants, by quadrature ----------------------------------------------------------------
@@ -330,10 +338,10 @@ def test_the_moments_of_the_prior_are_those_of_the_beta_law(u, r):
     variance = d * (square - weight**2) / r**4
     assert variance == pytest.approx(2 * d * u / ((1 + u) ** 2 * (u + 3)), rel=1e-5)
     assert d * mean(lambda x: x * x) == pytest.approx(d * r * r / (1 + u), rel=1e-6)
-    fourth = d * mean(lambda x: x**4) + d * (d - 1) * mean(lambda x: x * x) ** 2
+    fourth_moment = d * mean(lambda x: x**4) + d * (d - 1) * mean(lambda x: x * x) ** 2
     size = math.sqrt(d * r * r / (1 + u))
     # E sqrt(X) >= sqrt(m) (3/2 - E X^2 / (2 m^2)), from which the factor of T3 follows.
-    assert 1.5 - fourth / size**4 / 2 == pytest.approx(1 - u / (d * (u + 3)), rel=1e-5)
+    assert 1.5 - fourth_moment / size**4 / 2 == pytest.approx(1 - u / (d * (u + 3)), rel=1e-5)
 
 
 @pytest.mark.parametrize("r", [0.4, CONCENTRATED, 1.0])
@@ -384,8 +392,8 @@ def plain_mixture(d: int, s: float) -> float:
     """Lambda(s), by a trapezoid over 20,000 nodes in ln lambda from 1e-9 to 1e6."""
     logs, size, means = largest_means()
     terms = d * means - logs / 2 - s * s / (4 * size) + math.log(s / (2 * math.sqrt(math.pi)))
-    inside = float(logsumexp(terms)) + math.log(logs[1] - logs[0])
-    return float(np.logaddexp(inside, -d * math.log(2) + math.log(math.erf(s / 2000))))
+    integral = float(logsumexp(terms)) + math.log(logs[1] - logs[0])
+    return float(np.logaddexp(integral, -d * math.log(2) + math.log(math.erf(s / 2000))))
 
 
 @pytest.mark.parametrize("d", [1, 4, 30])
@@ -396,8 +404,8 @@ def test_the_lines_of_the_distance_are_those_of_the_integral(d):
     for i in chosen:
         s = float(lines[i])
         mixture = plain_mixture(d, s)
-        at = np.linspace(0, d * math.log(2), 50)
-        assert (envelope.value_at(at) >= (-at - mixture) / s * (1 - 1e-6) - 1e-6).all()
+        points = np.linspace(0, d * math.log(2), 50)
+        assert (envelope.value_at(points) >= (-points - mixture) / s * (1 - 1e-6) - 1e-6).all()
         index = int(np.argmin(np.abs(envelope.slopes + 1 / s)))
         if envelope.slopes[index] == pytest.approx(-1 / s, rel=1e-12):
             assert envelope.heights[index] == pytest.approx(-mixture / s, rel=2e-5)
@@ -418,19 +426,20 @@ def test_an_envelope_is_the_largest_line():
 def test_the_largest_mean_is_the_maximum_over_points(size):
     y = np.linspace(0, 1.2, 400_001)
     expected = float((-size * (1 + y * y) + np.logaddexp(2 * size * y, -2 * size * y)).max())
-    log_mean = float(rate_distortion.log_largest_mean(one(math.log(size)))[0])
+    log_mean = float(rate_distortion.log_largest_mean(array_of(math.log(size)))[0])
     assert log_mean == pytest.approx(expected - math.log(2), rel=1e-8)
 
 
 def test_distances_at_no_information_are_those_of_the_best_constant():
     for d in (1, 2, 50, 10**6):
-        assert float(rate_distortion.l2_envelope(d).value_at(one(0.0))[0]) <= math.sqrt(d) * (
+        assert float(rate_distortion.l2_envelope(d).value_at(array_of(0.0))[0]) <= math.sqrt(d) * (
             1 + 1e-9
         )
         assert (
-            float(rate_distortion.l2_envelope(d).value_at(one(d * math.log(2)))[0]) < 0.01 * d**0.5
+            float(rate_distortion.l2_envelope(d).value_at(array_of(d * math.log(2)))[0])
+            < 0.01 * d**0.5
         )
-    assert float(rate_distortion.squared_envelope().value_at(one(0.0))[0]) == pytest.approx(
+    assert float(rate_distortion.squared_envelope().value_at(array_of(0.0))[0]) == pytest.approx(
         1, rel=1e-9
     )
 
@@ -438,12 +447,12 @@ def test_distances_at_no_information_are_those_of_the_best_constant():
 def composed(outer, inner):
     """Return the corners of one rising concave curve of corners after another."""
     (u, v), (x, y) = outer, inner
-    at = {float(t) for t in x}
+    places = {float(t) for t in x}
     for level in u:
         if y[0] < level < y[-1]:
             k = int(np.searchsorted(y, level))
-            at.add(float(x[k - 1] + (level - y[k - 1]) / (y[k] - y[k - 1]) * (x[k] - x[k - 1])))
-    xs = np.array(sorted(at))
+            places.add(float(x[k - 1] + (level - y[k - 1]) / (y[k] - y[k - 1]) * (x[k] - x[k - 1])))
+    xs = np.array(sorted(places))
     return xs, np.interp(np.interp(xs, x, y), u, v)
 
 
@@ -453,20 +462,20 @@ def shares(epsilon: float, delta: float, largest: int):
     a = math.exp(epsilon)
     corner = (1 - delta) / (1 + a)
     # min(1, a x + delta, 1 - (1 - delta - x)/a) on [0, 1]
-    once = (
+    curve_of_one = (
         np.array([0.0, corner, 1 - delta, 1.0]),
         np.array([delta, 1 - corner, 1.0, 1.0]),
     )
     if delta == 0:
-        once = (once[0][[0, 1, 3]], once[1][[0, 1, 3]])
+        curve_of_one = (curve_of_one[0][[0, 1, 3]], curve_of_one[1][[0, 1, 3]])
     curve = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     values = []
     for _ in range(largest + 1):
         x, y = curve
         p, q = np.diff(y), np.diff(x)
-        both = np.where(p + q > 0, p + q, 1.0)
-        values.append((float(np.min(1 - y + x)), float(np.sum(2 * p * q / both))))
-        curve = composed(once, curve)
+        masses = np.where(p + q > 0, p + q, 1.0)
+        values.append((float(np.min(1 - y + x)), float(np.sum(2 * p * q / masses))))
+        curve = composed(curve_of_one, curve)
     return values
 
 
@@ -487,13 +496,13 @@ def plain_assouad(form, q, n, d, k, epsilon, delta):
 def test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid(
     form, delta, epsilon
 ):
-    at = partial(assouad.assouad, form)
+    bound = partial(assouad.assouad, form)
     for n, d, k, q in ((1, 1, 2, 0.3), (40, 3, 2.5, 0.05), (120, 20, 6, 0.02)):
         expected = plain_assouad(form, q, n, d, k, epsilon, delta)
-        assert at(q, n, d, k, epsilon, delta) == pytest.approx(expected, rel=1e-8, abs=1e-14)
+        assert bound(q, n, d, k, epsilon, delta) == pytest.approx(expected, rel=1e-8, abs=1e-14)
         best = assouad.best(form, n, k, epsilon, delta, 0.9)
-        value = at(best, n, d, k, epsilon, delta)
-        grid = [at(float(x), n, d, k, epsilon, delta) for x in np.geomspace(1e-4, 0.9, 120)]
+        value = bound(best, n, d, k, epsilon, delta)
+        grid = [bound(float(x), n, d, k, epsilon, delta) for x in np.geomspace(1e-4, 0.9, 120)]
         assert value >= max(grid) * (1 - 1e-6)
 
 
@@ -501,13 +510,13 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     q, n, d, k, rho = 0.02, 150, 4, 2.5, 0.3
     law = binom.pmf(np.arange(n + 1), n, q)
     lines = rate_distortion.l2_envelope(d)
-    distance = sum(p * float(lines.value_at(one(rho * b * b))[0]) for b, p in enumerate(law))
+    distance = sum(p * float(lines.value_at(array_of(rho * b * b))[0]) for b, p in enumerate(law))
     bound_value = rate_distortion.distortion(q, n, d, k, rho)
     assert bound_value == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
 
     def square(b):
         def negative(log_size):
-            mean = float(rate_distortion.log_largest_mean(one(log_size))[0])
+            mean = float(rate_distortion.log_largest_mean(array_of(log_size))[0])
             return -(-rho * b * b - d * mean) / math.exp(log_size)
 
         inner = minimize_scalar(negative, bounds=(math.log(0.5), 9), method="bounded")
@@ -552,10 +561,10 @@ def test_the_cap_keeps_every_mean_within_the_bound():
 def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, level, delta):
     longest = math.sqrt(d)
     for leakage in (approximate_leakage(level, delta, d), concentrated_leakage(level)):
-        at = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
+        bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
         for form, largest in (("l2", longest), ("squared", d), ("linear", longest)):
-            q, u = getattr(at, f"best_{form}")(largest_tracing_probability(d, k, 3.0))
-            value = float(getattr(at, f"{form}_at")(one(q), one(u))[0])
+            q, u = getattr(bounds, f"best_{form}")(largest_tracing_probability(d, k, 3.0))
+            value = float(getattr(bounds, f"{form}_at")(array_of(q), array_of(u))[0])
             assert 0 <= value <= min(largest, 9.0) * (1 + 1e-9)
     for form, largest in (("l2", longest), ("squared", d), ("linear", longest)):
         best = assouad.best(form, n, k, level, delta, 1.0)

@@ -32,8 +32,8 @@ from dpsco_core.methods.mean import (
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
+from tests.bound_marks import declared, run_at_parameters_of
 from tests.folded import crossed
-from tests.second import declared, run_at_parameters_of
 
 TRIALS = 40
 BETA = 0.05
@@ -49,28 +49,28 @@ def unit(setting):
 def coordinatewise(noise, form):
     make = CoordinatewiseCDP if noise == "gaussian" else CoordinatewisePure
 
-    def method(at):
+    def method(setting):
         if form == "paper":
-            tau = max(10.0, upper_coordinatewise.printed_threshold(at, noise))
-            blocks = math.ceil(4 * math.log(2 * at.d / 0.1))
+            tau = max(10.0, upper_coordinatewise.printed_threshold(setting, noise))
+            blocks = math.ceil(4 * math.log(2 * setting.d / 0.1))
             return make(threshold=tau, blocks=blocks, calibration="paper")
         if form == "expected":
             args, formula, blocks = (), upper_coordinatewise.mean_square, 1
         else:
             args, formula = (BETA,), upper_coordinatewise.high_probability
-            blocks = upper_coordinatewise.even_blocks(at.d, BETA)
-        at_best = formula(unit(at), noise, *args).noise
-        at_one = formula(unit(at), noise, *args, tau=1.0).noise
+            blocks = upper_coordinatewise.even_blocks(setting.d, BETA)
+        at_best = formula(unit(setting), noise, *args).noise
+        at_one = formula(unit(setting), noise, *args, tau=1.0).noise
         return make(threshold=at_best / at_one, blocks=blocks)
 
     return method
 
 
 def smoothed(form):
-    def method(at):
+    def method(setting):
         args = (BETA,) if form == "high_probability" else ()
         formula = getattr(upper_smoothed, form)
-        tau = formula(unit(at), *args).noise / formula(unit(at), *args, tau=1).noise
+        tau = formula(unit(setting), *args).noise / formula(unit(setting), *args, tau=1).noise
         return NoiseSmoothing(tau=tau, smoothing_variance=1.0)
 
     return method
@@ -112,28 +112,28 @@ def iterative(form):
 
 
 METHODS = {
-    "upper.mean.sample": lambda at: SampleMean(),
-    "upper.mean.median-of-means-probability": lambda at: MedianOfMeans(),
+    "upper.mean.sample": lambda setting: SampleMean(),
+    "upper.mean.median-of-means-probability": lambda setting: MedianOfMeans(),
     "upper.mean.smoothed-expected": smoothed("mean_square"),
     "upper.mean.smoothed-probability": smoothed("high_probability"),
     "upper.mean.clipped-paper": clipped("paper"),
     "upper.mean.clipped-probability": clipped("probability"),
     "upper.mean.clipped-expected": clipped("expected"),
     "upper.mean.clipped-expected-coordinate": clipped("coordinate"),
-    "upper.mean.adaptive-expected": lambda at: AdaptiveClipping(mode="single"),
+    "upper.mean.adaptive-expected": lambda setting: AdaptiveClipping(mode="single"),
     "upper.mean.iterative-paper": iterative("paper"),
     "upper.mean.iterative-probability": iterative("probability"),
     # Below p = 2 the methods' own levels are those of the bounds.
-    "upper.mean.clipped-below-two": lambda at: SimpleClipping(),
-    "upper.mean.cwme-cdp-below-two": lambda at: CoordinatewiseCDP(),
-    "upper.mean.cwme-pure-below-two": lambda at: CoordinatewisePure(),
+    "upper.mean.clipped-below-two": lambda setting: SimpleClipping(),
+    "upper.mean.cwme-cdp-below-two": lambda setting: CoordinatewiseCDP(),
+    "upper.mean.cwme-pure-below-two": lambda setting: CoordinatewisePure(),
 } | {
     f"upper.mean.cwme-{name}-{form}": coordinatewise(noise, form)
     for name, noise in (("cdp", "gaussian"), ("pure", "laplace"))
     for form in ("paper", "probability", "expected")
 }
 METHODS |= {
-    slug: lambda at, method=b.evaluate.method: method
+    slug: lambda setting, method=b.evaluate.method: method
     for slug, b in BY_SLUG.items()
     if b.parameters == "run" and slug not in METHODS
 }
@@ -175,11 +175,11 @@ EVERY_HYPOTHESIS_HOLDS = ("many records", "many records, plane")
 SLOW_IN_THE_PLANE = "upper.mean.iterative-paper"  # the search among 2397 points
 
 
-def errors(which, setting, method, trials, seed):
+def errors(problem, setting, method, trials, seed):
     rng = np.random.default_rng(seed)
     values = []
     for _ in range(trials):
-        problem_drawn = which.draw(rng)
+        problem_drawn = problem.draw(rng)
         rows = problem_drawn.sample(setting.n, rng)
         release = method.release(rows, method.plan(setting), Ledger(setting.budget), rng)
         values.append(problem_drawn.error(release.value))
@@ -203,8 +203,8 @@ def test_every_explicit_upper_bound_has_a_run():
 
 @pytest.mark.parametrize(("slug", "name"), crossed(3, sorted(METHODS), CASES))
 def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
-    which, n, rho = CASES[name]
-    setting = which.setting(n, ZCDP(rho=rho))
+    problem, n, rho = CASES[name]
+    setting = problem.setting(n, ZCDP(rho=rho))
     bound = BY_SLUG[slug]
     if any("vacuous" not in sentence for sentence in bound.failures(setting)):
         assert name not in EVERY_HYPOTHESIS_HOLDS or bound.has_scope
@@ -212,32 +212,32 @@ def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
     if slug == SLOW_IN_THE_PLANE and setting.d == 2:
         return
     trials = TRIALS if n <= 1000 else 12
-    measured = errors(which, setting, METHODS[slug](setting), trials, 1000 + EXPLICIT.index(slug))
+    measured = errors(problem, setting, METHODS[slug](setting), trials, 1000 + EXPLICIT.index(slug))
     assert_holds(bound, setting, measured)
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("slug", ["cwme-cdp", "cwme-pure"])
 def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(slug, name):
-    which, n, rho = CASES[name]
-    setting = which.setting(n, ZCDP(rho=rho))
+    problem, n, rho = CASES[name]
+    setting = problem.setting(n, ZCDP(rho=rho))
     form = "expected" if setting.moment_order >= 2 else "below-two"
     method = CoordinatewiseCDP() if slug == "cwme-cdp" else CoordinatewisePure()
     trials = TRIALS if n <= 1000 else 12
-    measured = errors(which, setting, method, trials, 77)
+    measured = errors(problem, setting, method, trials, 77)
     assert_holds(BY_SLUG[f"upper.mean.{slug}-{form}"], setting, measured)
 
 
 def test_a_radius_for_which_a_bound_is_not_stated_can_err_more():
     """The bound's radius suits its own moment class; one that clips nothing has too much noise."""
-    which = ordinary(Pareto, 200, 2.0, 0.05)
-    setting = which.setting(300, ZCDP(rho=0.05))
+    problem = ordinary(Pareto, 200, 2.0, 0.05)
+    setting = problem.setting(300, ZCDP(rho=0.05))
     bound = BY_SLUG["upper.mean.clipped-expected"]
     no_clip = SimpleClipping(radius=math.sqrt(200) + 1)
-    assert errors(which, setting, no_clip, 10, 5).mean() > 2 * bound.value(setting)
-    assert errors(which, setting, SimpleClipping(), 10, 5).mean() < bound.value(setting)
+    assert errors(problem, setting, no_clip, 10, 5).mean() > 2 * bound.value(setting)
+    assert errors(problem, setting, SimpleClipping(), 10, 5).mean() < bound.value(setting)
     assert_holds(
-        bound, setting, errors(which, setting, METHODS[bound.card.slug](setting), TRIALS, 6)
+        bound, setting, errors(problem, setting, METHODS[bound.card.slug](setting), TRIALS, 6)
     )
 
 

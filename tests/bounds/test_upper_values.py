@@ -27,8 +27,8 @@ RADIUS = 22.802972962
 
 def zcdp(n, d, order, rho, moment=1.0, mean_bound=0.0):
     """Unit moments in every coordinate and mean 0, unless told otherwise."""
-    at = {"directional_moment": moment, "mean_bound": mean_bound}
-    return make_setting(n, d, order, ZCDP(rho=rho), **at)
+    fields = {"directional_moment": moment, "mean_bound": mean_bound}
+    return make_setting(n, d, order, ZCDP(rho=rho), **fields)
 
 
 def laplace(n, d, order, epsilon, mean_bound):
@@ -128,20 +128,24 @@ def test_the_smallest_useful_n_of_theorem_2_is_the_reference(d, epsilon, p, prin
 
 
 def test_the_group_radius_of_the_theory():
-    at = (10_000, 10, 1.0)
-    assert upper_iterative.group_radius(*at, RHO_15, RADIUS, 2397) == pytest.approx(
+    arguments = (10_000, 10, 1.0)
+    assert upper_iterative.group_radius(*arguments, RHO_15, RADIUS, 2397) == pytest.approx(
         2607.788255, rel=1e-9
     )
-    assert upper_iterative.group_radius(*at, 3.68991991789e-4, RADIUS, 2397) == pytest.approx(
-        16096.3107, rel=1e-8
-    )
+    assert upper_iterative.group_radius(
+        *arguments, 3.68991991789e-4, RADIUS, 2397
+    ) == pytest.approx(16096.3107, rel=1e-8)
 
 
 def test_the_quantile_form_contains_the_printed_one():
-    at = (10_000, 10, 1.0, RHO_15, RADIUS, 2397)
-    ratio = upper_iterative.group_radius(*at, tau=0.4) / upper_iterative.group_radius(*at)
+    arguments = (10_000, 10, 1.0, RHO_15, RADIUS, 2397)
+    ratio = upper_iterative.group_radius(*arguments, tau=0.4) / upper_iterative.group_radius(
+        *arguments
+    )
     assert ratio == pytest.approx(0.25)
-    assert upper_iterative.unsplit_radius(*at, 0.05, tau=0.1) < upper_iterative.group_radius(*at)
+    assert upper_iterative.unsplit_radius(*arguments, 0.05, tau=0.1) < upper_iterative.group_radius(
+        *arguments
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,10 +167,10 @@ def test_the_iterative_bound_is_minimised_over_the_radius(p):
     setting = zcdp(n, d, p, rho)
     total = math.fsum(upper_iterative.printed(setting))
     bias = upper_clipped.printed_bias(setting)
-    used = n // 2397 * 2397
+    records = n // 2397 * 2397
     grid = np.geomspace(0.1, 1e5, 4000)
     lowest = min(
-        6 * upper_iterative.group_radius(used, d, 1.0, rho, float(r), 2397)
+        6 * upper_iterative.group_radius(records, d, 1.0, rho, float(r), 2397)
         + bias.at_radius(float(r))
         for r in grid
     )
@@ -174,8 +178,8 @@ def test_the_iterative_bound_is_minimised_over_the_radius(p):
 
 
 def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
-    few, pure = zcdp(2396, 10, 3, 1.0), laplace(10**6, 10, 3, 1.0, 1.0)
-    assert upper_iterative.printed(few) == (math.inf, math.inf)
+    too_few, pure = zcdp(2396, 10, 3, 1.0), laplace(10**6, 10, 3, 1.0, 1.0)
+    assert upper_iterative.printed(too_few) == (math.inf, math.inf)
     assert upper_iterative.general_quantile(pure, 0.05)[0] == math.inf
 
 
@@ -210,10 +214,14 @@ def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
     best = upper_coordinatewise.mean_square(setting, noise).root_sum_square()
     high = upper_coordinatewise.high_probability(setting, noise, 0.05).total()
     for tau in 1.3 / 3 + np.geomspace(0.01, 300, 500):
-        at = upper_coordinatewise.mean_square(setting, noise, tau=float(tau)).root_sum_square()
-        assert best <= at * (1 + 1e-9)
-        at = upper_coordinatewise.high_probability(setting, noise, 0.05, tau=float(tau)).total()
-        assert high <= at * (1 + 1e-9)
+        candidate = upper_coordinatewise.mean_square(
+            setting, noise, tau=float(tau)
+        ).root_sum_square()
+        assert best <= candidate * (1 + 1e-9)
+        candidate = upper_coordinatewise.high_probability(
+            setting, noise, 0.05, tau=float(tau)
+        ).total()
+        assert high <= candidate * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 2.3, 4, 12])
@@ -329,26 +337,26 @@ def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_f
 
 @pytest.mark.parametrize("order", [2.0, 3.0, 6.0])
 def test_clipping_far_from_the_origin_is_biased_by_records_far_from_the_mean_only(order):
-    d, far = 20, 50.0
-    setting = zcdp(10_000, d, order, 0.03, mean_bound=far)
+    d, bound_on_mean = 20, 50.0
+    setting = zcdp(10_000, d, order, 0.03, mean_bound=bound_on_mean)
     bias, slope = upper_clipped.coordinate_bias(setting), math.sqrt(2 * d / 0.03) / 10_000
     radius = bias.best_radius_squared(slope)
-    assert radius > far
+    assert radius > bound_on_mean
     # The best radius of a plain search.
-    others = far + np.geomspace(1e-2, 1e4, 20_001)
-    values = [bias.at_radius(r) ** 2 + (slope * r) ** 2 for r in others]
+    radii = bound_on_mean + np.geomspace(1e-2, 1e4, 20_001)
+    values = [bias.at_radius(r) ** 2 + (slope * r) ** 2 for r in radii]
     assert bias.at_radius(radius) ** 2 + (slope * radius) ** 2 <= min(values) * (1 + 1e-9)
-    assert radius == pytest.approx(others[int(np.argmin(values))], rel=2e-3)
+    assert radius == pytest.approx(radii[int(np.argmin(values))], rel=2e-3)
     # Spikes along (1, ..., 1) away from the origin, each coordinate with its whole moment: two
-    # points of mean `far` that nearly attain the bound.
-    long = order / (order - 1) * (radius - far)
+    # points of mean `bound_on_mean` that nearly attain the bound.
+    long = order / (order - 1) * (radius - bound_on_mean)
     q = 1 / (1 + (long / math.sqrt(d)) ** order)
-    ends = np.array([far - q * long, far + (1 - q) * long])
+    ends = np.array([bound_on_mean - q * long, bound_on_mean + (1 - q) * long])
     weights = np.array([1 - q, q])
-    moment = weights @ np.abs((ends - far) / math.sqrt(d)) ** order
-    assert weights @ ends == pytest.approx(far) and moment <= 1
-    moved = weights @ np.maximum(ends - radius, 0)
-    assert 0.8 * bias.at_radius(radius) < moved <= bias.at_radius(radius)
+    moment = weights @ np.abs((ends - bound_on_mean) / math.sqrt(d)) ** order
+    assert weights @ ends == pytest.approx(bound_on_mean) and moment <= 1
+    mean_loss = weights @ np.maximum(ends - radius, 0)
+    assert 0.8 * bias.at_radius(radius) < mean_loss <= bias.at_radius(radius)
 
 
 def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
@@ -399,14 +407,14 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
         variance_trace=float(d),
         mean_gradient_bound=1.0,
     )
-    where = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
+    setting = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
-    assert bound.value(where) == pytest.approx(expected, rel=1e-3)
+    assert bound.value(setting) == pytest.approx(expected, rel=1e-3)
     # Where it says nothing the method does not look.
-    assert bool(bound.failures(where)) == (2 * k + crowd > 0.85 * n)
-    assert bound.failures(replace(where, d=16)) and bound.failures(replace(where, n=1))
-    far = replace(where, constants=replace(constants, mean_gradient_bound=50.0))
-    assert "without a centre" in bound.failures(far)[0]
+    assert bool(bound.failures(setting)) == (2 * k + crowd > 0.85 * n)
+    assert bound.failures(replace(setting, d=16)) and bound.failures(replace(setting, n=1))
+    wide = replace(setting, constants=replace(constants, mean_gradient_bound=50.0))
+    assert "without a centre" in bound.failures(wide)[0]
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,9 @@ RESTING = """() => {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder `browser`."""
-    here = os.path.join(os.path.dirname(__file__), "")
+    folder = os.path.join(os.path.dirname(__file__), "")
     for item in items:
-        if str(item.path).startswith(here):  # a path compared with its parents takes long
+        if str(item.path).startswith(folder):  # a path compared with its parents takes long
             item.add_marker(pytest.mark.browser)
 
 
@@ -110,10 +110,10 @@ def tab_of(visitor: BrowserContext) -> Page:
 
 
 def leave(visitor: BrowserContext) -> None:
-    """End a visit: the tab shows a page of the same server without a script; nothing is stored."""
-    tab, *others = visitor.pages or [visitor.new_page()]
-    for other in others:
-        other.close()
+    """End a visit: show a page of the server without a script, and clear the tab's storage."""
+    tab, *extra_tabs = visitor.pages or [visitor.new_page()]
+    for extra_tab in extra_tabs:
+        extra_tab.close()
     try:
         tab.goto(urljoin(tab.url, "/_stcore/health") if tab.url[:4] == "http" else "about:blank")
         if tab.url[:4] == "http":
@@ -186,18 +186,18 @@ def ready() -> Callable[..., None]:
 
 @pytest.fixture(autouse=True)
 def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
-    """Fail a test whose page showed an exception, raised an error, was refused or called away."""
+    """Fail a test whose page showed an exception, raised an error, or asked another host."""
     errors: list[str] = []
-    elsewhere: list[str] = []
+    foreign_urls: list[str] = []
 
     def on_request(request: Request) -> None:
         url = urlsplit(request.url)
         if url.scheme in ("http", "https", "ws", "wss") and url.hostname not in LOCAL:
-            elsewhere.append(request.url)
+            foreign_urls.append(request.url)
 
     def on_websocket(socket: WebSocket) -> None:
         if urlsplit(socket.url).hostname not in LOCAL:
-            elsewhere.append(socket.url)
+            foreign_urls.append(socket.url)
 
     def on_error(error: Error) -> None:
         errors.append(str(error))
@@ -206,15 +206,15 @@ def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
         if response.status >= 400:
             errors.append(f"{response.status}: {response.url}")
 
-    heard = {"pageerror": on_error, "request": on_request, "websocket": on_websocket}
-    heard["response"] = on_response
-    for event, hear in heard.items():
+    listeners = {"pageerror": on_error, "request": on_request, "websocket": on_websocket}
+    listeners["response"] = on_response
+    for event, hear in listeners.items():
         page.on(event, hear)
     yield
-    for event, hear in heard.items():
+    for event, hear in listeners.items():
         page.remove_listener(event, hear)
     if not page.is_closed():
-        shown = page.locator("[data-testid=stException]")
-        assert shown.count() == 0, shown.first.inner_text()
+        exceptions = page.locator("[data-testid=stException]")
+        assert exceptions.count() == 0, exceptions.first.inner_text()
     assert errors == []
-    assert elsewhere == []
+    assert foreign_urls == []

@@ -44,16 +44,16 @@ def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequenc
 
 
 def expect_no_axe_violation(
-    browser: Browser, address: str, ready: Ready, scheme: str, *, last: str, expander: str
+    browser: Browser, address: str, ready: Ready, scheme: str, *, figure_name: str, expander: str
 ) -> None:
-    """Axe finds nothing once the figure `last` is drawn and the `expander` is open."""
+    """Expect no finding of axe once the figure is drawn and the `expander` is open."""
     with browser.new_context(
         color_scheme=scheme, viewport={"width": 1280, "height": 900}
     ) as context:
         page = context.new_page()
         page.goto(address)
         ready(page)
-        expect(figure(page, last)).to_be_visible(timeout=20_000)
+        expect(figure(page, figure_name)).to_be_visible(timeout=20_000)
         page.locator("summary", has_text=expander).click()
         page.wait_for_timeout(500)  # the expander's transition
         ready(page)  # what is stale is pale for a moment

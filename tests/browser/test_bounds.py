@@ -21,12 +21,12 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     assert page.get_by_text("In the address:").count() == 0
     chart = figure(page, "bounds")
     expect(chart).to_be_visible(timeout=20_000)
-    said = page.locator(".head h2")
-    before = said.inner_text()
+    headline_place = page.locator(".head h2")
+    old_text = headline_place.inner_text()
     page.get_by_role("slider", name="Privacy budget").press("ArrowRight")
     page.wait_for_url(lambda url: "epsilon=2" in url, timeout=20_000)
     ready(page)
-    expect(said).not_to_have_text(before)
+    expect(headline_place).not_to_have_text(old_text)
     chart.scroll_into_view_if_needed()
     mark = chart.locator(".scatterlayer .trace .points path").last.bounding_box()
     assert mark is not None
@@ -50,7 +50,7 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + TABLES,
         ready,
         scheme,
-        last="bounds",
+        figure_name="bounds",
         expander="Its conditions",
     )
     with browser.new_context(color_scheme=scheme) as context:

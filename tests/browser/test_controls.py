@@ -97,9 +97,9 @@ def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
     name, sign = (menu.locator(part).first for part in ("label", "label button"))
     menu.hover()
     expect(sign).to_have_css("opacity", "0")
-    around, own = name.bounding_box(), sign.bounding_box()
-    assert around is not None and own == around
-    page.mouse.move(around["x"] + 15, around["y"] + 8)
+    name_box, sign_box = name.bounding_box(), sign.bounding_box()
+    assert name_box is not None and sign_box == name_box
+    page.mouse.move(name_box["x"] + 15, name_box["y"] + 8)
     expect(page.get_by_test_id("stTooltipContent")).to_contain_text("convex set", timeout=10_000)
 
 

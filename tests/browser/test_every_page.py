@@ -19,7 +19,7 @@ from tests.browser.responsive import PHONE, Ready, expect_to_be_marked
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENS = ROOT / "test-results" / "screens"  # the artefacts
-KEPT = ("explore", "learn", "lower-bounds", "privacy", "bounds")  # the README's pictures
+README_PAGES = ("explore", "learn", "lower-bounds", "privacy", "bounds")  # the README's pictures
 # Wide ones first: the other figures are drawn once.
 SIZES = {
     "projector": {"width": 1920, "height": 1080},
@@ -57,12 +57,14 @@ CHOICES = "[data-testid=stMain] [data-testid=stButtonGroup] > div:has(button)"
 
 
 def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
-    address, kept = ADDRESSES.get(slug, (slug, ""))
+    address, expected_query = ADDRESSES.get(slug, (slug, ""))
     page.goto(f"{dashboard}/{address}")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     ready(page, seconds=60)
-    now = urlsplit(page.url)
-    assert now.path == ("/" if slug == "explore" else f"/{slug}") and kept in unquote(now.query)
+    opened = urlsplit(page.url)
+    assert opened.path == ("/" if slug == "explore" else f"/{slug}") and expected_query in unquote(
+        opened.query
+    )
     expect(page.get_by_text("In the address:")).to_have_count(0)
 
 
@@ -81,10 +83,10 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     open_page(page, dashboard, ready, slug)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)  # drawn anew as a map fills
     views = next((views for views in VIEWS if slug in views and slug != EXPLORE), {})
-    for other, title in views.items():  # Explore has them in a menu
+    for view, title in views.items():  # Explore has them in a menu
         link = page.locator(".st-key-views").get_by_role("link", name=title, exact=True)
         led = urlsplit(str(link.evaluate("e => e.href"))).path
-        assert led == f"/{other}" or other == EXPLORE  # the link to Explore names no path
+        assert led == f"/{view}" or view == EXPLORE  # the link to Explore names no path
     if slug in OWNERS:
         expect_to_be_marked(page, OWNERS[slug])
     expect_to_fit(page, ready, name)
@@ -114,7 +116,7 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
         picture = SCREENS / f"{slug}-{name}.png"
         page.screenshot(path=picture, animations="disabled")
         assert picture.stat().st_size > 10_000
-        if keep and name == "laptop" and slug in KEPT:
+        if keep and name == "laptop" and slug in README_PAGES:
             if slug == EXPLORE:  # the README shows the page as it opens
                 page.goto(dashboard)
                 ready(page, seconds=60)
@@ -125,11 +127,11 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
 
 
 def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
-    """Expect the figures of this kind of window alone, and nothing that is wider than it."""
+    """Expect only the figures for this width of window, and nothing that is wider than it."""
     narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= NARROW
-    other = "wide" if narrow else "compact"
-    shown = page.locator(HIDDEN.format(other)).filter(visible=True)
-    expect(shown).to_have_count(0, timeout=30_000)  # the window has said how wide it is
+    hidden_kind = "wide" if narrow else "compact"
+    hidden_figures = page.locator(HIDDEN.format(hidden_kind)).filter(visible=True)
+    expect(hidden_figures).to_have_count(0, timeout=30_000)  # the window has said how wide it is
     ready(page, seconds=60)
     for target in (page.locator("html"), page.get_by_test_id("stMain")):
         wide = [target.evaluate(SIDEWAYS)]
@@ -158,13 +160,13 @@ def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
 @pytest.mark.slow
 def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> None:
     """Each tab has a session: one's scenario, run and address leave the other's alone."""
-    one, two = page, page.context.new_page()
-    one.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
-    two.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
-    for visitor, runs in ((one, "Measured in 40 runs"), (two, "Measured in 48 runs")):
+    first_tab, second_tab = page, page.context.new_page()
+    first_tab.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
+    second_tab.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
+    for visitor, runs in ((first_tab, "Measured in 40 runs"), (second_tab, "Measured in 48 runs")):
         expect(visitor.locator(".status")).to_contain_text(runs, timeout=40_000)
-    one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
-    one.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
-    ready(two)
-    expect(two.locator(".status")).to_contain_text("Measured in 48 runs")
-    assert "d=50" in two.url and "d=50" not in one.url
+    first_tab.get_by_role("slider", name="Dimension d").press("ArrowLeft")
+    first_tab.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
+    ready(second_tab)
+    expect(second_tab.locator(".status")).to_contain_text("Measured in 48 runs")
+    assert "d=50" in second_tab.url and "d=50" not in first_tab.url

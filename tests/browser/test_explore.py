@@ -75,9 +75,9 @@ def expect_drawn(page: Page, kind: str = "wide") -> None:
     expect(figure(page, kind)).to_be_visible(timeout=30_000)
 
 
-def place(shown: Locator) -> tuple[float, float]:
-    """Return top and height of an element that may be replaced while one looks."""
-    top, height = shown.evaluate("e => [e.getBoundingClientRect().y, e.clientHeight]")
+def place(element: Locator) -> tuple[float, float]:
+    """Return top and height of an element in one call, as it may be replaced between two."""
+    top, height = element.evaluate("e => [e.getBoundingClientRect().y, e.clientHeight]")
     return top, height
 
 
@@ -107,16 +107,16 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
         pytest.fail("Presets is not within twelve presses of Tab.")
     expect(status(page)).to_have_text(re.compile("Measured in 40 runs"))
 
-    more = page.locator("summary", has_text="More settings")
-    expect(more).to_have_text(re.compile("Trials = 5, .*Seed = 3"))
-    more.click()
+    more_settings = page.locator("summary", has_text="More settings")
+    expect(more_settings).to_have_text(re.compile("Trials = 5, .*Seed = 3"))
+    more_settings.click()
     expect(page.get_by_role("radio", name="zCDP")).to_be_checked(timeout=20_000)
     expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
-    more.click()
+    more_settings.click()
     ready(page)
     page.get_by_role("button", name="Bounds", exact=True).click()
-    shown = page.get_by_test_id("stPopoverBody").get_by_role("button", name="Rates")
-    expect(shown).to_have_attribute("aria-pressed", "true")
+    rates_button = page.get_by_test_id("stPopoverBody").get_by_role("button", name="Rates")
+    expect(rates_button).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("Escape")
     ready(page)
 
@@ -129,10 +129,10 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     assert all(float(row["error"]) > 0 for row in rows)
     page.keyboard.press("Escape")
 
-    before = page.locator("table.ladder").first.inner_text()
+    old_table = page.locator("table.ladder").first.inner_text()
     dimension.press("ArrowLeft")
     wait_for_address(page, "d=5")
-    expect(page.locator("table.ladder").first).not_to_contain_text(before, timeout=20_000)
+    expect(page.locator("table.ladder").first).not_to_contain_text(old_table, timeout=20_000)
     expect(status(page)).to_have_text(re.compile("Measured in 40 runs"), timeout=20_000)
     expect(headline(page)).not_to_have_text(WAITING)
 
@@ -143,27 +143,27 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
     page.evaluate(WATCH)
-    going, stopped = (
+    progress_text, stopped_text = (
         re.compile(r"^[\d,]+ of 1,800 runs, .* left"),  # the browser has said that it is there
         re.compile(r"Stopped at .* of 1,800 runs"),
     )
-    expect(status(page)).to_have_text(going, timeout=20_000)
+    expect(status(page)).to_have_text(progress_text, timeout=20_000)
     cancel, run = (page.get_by_role("button", name=name, exact=True) for name in ("Cancel", "Run"))
     expect_drawn(page)
     expect(page.get_by_role("button", name="Presets")).to_be_visible(timeout=20_000)
-    before = page.evaluate(TOPS)
+    old_tops = page.evaluate(TOPS)
     cancel.click()
-    expect(status(page)).to_have_text(stopped, timeout=20_000)
+    expect(status(page)).to_have_text(stopped_text, timeout=20_000)
     ready(page)
     expect_drawn(page)
     finished = count(status(page))
     assert 0 < finished < 1800
     # Nothing has moved when Cancel became Run.
-    assert page.evaluate(TOPS) == pytest.approx(before, abs=2)
+    assert page.evaluate(TOPS) == pytest.approx(old_tops, abs=2)
     run.click()
     expect(cancel).to_be_visible(timeout=20_000)
     cancel.click()
-    expect(status(page)).to_have_text(stopped, timeout=20_000)
+    expect(status(page)).to_have_text(stopped_text, timeout=20_000)
     ready(page)
     assert finished <= count(status(page)) < 1800
     assert page.evaluate("window.seen") > 0
@@ -174,12 +174,12 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
     expect(headline(page)).to_have_text(WAITING)
     wait_for_address(page, "d=10")
     page.keyboard.press("Control+Enter")
-    expect(status(page)).to_have_text(going, timeout=20_000)
+    expect(status(page)).to_have_text(progress_text, timeout=20_000)
     cancel.click()
 
 
-def count(said: Locator) -> int:
-    return int(re.findall(r"[\d,]+", said.inner_text())[0].replace(",", ""))
+def count(status_place: Locator) -> int:
+    return int(re.findall(r"[\d,]+", status_place.inner_text())[0].replace(",", ""))
 
 
 @pytest.mark.slow
@@ -300,8 +300,8 @@ def test_the_page_renders_a_picture(
     expect(figure(page).locator(".trace").first).to_be_attached(timeout=30_000)
     ready(page)
     page.mouse.move(700, 5)
-    wanted = os.environ.get("DPSCO_SCREENSHOTS") == "1" and query == "/"
-    path = ROOT / "assets" / "explore.png" if wanted else tmp_path / "explore.png"
+    is_for_readme = os.environ.get("DPSCO_SCREENSHOTS") == "1" and query == "/"
+    path = ROOT / "assets" / "explore.png" if is_for_readme else tmp_path / "explore.png"
     expect(figure(page).locator(".main-svg").first).to_be_visible()
     page.screenshot(path=path, animations="disabled")
     assert path.stat().st_size > 50_000
@@ -342,24 +342,24 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     assert messages == []
     for name in CONTROLS:
         expect(page.get_by_role("group", name=name)).to_be_in_viewport(ratio=1)
-    for shown in (
+    for element in (
         page.get_by_role("combobox", name="Estimate"),
         page.get_by_role("combobox", name="Data"),
         page.get_by_test_id("stSidebar").get_by_role("button", name="algorithms, best:"),
         page.get_by_role("button", name="The sliders"),
         headline(page),
     ):
-        expect(shown).to_be_in_viewport(ratio=1)
+        expect(element).to_be_in_viewport(ratio=1)
     labels = page.evaluate(LABELS)
     assert len(labels) > 9 and overlapping(labels) == []
     assert overlapping([labels[0], [x + 2 for x in labels[0]]])
     expect(headline(page)).to_contain_text("on the hardest data known")
-    before = headline(page).inner_text()
+    old_headline = headline(page).inner_text()
     page.get_by_role("slider", name="Tail index p").press("End")
     expect(status(page)).to_have_text(re.compile("Measured in 560 runs"), timeout=30_000)
     wait_for_address(page, "p=20")
     ready(page)
-    expect(headline(page)).not_to_have_text(before)
+    expect(headline(page)).not_to_have_text(old_headline)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Because the tail is lighter")
     # Beside the open sidebar the page is as narrow as a phone's.
     page.set_viewport_size({"width": 820, "height": 900})
@@ -430,15 +430,15 @@ def test_a_figure_alone_has_its_headline_and_source_and_nothing_else(
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(dashboard + "/?extent=figure&trials=2")
-    drawn = figure(page, "compact" if size[0] < 760 else "wide")
-    expect(drawn).to_be_visible(timeout=60_000)
+    plot = figure(page, "compact" if size[0] < 760 else "wide")
+    expect(plot).to_be_visible(timeout=60_000)
     ready(page, seconds=60)
     source = page.locator(".source")
     expect(source).to_contain_text("DP-SCO Explorer")
     for role in ("button", "link", "combobox", "radio"):  # the dot on the axis stays
         places = page.locator("[data-testid=stMain]").get_by_role(role).all()
         assert not [place for place in places if place.is_visible()], role
-    head, box = page.locator(".head h2").bounding_box(), drawn.bounding_box()
+    head, box = page.locator(".head h2").bounding_box(), plot.bounding_box()
     assert head and box and 0 <= head["x"] < 60 and box["x"] >= 0
     assert box["x"] + box["width"] <= size[0] and head["y"] < box["y"]
     if size[0] > 760:

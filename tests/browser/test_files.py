@@ -25,9 +25,9 @@ CELLS = math.prod(SIZES["rates"])
 
 
 def files_of(page: Page, name: str) -> Locator:
-    """Open what stands under a figure."""
-    shown = page.locator(f"[class*='st-key-{name}_figure_'] .js-plotly-plot:visible")
-    expect(shown).to_be_visible(timeout=60_000)  # software draws what is in space
+    """Open the fold of files under a figure, and return it."""
+    plot = page.locator(f"[class*='st-key-{name}_figure_'] .js-plotly-plot:visible")
+    expect(plot).to_be_visible(timeout=60_000)  # software draws what is in space
     files = page.locator(f".st-key-{name}_fold_numbers")
     files.locator("summary").click()
     expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
@@ -78,29 +78,29 @@ def test_a_map_is_saved_as_picture_page_and_table(
     assert name == "dpsco-who_wins.png"
     width, height = box_of(figure)
     assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
-    name, drawn = saved(page, files, "SVG", key="Space")
-    svg = ElementTree.fromstring(drawn)
+    name, svg_bytes = saved(page, files, "SVG", key="Space")
+    svg = ElementTree.fromstring(svg_bytes)
     assert name == "dpsco-who_wins.svg" and svg.tag.endswith("svg") and title in words_in(svg)
     expect(files.get_by_role("status")).to_have_text("Saved dpsco-who_wins.svg")
     # The page keeps the figure as it was: the picture's colours and fonts were for the file.
     family = figure.evaluate("e => e._fullLayout.font.family")
     assert "Source Sans" in family and figure.locator(".gtitle").count() == 0
-    name, made = saved(page, files, "CSV")
-    rows = list(csv.DictReader(io.StringIO(made.decode())))
+    name, content = saved(page, files, "CSV")
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert len(rows) == CELLS and float(rows[0]["ε"]) == 0.01
-    name, made = saved(page, files, "HTML")
-    assert name == "dpsco-who_wins.html" and title in " ".join(made.decode().split())
-    _draws_without_a_network(page, made, tmp_path / "figure.html")
+    name, content = saved(page, files, "HTML")
+    assert name == "dpsco-who_wins.html" and title in " ".join(content.decode().split())
+    _draws_without_a_network(page, content, tmp_path / "figure.html")
 
 
-def _draws_without_a_network(page: Page, made: bytes, file: Path) -> None:
-    """A saved page asks nobody for anything, and has its figure and its table."""
-    file.write_bytes(made)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+def _draws_without_a_network(page: Page, html: bytes, file: Path) -> None:
+    """Check that a saved page has its figure and its table, and requests nothing."""
+    file.write_bytes(html)
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     page.goto(file.as_uri())
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in requested if not url.startswith(("file:", "data:", "blob:"))] == []
     assert page.get_by_role("heading", level=1).inner_text()
     assert page.locator("tbody tr").count() > 1  # the ladder
 
@@ -122,8 +122,8 @@ def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, read
     with page.expect_download() as download:
         page.locator(".st-key-who_wins_export button").click()
         page.get_by_role("button", name="Notebook: the same in Jupyter").click()
-    made = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
-    assert made["nbformat"] == 4 and len(made["cells"]) == 2
+    notebook = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4 and len(notebook["cells"]) == 2
 
 
 @pytest.mark.slow
@@ -161,14 +161,14 @@ def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
     menu = page.get_by_test_id("stPopoverBody")
     name, png = saved(page, menu, "PNG")
     assert name == "dpsco-explore.png" and min(size_of(png)) > 500
-    name, drawn = saved(page, menu, "SVG")
+    name, svg_bytes = saved(page, menu, "SVG")
     assert name == "dpsco-explore.svg"
-    said = words_in(ElementTree.fromstring(drawn))
-    assert "d = 5, p = " in said and "5 trials, seed 0" in said
-    name, made = saved(page, menu, "HTML: the figure as a page")
-    assert name == "dpsco-explore.html" and b"Plotly.react(" in made
-    name, made = saved(page, menu, "Notebook: the same run in Jupyter")
-    assert name == "dpsco_run.ipynb" and json.loads(made)["nbformat"] == 4
+    svg_text = words_in(ElementTree.fromstring(svg_bytes))
+    assert "d = 5, p = " in svg_text and "5 trials, seed 0" in svg_text
+    name, content = saved(page, menu, "HTML: the figure as a page")
+    assert name == "dpsco-explore.html" and b"Plotly.react(" in content
+    name, content = saved(page, menu, "Notebook: the same run in Jupyter")
+    assert name == "dpsco_run.ipynb" and json.loads(content)["nbformat"] == 4
 
 
 BOXES = """svg => {
@@ -201,9 +201,9 @@ def test_a_picture_has_room_for_its_title_and_its_numbers(
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     boxes = page.evaluate(BOXES, svg)
     (title,) = (note for note in boxes["notes"] if "Best of the private" in note["text"])
-    below = [note for note in boxes["notes"] if note is not title]
+    other_notes = [note for note in boxes["notes"] if note is not title]
     assert title["bottom"] - title["top"] > 40  # it is wrapped
-    assert all(note["top"] >= title["bottom"] for note in below)
+    assert all(note["top"] >= title["bottom"] for note in other_notes)
     row = sorted(boxes["ticks"], key=lambda tick: tick["left"])
     assert len(row) > 3
     for left, right in itertools.pairwise(row):

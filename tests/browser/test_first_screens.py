@@ -49,7 +49,7 @@ PAGES = {
 QUICK = ("learn", "geometry", "users?n=2000&d=2&trials=2", "methods", "errata", "bounds")
 QUICK += ("lower-bounds", "lower-bounds?part=prove&hard=data", "privacy", "privacy?part=audit")
 QUICK += ("learn?lesson=users", "methods?method=user.accelerated", "who-wins?reading=rates")
-EVERY = [
+ALL_PAGES = [
     pytest.param(*case, id=case[0], marks=[] if case[0] in QUICK else pytest.mark.slow)
     for case in PAGES.items()
 ]
@@ -75,14 +75,14 @@ def move_to(page: Page, dashboard: str, address: str) -> None:
     """Go on with the visit at another address, as the Back button does: a third of an opening."""
     answer = page.locator(".head h2").first
     if page.get_by_test_id("stApp").count() and answer.count():
-        before = answer.inner_text()
+        old_answer = answer.inner_text()
         page.evaluate(ANOTHER, f"/{address}")
-        expect(answer).not_to_have_text(before, timeout=60_000)
+        expect(answer).not_to_have_text(old_answer, timeout=60_000)
     else:
         page.goto(f"{dashboard}/{address}")
 
 
-@pytest.mark.parametrize(("address", "name"), EVERY)
+@pytest.mark.parametrize(("address", "name"), ALL_PAGES)
 def test_a_page_has_its_figure_on_the_first_screen_and_ends(
     page: Page, dashboard: str, ready: Ready, address: str, name: str
 ) -> None:
@@ -97,9 +97,9 @@ def test_a_page_has_its_figure_on_the_first_screen_and_ends(
     box = answer.bounding_box()
     assert box is not None and box["y"] < 200
     if name:
-        drawn = figure(page, name)
-        expect(drawn).to_be_visible(timeout=30_000)
-        box = drawn.bounding_box()
+        plot = figure(page, name)
+        expect(plot).to_be_visible(timeout=30_000)
+        box = plot.bounding_box()
         assert box is not None and box["y"] + box["height"] <= LAPTOP["height"]
 
 
@@ -123,11 +123,11 @@ def test_a_page_with_a_picture_has_it_on_the_first_screen_and_ends(
     page.set_viewport_size(LAPTOP)
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{dashboard}/{address}")
-    drawn = page.locator(f"section.picture {name}, article {name}")
-    expect(drawn).to_be_visible(timeout=60_000)
+    picture = page.locator(f"section.picture {name}, article {name}")
+    expect(picture).to_be_visible(timeout=60_000)
     ready(page, seconds=60)
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight") <= LONGEST
-    box = drawn.bounding_box()
+    box = picture.bounding_box()
     assert box is not None and box["y"] + box["height"] <= LAPTOP["height"]
 
 
@@ -161,12 +161,14 @@ def test_large_type_is_large_on_a_canvas_and_on_an_axis_and_numbers_stand_apart(
         sizes[kind] = (canvas, axis)
         for svg in ("bars", "curve"):
             boxes = [text.bounding_box() for text in page.locator(f"svg.{svg} text").all()]
-            kept = [box for box in boxes if box is not None]
-            assert len(kept) == len(boxes) > 5
-            for i, a in enumerate(kept):
-                for b in kept[i + 1 :]:
-                    across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
-                    down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])
-                    assert min(across, down) < 4, (svg, kind, a, b)
+            visible_boxes = [box for box in boxes if box is not None]
+            assert len(visible_boxes) == len(boxes) > 5
+            for i, a in enumerate(visible_boxes):
+                for b in visible_boxes[i + 1 :]:
+                    overlap_x = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
+                    overlap_y = min(a["y"] + a["height"], b["y"] + b["height"]) - max(
+                        a["y"], b["y"]
+                    )
+                    assert min(overlap_x, overlap_y) < 4, (svg, kind, a, b)
     assert sizes["normal"] == (13, 13)
     assert sizes["large"] == (16.25, 16.25)

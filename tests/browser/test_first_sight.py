@@ -59,8 +59,8 @@ def test_the_first_sight_has_few_controls_few_words_and_few_names(
     words = [word for word in page.evaluate(WORDS).split() if re.search(r"\w", word)]
     assert 20 <= len(words) <= MOST_WORDS, words
     texts = page.locator(".st-key-figure_wide .annotation-text").all_text_contents()
-    named = {text for text in texts if re.match("Proven|With|No private", text)}
-    assert 4 <= len(named) <= MOST_NAMES, named
+    line_names = {text for text in texts if re.match("Proven|With|No private", text)}
+    assert 4 <= len(line_names) <= MOST_NAMES, line_names
     for card in ("Textbook data", "A lighter tail", "Other algorithms", "The proof", "The sliders"):
         expect(page.get_by_role("button", name=card)).to_be_in_viewport(ratio=1)
 

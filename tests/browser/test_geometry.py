@@ -16,7 +16,7 @@ from dpsco_core.geometry import GEOMETRIES
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 
-def said(page: Page) -> Locator:
+def sentence_place(page: Page) -> Locator:
     return page.locator(".st-key-geometry_said")
 
 
@@ -26,11 +26,11 @@ def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
     grid = [(0.0, 0.0), (1.4, 0.0), (0.0, -1.4), (1.0, 1.0), (-1.5, 1.5), (0.5, -0.5), (2.0, 0.05)]
     points = [*np.random.default_rng(0).uniform(-2, 2, (60, 2)).round(2).tolist(), *grid]
     body = f"{script('sets.js')}\nreturn sets.map((set) => points.map((x) => seenFrom(set, x)))"
-    given: dict[str, Any] = {"sets": [outline(shape) for shape in shapes], "points": points}
-    answers = page.evaluate(f"({{sets, points}}) => {{ {body} }}", given)
-    for shape, seen in zip(shapes, answers, strict=True):
-        for x, here in zip(points, seen, strict=True):
-            truth, where = nearest(shape, tuple(x)), f"{shape} {x}"
+    inputs: dict[str, Any] = {"sets": [outline(shape) for shape in shapes], "points": points}
+    answers = page.evaluate(f"({{sets, points}}) => {{ {body} }}", inputs)
+    for shape, answers_of_shape in zip(shapes, answers, strict=True):
+        for x, answer in zip(points, answers_of_shape, strict=True):
+            truth, label = nearest(shape, tuple(x)), f"{shape} {x}"
             pairs = {
                 "nearest": truth.nearest,
                 "normal": truth.normal,
@@ -40,10 +40,10 @@ def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
                 "dualNorm": truth.dual_norm,
             }
             for name, value in pairs.items():
-                assert (here[name] is None) == (value is None), (name, where)
+                assert (answer[name] is None) == (value is None), (name, label)
                 if value is not None:
-                    got = np.reshape(np.array(here[name], dtype=float), np.shape(value))
-                    assert got == pytest.approx(value, abs=1e-9, rel=0), (name, where)
+                    array = np.reshape(np.array(answer[name], dtype=float), np.shape(value))
+                    assert array == pytest.approx(value, abs=1e-9, rel=0), (name, label)
     assert len(answers) == len(shapes) > 20
 
 
@@ -57,9 +57,9 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     expect(figure(page, "geometry", "compact")).to_be_hidden()
     slider = page.get_by_role("slider", name="Exponent q of the norm")
     expect(slider).to_have_attribute("aria-valuetext", "3")
-    expect(said(page)).to_contain_text("x = (0.50, 1.20)")
+    expect(sentence_place(page)).to_contain_text("x = (0.50, 1.20)")
     slider.press("Home")  # q = 1
-    expect(said(page)).to_contain_text("x = (0.50, 1.20) goes to P(x) = (0.15, 0.85)")
+    expect(sentence_place(page)).to_contain_text("x = (0.50, 1.20) goes to P(x) = (0.15, 0.85)")
     page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
     ready(page)
     # Keys move the point itself, which keeps the focus, and then a hand.
@@ -67,11 +67,11 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     grip.press("ArrowLeft")
     grip.press("ArrowDown")
     page.wait_for_url(lambda url: "x1=0.45" in url and "x2=1.15" in url, timeout=10_000)
-    expect(said(page)).to_contain_text("x = (0.45, 1.15) goes to")
+    expect(sentence_place(page)).to_contain_text("x = (0.45, 1.15) goes to")
     expect(grip).to_be_focused()
     ready(page)
-    drawn, middle = page.locator("svg.hand > g:first-child"), grip.bounding_box()
-    expect(drawn.locator("polyline")).to_have_count(0)
+    overlay, middle = page.locator("svg.hand > g:first-child"), grip.bounding_box()
+    expect(overlay.locator("polyline")).to_have_count(0)
     assert middle is not None
     # A finger on it scrolls nothing.
     assert grip.evaluate("g => !g.dispatchEvent(new Event('touchstart', {cancelable: true}))")
@@ -80,19 +80,19 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     page.mouse.down()
     page.mouse.move(x + 80, y + 150, steps=5)
     for name in ("x", "P(x)", "farthest"):
-        expect(drawn.get_by_text(name, exact=True)).to_have_count(1)
-    expect(drawn.locator("polyline")).to_have_count(4)  # across, reach, touching, residual
+        expect(overlay.get_by_text(name, exact=True)).to_have_count(1)
+    expect(overlay.locator("polyline")).to_have_count(4)  # across, reach, touching, residual
     # The set stays where it is, and what moves is hidden in the figure itself.
     traces = figure(page, "geometry").locator(".scatterlayer .trace")
     hidden = traces.evaluate_all("all => all.map(e => e.style.visibility === 'hidden')")
     assert hidden.count(False) == 1
-    text = said(page).locator(".said")
+    text = sentence_place(page).locator(".said")
     sentence, point = text.inner_text(), grip.get_attribute("aria-valuetext")
     assert f"{point} goes to P(x) = (" in sentence and "x2=1.15" in page.url
     page.mouse.up()
     x1, x2 = (point or "").removeprefix("x = (").removesuffix(")").split(", ")
     page.wait_for_url(lambda url: f"x1={float(x1):g}&x2={float(x2):g}" in url, timeout=10_000)
-    expect(drawn.locator("polyline")).to_have_count(0)  # Python's figure has taken over
+    expect(overlay.locator("polyline")).to_have_count(0)  # Python's figure has taken over
     expect(text).to_have_text(sentence, use_inner_text=True)
 
 
@@ -125,5 +125,5 @@ def test_axe_finds_nothing(
 ) -> None:
     address = f"{dashboard}/geometry?part={part}"
     expect_no_axe_violation(
-        browser, address, ready, scheme, last="geometry", expander="What the symbols mean"
+        browser, address, ready, scheme, figure_name="geometry", expander="What the symbols mean"
     )

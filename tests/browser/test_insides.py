@@ -109,10 +109,10 @@ def test_a_control_has_a_label_and_a_field_below_its_key(
     page.keyboard.press("Escape")
     box = page.locator(".st-key-field_problem")
     name, field = box.locator("label p").bounding_box(), box.locator("input")
-    inside = field.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
-    at = field.bounding_box()
-    assert name is not None and at is not None
-    assert name["x"] + name["width"] <= at["x"] + inside  # the name is not over the value
+    padding = field.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
+    field_box = field.bounding_box()
+    assert name is not None and field_box is not None
+    assert name["x"] + name["width"] <= field_box["x"] + padding  # the name is not over the value
 
 
 def test_a_class_without_downloads_and_fine_print_keeps_the_ways_on(

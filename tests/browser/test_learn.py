@@ -27,10 +27,10 @@ def next_button(page: Page) -> Locator:
 def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
     """Make a prediction without a mouse, and run."""
     if BY_SLUG[slug].choices:
-        first = prediction(page, slug).get_by_role("radio").first
-        first.focus()
-        first.press("Space")
-        expect(first).to_be_checked()
+        choice = prediction(page, slug).get_by_role("radio").first
+        choice.focus()
+        choice.press("Space")
+        expect(choice).to_be_checked()
     else:
         prediction(page, slug).get_by_role("slider").press("ArrowRight")
     expect(page.get_by_role("button", name="Run and see")).to_be_enabled(timeout=SLOW)
@@ -43,13 +43,13 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     page.goto(dashboard + "/learn?lesson=heavy-tails")
     for slug in SLUGS[:3]:  # tests/app/places/test_learn.py walks the whole path
         expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
-        expect(page.locator(".head h2")).to_have_text(WORDS[slug].before, timeout=SLOW)
+        expect(page.locator(".head h2")).to_have_text(WORDS[slug].preview_title, timeout=SLOW)
         ready(page, seconds=60)
-        drawn = figure(page, "learn")
-        expect(drawn).to_be_visible(timeout=SLOW)
-        before = drawn.bounding_box()
+        plot = figure(page, "learn")
+        expect(plot).to_be_visible(timeout=SLOW)
+        old_box = plot.bounding_box()
         expect(next_button(page)).to_be_in_viewport()
-        assert before and before["y"] + before["height"] <= 900
+        assert old_box and old_box["y"] + old_box["height"] <= 900
         if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
@@ -57,13 +57,15 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             )
             expect(page.get_by_text("Why.", exact=True)).to_be_visible(timeout=SLOW)
             ready(page, seconds=60)
-            after = drawn.bounding_box()
-            assert after and after["y"] == pytest.approx(before["y"], abs=2)
+            new_box = plot.bounding_box()
+            assert new_box and new_box["y"] == pytest.approx(old_box["y"], abs=2)
             follow = next_button(page)
             follow.focus()
             follow.press("Enter")
-            at = SLUGS[SLUGS.index(slug) + 1]
-            page.wait_for_url(lambda url, at=at: f"lesson={at}" in url, timeout=SLOW)
+            next_slug = SLUGS[SLUGS.index(slug) + 1]
+            page.wait_for_url(
+                lambda url, next_slug=next_slug: f"lesson={next_slug}" in url, timeout=SLOW
+            )
     place = page.locator(".st-key-learn_place")
     expect(place).to_contain_text("1")
     marks = place.inner_text()
@@ -90,16 +92,16 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
     page.mouse.down()
     page.mouse.move(box["x"] + 11, box["y"] + 61, steps=4)
     page.mouse.up()
-    said = prediction(page, "noise").locator("output").inner_text()
-    assert said.startswith("Your prediction: ")
-    drawn = page.locator("svg.prediction text")
-    expect(drawn.first).to_have_text(said.replace("Your prediction", "you"))
+    prediction_text = prediction(page, "noise").locator("output").inner_text()
+    assert prediction_text.startswith("Your prediction: ")
+    labels = page.locator("svg.prediction text")
+    expect(labels.first).to_have_text(prediction_text.replace("Your prediction", "you"))
     expect(run).to_be_enabled(timeout=SLOW)
     run.click()
     expect(page.locator(".st-key-learn_said")).to_contain_text("You predicted", timeout=SLOW)
     # Ten trials at each of seven sizes, and the handle.
     expect(page.locator("svg.prediction circle")).to_have_count(71, timeout=SLOW)
-    expect(drawn.filter(has_text="measured: 47 times")).to_have_count(1)
+    expect(labels.filter(has_text="measured: 47 times")).to_have_count(1)
     next_button(page).click()
     page.wait_for_url(lambda url: "lesson=free" in url, timeout=SLOW)
     ready(page, seconds=60)
@@ -159,10 +161,10 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
     lesson = BY_SLUG["packing"]
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(f"{dashboard}/learn?lesson=packing")
-    drawn = figure(page, "learn", "compact" if size[0] < 760 else "wide")
-    expect(drawn.locator("svg.choices .area")).to_have_count(1, timeout=SLOW)
+    plot = figure(page, "learn", "compact" if size[0] < 760 else "wide")
+    expect(plot.locator("svg.choices .area")).to_have_count(1, timeout=SLOW)
     ready(page, seconds=60)
-    ring = drawn.locator("svg.choices .ring")
+    ring = plot.locator("svg.choices .ring")
     expect(ring).to_have_count(0)
     places = dict(zip(lesson.choices, lesson.spots, strict=True))
 
@@ -170,21 +172,21 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
         chosen = prediction(page, "packing").get_by_role("radio", name=lesson.choices[slug])
         expect(chosen).to_be_checked(timeout=SLOW)
         ready(page, seconds=60)
-        x, y = drawn.evaluate(SPOT, places[slug])
+        x, y = plot.evaluate(SPOT, places[slug])
         box = ring.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] / 2 == pytest.approx(x, abs=2)
         assert box["y"] + box["height"] / 2 == pytest.approx(y, abs=2)
 
-    drawn.scroll_into_view_if_needed()
+    plot.scroll_into_view_if_needed()
     for slug in (*lesson.choices, "upper-left"):
-        page.mouse.click(*drawn.evaluate(SPOT, places[slug]))
+        page.mouse.click(*plot.evaluate(SPOT, places[slug]))
         expect_chosen(slug)
     # A button in between does not keep the same point from being chosen again.
     prediction(page, "packing").get_by_text(lesson.choices["lower-left"]).click()
     expect_chosen("lower-left")
-    drawn.scroll_into_view_if_needed()
-    page.mouse.click(*drawn.evaluate(SPOT, places["upper-left"]))
+    plot.scroll_into_view_if_needed()
+    page.mouse.click(*plot.evaluate(SPOT, places["upper-left"]))
     expect_chosen("upper-left")
     expect(page.get_by_role("button", name="Run and see")).to_be_enabled()
 
@@ -209,11 +211,11 @@ def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
         return box["y"], box["y"] + box["height"]
 
     page.goto(f"{dashboard}/learn?lesson={slug}{large}")
-    drawn = figure(page, "learn")
-    expect(drawn).to_be_visible(timeout=SLOW)
+    plot = figure(page, "learn")
+    expect(plot).to_be_visible(timeout=SLOW)
     expect(page.get_by_text("Predict first.")).to_be_visible(timeout=SLOW)
     ready(page, seconds=60)
-    for place in (drawn, prediction(page, slug), page.locator(".st-key-learn_run")):
+    for place in (plot, prediction(page, slug), page.locator(".st-key-learn_run")):
         assert ends(place)[1] <= height
     answer = to_text(BY_SLUG[slug].answers[0])
     page.goto(f"{dashboard}/learn?lesson={slug}{large}&answers={slug}:{answer}")
@@ -250,17 +252,17 @@ def test_nothing_overprints_before_the_run_or_after(
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     kind = "compact" if size[0] < 760 else "wide"
-    first = to_text(BY_SLUG[slug].answers[0])
-    for answers in ("", f"&answers={slug}:{first}"):
+    first_answer = to_text(BY_SLUG[slug].answers[0])
+    for answers in ("", f"&answers={slug}:{first_answer}"):
         page.goto(f"{dashboard}/learn?lesson={slug}{answers}")
-        drawn = figure(page, "learn", kind)
-        expect(drawn).to_be_visible(timeout=SLOW)
+        plot = figure(page, "learn", kind)
+        expect(plot).to_be_visible(timeout=SLOW)
         ready(page, seconds=60)
         if answers:
             expect(page.locator(".st-key-learn_said")).to_contain_text("You ", timeout=SLOW)
             ready(page, seconds=60)
         page.wait_for_timeout(300)  # the layer over the figure follows it
-        assert drawn.evaluate(OVERPRINTED) == []
+        assert plot.evaluate(OVERPRINTED) == []
 
 
 def test_on_a_phone_the_figure_comes_before_the_text(
@@ -268,11 +270,11 @@ def test_on_a_phone_the_figure_comes_before_the_text(
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(dashboard + "/learn?lesson=look")
-    drawn = figure(page, "learn", "compact")
-    expect(drawn).to_be_visible(timeout=SLOW)
+    plot = figure(page, "learn", "compact")
+    expect(plot).to_be_visible(timeout=SLOW)
     ready(page, seconds=60)
-    box, below = drawn.bounding_box(), page.locator(".st-key-learn_text").bounding_box()
-    assert box and below and box["y"] + box["height"] <= below["y"]
+    box, text_box = plot.bounding_box(), page.locator(".st-key-learn_text").bounding_box()
+    assert box and text_box and box["y"] + box["height"] <= text_box["y"]
     assert box["y"] < 844 / 2
     expect(next_button(page)).to_be_in_viewport()
 
@@ -291,7 +293,7 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + "/learn?lesson=clipping",
         ready,
         scheme,
-        last="learn",
+        figure_name="learn",
         expander="Numbers behind this figure",
     )
 

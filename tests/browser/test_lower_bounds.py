@@ -24,11 +24,11 @@ def test_a_scene_changes_the_address_and_a_slider_the_proof(
     viewport = page.viewport_size
     assert box and viewport and box["y"] + box["height"] <= viewport["height"]
     page.get_by_text("The proof", exact=True).click()
-    said = page.locator(".st-key-lower_said")
-    expect(said).to_contain_text("Privacy bites", timeout=30_000)
+    sentence_place = page.locator(".st-key-lower_said")
+    expect(sentence_place).to_contain_text("Privacy bites", timeout=30_000)
     page.get_by_role("button", name="Statistics bites").click()
     page.wait_for_url(lambda url: "rho=2" in url, timeout=20_000)
-    expect(said).to_contain_text("Statistics bites")
+    expect(sentence_place).to_contain_text("Statistics bites")
     ready(page, seconds=60)
     slider = page.get_by_role("slider", name="Spike probability of the proof")
     slider.press("ArrowRight")
@@ -45,7 +45,7 @@ def test_a_phone_shows_its_own_figures(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("scheme", "query", "last"),
+    ("scheme", "query", "figure_name"),
     [
         ("light", QUICK + "&part=prove", "lower"),
         ("light", QUICK + "&part=prove&hard=tracing", "lower"),
@@ -54,8 +54,13 @@ def test_a_phone_shows_its_own_figures(
     ],
 )
 def test_axe_finds_nothing(
-    browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str
+    browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, figure_name: str
 ) -> None:
     expect_no_axe_violation(
-        browser, dashboard + query, ready, scheme, last=last, expander="What the symbols mean"
+        browser,
+        dashboard + query,
+        ready,
+        scheme,
+        figure_name=figure_name,
+        expander="What the symbols mean",
     )

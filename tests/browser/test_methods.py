@@ -29,8 +29,8 @@ def test_a_method_is_told_another_chosen_and_opened_in_explore(
     ready(page)
     page.get_by_role("link", name="See it in Explore").click()
     page.wait_for_url(lambda url: "problem=quadratic" in url, timeout=20_000)
-    below = page.get_by_text("Best of the private algorithms chosen: clipped gradients")
-    expect(below).to_be_visible(timeout=60_000)
+    headline = page.get_by_text("Best of the private algorithms chosen: clipped gradients")
+    expect(headline).to_be_visible(timeout=60_000)
 
 
 @pytest.mark.slow  # tests/app has the guide, test_every_page.py the phone
@@ -54,7 +54,7 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + OVERVIEW,
         ready,
         scheme,
-        last=RACE,
+        figure_name=RACE,
         expander="Numbers behind this figure",
     )
     size = {"width": 1280, "height": 900}

@@ -47,19 +47,19 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
         page.keyboard.press("ArrowRight")
     expect(page.locator("b.step")).to_have_text(re.compile("Step 3 of"))
     expect(summary).to_contain_text("after 3 steps")
-    third = [panel.inner_html() for panel in panels]
+    panels_at_step_3 = [panel.inner_html() for panel in panels]
     page.keyboard.press(" ")
     expect(page.get_by_role("button", name="Play again")).to_be_visible(timeout=20_000)
     expect(summary).to_contain_text("The point that is released has")
-    assert all(a != b.inner_html() for a, b in zip(third, panels, strict=True))
+    assert all(a != b.inner_html() for a, b in zip(panels_at_step_3, panels, strict=True))
     scrub.fill("3")
     expect(summary).to_contain_text("after 3 steps")
-    assert third == [panel.inner_html() for panel in panels]
+    assert panels_at_step_3 == [panel.inner_html() for panel in panels]
 
-    before = sentence(page).inner_text()
+    old_sentence = sentence(page).inner_text()
     radius = page.get_by_role("slider", name="Clip radius R")
     radius.press("ArrowRight")
-    expect(sentence(page)).not_to_have_text(before, timeout=20_000)
+    expect(sentence(page)).not_to_have_text(old_sentence, timeout=20_000)
     box = panels[2].bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -79,10 +79,10 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     expect(headline).to_contain_text(f"At R = {match[1]}")
     expect(summary).to_contain_text(f"private run (R = {match[1]})")
 
-    before = panels[0].inner_html()
+    old_plane = panels[0].inner_html()
     page.get_by_role("button", name="Look closer").click()
     expect(page.get_by_role("button", name="Look closer")).to_have_attribute("aria-pressed", "true")
-    assert panels[0].inner_html() != before
+    assert panels[0].inner_html() != old_plane
     page.get_by_text("How this picture is drawn").click()
     with page.expect_download() as saved:
         page.locator("section.run button[name=svg]").click()
@@ -95,11 +95,11 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     norms = [0.0, *np.random.default_rng(0).pareto(2.0, 399).round(5).tolist()]
     for tried in (1e-3, 0.3, 1.0, 4.0, 1e3):
         shares = compute(page, "[shareClipped(n, r), shareLost(n, r)]", n=norms, r=tried)
-        lost = np.maximum(np.array(norms) - tried, 0).sum() / np.sum(norms)
-        assert shares == pytest.approx([np.mean(np.array(norms) > tried), lost], abs=1e-9)
+        share_lost = np.maximum(np.array(norms) - tried, 0).sum() / np.sum(norms)
+        assert shares == pytest.approx([np.mean(np.array(norms) > tried), share_lost], abs=1e-9)
     counts = compute(page, "binCounts(n, ends, 9)", n=norms, ends=[0.01, 100.0])
-    inside = np.clip([norm for norm in norms if norm > 0], 0.01, 100.0)
-    assert counts == np.histogram(inside, np.geomspace(0.01, 100.0, 10))[0].tolist()
+    in_range = np.clip([norm for norm in norms if norm > 0], 0.01, 100.0)
+    assert counts == np.histogram(in_range, np.geomspace(0.01, 100.0, 10))[0].tolist()
     report = Axe().run(page)
     assert report.violations_count == 0, report.generate_report()
 
@@ -111,8 +111,8 @@ def test_the_exported_run_opens_from_a_file_and_is_still_for_who_asks(
     runs = single_runs(point, "sco.clipped")
     lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]
     file = tmp_path / "run.html"
-    made = run_page(frames(point, runs), lines, dark=True, identity="", title="One run")
-    file.write_text(made, encoding="utf-8")
+    html = run_page(frames(point, runs), lines, dark=True, identity="", title="One run")
+    file.write_text(html, encoding="utf-8")
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(file.as_uri())
@@ -154,5 +154,10 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> N
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(
-        browser, dashboard + PLAYED, ready, scheme, last="one_run_parts", expander="How to read"
+        browser,
+        dashboard + PLAYED,
+        ready,
+        scheme,
+        figure_name="one_run_parts",
+        expander="How to read",
     )

@@ -23,7 +23,7 @@ from dpsco_core.scenario import Scenario
 from tests.browser.responsive import Ready
 
 SLOW = 60_000
-SEEN = Scenario(distribution="skewed-pareto", p=2.0, n=500)
+PICTURED = Scenario(distribution="skewed-pareto", p=2.0, n=500)
 TOP = 24  # pixels above the stack
 
 
@@ -40,38 +40,40 @@ def sample_of(scenario: Scenario) -> Any:
 
 def test_the_browser_clips_and_averages_as_numpy_does(page: Page) -> None:
     for p, n in ((2.0, 500), (3.0, 50), (10.0, 20)):
-        scenario = replace(SEEN, p=p, n=n)
+        scenario = replace(PICTURED, p=p, n=n)
         records = picture(scenario).records
-        elsewhere = np.array([[300.0, -4.0], *records[1:]])
+        moved_records = np.array([[300.0, -4.0], *records[1:]])
         for radius in np.geomspace(0.25, 30, 10):
-            got = compute(
+            answer = compute(
                 page,
                 "[averageAt(s, r), withMoved(averageAt(s, r), s.records[0], at, r, s.n), "
                 "s.records.map((x) => clipped(x, r))]",
                 s=sample_of(scenario),
                 r=radius,
-                at=elsewhere[0].tolist(),
+                at=moved_records[0].tolist(),
             )
-            each = np.array([clipped_mean(DenseRows(x[None]), float(radius)) for x in records])
-            assert np.abs(np.array(got[2]) - each).max() < 1e-9
+            clipped_records = np.array(
+                [clipped_mean(DenseRows(x[None]), float(radius)) for x in records]
+            )
+            assert np.abs(np.array(answer[2]) - clipped_records).max() < 1e-9
             # Between two radii at which the averages are known they are linear.
             truth = clipped_mean(DenseRows(records), float(radius))
-            assert np.abs(np.array(got[0]) - truth).max() < 1e-3 * radius
-            moved = clipped_mean(DenseRows(elsewhere), float(radius)) - truth
-            assert np.array(got[1]) - got[0] == pytest.approx(moved, abs=1e-9)
+            assert np.abs(np.array(answer[0]) - truth).max() < 1e-3 * radius
+            shift = clipped_mean(DenseRows(moved_records), float(radius)) - truth
+            assert np.array(answer[1]) - answer[0] == pytest.approx(shift, abs=1e-9)
 
 
 def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Page) -> None:
     for order, n, rho in ((2.0, 500, 0.03), (10.0, 20, 2.0), (3.0, 200, 1e-3)):
-        scenario = replace(SEEN, p=order, n=n)
+        scenario = replace(PICTURED, p=order, n=n)
         law, sample = picture(scenario).clipped, sample_of(scenario)
         for radius in (*np.geomspace(*REACH, 9), 1.234, 17.0):
-            got = compute(
+            parts = compute(
                 page, "squaredParts(s.law, s.reach, r, n, rho)", s=sample, r=radius, n=n, rho=rho
             )
-            wanted = law.parts(n, float(radius), gaussian_noise_std(2 * radius / n, rho))
-            assert got == pytest.approx(vars(wanted) | {"total": wanted.total}, rel=1e-9)
-            assert got["total"] == got["sampling"] + got["bias"] + got["noise"]
+            expected = law.parts(n, float(radius), gaussian_noise_std(2 * radius / n, rho))
+            assert parts == pytest.approx(vars(expected) | {"total": expected.total}, rel=1e-9)
+            assert parts["total"] == parts["sampling"] + parts["bias"] + parts["noise"]
         open_ = compute(page, "squaredParts(s.law, s.reach, Infinity, n, 1)", s=sample, n=n)
         assert open_ == {"sampling": law.whole / n, "bias": 0, "noise": 0, "total": law.whole / n}
 
@@ -80,8 +82,8 @@ def test_a_square_follows_from_the_root_beside_it(page: Page) -> None:
     squares = [*np.geomspace(1e-7, 1e3, 200).tolist(), 0.0, 0.1049305**2, 0.01102]
     texts = compute(page, "squares.map(squared)", "errors.js", squares=squares)
     roots = [float(text.split("²")[0]) for text in texts]
-    shown = compute(page, "roots.map((x) => short(x * x))", "errors.js", roots=roots)
-    assert [text.split(" = ")[1] for text in texts] == shown
+    squares_of_roots = compute(page, "roots.map((x) => short(x * x))", "errors.js", roots=roots)
+    assert [text.split(" = ")[1] for text in texts] == squares_of_roots
     assert roots == pytest.approx(np.sqrt(squares), rel=0.05) and "0.105² = 0.011" in texts
 
 
@@ -89,29 +91,29 @@ def test_the_guesses_are_those_of_the_normal_law_and_of_the_budget(page: Page) -
     from scipy.special import ndtr
 
     points = [-9.0, -3.2, -0.4, 0.0, 0.1, 1.0, 2.5, 6.0]
-    got = compute(page, "points.map(normalCdf)", points=points)
-    assert got == pytest.approx(ndtr(points), abs=1e-9)
+    probabilities = compute(page, "points.map(normalCdf)", points=points)
+    assert probabilities == pytest.approx(ndtr(points), abs=1e-9)
     assert compute(page, "guessLimit(1, 1e-6)") == pytest.approx((np.e + 1e-6) / (np.e + 1))
     # What one record can do at most stays under what the budget allows, at every budget.
     for epsilon in (0.1, 0.5, 1.0, 5.0, 10.0):
-        shown = picture(replace(SEEN, epsilon=epsilon))
-        guess = compute(page, "bestGuess(shift, 1)", shift=float(np.sqrt(2 * shown.rho)))
-        limit = compute(page, "guessLimit(e, d)", e=epsilon, d=shown.delta)
+        drawing = picture(replace(PICTURED, epsilon=epsilon))
+        guess = compute(page, "bestGuess(shift, 1)", shift=float(np.sqrt(2 * drawing.rho)))
+        limit = compute(page, "guessLimit(e, d)", e=epsilon, d=drawing.delta)
         assert 0.5 < guess <= limit
     assert ApproxDP(epsilon=1.0, delta=1e-6).to_zcdp().rho > 0
 
 
 def test_the_odds_of_a_private_choice_are_those_of_the_mechanism(page: Page) -> None:
     for p, n, epsilon in ((2.0, 500, 1.0), (3.0, 100, 10.0), (10.0, 20_000, 2.0)):
-        shown = picture(replace(SEEN, p=p, n=n, epsilon=epsilon))
-        choice = shown.choice_epsilon
+        drawing = picture(replace(PICTURED, p=p, n=n, epsilon=epsilon))
+        choice = drawing.choice_epsilon
         assert choice > 0
-        drawn_from = radius_choice(shown.ladder, shown.longer, shown.target, choice)
+        drawn_from = radius_choice(drawing.ladder, drawing.longer, drawing.target, choice)
         assert drawn_from.mechanism.log_base is not None
         weights = np.exp(drawn_from.mechanism.log_base + choice / 2 * drawn_from.scores)
-        names = {"longer": shown.longer.tolist(), "radii": shown.ladder.tolist()}
-        got = compute(page, "choiceOdds(longer, radii, k, e)", k=shown.target, e=choice, **names)
-        assert got == pytest.approx(weights / weights.sum(), abs=1e-9)
+        names = {"longer": drawing.longer.tolist(), "radii": drawing.ladder.tolist()}
+        odds = compute(page, "choiceOdds(longer, radii, k, e)", k=drawing.target, e=choice, **names)
+        assert odds == pytest.approx(weights / weights.sum(), abs=1e-9)
     shares = [0.0, 0.19, 0.2, 0.99]
     assert compute(page, "shares.map((s) => placeAt([0.2, 0.5, 0.3], s))", shares=shares) == [
         *(0, 0, 1, 2)
@@ -128,8 +130,8 @@ def opened(page: Page, tmp_path: Path, scenario: Scenario) -> None:
 
 
 @pytest.fixture
-def alone(page: Page, tmp_path: Path) -> Page:
-    opened(page, tmp_path, SEEN)
+def exported(page: Page, tmp_path: Path) -> Page:
+    opened(page, tmp_path, PICTURED)
     return page
 
 
@@ -137,53 +139,53 @@ def output(page: Page | Locator, name: str) -> float:
     return float(page.locator(f"label [data-value={name}]").inner_text())
 
 
-def test_the_exported_picture_follows_the_hand(alone: Page) -> None:
-    canvas = alone.locator("canvas.records")
+def test_the_exported_picture_follows_the_hand(exported: Page) -> None:
+    canvas = exported.locator("canvas.records")
     box = canvas.bounding_box()
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    view = 1.5 * picture(SEEN).start  # from the middle up
+    view = 1.5 * picture(PICTURED).start  # from the middle up
     scale = (box["height"] - 2) / 2 / view  # pixels per unit
-    alone.mouse.move(middle[0] + 3 * scale, middle[1])
-    alone.mouse.down()
-    expect(alone.locator("label [data-value=radius]")).to_have_text("3")
-    bars = alone.locator("svg.bars").get_attribute("aria-label")
-    alone.mouse.move(middle[0] + 1 * scale, middle[1])
-    expect(alone.locator("label [data-value=radius]")).to_have_text("1")
-    assert alone.locator("svg.bars").get_attribute("aria-label") != bars
-    alone.mouse.up()
-    alone.mouse.move(middle[0] + 5 * scale, middle[1])
-    assert output(alone, "radius") == 1
+    exported.mouse.move(middle[0] + 3 * scale, middle[1])
+    exported.mouse.down()
+    expect(exported.locator("label [data-value=radius]")).to_have_text("3")
+    bars = exported.locator("svg.bars").get_attribute("aria-label")
+    exported.mouse.move(middle[0] + 1 * scale, middle[1])
+    expect(exported.locator("label [data-value=radius]")).to_have_text("1")
+    assert exported.locator("svg.bars").get_attribute("aria-label") != bars
+    exported.mouse.up()
+    exported.mouse.move(middle[0] + 5 * scale, middle[1])
+    assert output(exported, "radius") == 1
 
 
 def squares(page: Page) -> list[float]:
-    """Return the parts that the stack shows, from below."""
-    drawn = page.locator("svg.bars rect.part").all()
-    return [float(part.get_attribute("data-square") or "") for part in drawn]
+    """Return the parts of the stack, from bottom to top."""
+    parts = page.locator("svg.bars rect.part").all()
+    return [float(part.get_attribute("data-square") or "") for part in parts]
 
 
 def number(text: str | None) -> float:
     return float(text or "nan")
 
 
-def test_the_numbers_at_ten_radii_are_those_of_numpy_and_the_stack_adds_up(alone: Page) -> None:
-    shown = picture(SEEN)
-    slider, scales = alone.locator("input[name=radius]"), list[float]()
+def test_the_numbers_at_ten_radii_are_those_of_numpy_and_the_stack_adds_up(exported: Page) -> None:
+    drawing = picture(PICTURED)
+    slider, scales = exported.locator("input[name=radius]"), list[float]()
     for tick in range(10, 200, 19):
         slider.fill(str(tick))
-        low, high = shown.clipped.radii[[0, -1]]
+        low, high = drawing.clipped.radii[[0, -1]]
         radius = low * (high / low) ** (tick / 200)
-        noise_std = gaussian_noise_std(2 * radius / shown.n, shown.rho)
-        expected = shown.clipped.parts(shown.n, radius, noise_std)
-        clipped = int((np.linalg.norm(shown.records, axis=1) > radius).sum())
-        expect(alone.locator("p.summary")).to_contain_text(
+        noise_std = gaussian_noise_std(2 * radius / drawing.n, drawing.rho)
+        expected = drawing.clipped.parts(drawing.n, radius, noise_std)
+        clipped = int((np.linalg.norm(drawing.records, axis=1) > radius).sum())
+        expect(exported.locator("p.summary")).to_contain_text(
             f"{clipped} of 500 records are clipped. A typical release is {expected.error:.2g} from"
         )
-        assert squares(alone) == pytest.approx(
+        assert squares(exported) == pytest.approx(
             [expected.sampling, expected.bias, expected.noise], rel=1e-6
         )
         # Each part begins where the one below it ends, on one scale that no radius changes.
-        bars = alone.locator("svg.bars rect.part").all()
+        bars = exported.locator("svg.bars rect.part").all()
         tops = [number(bar.get_attribute("y")) for bar in bars]
         ends = [y + number(bar.get_attribute("height")) for y, bar in zip(tops, bars, strict=True)]
         assert ends[1:] == pytest.approx(tops[:-1], abs=0.01)
@@ -206,7 +208,7 @@ def areas(page: Page, key: str) -> np.ndarray[Any, Any]:
 def test_the_areas_add_up_to_the_whole_and_the_axis_has_numbers(
     page: Page, tmp_path: Path, fields: dict[str, Any]
 ) -> None:
-    opened(page, tmp_path, replace(SEEN, **fields))
+    opened(page, tmp_path, replace(PICTURED, **fields))
     sampling, bias, noise = (areas(page, key) for key in ("sampling", "bias", "noise"))
     assert (np.diff(sampling[1]) == 0).all()  # the axis
     assert sampling[0].tolist() == bias[1].tolist() and bias[0].tolist() == noise[1].tolist()
@@ -222,32 +224,32 @@ def test_the_areas_add_up_to_the_whole_and_the_axis_has_numbers(
     assert scale == page.locator("svg.curve > text").all_text_contents() and scale[0] == "0"
 
 
-def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone: Page) -> None:
-    change = alone.get_by_role("button", name="Change one record")
+def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(exported: Page) -> None:
+    change = exported.get_by_role("button", name="Change one record")
     change.focus()
-    alone.keyboard.press("Enter")
+    exported.keyboard.press("Enter")
     expect(change).to_have_attribute("aria-pressed", "true")
-    said = alone.locator("p.summary")
-    expect(said).to_contain_text("right 52 % of the time")
-    expect(said).to_contain_text("more than 73.11 % at this budget")
-    before = said.inner_text()
-    alone.locator("canvas.records").focus()
+    summary = exported.locator("p.summary")
+    expect(summary).to_contain_text("right 52 % of the time")
+    expect(summary).to_contain_text("more than 73.11 % at this budget")
+    old_summary = summary.inner_text()
+    exported.locator("canvas.records").focus()
     for _ in range(30):
-        alone.keyboard.press("ArrowRight")
-    expect(said).not_to_have_text(before)
+        exported.keyboard.press("ArrowRight")
+    expect(summary).not_to_have_text(old_summary)
     # To 1,000: the plane follows, and so much clipping hides.
-    distance = alone.get_by_role("slider", name="Distance of your record")
+    distance = exported.get_by_role("slider", name="Distance of your record")
     distance.press("End")
-    expect(alone.locator("label [data-value=distance]")).to_have_text("1,000")
-    expect(said).to_contain_text("of the noise's standard deviation")
+    expect(exported.locator("label [data-value=distance]")).to_have_text("1,000")
+    expect(summary).to_contain_text("of the noise's standard deviation")
     distance.press("Home")
-    expect(said).not_to_contain_text("right 52 % of the time")
+    expect(summary).not_to_contain_text("right 52 % of the time")
     change.focus()
-    alone.keyboard.press("Tab")
-    alone.keyboard.press("Enter")  # to its worst place
-    expect(said).to_contain_text("right 52 % of the time")
+    exported.keyboard.press("Tab")
+    exported.keyboard.press("Enter")  # to its worst place
+    expect(summary).to_contain_text("right 52 % of the time")
     change.click()
-    expect(said).to_contain_text("records are clipped")
+    expect(summary).to_contain_text("records are clipped")
 
 
 @pytest.mark.parametrize("width", [1200, 390])
@@ -256,17 +258,17 @@ def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
     page: Page, tmp_path: Path, width: int, fields: dict[str, Any]
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    opened(page, tmp_path, replace(SEEN, **fields))
+    opened(page, tmp_path, replace(PICTURED, **fields))
     lines = page.locator("svg.curve > line[stroke-dasharray]").all()
     places = [number(line.get_attribute("x1")) for line in lines]
     boxes = []
-    for at, name in zip(places, ("best", "without looking"), strict=True):
+    for line_x, name in zip(places, ("best", "without looking"), strict=True):
         text = page.locator("svg.curve > text").get_by_text(name, exact=True)
-        left, top, across, down = text.evaluate(
+        left, top, text_width, text_height = text.evaluate(
             "(e) => { const b = e.getBBox(); return [b.x, b.y, b.width, b.height] }"
         )
-        assert left < at < left + across
-        boxes.append((left, left + across, top, top + down))
+        assert left < line_x < left + text_width
+        boxes.append((left, left + text_width, top, top + text_height))
     (a, b, top, foot), (c, d, other_top, other_foot) = boxes
     assert b < c or d < a or foot <= other_top + 1 or other_foot <= top + 1
     # The other line is not crossed on the row of lines.
@@ -275,26 +277,26 @@ def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
     assert number(hand.get_attribute("y1")) > TOP + 14  # it is no line of a name
 
 
-def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(alone: Page) -> None:
-    said, odds = alone.locator("p.summary"), alone.locator("svg.curve rect.odds")
-    button = alone.get_by_role("button", name="Choose the radius privately")
-    shown, radii, drawn = picture(SEEN), set(), 0
-    while len(radii) < 2 and drawn < 60:  # one alone: less than once in 10^12
-        drawn += 1
+def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(exported: Page) -> None:
+    summary, odds = exported.locator("p.summary"), exported.locator("svg.curve rect.odds")
+    button = exported.get_by_role("button", name="Choose the radius privately")
+    drawing, radii, choices = picture(PICTURED), set(), 0
+    while len(radii) < 2 and choices < 60:  # one alone: less than once in 10^12
+        choices += 1
         button.press("Enter")
-        expect(said).to_contain_text("how likely each radius is in a private choice")
-        expect(said).to_contain_text("The choice cost 10 % of the privacy budget")
-        radii.add(output(alone, "radius"))
-    assert len(radii) > 1 and max(radii) <= shown.ladder[0]
-    assert odds.count() == len(shown.ladder)
-    alone.locator("input[name=radius]").press("ArrowLeft")
+        expect(summary).to_contain_text("how likely each radius is in a private choice")
+        expect(summary).to_contain_text("The choice cost 10 % of the privacy budget")
+        radii.add(output(exported, "radius"))
+    assert len(radii) > 1 and max(radii) <= drawing.ladder[0]
+    assert odds.count() == len(drawing.ladder)
+    exported.locator("input[name=radius]").press("ArrowLeft")
     expect(odds).to_have_count(0)
-    expect(said).to_contain_text("records are clipped")
+    expect(summary).to_contain_text("records are clipped")
 
 
-def test_many_moves_between_two_frames_are_drawn_once(alone: Page) -> None:
+def test_many_moves_between_two_frames_are_drawn_once(exported: Page) -> None:
     # However fast the hand, a frame is drawn once.
-    drawn = alone.evaluate(
+    count_drawn = exported.evaluate(
         """async () => {
           const bars = document.querySelector("svg.bars")
           const slider = document.querySelector("input[name=radius]")
@@ -308,7 +310,7 @@ def test_many_moves_between_two_frames_are_drawn_once(alone: Page) -> None:
           return drawn
         }"""
     )
-    assert drawn == 1
+    assert count_drawn == 1
 
 
 def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
@@ -321,12 +323,12 @@ def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready:
     ready(page, seconds=60)
     summary = page.locator("p.summary")
     expect(summary).to_contain_text("are clipped", timeout=SLOW)
-    before = summary.inner_text()
+    old_summary = summary.inner_text()
     slider = page.get_by_role("slider", name="Clip radius R")
     slider.focus()
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
-    expect(summary).not_to_have_text(before)
+    expect(summary).not_to_have_text(old_summary)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download this picture (HTML)").click()
     assert "How a private mean is made" in download.value.path().read_text(encoding="utf-8")
@@ -335,7 +337,7 @@ def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready:
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_exported_picture_passes_axe(browser: Browser, tmp_path: Path, scheme: str) -> None:
     file = tmp_path / "picture.html"
-    file.write_text(picture_page(SEEN, dark=scheme == "dark"), encoding="utf-8")
+    file.write_text(picture_page(PICTURED, dark=scheme == "dark"), encoding="utf-8")
     page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page.goto(file.as_uri())
     report = Axe().run(page)

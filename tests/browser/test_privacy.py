@@ -17,15 +17,15 @@ def test_a_class_breaks_a_mechanism_and_sees_it_caught(
     expect(figure(page, "privacy")).to_be_visible(timeout=20_000)
     page.get_by_role("radio", name="The audit").click()
     page.wait_for_url(lambda url: "part=audit" in url, timeout=20_000)
-    said = page.locator(".head")
-    expect(said).to_contain_text("is not refuted", timeout=20_000)
+    headline_place = page.locator(".head")
+    expect(headline_place).to_contain_text("is not refuted", timeout=20_000)
     page.get_by_role("radio", name="Half the noise").click()
     page.wait_for_url(lambda url: "fault=half-noise" in url, timeout=20_000)
-    expect(said).to_contain_text("Caught after", timeout=20_000)
+    expect(headline_place).to_contain_text("Caught after", timeout=20_000)
     expect(figure(page, "privacy_samples")).to_be_visible()
     page.get_by_role("slider", name="Claimed ε").press("ArrowRight")
     page.wait_for_url(lambda url: "claim=2" in url, timeout=20_000)
-    expect(said).to_contain_text("not 2", timeout=20_000)
+    expect(headline_place).to_contain_text("not 2", timeout=20_000)
 
 
 @pytest.mark.slow
@@ -36,17 +36,17 @@ def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("scheme", "query", "last"),
+    ("scheme", "query", "figure_name"),
     [("light", "part=audit", "privacy_samples"), ("dark", "part=ledger", "privacy")],
 )
 def test_axe_finds_nothing(
-    browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str
+    browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, figure_name: str
 ) -> None:
     expect_no_axe_violation(
         browser,
         f"{dashboard}/privacy?{query}",
         ready,
         scheme,
-        last=last,
+        figure_name=figure_name,
         expander="What the symbols mean",
     )

@@ -74,6 +74,6 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + QUICK,
         ready,
         scheme,
-        last="users",
+        figure_name="users",
         expander="What the symbols mean",
     )

@@ -52,15 +52,17 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
         assert path_of(entries.get_by_role("link", name=PLACES[slug], exact=True)) == slug
     page.keyboard.press("Escape")
     for links, slug in ((menu, "bounds"), (menu, EXPLORE), (entries, "one-run")):
-        before = heading.inner_text()
+        old_heading = heading.inner_text()
         if links is entries:
             other_views.click()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
-        expect(heading).not_to_have_text(before, timeout=20_000)
+        expect(heading).not_to_have_text(old_heading, timeout=20_000)
         if slug != EXPLORE:  # Explore is left before it is whole
             expect_scenario(page, ready, 3)
             page.wait_for_url(
-                lambda url, at=slug: f"/{at}?" in url and "n=2000&" in url and "&d=3&" in url,
+                lambda url, target=slug: (
+                    f"/{target}?" in url and "n=2000&" in url and "&d=3&" in url
+                ),
                 timeout=20_000,
             )
     slider(page, "Dimension d").press("ArrowRight")
@@ -83,7 +85,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
     views = [slug for view in VIEWS for slug in (next(iter(view)), *view) if slug != "explore"]
     # The present page's own link does nothing.
     for slug in (*views, *(s for s in MENU if s not in (*views, "explore"))):
-        before, strip = heading.inner_text(), page.locator(".st-key-views")
+        old_heading, strip = heading.inner_text(), page.locator(".st-key-views")
         if page.url.split("?")[0].endswith(slug):
             continue
         links = menu if slug in MENU else strip
@@ -93,7 +95,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         page.wait_for_url(re.compile(rf"/{slug}(\?.*)?$"), timeout=20_000)
         expect(heading).to_have_count(1, timeout=20_000)
-        expect(heading).not_to_have_text(before, timeout=20_000)
+        expect(heading).not_to_have_text(old_heading, timeout=20_000)
         titles.add(heading.inner_text())
         if slug in SHOWING:
             expect_scenario(page, ready, 3)
@@ -189,7 +191,7 @@ LINKS = """<body data-test-script-state="notRunning">
 <main class="st-key-page"><div id="place" style="--st-background-color: #000"></div>
   <a href="/one-run">One run</a> <a href="/">Explore</a>
 </main></body>"""
-COME = """() => {
+SERVER_SIDE = """() => {
   window.asked = 0
   window.told = []
   window.come = (path) => {  // what the server sends: the address, then the page
@@ -211,9 +213,9 @@ COME = """() => {
 def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
     page: Page, dashboard: str
 ) -> None:
-    def asked(after: str = "") -> int:
-        if after:
-            page.evaluate(f"come('{after}')")
+    def count_asked(path: str = "") -> int:
+        if path:
+            page.evaluate(f"come('{path}')")
         page.clock.run_for(20_000)
         return int(page.evaluate("asked"))
 
@@ -223,11 +225,11 @@ def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
     for name, module in (("watch", "window.js"), ("arrive", "arrival.js")):
         code = script(module).replace("export default", f"window.{name} =")
         page.evaluate(f"() => {{ {code} }}")
-    page.evaluate(COME)
-    assert asked() == 0  # the server has not answered
-    assert asked(after="/") == 0  # a page that was on its way before the click
-    assert asked(after="/one-run") == 0
+    page.evaluate(SERVER_SIDE)
+    assert count_asked() == 0  # the server has not answered
+    assert count_asked(path="/") == 0  # a page that was on its way before the click
+    assert count_asked(path="/one-run") == 0
     assert page.evaluate("told") == []  # it is dark: to say so would run Explore in its place
     page.get_by_role("link", name="Explore").click()
-    assert asked(after="/") == 1
+    assert count_asked(path="/") == 1
     assert "dark" in page.evaluate("told")

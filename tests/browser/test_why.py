@@ -22,8 +22,8 @@ HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 def expect_step(page: Page | Locator, number: int) -> None:
     """Check the step that is marked, and what its state shows."""
     step = STEPS[number - 1]
-    here = page.locator("nav [aria-current=step]")
-    expect(here).to_have_text(str(number))
+    marker = page.locator("nav [aria-current=step]")
+    expect(marker).to_have_text(str(number))
     expect(page.locator("section.here h2")).to_have_text(step.title)
     for part in (
         "records",
@@ -36,8 +36,8 @@ def expect_step(page: Page | Locator, number: int) -> None:
         "distance",
         "change",
     ):
-        shown = page.locator(f"[data-part={part}]")
-        expect(shown).to_be_visible(visible=part in step.state.parts)
+        part_place = page.locator(f"[data-part={part}]")
+        expect(part_place).to_be_visible(visible=part in step.state.parts)
     if step.state.radius is not None:
         expect(page.locator("label [data-value=radius]")).to_have_text(
             short(step.state.radius), timeout=10_000
@@ -77,24 +77,33 @@ def test_the_picture_fills_one_box_from_the_first_step_to_the_last(
         expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
         page.wait_for_timeout(300)  # the text has come to rest
         boxes.append(page.locator("article.scroll").evaluate(BOXES))
-    for number, now in enumerate(boxes, start=1):
-        top, bottom = now["pinned"][1], now["pinned"][1] + now["pinned"][3]
-        assert bottom <= height and now["said"] <= now["summary"][3] + 1, (number, now)
+    for number, measured in enumerate(boxes, start=1):
+        top, bottom = measured["pinned"][1], measured["pinned"][1] + measured["pinned"][3]
+        assert bottom <= height and measured["said"] <= measured["summary"][3] + 1, (
+            number,
+            measured,
+        )
         for name in ("pinned", "controls", "summary"):
             # The first step of a phone is not scrolled to: the page begins there.
-            where = slice(2, 4) if width < 760 else slice(0, 4)
-            assert now[name][where] == pytest.approx(boxes[1][name][where], abs=2), (number, name)
+            compared = slice(2, 4) if width < 760 else slice(0, 4)
+            assert measured[name][compared] == pytest.approx(boxes[1][name][compared], abs=2), (
+                number,
+                name,
+            )
         if width < 760:  # the one figure, and below the picture the text
-            [figure] = [*now["upper"], *now["lower"]]
-            assert figure[2] == now["pinned"][2] and figure[1] - top < 60
-            assert bottom <= now["heading"][1] <= bottom + 40
+            [figure] = [*measured["upper"], *measured["lower"]]
+            assert figure[2] == measured["pinned"][2] and figure[1] - top < 60
+            assert bottom <= measured["heading"][1] <= bottom + 40
             continue
         # Both rows are full, and so is the place of the text from its top.
         for row in ("upper", "lower"):
-            assert sum(figure[2] for figure in now[row]) > 0.95 * now["pinned"][2], (number, row)
-        assert {f[1] for f in now["lower"]} == {f[1] for f in boxes[0]["lower"]}
-        assert bottom - max(f[1] + f[3] for f in now["lower"]) <= 10
-        assert bottom > height - 30 and abs(now["heading"][1] - top) <= 40
+            assert sum(figure[2] for figure in measured[row]) > 0.95 * measured["pinned"][2], (
+                number,
+                row,
+            )
+        assert {f[1] for f in measured["lower"]} == {f[1] for f in boxes[0]["lower"]}
+        assert bottom - max(f[1] + f[3] for f in measured["lower"]) <= 10
+        assert bottom > height - 30 and abs(measured["heading"][1] - top) <= 40
 
 
 def test_the_last_steps_lead_to_explore_at_the_same_settings(
@@ -114,8 +123,8 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
 ) -> None:
     page.goto(f"{dashboard}/why")
     ready(page, seconds=60)
-    said = page.locator("p.summary")
-    expect(said).to_contain_text("The farthest lies 27 from the centre.", timeout=30_000)
+    summary = page.locator("p.summary")
+    expect(summary).to_contain_text("The farthest lies 27 from the centre.", timeout=30_000)
     expect_step(page, 1)
     assert page.evaluate(HEIGHT) <= 2200
     places: list[object] = []
@@ -136,30 +145,30 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     worst = page.locator("svg.prices .floor")
     expect(worst).to_have_count(1)
     # By hand: the radius moves, and the next step takes it back.
-    expect(said).to_contain_text("No radius here has a smaller typical error.")
+    expect(summary).to_contain_text("No radius here has a smaller typical error.")
     page.get_by_role("slider", name="Clip radius R").press("ArrowRight")
     page.get_by_role("slider", name="Clip radius R").fill("150")
-    expect(said).to_contain_text("a smaller radius needs less")
+    expect(summary).to_contain_text("a smaller radius needs less")
     button = page.get_by_role("button", name=f"Step {len(STEPS)}:")
     button.focus()
     page.keyboard.press("ArrowLeft")
     expect_step(page, len(STEPS) - 1)
     expect(worst).to_have_count(0)
-    expect(said).to_contain_text(f"typical release is {short(why().light.best.error)} from")
+    expect(summary).to_contain_text(f"typical release is {short(why().light.best.error)} from")
     page.keyboard.press("ArrowUp")
     expect_step(page, len(STEPS) - 2)
-    expect(said).to_contain_text(f"typical release is {short(why().heavy.best.error)} from")
+    expect(summary).to_contain_text(f"typical release is {short(why().heavy.best.error)} from")
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
     expect_step(page, 3)
-    expect(said).to_contain_text("Your record lies 1,000 from the centre", timeout=10_000)
-    moved = said.inner_text()
+    expect(summary).to_contain_text("Your record lies 1,000 from the centre", timeout=10_000)
+    old_summary = summary.inner_text()
     page.get_by_role("slider", name="Distance of your record").press("Home")
-    expect(said).to_contain_text("Your record lies 0.1 from the centre")
+    expect(summary).to_contain_text("Your record lies 0.1 from the centre")
     page.locator("canvas.records").focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")
-    expect(said).not_to_have_text(moved)
+    expect(summary).not_to_have_text(old_summary)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download this page (HTML)").click()
     assert STEPS[0].title in download.value.path().read_text(encoding="utf-8")

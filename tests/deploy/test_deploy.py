@@ -44,7 +44,7 @@ def instructions(text: str) -> list[Instruction]:
     return [(word.upper(), " ".join(rest.split())) for word, _, rest in texts]
 
 
-def last(text: str, word: str) -> str:
+def last_instruction(text: str, word: str) -> str:
     """Return the rest of the last instruction of a kind."""
     return [rest for name, rest in instructions(text) if name == word][-1]
 
@@ -91,12 +91,12 @@ def compose_faults(compose: dict[str, Any]) -> list[str]:
             if not str(port).startswith("127.0.0.1:"):
                 faults.append(f"{name}: {port} is open to the world without TLS")
         for network in service.get("networks", ["default"]):
-            known = network in (compose.get("networks") or {})
-            if not known:
+            is_defined = network in (compose.get("networks") or {})
+            if not is_defined:
                 faults.append(f"{name}: the network {network} is not there")
-        for other in service.get("depends_on", {}):
-            if other not in compose["services"]:
-                faults.append(f"{name}: it waits for {other}, which is not there")
+        for dependency in service.get("depends_on", {}):
+            if dependency not in compose["services"]:
+                faults.append(f"{name}: it waits for {dependency}, which is not there")
     scheduler = compose["services"]["scheduler"]
     internal = all((compose["networks"][n] or {}).get("internal") for n in scheduler["networks"])
     if scheduler.get("ports") or not internal:
@@ -118,10 +118,10 @@ def test_the_dockerfile_keeps_the_rules() -> None:
     assert dockerfile_faults(DOCKERFILE) == []
     hadolint = shutil.which("hadolint", path=f"{BIN}:{os.environ['PATH']}")
     if hadolint is not None:  # it is not had for every machine
-        done = subprocess.run(
+        child = subprocess.run(
             [hadolint, str(DEPLOY / "Dockerfile")], capture_output=True, text=True
         )
-        assert done.returncode == 0, done.stdout
+        assert child.returncode == 0, child.stdout
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_the_build_is_sent_what_it_copies_and_what_the_wheel_needs() -> None:
     ]
     assert sorted(sources) == sorted(allowed)
     assert all((ROOT / source).exists() for source in sources)
-    needed = re.findall(r'^"([^"]+)" = "dpsco_app/', read("pyproject.toml"), re.MULTILINE)
-    assert needed
-    assert all(any(fnmatch(n, s) for s in sources) for n in [*needed, "LICENSE", "README.md"])
+    package_data = re.findall(r'^"([^"]+)" = "dpsco_app/', read("pyproject.toml"), re.MULTILINE)
+    assert package_data
+    assert all(any(fnmatch(n, s) for s in sources) for n in [*package_data, "LICENSE", "README.md"])
 
 
 def read(name: str) -> str:
@@ -284,8 +284,10 @@ def test_the_dashboard_starts_as_the_image_starts_it_and_draws(tmp_path: Path) -
     folder = tmp_path / "writable"
     folder.mkdir()
     port = str(free_port())
-    command = [part.replace("8501", port) for part in json.loads(last(DOCKERFILE, "CMD"))]
-    check_text = last(DOCKERFILE, "HEALTHCHECK").partition(" CMD ")[2]
+    command = [
+        part.replace("8501", port) for part in json.loads(last_instruction(DOCKERFILE, "CMD"))
+    ]
+    check_text = last_instruction(DOCKERFILE, "HEALTHCHECK").partition(" CMD ")[2]
     check = [part.replace("8501", port) for part in json.loads(check_text)]
     changes = variables(folder)
     prefix = read_only(folder)
@@ -345,15 +347,17 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
             started(command("worker"), logs[1], changes),
             started(command("worker"), logs[2], changes),
         ):
-            done = subprocess.run(
+            child = subprocess.run(
                 command("study"),
                 env=os.environ | changes,
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE,
             )
-    assert done.returncode == 0, done.stderr + logs[0].read_text(encoding="utf-8", errors="replace")
-    assert "6 cells" in done.stdout
+    assert child.returncode == 0, child.stderr + logs[0].read_text(
+        encoding="utf-8", errors="replace"
+    )
+    assert "6 cells" in child.stdout
     with closing(sqlite3.connect(results)) as base:
         assert base.execute("SELECT count(*) FROM cells").fetchone() == (6,)
 

@@ -67,8 +67,8 @@ def test_every_departure_is_a_short_tag_and_one_sentence() -> None:
 
 def test_the_number_of_blocks_that_runs_is_the_one_that_the_tag_names() -> None:
     point = Scenario(methods=("mean.cwme-cdp", "mean.iterative"), trials=1, n=1000, d=3)
-    first, second = measured_json(point, tuple(study(point)))["results"]
-    assert first["diagnostics"]["blocks"] == 1 and second["diagnostics"]["groups"] == 8
+    block_result, group_result = measured_json(point, tuple(study(point)))["results"]
+    assert block_result["diagnostics"]["blocks"] == 1 and group_result["diagnostics"]["groups"] == 8
 
 
 def test_a_run_and_a_method_print_the_form(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "dpsco_core/methods").rglob("*.py")]
 # The numbers only fall. A `release` is that of the protocol, of a kind of plan, or of a method that
 # fits none: private SGD, the two looks, and the two solvers. So it is with plans, with their base.
-MOST = {"paths": 1, "plans": 8, "releases": 8}
+LIMITS = {"paths": 1, "plans": 8, "releases": 8}
 
 
 def kinds(source: str) -> Iterator[str]:
@@ -30,13 +30,13 @@ def kinds(source: str) -> Iterator[str]:
 
 def count(sources: Iterable[str]) -> dict[str, int]:
     names = [kind for source in sources for kind in kinds(source)]
-    return {kind: names.count(kind) for kind in MOST}
+    return {kind: names.count(kind) for kind in LIMITS}
 
 
 def test_few_methods_have_a_loop_a_plan_or_a_release_of_their_own() -> None:
     assert len(SOURCES) > 90
     counts = count(SOURCES)
-    assert all(counts[kind] <= most for kind, most in MOST.items()), counts
+    assert all(counts[kind] <= most for kind, most in LIMITS.items()), counts
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_few_methods_have_a_loop_a_plan_or_a_release_of_their_own() -> None:
     ],
 )
 def test_one_more_is_counted(source: str, kind: str) -> None:
-    assert count([source]) == dict.fromkeys(MOST, 0) | {kind: 1}
+    assert count([source]) == dict.fromkeys(LIMITS, 0) | {kind: 1}
 
 
 def test_the_ledger_has_few_ways_to_release() -> None:

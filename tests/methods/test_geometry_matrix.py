@@ -38,7 +38,7 @@ APPLIES: dict[str, tuple[set[float], str]] = {
 }
 
 
-def scenario(method: str, exponent: float, **more: object) -> Scenario:
+def scenario(method: str, exponent: float, **fields: object) -> Scenario:
     values: dict[str, object] = {
         "problem": APPLIES[method][1],
         "methods": (method,),
@@ -48,7 +48,7 @@ def scenario(method: str, exponent: float, **more: object) -> Scenario:
         "d": 10,
         "trials": 1,
     }
-    return Scenario(**(values | more)).validate()  # type: ignore[arg-type]
+    return Scenario(**(values | fields)).validate()  # type: ignore[arg-type]
 
 
 def outcome(point: Scenario) -> Outcome:
@@ -68,8 +68,8 @@ def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
         assert result.spent == what_it_may_spend(method, point.budget)
         return
     assert result.not_applicable is not None
-    named = (f"q={q:g}", point.setting.body.name)  # the exponent, or the set that it makes
-    assert any(name in result.not_applicable for name in named)
+    mentions = (f"q={q:g}", point.setting.body.name)  # the exponent, or the set that it makes
+    assert any(name in result.not_applicable for name in mentions)
     changed = outcome(replace(point, **dict(result.changes)).validate())
     assert changed.not_applicable is None
 
@@ -114,8 +114,8 @@ def test_the_same_run_from_the_command_line(capsys: pytest.CaptureFixture[str]) 
 def test_q_2_is_euclid() -> None:
     """The l_q ball of exponent 2 is the l2 ball: same bounds, and the same data law."""
     for method in APPLIES:
-        one, two = scenario(method, 2.0), scenario(method, 2.0, geometry="l2", q=None)
-        assert one.setting == two.setting
+        by_exponent, euclidean = scenario(method, 2.0), scenario(method, 2.0, geometry="l2", q=None)
+        assert by_exponent.setting == euclidean.setting
 
 
 def explicit_bounds(method: str) -> list[Bound]:
@@ -123,7 +123,7 @@ def explicit_bounds(method: str) -> list[Bound]:
     return [b for b in BOUNDS if b.card.slug == f"upper.{method}-explicit"]
 
 
-@pytest.mark.parametrize("every", one_in(2, [2, 1]))
+@pytest.mark.parametrize("stride", one_in(2, [2, 1]))
 @pytest.mark.parametrize(
     "method",
     # The bound of lp.frank-wolfe is no row: at these sizes it says nothing. And where each record
@@ -134,19 +134,19 @@ def explicit_bounds(method: str) -> list[Bound]:
         if method_card(m).geometry == "lq" and method_card(m).rate and m != "lp.frank-wolfe"
     ],
 )
-def test_measured_risks_are_below_the_proven_bounds(method: str, every: int) -> None:
+def test_measured_risks_are_below_the_proven_bounds(method: str, stride: int) -> None:
     """On a hard instance records are bounded: every hypothesis can hold, and risks are exact.
 
     The bound is on the mean at the bound's own parameters; the practical ones err less.
     """
-    (which,) = explicit_bounds(method)
+    (bound,) = explicit_bounds(method)
     compared = 0
     for i, q in enumerate(sorted(APPLIES[method][0])):
         for j, problem in enumerate(("logistic", "huber", "quadratic")):
-            if (i + j) % every:
+            if (i + j) % stride:
                 continue
             point = scenario(method, q, problem=problem, distribution="hypercube", trials=5)
-            value = evaluate(replace(point, methods=()), which)
+            value = evaluate(replace(point, methods=()), bound)
             errors = [o.error for o in study(point) if o.not_applicable is None]
             if errors and not value.failures and math.isfinite(value.value):
                 compared += 1
@@ -179,12 +179,12 @@ def test_every_method_of_this_geometry_is_tried() -> None:
 
 def test_the_command_line_says_on_which_set_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
     flags = "--problem quadratic --n 200 --d 5 --trials 1 --method sco.erm"
-    for more, said in (
+    for options, words in (
         ("--geometry simplex", "on the set simplex,"),
         ("--geometry lq --q 1.5", "on the set l1.5,"),
         ("--geometry lq --axis q --grid 1.5,2", "on the set lq,"),
     ):
-        assert main(["run", *flags.split(), *more.split()]) == 0
-        assert said in capsys.readouterr().out.splitlines()[0]
+        assert main(["run", *flags.split(), *options.split()]) == 0
+        assert words in capsys.readouterr().out.splitlines()[0]
     assert main(["run", *flags.split()]) == 0
     assert "on the set" not in capsys.readouterr().out

@@ -118,8 +118,8 @@ def mean_seen(rows: Any) -> float:
     if isinstance(rows, np.ndarray):  # a mean gradient
         return float(rows[0])
     places = getattr(rows, "places", None)
-    every = getattr(rows, "rows", rows)
-    return float(every.take(np.arange(every.n) if places is None else places)[:, 0].mean())
+    all_rows = getattr(rows, "rows", rows)
+    return float(all_rows.take(np.arange(all_rows.n) if places is None else places)[:, 0].mean())
 
 
 @each(("access", "steps", "expected"), ACCESS, ids=repr)
@@ -131,24 +131,24 @@ def test_a_step_sees_the_records_that_its_access_says(
     x[:, 0] = -sizes
     problem = quadratic(D)
     sample = replace(problem.sample(N, np.random.default_rng(0)), points=DenseRows(x))
-    where = problem.setting(N, ZCDP(rho=1.0))
-    seen = access.open(
-        access.checked(sample, where, None),
-        Ledger(where.budget),
+    setting = problem.setting(N, ZCDP(rho=1.0))
+    step_rows = access.open(
+        access.checked(sample, setting, None),
+        Ledger(setting.budget),
         steps,
         np.random.default_rng(0),
     )
-    means = [mean_seen(seen(np.zeros(D), t)[0]) for t in range(steps)]
+    means = [mean_seen(step_rows(np.zeros(D), t)[0]) for t in range(steps)]
     assert means == pytest.approx([float(sizes[places].mean()) for places in expected])
-    assert access.gradients(where, steps) == sum(map(len, expected))
+    assert access.gradients(setting, steps) == sum(map(len, expected))
 
 
 def test_a_secret_order_is_another_one_every_time_and_takes_every_record_once() -> None:
     sample = quadratic(D).sample(N, np.random.default_rng(0))
     access, rng, orders = BatchesInOrder(size=4, secret=True), np.random.default_rng(1), []
     for _ in range(2):
-        seen = access.open(sample, Ledger(ZCDP(rho=1.0)), 3, rng)
-        orders.append([i for t in range(3) for i in seen(np.zeros(D), t)[0].places.tolist()])
+        step_rows = access.open(sample, Ledger(ZCDP(rho=1.0)), 3, rng)
+        orders.append([i for t in range(3) for i in step_rows(np.zeros(D), t)[0].places.tolist()])
     assert sorted(orders[0]) == sorted(orders[1]) == [*range(N)]
     assert orders[0] != orders[1]
 
@@ -156,10 +156,10 @@ def test_a_secret_order_is_another_one_every_time_and_takes_every_record_once() 
 def test_blocks_of_their_own_have_ledgers_of_their_own() -> None:
     sample = quadratic(D).sample(N, np.random.default_rng(0))
     ledger = Ledger(ZCDP(rho=1.0))
-    seen = OwnBlocks().open(sample, ledger, 3, np.random.default_rng(0))
+    step_rows = OwnBlocks().open(sample, ledger, 3, np.random.default_rng(0))
     mean, rng = ClippedMean(radius=1.0).measuring(4, D, 1.0, 3), np.random.default_rng(0)
     for t in range(3):
-        mean.take(*seen(np.zeros(D), t), rng, t)
+        mean.take(*step_rows(np.zeros(D), t), rng, t)
     assert [entry.part for entry in ledger.entries] == [(1, 0), (1, 1), (1, 2)]
     assert ledger.spent() == ZCDP(rho=1.0)
 
@@ -197,9 +197,13 @@ def test_the_cheapest_that_is_good_enough_is_taken() -> None:
 
     def take(share: float) -> int:
         return cheapest(
-            [*risks], risks.__getitem__, float, enough=lambda least: share * least, what="steps"
+            [*risks],
+            risks.__getitem__,
+            float,
+            risk_limit=lambda least_risk: share * least_risk,
+            what="steps",
         )
 
     assert [take(share) for share in (1.0, 1.05, 6.0)] == [3, 2, 1]
     with pytest.raises(NotApplicable):
-        cheapest([4], risks.__getitem__, float, enough=float, what="steps")
+        cheapest([4], risks.__getitem__, float, risk_limit=float, what="steps")

@@ -30,11 +30,11 @@ from tests.folded import each
 CONSTANTS = Constants(
     coordinate_moment=1.0, directional_moment=1.0, variance_trace=2.0, mean_gradient_bound=1.0
 )
-WHERE = Setting(n=6, d=2, moment_order=2.0, budget=ZCDP(rho=0.5), constants=CONSTANTS)
+SETTING = Setting(n=6, d=2, moment_order=2.0, budget=ZCDP(rho=0.5), constants=CONSTANTS)
 X = np.arange(12.0).reshape(6, 2)
 NOISE = GaussianNoise(l2_sensitivity=0.1, rho=0.5)
 PLAN = MeanPlan(
-    setting=WHERE,
+    setting=SETTING,
     statistic=ClippedMean(radius=1e6),
     noise=NOISE,
     diagnostics={"clip_radius": 1e6},
@@ -53,7 +53,7 @@ class Estimator(MeanMethod):
 
 def estimate(plan: Any, records: Any = None, rng: int = 0) -> tuple[Release, Ledger]:
     """Run a plan once, with a ledger of its own."""
-    ledger = Ledger(WHERE.budget)
+    ledger = Ledger(SETTING.budget)
     rows = DenseRows(X) if records is None else records
     return Estimator().release(rows, plan, ledger, np.random.default_rng(rng)), ledger
 
@@ -74,8 +74,8 @@ def test_an_answer_is_brought_back_to_the_ball_of_the_plan() -> None:
 
 
 def test_a_mean_without_noise_is_the_statistic_itself_and_books_nothing() -> None:
-    ledger = Ledger(WHERE.budget)
-    plan = MeanPlan(setting=WHERE, statistic=MeanOfRows(), noise=None)
+    ledger = Ledger(SETTING.budget)
+    plan = MeanPlan(setting=SETTING, statistic=MeanOfRows(), noise=None)
     release = Averaging().release(DenseRows(X), plan, ledger, np.random.default_rng(0))
     np.testing.assert_allclose(release.value, X.mean(axis=0), rtol=1e-15)
     assert ledger.entries == ()
@@ -95,14 +95,14 @@ def test_rows_of_another_size_than_the_plan_are_refused(size: tuple[int, int]) -
 
 def test_users_are_read_as_their_means_or_as_all_their_records() -> None:
     users = UserRows(records=DenseRows(X), items=2)
-    where = replace(WHERE, n=3, m=2)
+    setting = replace(SETTING, n=3, m=2)
     pairs = X.reshape(3, 2, 2).mean(axis=1)
-    np.testing.assert_array_equal(user_means(users, where).x, pairs)
-    assert user_records(users, where) is users.records
+    np.testing.assert_array_equal(user_means(users, setting).x, pairs)
+    assert user_records(users, setting) is users.records
     for read in (user_means, user_records):
         with pytest.raises(InvalidInput, match="must be the"):
-            read(users, WHERE)
-    release, _ = estimate(replace(PLAN, setting=where, read=user_means), users)
+            read(users, SETTING)
+    release, _ = estimate(replace(PLAN, setting=setting, read=user_means), users)
     expected = NOISE.draw(pairs.mean(axis=0), np.random.default_rng(0))
     np.testing.assert_allclose(release.value, expected, rtol=1e-15)
 
@@ -111,11 +111,11 @@ def test_users_are_read_as_their_means_or_as_all_their_records() -> None:
 class Halving(PhasesPlan):
     """Phases that halve the point, and end the run at some number."""
 
-    last: float = math.inf
+    last_phase: float = math.inf
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
         def run(w: Vector, phase: int, block: Ledger, number: int) -> tuple[Vector, int] | None:
-            if number > self.last:
+            if number > self.last_phase:
                 return None
             noisy = block.release(NOISE, w / 2, rng, label=f"phase {number}")
             return noisy, phase
@@ -126,19 +126,22 @@ class Halving(PhasesPlan):
         return {"completed": float(completed)}, ("ended",) * (completed < len(self.phases))
 
 
-@each("last", [math.inf, 1.0])
+@each("last_phase", [math.inf, 1.0])
 def test_phases_start_where_the_one_before_ended_and_cost_what_one_of_them_does(
-    last: float,
+    last_phase: float,
 ) -> None:
-    plan, ledger = Halving(setting=WHERE, phases=(3, 5, 6), last=last), Ledger(WHERE.budget)
+    plan, ledger = (
+        Halving(setting=SETTING, phases=(3, 5, 6), last_phase=last_phase),
+        Ledger(SETTING.budget),
+    )
     method = type("Phased", (PhasedMethod,), {"card": CARD})()
     release = method.release(None, plan, ledger, np.random.default_rng(1))
     rng, points = np.random.default_rng(1), [np.full(2, 8.0)]
-    for _ in range(int(min(last, 3))):
+    for _ in range(int(min(last_phase, 3))):
         points.append(NOISE.draw(points[-1] / 2, rng))
     np.testing.assert_array_equal(release.iterates, np.array(points))
     np.testing.assert_array_equal(release.value, points[-1])
     assert release.iterate_steps.tolist() == [0, 3, 5, 6][: len(points)]
     assert release.diagnostics == {"completed": len(points) - 1.0}
-    assert release.notes == (() if last > 3 else ("ended",))
-    assert ledger.spent() == WHERE.budget, "phases on records of their own cost what one does"
+    assert release.notes == (() if last_phase > 3 else ("ended",))
+    assert ledger.spent() == SETTING.budget, "phases on records of their own cost what one does"

@@ -55,26 +55,26 @@ ENDS: dict[str, tuple[Any, Any]] = {
     "d": (1, 1000),
 }
 PAIRS: tuple[dict[str, Any], ...] = tuple(
-    CONCENTRATED | {one: a, other: b}
-    for one, other in itertools.combinations(ENDS, 2)
-    for a, b in itertools.product(ENDS[one], ENDS[other])
+    CONCENTRATED | {field: a, other_field: b}
+    for field, other_field in itertools.combinations(ENDS, 2)
+    for a, b in itertools.product(ENDS[field], ENDS[other_field])
 )
 # Of a plan, and infinite or NaN with a meaning: no bound of Theorem 5, no proof of smoothness, the
 # exponent of a norm, and the shift of a step size that has none.
 MEANINGFUL = {"group_radius", "dual", "shift", "lipschitz", "smoothness", "feature_bound"}
 
 
-def settings(slug: str, problem: str, every: int) -> Iterator[Scenario]:
+def settings(slug: str, problem: str, stride: int) -> Iterator[Scenario]:
     """Yield the table's scenarios for a method, with every so many of the pairs."""
     card = catalogue.method_card(slug)
-    at = replace(BASE, problem=problem, methods=(slug,))
+    point = replace(BASE, problem=problem, methods=(slug,))
     if problem not in ("mean", "quadratic"):
-        at = replace(at, distribution="gaussian")
+        point = replace(point, distribution="gaussian")
     if card.level == "user":
-        at = replace(at, n=20_000, m=10)
-    for change in SINGLE if card.level == "user" else (*SINGLE, *PAIRS[::every]):
+        point = replace(point, n=20_000, m=10)
+    for change in SINGLE if card.level == "user" else (*SINGLE, *PAIRS[::stride]):
         for geometry in ("l1", "linf") if card.geometry == "lq" else ("l2",):
-            yield replace(at, geometry=geometry, **change)
+            yield replace(point, geometry=geometry, **change)
 
 
 def not_finite(value: Any, name: str = "") -> Iterator[str]:
@@ -91,46 +91,46 @@ def not_finite(value: Any, name: str = "") -> Iterator[str]:
             if field.name != "setting" and part is not field.default:
                 yield from not_finite(part, field.name)
     elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from not_finite(one, str(key))
+        for key, item in value.items():
+            yield from not_finite(item, str(key))
     elif isinstance(value, tuple):
-        for one in value:
-            yield from not_finite(one, name)
+        for item in value:
+            yield from not_finite(item, name)
 
 
 WAYS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"))
 
 
-def planned(slug: str, problem: str, every: int, part: int, parts: int) -> int:
+def planned(slug: str, problem: str, stride: int, part: int, parts: int) -> int:
     """Check the plans of a part of the table, and return how many were not refused."""
     count = 0
     # Searches are in the first way; a plan in the others stands for two.
-    every_setting = enumerate(settings(slug, problem, every))
+    every_setting = enumerate(settings(slug, problem, stride))
     table = [at for i, at in every_setting if (i // 2 + part) % parts == 0]  # two sets, or changes
     ways = [(at, WAYS[0]) for at in table]
     ways += [(at, way) for at, way in zip(table, itertools.cycle(WAYS[1:]), strict=False)]
-    for at, (calibration, tuned) in ways:
+    for scenario, (calibration, tuned) in ways:
         try:
-            plan = catalogue.make_method(slug, calibration, tuned).plan(at.setting)
+            plan = catalogue.make_method(slug, calibration, tuned).plan(scenario.setting)
         except NotApplicable:
             continue
         count += 1
         # A theorem's parameters predict nothing.
         predicted = {"modelled_risk"} if tuned == "theory" else set()
-        assert not set(not_finite(plan)) - predicted, (at, plan)
+        assert not set(not_finite(plan)) - predicted, (scenario, plan)
     return count
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("slug", catalogue.METHOD_SLUGS)
-def test_a_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str, every: int) -> None:
+def test_a_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str, stride: int) -> None:
     """The predicted risk included, of every method whose practical tuning predicts one."""
-    own = [p for p in ("mean", "quadratic", "logistic") if slug in catalogue.methods_for(p)]
+    problems = [p for p in ("mean", "quadratic", "logistic") if slug in catalogue.methods_for(p)]
     if catalogue.method_card(slug).level == "user":
-        own = own[:1]  # their searches take longer
+        problems = problems[:1]  # their searches take longer
     # In the quick suite the problems share the table; in the slow one each has all of it.
-    parts = len(own) if every > 1 else 1
-    assert sum(planned(slug, problem, every, i, parts) for i, problem in enumerate(own)) >= 5
+    parts = len(problems) if stride > 1 else 1
+    assert sum(planned(slug, problem, stride, i, parts) for i, problem in enumerate(problems)) >= 5
 
 
 # Searches at values where no candidate is finite. Each returned its first one, or failed.
@@ -237,26 +237,26 @@ WIDE = Scenario(
 )
 
 
-def errors(at: Scenario) -> tuple[float, ...]:
+def errors(scenario: Scenario) -> tuple[float, ...]:
     """Return the mean error of every method of a scenario."""
-    outcomes = list(study(at))
+    outcomes = list(study(scenario))
     return tuple(
-        float(np.mean([o.error for o in outcomes if o.method == slug])) for slug in at.methods
+        float(np.mean([o.error for o in outcomes if o.method == slug])) for slug in scenario.methods
     )
 
 
 @pytest.mark.parametrize("diameter", [4.0, 50.0, 1000.0, 1e5])
-@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("is_far", [False, True])
 def test_strongly_convex_descent_stays_below_its_proven_bound_however_wide_the_set(
-    diameter: float, far: bool
+    diameter: float, is_far: bool
 ) -> None:
     """With the minimiser near the centre and on the boundary: it is within the prediction too."""
-    at = replace(WIDE, diameter=diameter, offset=diameter / 2 if far else 1.0)
-    at = replace(at, methods=("sco.cwme-strong",))
-    plan = cwme_strong.StrongCoordinatewiseDescent().plan(at.setting)
-    (error,) = errors(at)
+    scenario = replace(WIDE, diameter=diameter, offset=diameter / 2 if is_far else 1.0)
+    scenario = replace(scenario, methods=("sco.cwme-strong",))
+    plan = cwme_strong.StrongCoordinatewiseDescent().plan(scenario.setting)
+    (error,) = errors(scenario)
     assert plan.descent.steps > 1
-    assert error < catalogue.bound("upper.sco.cwme-strong-explicit").value(at.setting)
+    assert error < catalogue.bound("upper.sco.cwme-strong-explicit").value(scenario.setting)
     assert error < 3 * plan.descent.modelled_risk
 
 

@@ -60,9 +60,9 @@ def sampled_delta(
     """Return delta of the pair from its first law, and the standard error: E_P(1 - e^eps R/P)_+."""
     z = rng.standard_normal((runs, steps))
     z[:, 0] += s
-    up = np.exp(s * z - s * s / 2).sum(axis=1)
-    down = np.exp(-s * z - s * s / 2).sum(axis=1)
-    gains = np.maximum(1 - math.exp(epsilon) * down / up, 0)
+    upper = np.exp(s * z - s * s / 2).sum(axis=1)
+    lower = np.exp(-s * z - s * s / 2).sum(axis=1)
+    gains = np.maximum(1 - math.exp(epsilon) * lower / upper, 0)
     return float(gains.mean()), float(gains.std() / math.sqrt(runs))
 
 
@@ -75,11 +75,13 @@ def test_delta_agrees_with_samples_of_the_pair(steps: int, s: float, epsilon: fl
 
 
 def law_of_two_steps(
-    first: tuple[float, float], second: tuple[float, float], grid: NDArray[np.float64]
+    added_in_step_1: tuple[float, float],
+    added_in_step_2: tuple[float, float],
+    grid: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the densities of two outputs for a record and for its replacement.
 
-    `first` is what the two records add in step 1; `second` in step 2.
+    `added_in_step_1` is what the two records add in step 1; `added_in_step_2` in step 2.
     """
 
     def normal(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
@@ -88,7 +90,7 @@ def law_of_two_steps(
     x, y = grid[:, None], grid[None, :]
     laws = [
         (normal(x, a) * normal(y, 0) + normal(x, 0) * normal(y, b)) / 2
-        for a, b in zip(first, second, strict=True)
+        for a, b in zip(added_in_step_1, added_in_step_2, strict=True)
     ]
     return laws[0], laws[1]
 

@@ -41,7 +41,7 @@ from dpsco_core.runs.cost import (
 from dpsco_core.runs.prices import GRADIENTS, MIRROR_STEPS, PROJECTIONS, move_seconds, pass_seconds
 from dpsco_core.runs.study import cells, planned, run_cell, study
 from dpsco_core.scenario import Scenario
-from tests.accepts import first_accepted
+from tests.accepted_problems import first_accepted
 from tests.folded import one_in
 from tests.methods.euclidean.optimisation_helpers import RISKS
 

@@ -12,7 +12,7 @@ from dpsco_core.base.plugin_guard import guarded
 from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.runs.study import Cell, cells, run_cell
 from dpsco_core.scenario import Scenario
-from tests.accepts import first_accepted, set_for
+from tests.accepted_problems import first_accepted, set_for
 
 CLOSED = "sco.objective-perturbation-strong"  # It takes no loss without a closed form: no steps.
 STEPWISE = [m.card.slug for m in METHODS if "mean" not in m.card.problems and m.card.slug != CLOSED]

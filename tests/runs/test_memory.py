@@ -20,7 +20,7 @@ from dpsco_core.data.users import UserRows
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems.samples.users import sample_users
 from dpsco_core.scenario import Scenario
-from tests.accepts import accepts
+from tests.accepted_problems import accepts
 
 LARGEST_SHARE = 0.2  # the most, as a share of the input
 ITEMS = Scenario(problem="logistic", n=100_000, d=50, epsilon=2.0, trials=1, methods=())

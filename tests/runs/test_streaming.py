@@ -18,7 +18,7 @@ from dpsco_core.runs.cost import cost
 from dpsco_core.runs.memory import bytes_held
 from dpsco_core.runs.study import Outcome, require_held, study
 from dpsco_core.scenario import Scenario
-from tests.accepts import first_accepted
+from tests.accepted_problems import first_accepted
 
 MODULE = importlib.import_module("dpsco_core.runs.study")
 

@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *said: object) -> None:
+    def log_message(self, *arguments: object) -> None:
         """Say nothing."""
 
 
@@ -86,25 +86,25 @@ def tab_of(browser: Browser, live: str, width: int, scheme: Any) -> Iterator[Pag
     """Open a tab, in which an error or a request to any other host fails the test."""
     size: Any = {"width": width, "height": 900}
     with browser.new_context(viewport=size, color_scheme=scheme) as context:
-        elsewhere: list[str] = []
+        foreign_urls: list[str] = []
         errors: list[str] = []
 
-        def away(route: Route) -> None:
-            elsewhere.append(route.request.url)
+        def refuse(route: Route) -> None:
+            foreign_urls.append(route.request.url)
             route.abort()
 
-        context.route(lambda url: not url.startswith((live, "blob:", "data:")), away)
+        context.route(lambda url: not url.startswith((live, "blob:", "data:")), refuse)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and errors.append(said.text))
+        page.on("console", lambda message: message.type == "error" and errors.append(message.text))
         yield page
-        assert (elsewhere, errors) == ([], [])
+        assert (foreign_urls, errors) == ([], [])
 
 
-def state(page: Page, engine: str, drawn: str = "done") -> None:
-    """Wait until the engine is so far, and what it runs is drawn."""
+def state(page: Page, engine: str, drawing: str = "done") -> None:
+    """Wait until the engine is in a state and its results are drawn."""
     page.wait_for_selector(
-        f"body[data-engine={engine}][data-drawn={drawn}]", state="attached", timeout=90_000
+        f"body[data-engine={engine}][data-drawn={drawing}]", state="attached", timeout=90_000
     )
 
 

@@ -25,16 +25,16 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_a_missing_file_and_a_wrong_one_are_said_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    there = tmp_path / "engine"
-    there.mkdir()
-    monkeypatch.setenv(engine.ENVIRONMENT, str(there))
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    monkeypatch.setenv(engine.ENVIRONMENT, str(folder))
     assert main(["--out", str(tmp_path / "live")]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("dpsco: pyodide.mjs is missing in ") and said.count("\n") == 1
-    (there / "pyodide.mjs").write_bytes(b"another file")
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("dpsco: pyodide.mjs is missing in ") and complaint.count("\n") == 1
+    (folder / "pyodide.mjs").write_bytes(b"another file")
     assert main(["--out", str(tmp_path / "live")]) == 2
-    said = capsys.readouterr().err
-    assert "its SHA-256 differs" in said and said.count("\n") == 1
+    complaint = capsys.readouterr().err
+    assert "its SHA-256 differs" in complaint and complaint.count("\n") == 1
     assert not (tmp_path / "live").exists()
 
 
@@ -42,10 +42,10 @@ class Release(http.server.BaseHTTPRequestHandler):
     """Serves files from memory below /full/, as the release does; None breaks off."""
 
     files: ClassVar[dict[str, bytes | None]] = {}
-    asked: ClassVar[list[str]] = []
+    paths: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
-        self.asked.append(self.path)
+        self.paths.append(self.path)
         name = self.path.removeprefix("/full/")
         if name not in self.files:
             return self.send_error(404)
@@ -55,7 +55,7 @@ class Release(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content or b"half")
 
-    def log_message(self, *said: object) -> None:
+    def log_message(self, *arguments: object) -> None:
         """Say nothing."""
 
 
@@ -79,20 +79,20 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Rel
 def test_the_release_is_fetched_once_checked_and_kept(
     tmp_path: Path, mirror: type[Release]
 ) -> None:
-    kept = tmp_path / "kept"
-    files = engine.engine_files(kept, ROOT / "here")
+    store = tmp_path / "kept"
+    files = engine.engine_files(store, ROOT / "here")
     assert set(files) == set(engine.hashes()) and files == mirror.files
-    assert sorted(mirror.asked) == sorted(f"/full/{name}" for name in files)
-    assert {path.name: path.read_bytes() for path in kept.iterdir()} == files
-    assert engine.engine_files(kept, ROOT / "here") == files
-    assert len(mirror.asked) == len(files)
+    assert sorted(mirror.paths) == sorted(f"/full/{name}" for name in files)
+    assert {path.name: path.read_bytes() for path in store.iterdir()} == files
+    assert engine.engine_files(store, ROOT / "here") == files
+    assert len(mirror.paths) == len(files)
 
 
 def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
     tmp_path: Path, mirror: type[Release], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept, out = tmp_path / "kept", tmp_path / "live"
-    words = ["--out", str(out), "--kept", str(kept)]
+    store, out = tmp_path / "kept", tmp_path / "live"
+    words = ["--out", str(out), "--kept", str(store)]
     name = "python_stdlib.zip"
     good = mirror.files[name]
     cases: list[tuple[bytes | None, str]] = [
@@ -110,12 +110,12 @@ def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
     assert main(words) == 2
     printed = capsys.readouterr().err
     assert "HTTP Error 404" in printed and printed.count("\n") == 1
-    assert not out.exists() and not (kept / name).exists()
+    assert not out.exists() and not (store / name).exists()
     mirror.files[name] = good
-    assert name in engine.engine_files(kept, ROOT / "here")  # it goes on where it stopped
-    (kept / name).write_bytes(b"half")
+    assert name in engine.engine_files(store, ROOT / "here")  # it goes on where it stopped
+    (store / name).write_bytes(b"half")
     assert main(words) == 2
-    assert f"{name} in {kept} is not the file" in capsys.readouterr().err
+    assert f"{name} in {store} is not the file" in capsys.readouterr().err
 
 
 def test_a_release_that_nobody_serves_is_one_sentence(
@@ -130,14 +130,14 @@ def test_a_release_that_nobody_serves_is_one_sentence(
 
 
 def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -> None:
-    beside = tmp_path / "shared" / "pyodide"
-    here = tmp_path / "a" / "checkout"
-    here.mkdir(parents=True)
-    assert engine.folder({}, here / "file") != beside
-    beside.mkdir(parents=True)
-    assert engine.folder({}, here / "file") == beside
-    assert engine.folder({engine.ENVIRONMENT: "x"}, here / "file") == Path("x")
-    assert engine.folder({engine.ENVIRONMENT: "https://x.org/full"}, here / "file") is None
+    shared = tmp_path / "shared" / "pyodide"
+    checkout = tmp_path / "a" / "checkout"
+    checkout.mkdir(parents=True)
+    assert engine.folder({}, checkout / "file") != shared
+    shared.mkdir(parents=True)
+    assert engine.folder({}, checkout / "file") == shared
+    assert engine.folder({engine.ENVIRONMENT: "x"}, checkout / "file") == Path("x")
+    assert engine.folder({engine.ENVIRONMENT: "https://x.org/full"}, checkout / "file") is None
     assert engine.release({engine.ENVIRONMENT: "https://x.org/full"}) == "https://x.org/full/"
     assert engine.release({}) == engine.release({engine.ENVIRONMENT: "x"}) == engine.RELEASE
 
@@ -145,15 +145,15 @@ def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -
 def test_a_lazy_package_offers_what_its_own_does() -> None:
     place = Path(scipy.optimize.__file__).parent
     files = {f"scipy/optimize/{p.name}": p.read_bytes() for p in place.glob("*.py")}
-    made: dict[str, Any] = {"__name__": "scipy.optimize"}
-    exec(lazy(files, "scipy/optimize"), made)
+    module: dict[str, Any] = {"__name__": "scipy.optimize"}
+    exec(lazy(files, "scipy/optimize"), module)
     offered = [n for n in scipy.optimize.__all__ if not ismodule(getattr(scipy.optimize, n))]
     assert len(offered) > 50
     for name in offered:
-        assert made["__getattr__"](name) is getattr(scipy.optimize, name)
-    assert made["brentq"] is scipy.optimize.brentq  # kept, once it was asked for
+        assert module["__getattr__"](name) is getattr(scipy.optimize, name)
+    assert module["brentq"] is scipy.optimize.brentq  # kept, once it was asked for
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        made["__getattr__"]("nothing")
+        module["__getattr__"]("nothing")
     files["scipy/optimize/_zeros_py.py"] = b"def brentq(): ..."
     files["scipy/optimize/__init__.py"] = b"from ._zeros_py import *"
     with pytest.raises(KeyError, match="__all__ of _zeros_py"):

@@ -128,7 +128,7 @@ def test_a_prepared_lesson_asks_its_question_without_the_engine(
         state(page, "none")
         for slug in TAUGHT:
             page.locator("#lesson-step").select_option(slug)
-            expect(page.locator("#lesson-head h2")).to_have_text(WORDS[slug].before)
+            expect(page.locator("#lesson-head h2")).to_have_text(WORDS[slug].preview_title)
             expect(page.locator("#lesson-figure .annotation").first).to_be_visible()
             expect(page.get_by_text(WORDS[slug].question)).to_be_visible()
             expect(page.get_by_role("button", name="Run and see")).to_be_disabled()

@@ -46,8 +46,8 @@ ITEMS = (1, 50)
 def candidates(slug: str) -> Iterator[Scenario]:
     base = Scenario(methods=(slug,), n=2000, d=5, trials=1, seed=3)
     problems = method_card(slug).problems
-    for problem, more, budget, m in itertools.product(problems, SETS, BUDGETS, ITEMS):
-        yield replace(base, problem=problem, m=m, **more, **budget)
+    for problem, set_fields, budget, m in itertools.product(problems, SETS, BUDGETS, ITEMS):
+        yield replace(base, problem=problem, m=m, **set_fields, **budget)
 
 
 @cache
@@ -77,25 +77,29 @@ def at_the_link(page: Page, live: str) -> None:
     state(page, "live")
 
 
-def move(page: Page, field: str, at: int) -> None:
+def move(page: Page, field: str, position: int) -> None:
     """Put a slider at a place, as a hand does."""
-    page.locator(f"#field-{field}").fill(str(at))
+    page.locator(f"#field-{field}").fill(str(position))
 
 
 def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> None:
     tab.goto(f"{live}/?{SMALL}")
     state(tab, "live")
-    here: Any = numbers(tab)
-    there = native(*WORDS)
-    assert [r["method"] for r in here["results"]] == [r["method"] for r in there["results"]]
-    for one, other in zip(here["results"], there["results"], strict=True):
+    page_numbers: Any = numbers(tab)
+    expected = native(*WORDS)
+    assert [r["method"] for r in page_numbers["results"]] == [
+        r["method"] for r in expected["results"]
+    ]
+    for row_of_page, expected_row in zip(page_numbers["results"], expected["results"], strict=True):
         for name in ("mean_error", "median_error", "standard_error"):
-            assert one[name] == pytest.approx(other[name], rel=1e-10)
-    assert len(here["bounds"]) == len(there["bounds"]) > 10
-    for row, own in zip(here["bounds"], there["bounds"], strict=True):
-        assert row["slug"] == own["slug"]
-        known = own["value"]
-        assert row["value"] == (None if known is None else pytest.approx(known, rel=1e-10))
+            assert row_of_page[name] == pytest.approx(expected_row[name], rel=1e-10)
+    assert len(page_numbers["bounds"]) == len(expected["bounds"]) > 10
+    for row, expected_bound in zip(page_numbers["bounds"], expected["bounds"], strict=True):
+        assert row["slug"] == expected_bound["slug"]
+        expected_value = expected_bound["value"]
+        assert row["value"] == (
+            None if expected_value is None else pytest.approx(expected_value, rel=1e-10)
+        )
 
 
 def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: str) -> None:
@@ -104,13 +108,13 @@ def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: st
     modules = engine.evaluate("python.runPython('import sys; \" \".join(sys.modules)')").split()
     assert "scipy.optimize._zeros_py" in modules
     assert not set(NOT_AT_ONCE) & set(modules)
-    asked = [outcome_of(slug) for slug in METHOD_SLUGS]
-    queries = json.dumps([scenario.to_json() for scenario, _ in asked])
+    outcomes_native = [outcome_of(slug) for slug in METHOD_SLUGS]
+    queries = json.dumps([scenario.to_json() for scenario, _ in outcomes_native])
     engine.evaluate("queries => python.globals.set('queries', queries)", queries)
     errors = json.loads(engine.evaluate("run => python.runPython(run)", RUN))
     wrong = {
         slug: (error, outcome.error)
-        for slug, error, (_, outcome) in zip(METHOD_SLUGS, errors, asked, strict=True)
+        for slug, error, (_, outcome) in zip(METHOD_SLUGS, errors, outcomes_native, strict=True)
         if error != pytest.approx(outcome.error, rel=1e-10, abs=1e-14)
     }
     assert len(errors) >= 35 and wrong == {}
@@ -120,13 +124,13 @@ def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
     tab: Page, live: str
 ) -> None:
     at_the_link(tab, live)
-    before = tab.locator("#table tbody").inner_text()
+    old_table = tab.locator("#table tbody").inner_text()
     move(tab, "epsilon", 4)
     tab.wait_for_function("document.body.dataset.address.includes('epsilon=')")
     state(tab, "live")
-    assert tab.locator("#table tbody").inner_text() != before
-    given = dict(part.split("=") for part in tab.url.partition("?")[2].split("&"))
-    scenario, wrong = read(given)
+    assert tab.locator("#table tbody").inner_text() != old_table
+    parameters = dict(part.split("=") for part in tab.url.partition("?")[2].split("&"))
+    scenario, wrong = read(parameters)
     assert not wrong and scenario.epsilon == pytest.approx(0.2) and query(scenario)["d"] == "5"
 
 
@@ -147,8 +151,10 @@ def test_the_picture_follows_the_settings_of_the_page(tab: Page, live: str) -> N
             move(tab, "p", json.loads(values).index(p))
             tab.wait_for_function("document.body.dataset.address.includes('p=3')")
             state(tab, "live")
-        given = dict(part.split("=") for part in tab.url.partition("?")[2].split("#")[0].split("&"))
-        scenario, wrong = read(given)
+        parameters = dict(
+            part.split("=") for part in tab.url.partition("?")[2].split("#")[0].split("&")
+        )
+        scenario, wrong = read(parameters)
         assert not wrong and (scenario.n, scenario.p) == (1000, p)
         drag(tab, scenario)
     expect(tab.locator("#field-d")).to_be_hidden()

@@ -41,9 +41,9 @@ def test_a_move_draws_another_figure_and_axe_finds_nothing(
         page.goto(file)
         drawing = page.locator("svg:visible").first
         expect(drawing.locator("text").first).to_be_visible()
-        before = drawing.inner_html()
+        old_drawing = drawing.inner_html()
         page.locator("#field-epsilon").fill("0")
-        assert drawing.inner_html() != before
+        assert drawing.inner_html() != old_drawing
         expect(page.locator("output").last).to_have_text("0.1")
         page.get_by_text("Every bound at the chosen point").click()
         expect(page.locator("#bounds tr").first).to_be_visible()

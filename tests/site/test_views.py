@@ -25,35 +25,35 @@ def screens(quick: tuple[int, str]) -> list[Any]:
 
 
 def drag(page: Page, scenario: Scenario) -> None:
-    """Drag the circle of the picture, and compare what it then says with the library."""
+    """Drag the circle of the picture, and compare its numbers with the library."""
     page.emulate_media(reduced_motion="reduce")
-    shown = picture(scenario)
-    before = page.locator("p.summary").inner_text()
+    drawing = picture(scenario)
+    old_summary = page.locator("p.summary").inner_text()
     canvas = page.locator("canvas.records")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    scale = (box["height"] - 2) / 2 / (1.5 * shown.start)  # pixels per unit
-    page.mouse.move(x + shown.start * scale, y)
+    scale = (box["height"] - 2) / 2 / (1.5 * drawing.start)  # pixels per unit
+    page.mouse.move(x + drawing.start * scale, y)
     page.mouse.down()
     page.mouse.move(x + scale, y)
     page.mouse.up()
     expect(page.locator("label [data-value=radius]")).to_have_text("1")
-    assert page.locator("p.summary").inner_text() != before
-    assert squares(page) == pytest.approx(expected(shown, 1.0)[1:], rel=0.05)  # to a pixel
+    assert page.locator("p.summary").inner_text() != old_summary
+    assert squares(page) == pytest.approx(expected(drawing, 1.0)[1:], rel=0.05)  # to a pixel
     page.locator("input[name=radius]").fill("60")
-    low, high = shown.clipped.radii[[0, -1]]
-    error, *parts = expected(shown, low * (high / low) ** (60 / 200))
+    low, high = drawing.clipped.radii[[0, -1]]
+    error, *parts = expected(drawing, low * (high / low) ** (60 / 200))
     typical = f"A typical release is {error:.2g} from the true mean."
     expect(page.locator("p.summary")).to_contain_text(typical)
     assert squares(page) == pytest.approx(parts, rel=1e-6)
 
 
-def expected(shown: Picture, radius: float) -> list[float]:
+def expected(drawing: Picture, radius: float) -> list[float]:
     """Return the typical error at a radius, and the squares of its parts."""
-    noise_std = gaussian_noise_std(2 * radius / shown.n, shown.rho)
-    parts = shown.clipped.parts(shown.n, radius, noise_std)
+    noise_std = gaussian_noise_std(2 * radius / drawing.n, drawing.rho)
+    parts = drawing.clipped.parts(drawing.n, radius, noise_std)
     return [parts.error, parts.sampling, parts.bias, parts.noise]
 
 
@@ -86,25 +86,25 @@ def test_the_story_goes_through_all_its_steps_by_keyboard(
     browser: Browser, live: str, width: int, scheme: Any
 ) -> None:
     numbers = why()
-    told = steps(numbers)
+    story_steps = steps(numbers)
     with tab_of(browser, live, width, scheme) as page:
         page.emulate_media(reduced_motion="reduce")
         page.goto(f"{live}/story.html?p=3")
         expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)
-        here = page.locator(".told section.here h2")
+        title_place = page.locator(".told section.here h2")
         summary = page.locator("p.summary")
         summaries = [""]
         page.get_by_role("button", name="Step 1").focus()
-        for i, step in enumerate(told):
+        for i, step in enumerate(story_steps):
             expect(page.locator("nav [aria-current=step]")).to_have_text(f"{i + 1}")
-            expect(here).to_have_text(step.title)
+            expect(title_place).to_have_text(step.title)
             if step.state.radius is not None:
                 radius = f"{step.state.radius:.2g}"
                 expect(page.locator("label [data-value=radius]")).to_have_text(radius)
             expect(summary).not_to_have_text(summaries[-1])
             summaries.append(summary.inner_text())
             page.keyboard.press("ArrowRight")
-        assert len(told) == 9
+        assert len(story_steps) == 9
         best = re.escape(f"{numbers.heavy.best.error:.2g}")
         assert re.search(f"A typical release is {best} from", summaries[7])
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -57,10 +57,10 @@ class Case:
         self, data: Any, seed: int = 0, replay: Tape | None = None, *, blind: bool = False
     ) -> Tape:
         """Run the method once on `data`, on a ledger of its own."""
-        where, rng = self.point.setting, np.random.default_rng(seed)
+        setting, rng = self.point.setting, np.random.default_rng(seed)
 
         def run() -> Any:
-            return self.method.release(data, self.method.plan(where), Ledger(where.budget), rng)
+            return self.method.release(data, self.method.plan(setting), Ledger(setting.budget), rng)
 
         with self.planning():
             tape = play(run, replay, blind=blind)
@@ -76,10 +76,10 @@ class Case:
             return
         honest = family.plan
 
-        def plan(method: Any, where: Setting) -> Any:
+        def plan(method: Any, setting: Setting) -> Any:
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(family, "plan", honest)
-                return planned(method, where)
+                return planned(method, setting)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(family, "plan", plan)
@@ -102,25 +102,26 @@ class Case:
         phases = getattr(plan, "phases", ())
         phases = getattr(phases, "phases", phases)
         if len(phases) > 1:
-            far, places = neighbours(self.point), phases[-1].start * self.point.m
-            one, two = (
-                with_rows(x, np.roll(rows_of(x), places, 0)) for x in (far.data, far.neighbour_data)
+            shifted, places = neighbours(self.point), phases[-1].start * self.point.m
+            data, neighbour_data = (
+                with_rows(x, np.roll(rows_of(x), places, 0))
+                for x in (shifted.data, shifted.neighbour_data)
             )
-            yield replace(far, data=one, neighbour_data=two)
+            yield replace(shifted, data=data, neighbour_data=neighbour_data)
         if self.point.problem == Logistic.card.slug and self.point.d > 1:
             yield self._nearly_opposite()
 
     def _nearly_opposite(self) -> Neighbours:
         """Two records whose gradients are opposite where both are misclassified."""
         base = neighbours(self.point)
-        one = np.zeros_like(rows_of(base.data))
-        two = one.copy()
-        one[0, 0], two[0, 0] = FAR_COORDINATE, -FAR_COORDINATE
-        one[0, -1] = two[0, -1] = -FAR_COORDINATE / 10
+        rows = np.zeros_like(rows_of(base.data))
+        neighbour_rows = rows.copy()
+        rows[0, 0], neighbour_rows[0, 0] = FAR_COORDINATE, -FAR_COORDINATE
+        rows[0, -1] = neighbour_rows[0, -1] = -FAR_COORDINATE / 10
         return replace(
             base,
-            data=with_rows(base.data, one),
-            neighbour_data=with_rows(base.neighbour_data, two),
+            data=with_rows(base.data, rows),
+            neighbour_data=with_rows(base.neighbour_data, neighbour_rows),
         )
 
     def crowd(self, seed: int, scale: float = 1.0) -> Any:
@@ -160,9 +161,9 @@ def with_rows(data: Any, x: np.ndarray) -> Any:
 
 # The second ways in which methods are private, by "slug, name": another mechanism, or accounting.
 VARIANTS: dict[str, tuple[str, SmallRun]] = {
-    f"{m.card.slug}, {name}": (m.card.slug, other)
+    f"{m.card.slug}, {name}": (m.card.slug, variant)
     for m in METHODS
-    for name, other in m.stage.others.items()
+    for name, variant in m.stage.others.items()
 }
 CASES = (*PRIVATE, *VARIANTS)
 
@@ -170,13 +171,13 @@ CASES = (*PRIVATE, *VARIANTS)
 @lru_cache
 def case(name: str) -> Case:
     """Return where a private method of the catalogue, or a variant of one, is tried."""
-    slug, other = VARIANTS.get(name, (name, SmallRun()))
+    slug, variant = VARIANTS.get(name, (name, SmallRun()))
     small = method_class(slug).stage.small
-    point = replace(stage(slug), **{"n": RECORDS, **small.scenario, **other.scenario}).validate()
+    point = replace(stage(slug), **{"n": RECORDS, **small.scenario, **variant.scenario}).validate()
     method: Any = make_method(slug, point.calibration, point.tuning)
     return Case(
         slug=slug,
         point=point,
-        method=replace(method, **{**small.fields, **other.fields}),
-        planned=other.plan or small.plan,
+        method=replace(method, **{**small.fields, **variant.fields}),
+        planned=variant.plan or small.plan,
     )

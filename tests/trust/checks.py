@@ -44,14 +44,14 @@ def check_sensitivity(case: Case) -> float:
     return reached
 
 
-def compare(case: Case, one: Any, two: Any, seed: int = 0) -> float:
+def compare(case: Case, data: Any, neighbour_data: Any, seed: int = 0) -> float:
     """Return the largest move of a statistic over its claim; it is at most 1."""
-    first = sound(case, one, seed)
-    second = sound(case, two, seed, first)
-    assert booked(first) == booked(second), "the same releases on neighbours"
-    check_filters(first)
-    check_filters(second)
-    return moved(first.statistics, second.statistics)
+    tape = sound(case, data, seed)
+    neighbour_tape = sound(case, neighbour_data, seed, tape)
+    assert booked(tape) == booked(neighbour_tape), "the same releases on neighbours"
+    check_filters(tape)
+    check_filters(neighbour_tape)
+    return largest_move(tape.statistics, neighbour_tape.statistics)
 
 
 def sound(case: Case, data: Any, seed: int, replay: Tape | None = None) -> Tape:
@@ -68,11 +68,11 @@ def booked(tape: Tape) -> tuple[Entry, ...]:
     return entries
 
 
-def moved(first: list[Statistic], second: list[Statistic]) -> float:
+def largest_move(statistics: list[Statistic], neighbour_statistics: list[Statistic]) -> float:
     """Return the largest move over its claim; at most one block of a partition moves."""
-    assert len(first) == len(second), "as many releases on neighbours"
-    reached, seen = 0.0, defaultdict(set)
-    for a, b in zip(first, second, strict=True):
+    assert len(statistics) == len(neighbour_statistics), "as many releases on neighbours"
+    reached, places = 0.0, defaultdict(set)
+    for a, b in zip(statistics, neighbour_statistics, strict=True):
         gap = a.value - b.value
         assert np.isfinite(gap).all(), "a broken record has been let through"
         if not gap.any():
@@ -83,12 +83,12 @@ def moved(first: list[Statistic], second: list[Statistic]) -> float:
             assert size <= allowed * (1 + ROUNDING), f"moved by {size}, and claims {allowed}"
             reached = max(reached, size / allowed)
         if isinstance(a.block, tuple):
-            seen[a.block[0]].add(a.block)
+            places[a.block[0]].add(a.block)
         elif a.block is not None:
-            seen["steps"].add(a.block)
+            places["steps"].add(a.block)
         if a.entry.disjoint_blocks > 1 and gap.ndim == 2:
             assert np.count_nonzero(gap.any(axis=1)) <= 1, "a record is in one group"
-    for partition, blocks in seen.items():
+    for partition, blocks in places.items():
         assert len(blocks) <= 1, f"a record is in blocks {sorted(blocks)} of {partition}"
     return reached
 
@@ -115,8 +115,8 @@ def check_filters(tape: Tape) -> None:
     """The claim of a filtered mean is at least what is proven at the floor of its test."""
     for keep, count, test, entry in tape.filters:
         floor = test.threshold - slack(test) - 2.0
-        needed = proven_sensitivity(keep, count, floor)
-        assert entry.sensitivity >= needed * (1 - ROUNDING), f"{entry.sensitivity} below {needed}"
+        proven = proven_sensitivity(keep, count, floor)
+        assert entry.sensitivity >= proven * (1 - ROUNDING), f"{entry.sensitivity} below {proven}"
 
 
 def slack(test: Any) -> float:
@@ -141,10 +141,10 @@ def proven_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
     assert common > 0, "a sensitivity is proven at the floor"
     u = np.linspace(a, 1, 20_001)
     weights = np.clip((u - a) / (b - a), 0, 1)
-    own = float(np.max(weights * (1 + np.minimum(1, (1 - u) * count / common))))
-    others = slope * (count - 1 + min(count - 1, count * (count - floor) / common))
+    own_share = float(np.max(weights * (1 + np.minimum(1, (1 - u) * count / common))))
+    rest = slope * (count - 1 + min(count - 1, count * (count - floor) / common))
     plain = 2 * keep.filter_radius / weight * (2 + (count - 1) * slope)
-    return min(plain, keep.filter_radius / weight * (2 * own + others))
+    return min(plain, keep.filter_radius / weight * (2 * own_share + rest))
 
 
 def check_noise(case: Case, draws: int = DRAWS) -> None:
@@ -159,8 +159,8 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
     for seed in itertools.count():
         tape = sound(case, data, seed)
         check_scales(booked(tape))
-        assert tape.drawn, "no noise at all"
-        for d in tape.drawn:
+        assert tape.draws, "no noise at all"
+        for d in tape.draws:
             energy[d.law == 1] += d.energy
             freedom[d.law == 1] += d.freedom
             total += float(d.noise.sum()) if d.law == 2 else 0.0
@@ -171,28 +171,30 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
         if freedom[False] >= draws or (not freedom[False] and freedom[True] >= 4 * draws):
             break
     for kind in filter(freedom.get, (False, True)):
-        used, free = energy[kind], freedom[kind]
-        chance = 2 * min(chi2.cdf(used, free), chi2.sf(used, free))
-        ratio = used / free if kind else math.sqrt(used / free)
+        energy_of_kind, free = energy[kind], freedom[kind]
+        chance = 2 * min(chi2.cdf(energy_of_kind, free), chi2.sf(energy_of_kind, free))
+        ratio = energy_of_kind / free if kind else math.sqrt(energy_of_kind / free)
         assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
     assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"  # 6e-7
     # 6e-7 in the normal approximation of the sum; the noise is 1/(1 + excess/spread) of the claim.
-    far = abs(excess) > 5 * math.sqrt(spread)
-    assert not far, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
+    is_off = abs(excess) > 5 * math.sqrt(spread)
+    assert not is_off, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
 
 
 def check_scales(entries: tuple[Entry, ...]) -> None:
     """Where an entry has a share of its own, its noise is that of its sensitivity."""
     for entry in entries:
         if entry.mechanism == "gaussian":
-            needed = entry.sensitivity / math.sqrt(2 * entry.rho)
+            least_noise = entry.sensitivity / math.sqrt(2 * entry.rho)
         elif entry.mechanism in ("laplace", "spherical laplace"):
-            needed = entry.sensitivity / entry.epsilon
+            least_noise = entry.sensitivity / entry.epsilon
         elif entry.mechanism == "exponential":
-            needed = 2 * entry.sensitivity * entry.size / entry.epsilon
+            least_noise = 2 * entry.sensitivity * entry.size / entry.epsilon
         else:
             continue
-        assert math.isclose(entry.noise, needed, rel_tol=1e-12), f"{entry.noise}, not {needed}"
+        assert math.isclose(entry.noise, least_noise, rel_tol=1e-12), (
+            f"{entry.noise}, not {least_noise}"
+        )
 
 
 def check_ledger(case: Case) -> None:
@@ -210,20 +212,20 @@ def check_spent(entries: tuple[Entry, ...], budget: Budget, *, whole: bool = Tru
 
 def check_books(tape: Tape) -> None:
     """Every noisy number belongs to an entry of the run's own ledger, and fits into it."""
-    known = {id(entry): entry for entry in booked(tape)}
-    drawn: dict[int, int] = defaultdict(int)
+    entries = {id(entry): entry for entry in booked(tape)}
+    noise_counts: dict[int, int] = defaultdict(int)
     steps, tests = set(), 0
-    for d in tape.drawn:
+    for d in tape.draws:
         if d.entry is None:
             tests += 1
         elif not d.idle:
-            assert id(d.entry) in known, "drawn, and not booked"
-            drawn[id(d.entry)] += d.noise.size
+            assert id(d.entry) in entries, "drawn, and not booked"
+            noise_counts[id(d.entry)] += d.noise.size
             if d.steps:
                 steps.add(id(d.entry))
-    for key, numbers in drawn.items():
-        together = known[key].disjoint_blocks * known[key].releases
-        room = known[key].size * (together if key in steps else 1)
+    for key, numbers in noise_counts.items():
+        releases = entries[key].disjoint_blocks * entries[key].releases
+        room = entries[key].size * (releases if key in steps else 1)
         assert numbers <= room, f"{numbers} numbers, and {room} are booked"
     # A test has a noise for each score, and one for its threshold.
     assert tests <= sum(e.size + 1 for e in booked(tape) if e.mechanism == "noisy test")
@@ -236,30 +238,30 @@ def check_plan_is_fixed(case: Case) -> None:
     for data of quite another size, and for broken ones. So no radius, step count or seed is taken
     from the data past the ledger.
     """
-    before = repr(case.plan())
+    plan_text = repr(case.plan())
     data = (case.crowd(7), case.crowd(7, 1e3), case.broken(7))
-    first = case.play(data[0], 4, blind=True)
+    tape = case.play(data[0], 4, blind=True)
     for x in data[1:]:
-        other = case.play(x, 4, blind=True)
-        one, two = first.result, other.result
-        assert booked(first) == booked(other), "the ledger reads the data"
-        assert one.diagnostics == two.diagnostics, "the diagnostics read the data"
-        assert one.notes == two.notes, "the notes read the data"
+        other_tape = case.play(x, 4, blind=True)
+        result, other_result = tape.result, other_tape.result
+        assert booked(tape) == booked(other_tape), "the ledger reads the data"
+        assert result.diagnostics == other_result.diagnostics, "the diagnostics read the data"
+        assert result.notes == other_result.notes, "the notes read the data"
         for name in ("value", "iterates", "iterate_steps"):
-            same = np.array_equal(getattr(one, name), getattr(two, name))
+            same = np.array_equal(getattr(result, name), getattr(other_result, name))
             assert same, f"the {name} read the data past the ledger"
-        assert first.state == other.state, "how many numbers are drawn depends on the data"
-    assert repr(case.plan()) == before, "the plan reads the data"
+        assert tape.state == other_tape.state, "how many numbers are drawn depends on the data"
+    assert repr(case.plan()) == plan_text, "the plan reads the data"
 
 
 def check_noise_is_fresh(case: Case) -> None:
     """A generator adds the same noise to any data; no two draws and no two generators do."""
-    first, same, second = (
+    noise, repeated_noise, fresh_noise = (
         sound(case, case.crowd(data), seed).noise() for data, seed in ((0, 1), (1, 1), (0, 2))
     )
-    np.testing.assert_allclose(first, same, atol=1e-6)
-    assert not np.any(np.abs(first - second) < 1e-9), "fresh noise for every generator"
-    assert np.diff(np.sort(first)).min(initial=1.0) > 1e-12, "fresh noise for every draw"
+    np.testing.assert_allclose(noise, repeated_noise, atol=1e-6)
+    assert not np.any(np.abs(noise - fresh_noise) < 1e-9), "fresh noise for every generator"
+    assert np.diff(np.sort(noise)).min(initial=1.0) > 1e-12, "fresh noise for every draw"
 
 
 Check = Callable[[Case], object]

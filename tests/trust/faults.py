@@ -28,7 +28,7 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework import faults as framework_faults
 from tests.methods.mean import faults as mean_faults
-from tests.methods.mean.faults import everywhere, in_order
+from tests.methods.mean.faults import in_order, patch_everywhere
 from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
@@ -69,9 +69,9 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
             place = f"dpsco_core.privacy.mechanisms.{module}.{name}"
             honest = _current(place)
 
-            def draw(*given: Any, honest: Any = honest) -> Any:
-                *first, scale, rng = given
-                return honest(*first, *change(scale, rng))
+            def draw(*args: Any, honest: Any = honest) -> Any:
+                *rest, scale, rng = args
+                return honest(*rest, *change(scale, rng))
 
             patch.setattr(place, draw)
     place = "dpsco_core.privacy.mechanisms.exponential.exponential_choice"
@@ -113,36 +113,36 @@ def radius_from_the_data(patch: Patch, case: Case) -> None:
     _release(patch, case, fitted)
 
 
-def measured(where: Setting, data: Any) -> Setting:
+def measured(setting: Setting, data: Any) -> Setting:
     """Return the setting with constants that are estimated on the records."""
     size = float(np.median(np.abs(rows_of(data))))
     factor = {
-        "coordinate_moment": size**where.moment_order,
+        "coordinate_moment": size**setting.moment_order,
         "directional_moment": size,
         "variance_trace": size**2,
         "mean_gradient_bound": size,
         "lipschitz": size,
     }
-    known = where.constants
-    scaled = {name: getattr(known, name) * value for name, value in factor.items()}
-    return replace(where, constants=replace(known, **scaled))
+    constants = setting.constants
+    scaled = {name: getattr(constants, name) * value for name, value in factor.items()}
+    return replace(setting, constants=replace(constants, **scaled))
 
 
 @lru_cache
 def reads_no_constant(case: Case) -> str:
     """Return why no radius can come from the constants; empty where a plan follows them."""
-    where, plans = case.point.setting, {repr(case.plan())}
+    setting, plans = case.point.setting, {repr(case.plan())}
     for scale in (1.0, 1e3):
         with case.planning():
-            plan = case.method.plan(measured(where, case.crowd(7, scale)))
-        plans.add(repr(replace(plan, setting=where)))
+            plan = case.method.plan(measured(setting, case.crowd(7, scale)))
+        plans.add(repr(replace(plan, setting=setting)))
     return "the plan reads no constant of the problem" if len(plans) == 1 else ""
 
 
 def budget_spent_twice(patch: Patch, case: Case) -> None:
     """Two runs on one ledger that looks away, and the mean of both."""
     patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
-    _release(patch, case, _twice)
+    _release(patch, case, _average_two_runs)
 
 
 def second_run_off_the_books(patch: Patch, case: Case) -> None:
@@ -152,21 +152,21 @@ def second_run_off_the_books(patch: Patch, case: Case) -> None:
         result = honest(self, data, plan, ledger, rng)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(Ledger, "_record", lambda book, *new: book._entries.extend(new))
-            again = honest(self, data, plan, Ledger(ledger.budget), rng)
-        return replace(result, value=(result.value + again.value) / 2)
+            second_result = honest(self, data, plan, Ledger(ledger.budget), rng)
+        return replace(result, value=(result.value + second_result.value) / 2)
 
     _release(patch, case, run)
 
 
-def _twice(honest: Any, self: Any, *given: Any) -> Any:
-    one, two = honest(self, *given), honest(self, *given)
-    return replace(one, value=(one.value + two.value) / 2)
+def _average_two_runs(honest: Any, self: Any, *args: Any) -> Any:
+    result, second_result = honest(self, *args), honest(self, *args)
+    return replace(result, value=(result.value + second_result.value) / 2)
 
 
 def _release(patch: Patch, case: Case, run: Any) -> None:
     family = type(case.method)
     honest = family.release
-    patch.setattr(family, "release", lambda self, *given: run(honest, self, *given))
+    patch.setattr(family, "release", lambda self, *args: run(honest, self, *args))
 
 
 # How methods divide their records: a break for each way of `Split`, made of the honest function.
@@ -180,12 +180,12 @@ def _range(honest: Any) -> Any:
 def _phase(honest: Any) -> Any:
     """Every phase starts at the first record."""
 
-    def first(argument: Any) -> Any:
+    def first_part(argument: Any) -> Any:
         if hasattr(argument, "stop"):
             return replace(argument, start=0, stop=argument.stop - argument.start)
         return replace(argument, first=0) if hasattr(argument, "first") else argument
 
-    return lambda *given, **more: honest(*map(first, given), **more)
+    return lambda *args, **fields: honest(*map(first_part, args), **fields)
 
 
 def _positions(honest: Any) -> Any:
@@ -206,9 +206,9 @@ def _groups(honest: Any) -> Any:
 def _blocks(honest: Any) -> Any:
     """Every block is the first one."""
 
-    def rows(*given: Any) -> np.ndarray:
-        made = honest(*given)
-        return np.repeat(made[:1], len(made), axis=0)
+    def rows(*args: Any) -> np.ndarray:
+        blocks = honest(*args)
+        return np.repeat(blocks[:1], len(blocks), axis=0)
 
     return rows
 
@@ -216,9 +216,9 @@ def _blocks(honest: Any) -> Any:
 def _order(honest: Any) -> Any:
     """The first records are seen in the first half of the steps, and again in the second."""
 
-    def order(*given: Any) -> Any:
-        once, *rest = honest(*given)
-        return np.resize(np.arange(math.ceil(len(once) / 2)), len(once)), *rest
+    def order(*args: Any) -> Any:
+        positions, *rest = honest(*args)
+        return np.resize(np.arange(math.ceil(len(positions) / 2)), len(positions)), *rest
 
     return order
 
@@ -243,4 +243,4 @@ def split_reused(patch: Patch, case: Case) -> None:
     """What the ledger counts as disjoint records are the same ones."""
     for split in method_class(case.slug).stage.splits:
         honest = pkgutil.resolve_name(split.function)
-        everywhere(patch, split.function, REUSED[split.told](honest))
+        patch_everywhere(patch, split.function, REUSED[split.told](honest))

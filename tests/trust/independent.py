@@ -19,23 +19,23 @@ from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.coordinatewise import practical_threshold
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
-from tests.second import declared
+from tests.bound_marks import declared
 
 Vector = NDArray[np.float64]
 GRID = np.exp(np.linspace(-9, 14, 60_001))  # the arguments over which a bound is minimised
 
 
-class At:
+class Inputs:
     """What the formulas speak of, at unit coordinate-wise moments."""
 
-    def __init__(self, where: Setting) -> None:
-        known = where.constants
-        assert known.coordinate_moment == 1
-        self.where = where
-        self.n, self.d, self.p = where.n, where.d, where.moment_order
-        self.mean, self.moment = known.mean_gradient_bound, known.directional_moment
-        self.trace = known.variance_trace
-        budget = where.budget
+    def __init__(self, setting: Setting) -> None:
+        constants = setting.constants
+        assert constants.coordinate_moment == 1
+        self.setting = setting
+        self.n, self.d, self.p = setting.n, setting.d, setting.moment_order
+        self.mean, self.moment = constants.mean_gradient_bound, constants.directional_moment
+        self.trace = constants.variance_trace
+        budget = setting.budget
         self.rho = budget.rho if isinstance(budget, ZCDP) else math.nan
         self.epsilon = budget.epsilon if isinstance(budget, PureDP) else math.nan
         p = self.p
@@ -46,243 +46,276 @@ class At:
         return (np.sqrt(1 + t * t) - t) / 2 if self.p == 2 else self.kappa * t ** (1 - self.p)
 
 
-def sample(at: At) -> float:
-    return math.sqrt(at.trace / at.n)
+def sample(inputs: Inputs) -> float:
+    return math.sqrt(inputs.trace / inputs.n)
 
 
-def median_of_means(at: At) -> float:
-    return 10 * math.sqrt(at.d / (at.n // math.ceil(4 * math.log(2 * at.d / 0.05))))
+def median_of_means(inputs: Inputs) -> float:
+    return 10 * math.sqrt(inputs.d / (inputs.n // math.ceil(4 * math.log(2 * inputs.d / 0.05))))
 
 
-def coordinatewise_paper(at: At, *, pure: bool) -> float:
-    n, d, beta = at.n, at.d, 0.1
+def coordinatewise_paper(inputs: Inputs, *, pure: bool) -> float:
+    n, d, beta = inputs.n, inputs.d, 0.1
     log = math.log(2 * d / beta)
-    signal = at.epsilon * n / d if pure else math.sqrt(at.rho) * n / math.sqrt(d)
-    tau = max(10.0, signal ** (1 / at.p))
-    total = math.sqrt(d) * (10 * math.sqrt(4 * log / n) + 3 * (14 / tau) ** (at.p - 1))
+    signal = inputs.epsilon * n / d if pure else math.sqrt(inputs.rho) * n / math.sqrt(d)
+    tau = max(10.0, signal ** (1 / inputs.p))
+    total = math.sqrt(d) * (10 * math.sqrt(4 * log / n) + 3 * (14 / tau) ** (inputs.p - 1))
     if pure:
-        return total + 48 * tau * d**1.5 / (at.epsilon * n) * log**2
-    sigma = math.sqrt(1152 * tau**2 * d * log**2 / (at.rho * n**2))
+        return total + 48 * tau * d**1.5 / (inputs.epsilon * n) * log**2
+    sigma = math.sqrt(1152 * tau**2 * d * log**2 / (inputs.rho * n**2))
     return total + 2 * sigma * (math.sqrt(d) + math.sqrt(math.log(1 / beta)))
 
 
-def coordinatewise_probability(at: At, *, pure: bool) -> float:
-    d, beta = at.d, 0.05
-    b = at.n // (2 * math.ceil(2 * math.log(2 * d / beta)))
-    tau = (at.mean + GRID) / 3
-    total = math.sqrt(d) * (10 / math.sqrt(b) + at.hinge(GRID))
+def coordinatewise_probability(inputs: Inputs, *, pure: bool) -> float:
+    d, beta = inputs.d, 0.05
+    b = inputs.n // (2 * math.ceil(2 * math.log(2 * d / beta)))
+    tau = (inputs.mean + GRID) / 3
+    total = math.sqrt(d) * (10 / math.sqrt(b) + inputs.hinge(GRID))
     if pure:
-        total = total + 3 * tau * d / (at.epsilon * b) * math.sqrt(d) * math.log(2 * d / beta)
+        total = total + 3 * tau * d / (inputs.epsilon * b) * math.sqrt(d) * math.log(2 * d / beta)
     else:
-        sigma = np.sqrt(9 * tau**2 * d / (2 * at.rho * b**2))
+        sigma = np.sqrt(9 * tau**2 * d / (2 * inputs.rho * b**2))
         total = total + sigma * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
     return float(total.min())
 
 
-def coordinatewise_expected(at: At, *, pure: bool) -> float:
-    n, d, tau = at.n, at.d, (at.mean + GRID) / 3
+def coordinatewise_expected(inputs: Inputs, *, pure: bool) -> float:
+    n, d, tau = inputs.n, inputs.d, (inputs.mean + GRID) / 3
     noise = (
-        2 * d * (6 * tau * d / (at.epsilon * n)) ** 2
+        2 * d * (6 * tau * d / (inputs.epsilon * n)) ** 2
         if pure
-        else d * 18 * tau**2 * d / (at.rho * n**2)
+        else d * 18 * tau**2 * d / (inputs.rho * n**2)
     )
-    far, step = at.mean + GRID, 1e-5 * (at.mean + GRID)
-    rise = (at.hinge(far - step) ** 2 - at.hinge(far + step) ** 2) / (2 * step)
-    bias = (d - 1) * at.hinge(far) ** 2 + at.hinge(GRID) ** 2 + (math.sqrt(d) - 1) * at.mean * rise
+    distance, step = inputs.mean + GRID, 1e-5 * (inputs.mean + GRID)
+    rise = (inputs.hinge(distance - step) ** 2 - inputs.hinge(distance + step) ** 2) / (2 * step)
+    bias = (
+        (d - 1) * inputs.hinge(distance) ** 2
+        + inputs.hinge(GRID) ** 2
+        + (math.sqrt(d) - 1) * inputs.mean * rise
+    )
     return float(np.sqrt(d / n + bias + noise).min())
 
 
-def clipped_paper(at: At) -> float:
-    n, d, p, size = at.n, at.d, at.p, math.log(2 * 6**at.d / 0.05)
-    slope = 4 * math.sqrt(size) / (n * math.sqrt(at.rho)) + 8 * size / n
-    radius = math.sqrt(d) * at.moment * slope ** (-1 / p)
-    sampling = max(math.sqrt(12 * at.moment**2 / n * size), 8 * radius / n * size)
-    bias = d ** (p / 2) * at.moment**p / (p - 1) * radius ** (1 - p)
-    return sampling + bias + 4 * radius / (n * math.sqrt(at.rho)) * math.sqrt(size)
+def clipped_paper(inputs: Inputs) -> float:
+    n, d, p, size = inputs.n, inputs.d, inputs.p, math.log(2 * 6**inputs.d / 0.05)
+    slope = 4 * math.sqrt(size) / (n * math.sqrt(inputs.rho)) + 8 * size / n
+    radius = math.sqrt(d) * inputs.moment * slope ** (-1 / p)
+    sampling = max(math.sqrt(12 * inputs.moment**2 / n * size), 8 * radius / n * size)
+    bias = d ** (p / 2) * inputs.moment**p / (p - 1) * radius ** (1 - p)
+    return sampling + bias + 4 * radius / (n * math.sqrt(inputs.rho)) * math.sqrt(size)
 
 
-def clipped_probability(at: At) -> float:
-    n, d, size = at.n, at.d, math.log(2 * 5**at.d / 0.05)
-    sampling = np.maximum(math.sqrt(12 * at.moment**2 / n * size), 8 * GRID / n * size)
+def clipped_probability(inputs: Inputs) -> float:
+    n, d, size = inputs.n, inputs.d, math.log(2 * 5**inputs.d / 0.05)
+    sampling = np.maximum(math.sqrt(12 * inputs.moment**2 / n * size), 8 * GRID / n * size)
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / 0.05))
-    noise = math.sqrt(2) * GRID / (n * math.sqrt(at.rho)) * tail
-    return float((sampling + _directional(at) + noise).min())
+    noise = math.sqrt(2) * GRID / (n * math.sqrt(inputs.rho)) * tail
+    return float((sampling + _directional(inputs) + noise).min())
 
 
-def _directional(at: At) -> Vector:
-    scale = math.sqrt(at.d) * at.moment
-    return at.kappa * at.moment * np.exp((at.p - 1) * np.log(scale / GRID)).clip(max=1e200)
+def _directional(inputs: Inputs) -> Vector:
+    scale = math.sqrt(inputs.d) * inputs.moment
+    return (
+        inputs.kappa * inputs.moment * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e200)
+    )
 
 
-def clipped_expected(at: At) -> float:
-    d, n = at.d, at.n
-    square = d * at.moment**2 / n + _directional(at) ** 2 + 2 * d * GRID**2 / (at.rho * n**2)
+def clipped_expected(inputs: Inputs) -> float:
+    d, n = inputs.d, inputs.n
+    square = (
+        d * inputs.moment**2 / n + _directional(inputs) ** 2 + 2 * d * GRID**2 / (inputs.rho * n**2)
+    )
     return float(np.sqrt(square.min()))
 
 
-def clipped_expected_coordinate(at: At) -> float:
-    d, n, scale, radius = at.d, at.n, math.sqrt(at.d), at.mean + GRID
-    bias = at.kappa * scale * np.exp((at.p - 1) * np.log(scale / GRID)).clip(max=1e150)
-    return float(np.sqrt((d / n + bias**2 + 2 * d * radius**2 / (at.rho * n**2)).min()))
+def clipped_expected_coordinate(inputs: Inputs) -> float:
+    d, n, scale, radius = inputs.d, inputs.n, math.sqrt(inputs.d), inputs.mean + GRID
+    bias = inputs.kappa * scale * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e150)
+    return float(np.sqrt((d / n + bias**2 + 2 * d * radius**2 / (inputs.rho * n**2)).min()))
 
 
-def clipped_run(at: At, *, coordinate: bool) -> float:
+def clipped_run(inputs: Inputs, *, coordinate: bool) -> float:
     """At the radius of the practical tuning, written out."""
-    radius = practical_radius(at.where, at.rho)
-    scale = 1.0 if coordinate else at.moment
-    length = math.sqrt(at.d) * scale
-    far = radius - at.mean if coordinate else radius
-    amplitude, most = (length, length + at.mean) if coordinate else (scale, scale)
+    radius = practical_radius(inputs.setting, inputs.rho)
+    scale = 1.0 if coordinate else inputs.moment
+    length = math.sqrt(inputs.d) * scale
+    distance = radius - inputs.mean if coordinate else radius
+    amplitude, largest_bias = (length, length + inputs.mean) if coordinate else (scale, scale)
     with mp.workdps(30):
-        bias = min(mpf(most), at.kappa * amplitude * (mpf(length) / far) ** (at.p - 1))
-        noise = 2 * at.d * radius**2 / (at.rho * at.n**2)
-        return float(sqrt(length**2 / at.n + bias**2 + noise))
+        bias = min(
+            mpf(largest_bias), inputs.kappa * amplitude * (mpf(length) / distance) ** (inputs.p - 1)
+        )
+        noise = 2 * inputs.d * radius**2 / (inputs.rho * inputs.n**2)
+        return float(sqrt(length**2 / inputs.n + bias**2 + noise))
 
 
-def coordinatewise_run(at: At, *, pure: bool) -> float:
+def coordinatewise_run(inputs: Inputs, *, pure: bool) -> float:
     """With one block at the threshold of the practical tuning, written out."""
-    share = at.epsilon if pure else at.rho
+    share = inputs.epsilon if pure else inputs.rho
     noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
-    tau = practical_threshold(at.where, share, noise, 6 / at.n)
-    psi = [at.hinge(np.array(3 * tau - a)) ** 2 for a in (0.0, at.mean, 1e-6)]
+    tau = practical_threshold(inputs.setting, share, noise, 6 / inputs.n)
+    psi = [inputs.hinge(np.array(3 * tau - a)) ** 2 for a in (0.0, inputs.mean, 1e-6)]
     slope = (psi[2] - psi[0]) / 1e-6
-    bias = (at.d - 1) * psi[0] + psi[1] + (math.sqrt(at.d) - 1) * at.mean * slope
-    scale = 6 * tau / at.n
-    cost = 2 * at.d * (at.d * scale / share) ** 2 if pure else at.d**2 * scale**2 / (2 * share)
-    return math.sqrt(at.d / at.n + float(bias) + cost)
+    bias = (inputs.d - 1) * psi[0] + psi[1] + (math.sqrt(inputs.d) - 1) * inputs.mean * slope
+    scale = 6 * tau / inputs.n
+    cost = (
+        2 * inputs.d * (inputs.d * scale / share) ** 2
+        if pure
+        else inputs.d**2 * scale**2 / (2 * share)
+    )
+    return math.sqrt(inputs.d / inputs.n + float(bias) + cost)
 
 
 def ball(spread: float, reach: float, bias: float, noise: float, n: int) -> float:
     """The radius of an interval; `spread` is a variance over n."""
-    fourth = 3 * spread**2 + 4 * reach**2 * spread / n**2
-    return float((fourth / 0.025) ** 0.25 + bias + noise)
+    fourth_moment = 3 * spread**2 + 4 * reach**2 * spread / n**2
+    return float((fourth_moment / 0.025) ** 0.25 + bias + noise)
 
 
-def clipped_interval(at: At) -> float:
+def clipped_interval(inputs: Inputs) -> float:
     """With the bias that the bound on the run's mean square has, and the quantile of its noise."""
-    radius = practical_radius(at.where, at.rho)
+    radius = practical_radius(inputs.setting, inputs.rho)
     bias = math.sqrt(
-        clipped_run(at, coordinate=True) ** 2
-        - at.d / at.n
-        - 2 * at.d * radius**2 / (at.rho * at.n**2)
+        clipped_run(inputs, coordinate=True) ** 2
+        - inputs.d / inputs.n
+        - 2 * inputs.d * radius**2 / (inputs.rho * inputs.n**2)
     )
-    noise = 2 * radius / at.n / math.sqrt(2 * at.rho) * math.sqrt(chi2.ppf(0.975, at.d))
-    return ball(at.d / at.n, radius, bias, noise, at.n)
+    noise = 2 * radius / inputs.n / math.sqrt(2 * inputs.rho) * math.sqrt(chi2.ppf(0.975, inputs.d))
+    return ball(inputs.d / inputs.n, radius, bias, noise, inputs.n)
 
 
-def coordinatewise_interval(at: At, *, pure: bool) -> float:
-    share = at.epsilon if pure else at.rho
+def coordinatewise_interval(inputs: Inputs, *, pure: bool) -> float:
+    share = inputs.epsilon if pure else inputs.rho
     noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
-    tau = practical_threshold(at.where, share, noise, 6 / at.n)
-    scale = 6 * tau / at.n
-    square = 2 * at.d * (at.d * scale / share) ** 2 if pure else at.d**2 * scale**2 / (2 * share)
-    bias = math.sqrt(coordinatewise_run(at, pure=pure) ** 2 - at.d / at.n - square)
-    if pure:
-        quantile = at.d * scale / share * ((4 * at.d**2 + 20 * at.d) / 0.025) ** 0.25
-    else:
-        quantile = math.sqrt(square / at.d * chi2.ppf(0.975, at.d))
-    return ball(at.d / at.n, 3 * tau * math.sqrt(at.d), bias, quantile, at.n)
-
-
-def smoothed_run(at: At) -> float:
-    """At the level and the smoothing variance of the practical tuning, written out."""
-    plan = NoiseSmoothing().plan(at.where)
-    c, tau, r = plan.statistic.smoothing_variance, plan.statistic.tau, at.mean
-    second = 3 * (1 + c) / (8 * math.sqrt(2) * tau) * math.sqrt(at.d + 2 * r**2 + r**4)
-    third = (
-        math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (at.d ** (1 / 6) + r) ** 3 / (6 * tau**2)
+    tau = practical_threshold(inputs.setting, share, noise, 6 / inputs.n)
+    scale = 6 * tau / inputs.n
+    square = (
+        2 * inputs.d * (inputs.d * scale / share) ** 2
+        if pure
+        else inputs.d**2 * scale**2 / (2 * share)
     )
-    bias = min(second, third) if at.p >= 3 else second
+    bias = math.sqrt(coordinatewise_run(inputs, pure=pure) ** 2 - inputs.d / inputs.n - square)
+    if pure:
+        quantile = inputs.d * scale / share * ((4 * inputs.d**2 + 20 * inputs.d) / 0.025) ** 0.25
+    else:
+        quantile = math.sqrt(square / inputs.d * chi2.ppf(0.975, inputs.d))
+    return ball(inputs.d / inputs.n, 3 * tau * math.sqrt(inputs.d), bias, quantile, inputs.n)
+
+
+def smoothed_run(inputs: Inputs) -> float:
+    """At the level and the smoothing variance of the practical tuning, written out."""
+    plan = NoiseSmoothing().plan(inputs.setting)
+    c, tau, r = plan.statistic.smoothing_variance, plan.statistic.tau, inputs.mean
+    second_order = 3 * (1 + c) / (8 * math.sqrt(2) * tau) * math.sqrt(inputs.d + 2 * r**2 + r**4)
+    third_order = (
+        math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3)
+        * (inputs.d ** (1 / 6) + r) ** 3
+        / (6 * tau**2)
+    )
+    bias = min(second_order, third_order) if inputs.p >= 3 else second_order
     top = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2 * c))
-    sigma = 2 * tau * top * math.sqrt(at.d) / at.n / math.sqrt(2 * at.rho)
-    return math.sqrt(bias**2 + (1 + c) * (at.d + r**2) / at.n + at.d * sigma**2)
+    sigma = 2 * tau * top * math.sqrt(inputs.d) / inputs.n / math.sqrt(2 * inputs.rho)
+    return math.sqrt(bias**2 + (1 + c) * (inputs.d + r**2) / inputs.n + inputs.d * sigma**2)
 
 
-def iterative_paper(at: At) -> float:
+def iterative_paper(inputs: Inputs) -> float:
     k = 2397
-    n, d, p, moment = at.n // k * k, at.d, at.p, at.moment
-    first = 160 * moment * math.sqrt(d / n)
-    second = 160 * math.sqrt(2) * GRID / n * math.sqrt(k * d / at.rho)
-    third = 40 * np.sqrt(2 * GRID**2 * k**2 / (at.rho * n**2) + moment**2 * k / n)
+    n, d, p, moment = inputs.n // k * k, inputs.d, inputs.p, inputs.moment
+    sampling = 160 * moment * math.sqrt(d / n)
+    privacy = 160 * math.sqrt(2) * GRID / n * math.sqrt(k * d / inputs.rho)
+    group_noise = 40 * np.sqrt(2 * GRID**2 * k**2 / (inputs.rho * n**2) + moment**2 * k / n)
     scale = math.sqrt(d) * moment
     bias = scale / (p - 1) * np.exp((p - 1) * np.log(scale / GRID)).clip(max=1e200)
-    return float((6 * np.maximum(first, np.maximum(second, third)) + bias).min())
+    return float((6 * np.maximum(sampling, np.maximum(privacy, group_noise)) + bias).min())
 
 
-def iterative_probability(at: At) -> float:
+def iterative_probability(inputs: Inputs) -> float:
     best = math.inf
     for k in range(8, 121):
-        n = at.n // k * k
-        spread = np.sqrt(at.moment**2 / n + 2 * GRID**2 * k / (at.rho * n**2))
+        n = inputs.n // k * k
+        spread = np.sqrt(inputs.moment**2 / n + 2 * GRID**2 * k / (inputs.rho * n**2))
         margin = 0.5 - math.sqrt(math.log(1 / 0.05) / (2 * k))
         if margin > 0:
-            radius = (4 * math.sqrt(at.d) + math.sqrt(k)) * spread / margin
-            best = min(best, float((6 * radius + _directional(at)).min()))
+            radius = (4 * math.sqrt(inputs.d) + math.sqrt(k)) * spread / margin
+            best = min(best, float((6 * radius + _directional(inputs)).min()))
     return best
 
 
-def fano_gilbert(at: At) -> float:
-    n, d = at.n, at.d
+def fano_gilbert(inputs: Inputs) -> float:
+    n, d = inputs.n, inputs.d
     w, best = d // 2, 0.0
     q = np.exp(np.linspace(math.log(1e-7), 0, 4001))
     for distance in range(1, d + 1):
-        few = sum(math.comb(w, i) * math.comb(d - w, i) for i in range(math.ceil(distance / 2)))
-        words = math.log(math.comb(d, w)) - math.log(few)
+        near_words = sum(
+            math.comb(w, i) * math.comb(d - w, i) for i in range(math.ceil(distance / 2))
+        )
+        words = math.log(math.comb(d, w)) - math.log(near_words)
         if words > 0:
-            error = 1 - (at.rho * (n**2 * q**2 + n * q * (1 - q)) + math.log(2)) / words
-            value = q ** (1 - 1 / at.p) * math.sqrt(distance) / 2 * error
-            best = max(best, float(value[_inside(at, q)].max(initial=0.0)))
+            error = 1 - (inputs.rho * (n**2 * q**2 + n * q * (1 - q)) + math.log(2)) / words
+            value = q ** (1 - 1 / inputs.p) * math.sqrt(distance) / 2 * error
+            best = max(best, float(value[_is_in_ball(inputs, q)].max(initial=0.0)))
     return best
 
 
-def _inside(at: At, q: Vector) -> NDArray[np.bool_]:
-    return np.asarray(q ** (1 - 1 / at.p) * math.sqrt(at.d // 2) <= at.mean)
+def _is_in_ball(inputs: Inputs, q: Vector) -> NDArray[np.bool_]:
+    return np.asarray(q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d // 2) <= inputs.mean)
 
 
-def fano_markov(at: At) -> float:
-    n, d, words = at.n, at.d, 2 ** (at.d / 8)
+def fano_markov(inputs: Inputs) -> float:
+    n, d, words = inputs.n, inputs.d, 2 ** (inputs.d / 8)
     q = np.exp(np.linspace(math.log(1e-7), 0, 2001))
-    q, best = q[_inside(at, q)], 0.0
+    q, best = q[_is_in_ball(inputs, q)], 0.0
     for t in 1 + np.exp(np.linspace(-4, 4, 201)):
-        spread = np.exp(np.minimum(t * at.epsilon * n * q, 600))
-        value = q ** (1 - 1 / at.p) * math.sqrt(d / 8) / 2 * (1 - 1 / t)
+        spread = np.exp(np.minimum(t * inputs.epsilon * n * q, 600))
+        value = q ** (1 - 1 / inputs.p) * math.sqrt(d / 8) / 2 * (1 - 1 / t)
         best = max(best, float((value * (words - 1) / (words - 1 + spread)).max(initial=0)))
     return best
 
 
-def gaussian(at: At) -> float:
+def gaussian(inputs: Inputs) -> float:
     """The mean norm of n averaged normal vectors whose p-th moments are 1, with 30 digits."""
     with mp.workdps(30):
-        moment = 2 ** (mpf(at.p) / 2) * gamma((mpf(at.p) + 1) / 2) / sqrt(pi)
-        half = mpf(at.d) / 2
+        moment = 2 ** (mpf(inputs.p) / 2) * gamma((mpf(inputs.p) + 1) / 2) / sqrt(pi)
+        half = mpf(inputs.d) / 2
         return float(
-            moment ** (-1 / mpf(at.p)) * sqrt(mpf(2) / at.n) * gamma(half + 0.5) / gamma(half)
+            moment ** (-1 / mpf(inputs.p))
+            * sqrt(mpf(2) / inputs.n)
+            * gamma(half + 0.5)
+            / gamma(half)
         )
 
 
-def hypercube_closed(at: At) -> float:
+def hypercube_closed(inputs: Inputs) -> float:
     q = np.exp(np.linspace(math.log(1e-7), 0, 60_001))
-    q = q[q ** (1 - 1 / at.p) * math.sqrt(at.d) <= at.mean]
-    value = math.sqrt(at.d) * q ** (1 - 1 / at.p) * (1 - at.n * q * math.sqrt(2 * at.rho / at.d))
+    q = q[q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d) <= inputs.mean]
+    value = (
+        math.sqrt(inputs.d)
+        * q ** (1 - 1 / inputs.p)
+        * (1 - inputs.n * q * math.sqrt(2 * inputs.rho / inputs.d))
+    )
     return float(value.max(initial=0.0))
 
 
-FORMULAS: dict[str, Callable[[At], float]] = {
+FORMULAS: dict[str, Callable[[Inputs], float]] = {
     "upper.mean.sample": sample,
     "upper.mean.median-of-means-probability": median_of_means,
-    "upper.mean.cwme-cdp-paper": lambda at: coordinatewise_paper(at, pure=False),
-    "upper.mean.cwme-pure-paper": lambda at: coordinatewise_paper(at, pure=True),
-    "upper.mean.cwme-cdp-probability": lambda at: coordinatewise_probability(at, pure=False),
-    "upper.mean.cwme-pure-probability": lambda at: coordinatewise_probability(at, pure=True),
-    "upper.mean.cwme-cdp-expected": lambda at: coordinatewise_expected(at, pure=False),
-    "upper.mean.cwme-pure-expected": lambda at: coordinatewise_expected(at, pure=True),
-    "upper.mean.clipped-run": lambda at: clipped_run(at, coordinate=False),
-    "upper.mean.clipped-run-coordinate": lambda at: clipped_run(at, coordinate=True),
-    "upper.mean.cwme-cdp-run": lambda at: coordinatewise_run(at, pure=False),
-    "upper.mean.cwme-pure-run": lambda at: coordinatewise_run(at, pure=True),
+    "upper.mean.cwme-cdp-paper": lambda inputs: coordinatewise_paper(inputs, pure=False),
+    "upper.mean.cwme-pure-paper": lambda inputs: coordinatewise_paper(inputs, pure=True),
+    "upper.mean.cwme-cdp-probability": lambda inputs: coordinatewise_probability(
+        inputs, pure=False
+    ),
+    "upper.mean.cwme-pure-probability": lambda inputs: coordinatewise_probability(
+        inputs, pure=True
+    ),
+    "upper.mean.cwme-cdp-expected": lambda inputs: coordinatewise_expected(inputs, pure=False),
+    "upper.mean.cwme-pure-expected": lambda inputs: coordinatewise_expected(inputs, pure=True),
+    "upper.mean.clipped-run": lambda inputs: clipped_run(inputs, coordinate=False),
+    "upper.mean.clipped-run-coordinate": lambda inputs: clipped_run(inputs, coordinate=True),
+    "upper.mean.cwme-cdp-run": lambda inputs: coordinatewise_run(inputs, pure=False),
+    "upper.mean.cwme-pure-run": lambda inputs: coordinatewise_run(inputs, pure=True),
     "upper.mean.clipped-interval-coordinate": clipped_interval,
-    "upper.mean.cwme-cdp-interval": lambda at: coordinatewise_interval(at, pure=False),
-    "upper.mean.cwme-pure-interval": lambda at: coordinatewise_interval(at, pure=True),
+    "upper.mean.cwme-cdp-interval": lambda inputs: coordinatewise_interval(inputs, pure=False),
+    "upper.mean.cwme-pure-interval": lambda inputs: coordinatewise_interval(inputs, pure=True),
     "upper.mean.smoothed-run": smoothed_run,
     "upper.mean.clipped-paper": clipped_paper,
     "upper.mean.clipped-probability": clipped_probability,
@@ -296,7 +329,7 @@ FORMULAS: dict[str, Callable[[At], float]] = {
     "lower.mean.gaussian": gaussian,
 }
 
-_HERE = "tests/trust/test_independent.py::test_a_bound_on_the_mean_is_what_its_formula_says"
+_MEAN_TEST = "tests/trust/test_independent.py::test_a_bound_on_the_mean_is_what_its_formula_says"
 _LOOPS = "tests/bounds/test_lower_values.py::test_every_private_bound_at_p_is_what_plain_loops_give"
 _RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_from_their_definitions"
 _SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_loops_give"
@@ -321,7 +354,7 @@ _FLOORS = "tests/bounds/floors/test_values.py::test_every_floor_"
 
 # Where each explicit bound is compared with a second implementation; a test may say so itself.
 COUNTERPARTS: dict[str, str] = {
-    **dict.fromkeys(FORMULAS, _HERE),
+    **dict.fromkeys(FORMULAS, _MEAN_TEST),
     **{
         f"lower.{row.format(notion)}": f"{_FLOORS}{test}"
         for notion in ("cdp", "approx", "pure")
@@ -374,9 +407,9 @@ COUNTERPARTS: dict[str, str] = {
         _RISKS,
     ),
     **{
-        f"lower.{area}.{name}{end}": where
+        f"lower.{area}.{name}{end}": test
         for area, end in (("mean", ""), ("mean", "-squared"), ("sco", ""), ("sco-strong", ""))
-        for name, where in (
+        for name, test in (
             ("approx-tracing", _TRACING),
             ("tracing-cdp", _TRACING),
             ("approx-assouad", _ASSOUAD),

@@ -74,12 +74,12 @@ class Mutant:
 MUTANTS = tuple(Mutant(case=name, fault=fault) for name in CASES for fault in FAULTS)
 
 
-def killed(one: Mutant, patch: pytest.MonkeyPatch) -> str:
+def killed(mutant: Mutant, patch: pytest.MonkeyPatch) -> str:
     """Break the method, and return what the check says; "" where it finds nothing."""
-    place = case(one.case)
-    one.fault.make(patch, place)
+    place = case(mutant.case)
+    mutant.fault.make(patch, place)
     try:
-        one.fault.check(place)
+        mutant.fault.check(place)
     except AssertionError as failure:
         return str(failure).partition("\n")[0] or "found"
     return ""

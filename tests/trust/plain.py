@@ -29,7 +29,7 @@ class Spent:
     """Sums of shares: of Gaussian rho, other rho, pure epsilon, and whole (epsilon, delta)."""
 
     gaussian: Fraction
-    other: Fraction
+    other_rho: Fraction
     pure: Fraction
     epsilon: Fraction
     delta: Fraction
@@ -43,13 +43,13 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
     parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 6)
     choices: list[float] = []
     chosen: dict[object, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
-    first = True
+    choices_are_first = True
     for entry in entries:
         kind = entry.mechanism
         if kind == CHOICE:
             assert entry.size == 1
             assert math.isclose(entry.rho, plain_rho(kind, entry.epsilon), rel_tol=1e-14)
-            first = first and not parts
+            choices_are_first = choices_are_first and not parts
             if entry.part is None:
                 choices.append(entry.epsilon)
             else:
@@ -77,7 +77,9 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
             t + max(column) for t, column in zip(total, zip(*blocks, strict=True), strict=True)
         ]
     *sums, concentrated = total
-    return Spent(*sums, choices=tuple(choices), choices_first=first, concentrated=concentrated)
+    return Spent(
+        *sums, choices=tuple(choices), choices_first=choices_are_first, concentrated=concentrated
+    )
 
 
 def plain_rho(kind: str, epsilon: float) -> float:
@@ -86,8 +88,8 @@ def plain_rho(kind: str, epsilon: float) -> float:
         size = mpf(epsilon)
         if kind == "laplace":
             return float(size + exp(-size) - 1)
-        every = size * mp.tanh(size / 2)
-        return float(min(size**2 / 8, every) if kind == CHOICE else every)
+        gaussian_cost = size * mp.tanh(size / 2)
+        return float(min(size**2 / 8, gaussian_cost) if kind == CHOICE else gaussian_cost)
 
 
 def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
@@ -96,74 +98,86 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
         return _with_choices(spent, budget, whole)
     match budget:
         case PureDP(epsilon=epsilon):
-            other = spent.gaussian or spent.other or spent.epsilon or spent.delta
-            return not other and _near(spent.pure, epsilon, whole)
+            has_other_costs = spent.gaussian or spent.other_rho or spent.epsilon or spent.delta
+            return not has_other_costs and _is_close(spent.pure, epsilon, whole)
         case ZCDP(rho=rho):
-            used = spent.gaussian + spent.other + spent.concentrated
-            return not spent.epsilon and not spent.delta and _near(used, rho, whole)
+            spent_part = spent.gaussian + spent.other_rho + spent.concentrated
+            return not spent.epsilon and not spent.delta and _is_close(spent_part, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if spent.epsilon:
-                if spent.gaussian or spent.other or spent.pure:  # basic composition of both
+                if spent.gaussian or spent.other_rho or spent.pure:  # basic composition of both
                     rest = delta - float(spent.delta)
-                    used = gaussian_delta(float(spent.gaussian), epsilon - float(spent.epsilon))
-                    return used <= rest * (1 + 1e-9)
-                return _near(spent.epsilon, epsilon, whole) and _near(spent.delta, delta, whole)
+                    spent_part = gaussian_delta(
+                        float(spent.gaussian), epsilon - float(spent.epsilon)
+                    )
+                    return spent_part <= rest * (1 + 1e-9)
+                return _is_close(spent.epsilon, epsilon, whole) and _is_close(
+                    spent.delta, delta, whole
+                )
             if spent.pure and not spent.gaussian:
-                return _near(spent.pure, epsilon, whole)
-            if spent.other:
-                used = zcdp_delta(float(spent.gaussian + spent.other), epsilon)
+                return _is_close(spent.pure, epsilon, whole)
+            if spent.other_rho:
+                spent_part = zcdp_delta(float(spent.gaussian + spent.other_rho), epsilon)
             else:
-                used = gaussian_delta(float(spent.gaussian), epsilon)
+                spent_part = gaussian_delta(float(spent.gaussian), epsilon)
             # The curve is steep: a relative 1e-12 of rho is at most 1e-9 of delta here.
-            return used <= delta * (1 + 1e-9) and (not whole or used >= delta * (1 - 1e-9))
+            return spent_part <= delta * (1 + 1e-9) and (
+                not whole or spent_part >= delta * (1 - 1e-9)
+            )
     raise AssertionError(budget)
 
 
 def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
     """Exponential mechanisms, then noise of one kind."""
     chosen = sum(map(Fraction, spent.choices))
-    others = spent.other or spent.epsilon or spent.delta
+    has_others = spent.other_rho or spent.epsilon or spent.delta
     match budget:
         case PureDP(epsilon=epsilon):
-            pure = not others and not spent.gaussian
-            return pure and _near(spent.pure + chosen, epsilon, whole)
+            pure = not has_others and not spent.gaussian
+            return pure and _is_close(spent.pure + chosen, epsilon, whole)
         case ZCDP(rho=rho):
             costs = sum(Fraction(plain_rho(CHOICE, e)) for e in spent.choices)
-            return not others and not spent.pure and _near(spent.gaussian + costs, rho, whole)
+            return (
+                not has_others and not spent.pure and _is_close(spent.gaussian + costs, rho, whole)
+            )
         case ApproxDP(epsilon=epsilon, delta=delta):
-            if not spent.gaussian and not others and _near(spent.pure + chosen, epsilon, whole):
+            if (
+                not spent.gaussian
+                and not has_others
+                and _is_close(spent.pure + chosen, epsilon, whole)
+            ):
                 return True  # choices alone, by the sum of their epsilons
             # The recursion holds only where all choices come before all noise.
             rule = choices_delta if spent.choices_first else pairs_delta
             epsilons = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))
-            used = float(epsilons[0])
+            smallest_epsilon = float(epsilons[0])
             # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
             ledgers = delta * (1 + 1e-9)
             return (
-                not others
+                not has_others
                 and not spent.pure
-                and used <= ledgers
-                and (not whole or used >= 0.9 * delta)
+                and smallest_epsilon <= ledgers
+                and (not whole or smallest_epsilon >= 0.9 * delta)
             )
     raise AssertionError(budget)
 
 
-def choices_delta(rho: float, choices: tuple[float, ...], at: Array) -> Array:
+def choices_delta(rho: float, choices: tuple[float, ...], epsilons: Array) -> Array:
     """Return delta of choices before Gaussian noise, the supremum over a fine grid of t."""
     if not choices:
         if rho == 0:
-            return np.maximum(-np.expm1(at), 0.0)
+            return np.maximum(-np.expm1(epsilons), 0.0)
         mu = math.sqrt(2 * rho)
-        return ndtr(mu / 2 - at / mu) - np.exp(at) * ndtr(-mu / 2 - at / mu)
-    own, best = choices[0], np.zeros_like(at)
-    for t in np.linspace(0.0, own, 101):
-        p = math.expm1(own - t) / (math.exp(own - t) - math.exp(-t))
-        one, two = (choices_delta(rho, choices[1:], at - t + up) for up in (0.0, own))
-        best = np.maximum(best, p * one + (1 - p) * two)
+        return ndtr(mu / 2 - epsilons / mu) - np.exp(epsilons) * ndtr(-mu / 2 - epsilons / mu)
+    choice, best = choices[0], np.zeros_like(epsilons)
+    for t in np.linspace(0.0, choice, 101):
+        p = math.expm1(choice - t) / (math.exp(choice - t) - math.exp(-t))
+        upper, lower = (choices_delta(rho, choices[1:], epsilons - t + up) for up in (0.0, choice))
+        best = np.maximum(best, p * upper + (1 - p) * lower)
     return best
 
 
-def pairs_delta(rho: float, choices: tuple[float, ...], at: Array) -> Array:
+def pairs_delta(rho: float, choices: tuple[float, ...], epsilons: Array) -> Array:
     """Return delta of choices and Gaussian noise in any order, from their dominating pairs.
 
     A pair's loss has the density :math:`e^{x/2}/(4\\sinh(\\varepsilon_1/2))` on
@@ -171,15 +185,15 @@ def pairs_delta(rho: float, choices: tuple[float, ...], at: Array) -> Array:
     """
     nodes, weights = np.polynomial.legendre.leggauss(16)
     losses, masses = np.zeros(1), np.ones(1)
-    for own in choices:
-        mass = own * weights * np.exp(own * nodes / 2) / (4 * math.sinh(own / 2))
-        losses = np.add.outer(losses, own * nodes).ravel()
+    for choice in choices:
+        mass = choice * weights * np.exp(choice * nodes / 2) / (4 * math.sinh(choice / 2))
+        losses = np.add.outer(losses, choice * nodes).ravel()
         masses = np.multiply.outer(masses, mass).ravel()
-    curves = [masses @ choices_delta(rho, (), x - losses) for x in at]
+    curves = [masses @ choices_delta(rho, (), x - losses) for x in epsilons]
     return np.array(curves)
 
 
-def _near(spent: Fraction, allowed: float, whole: bool) -> bool:
+def _is_close(spent: Fraction, allowed: float, whole: bool) -> bool:
     ratio = spent / Fraction(allowed)
     return ratio <= 1 + TOLERANCE and (not whole or ratio >= 1 - TOLERANCE)
 
@@ -204,7 +218,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
             return exp(log + (alpha - 1) * mp.log(1 - 1 / alpha)) if alpha > 1 else mpf(1)
 
         for _ in range(200):  # golden section on the logarithm: unimodal
-            one, two = low * (high / low) ** mpf("0.382"), low * (high / low) ** mpf("0.618")
-            low, high = (low, two) if delta(one) < delta(two) else (one, high)
-            best = min(best, delta(one), delta(two))
+            left, right = low * (high / low) ** mpf("0.382"), low * (high / low) ** mpf("0.618")
+            low, high = (low, right) if delta(left) < delta(right) else (left, high)
+            best = min(best, delta(left), delta(right))
         return float(best)

@@ -65,7 +65,7 @@ class Statistic:
 
 
 @dataclass
-class Drawn:
+class NoiseDraw:
     """Noise of one release, in units of the scale that the ledger has recorded for it.
 
     `law` is the exponent r of its density: 1 for Laplace, 2 for Gaussian, else generalized Gaussian
@@ -113,18 +113,18 @@ def norm_of(mechanism: Any) -> float:
     return 1.0 if isinstance(mechanism, LaplaceNoise) else 2.0
 
 
-def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> Drawn:
+def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> NoiseDraw:
     """Return the noise of a mechanism in units of its entry's scale."""
     spherical = isinstance(mechanism, SphericalLaplaceNoise | ObjectiveLaplace)
     law = 1.0 if spherical or isinstance(mechanism, LaplaceNoise) else 2.0
     if isinstance(mechanism, Shaped):
         law = mechanism.noise_exponent
-    return Drawn(noise / entry.noise, law, entry, spherical=spherical)
+    return NoiseDraw(noise / entry.noise, law, entry, spherical=spherical)
 
 
 def choice_drawn(
-    mechanism: Exponential, scores: Array, place: int, before: Any, entry: Entry
-) -> Drawn:
+    mechanism: Exponential, scores: Array, place: int, generator_state: Any, entry: Entry
+) -> NoiseDraw:
     """Return the noise of a choice: a number of its own stream, and its score in units of noise."""
     unit = mechanism.epsilon / (2 * mechanism.sensitivity)
     log_base = np.zeros(len(scores)) if mechanism.log_base is None else mechanism.log_base
@@ -133,8 +133,8 @@ def choice_drawn(
     weights /= weights.sum()
     mean = float(weights @ scaled)
     spread = float(weights @ (scaled - mean) ** 2)
-    stream = np.random.Generator(before).random(1)
-    return Drawn(stream, 1.0, entry, score=(float(scaled[place]) - mean, spread))
+    stream = np.random.Generator(generator_state).random(1)
+    return NoiseDraw(stream, 1.0, entry, score=(float(scaled[place]) - mean, spread))
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Tape:
     """What one run has let through, in order."""
 
     statistics: list[Statistic] = field(default_factory=list)
-    drawn: list[Drawn] = field(default_factory=list)
+    draws: list[NoiseDraw] = field(default_factory=list)
     filters: list[tuple[RobustFilter, int, NoisyTest, Entry]] = field(default_factory=list)
     released: list[Any] = field(default_factory=list)
     result: Any = None
@@ -150,7 +150,7 @@ class Tape:
 
     def noise(self) -> Array:
         """All noise of the run in units of its scales."""
-        return np.concatenate([d.noise.ravel() for d in self.drawn] or [np.empty(0)])
+        return np.concatenate([d.noise.ravel() for d in self.draws] or [np.empty(0)])
 
 
 def play(run: Callable[[], Any], replay: Tape | None = None, *, blind: bool = False) -> Tape:
@@ -207,11 +207,11 @@ class _Watch:
         def watched(ledger: Ledger, mechanism: Any, value: Array, rng: Any, **label: Any) -> Any:
             if isinstance(mechanism, LINEAR_TERMS):
                 out = honest(ledger, mechanism, value, rng, **label)
-                self.tape.drawn.append(drawn_by(mechanism, out, ledger.entries[-1]))
+                self.tape.draws.append(drawn_by(mechanism, out, ledger.entries[-1]))
                 return out
-            given = np.zeros_like(value) if self.blind else value
-            before = copy.deepcopy(rng.bit_generator)
-            out = honest(ledger, mechanism, given, rng, **label)
+            shown_value = np.zeros_like(value) if self.blind else value
+            generator_state = copy.deepcopy(rng.bit_generator)
+            out = honest(ledger, mechanism, shown_value, rng, **label)
             entry = ledger.entries[-1]
             if entry.label != SOLVER:
                 norm = norm_of(mechanism)
@@ -219,9 +219,11 @@ class _Watch:
                     Statistic(np.array(value), entry, norm, block=entry.part)
                 )
             if isinstance(mechanism, Exponential):
-                self.tape.drawn.append(choice_drawn(mechanism, given, out, before, entry))
+                self.tape.draws.append(
+                    choice_drawn(mechanism, shown_value, out, generator_state, entry)
+                )
             else:
-                self.tape.drawn.append(drawn_by(mechanism, np.asarray(out) - given, entry))
+                self.tape.draws.append(drawn_by(mechanism, np.asarray(out) - shown_value, entry))
             return self.release(out)
 
         patch.setattr(Ledger, "release", watched)
@@ -248,22 +250,22 @@ class _Watch:
 
     def steps(self, patch: pytest.MonkeyPatch) -> None:
         """Steps: the ledger hands out noise, and the method adds it."""
-        drawn, summed = Steps._noise_of, Steps.summed_noise
+        noise_of, summed = Steps._noise_of, Steps.summed_noise
         idle, idling = Steps.idle_noise, [False]
 
         def one_by_one(steps: Any, shape: Any, rng: Any) -> Array:
-            noise = drawn(steps, shape, rng)
+            noise = noise_of(steps, shape, rng)
             entry = steps.tape_entry
-            self.tape.drawn.append(
-                Drawn(noise / entry.noise, steps.exponent, entry, idle=idling[0], steps=True)
+            self.tape.draws.append(
+                NoiseDraw(noise / entry.noise, steps.exponent, entry, idle=idling[0], steps=True)
             )
             return noise
 
-        def together(steps: Any, count: int, d: int, rng: Any) -> Array:
+        def summed_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
             noise = summed(steps, count, d, rng)
             if steps.exponent == 2:
                 scaled = noise / (steps.tape_entry.noise * math.sqrt(count))
-                self.tape.drawn.append(Drawn(scaled, 2.0, steps.tape_entry, steps=True))
+                self.tape.draws.append(NoiseDraw(scaled, 2.0, steps.tape_entry, steps=True))
             return noise
 
         def idle_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
@@ -274,10 +276,10 @@ class _Watch:
                 idling[0] = False
 
         patch.setattr(Steps, "_noise_of", one_by_one)
-        patch.setattr(Steps, "summed_noise", together)
+        patch.setattr(Steps, "summed_noise", summed_noise)
         patch.setattr(Steps, "idle_noise", idle_noise)
 
-        def kept(exact: Array) -> Array:
+        def record(exact: Array) -> Array:
             entry, norm = self.opened[-1]
             place = len(self.tape.statistics)
             block = place if entry.releases == 1 else None  # a record may be in several steps
@@ -289,14 +291,14 @@ class _Watch:
                 return self.replay.statistics[place].value.copy()
             return exact
 
-        one, many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
+        gradient_of_one, sum_of_many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
         step, selected = allocated.step_sum, sampled.selected_sum
         groups = iterative_allocated.clipped_group_means
-        patch.setattr(iterative_allocated, "clipped_group_means", lambda *a: kept(groups(*a)))
-        patch.setattr(sampled, "selected_sum", lambda *a: kept(selected(*a)))
-        patch.setattr(allocated, "step_sum", lambda *a: kept(step(*a)))
-        patch.setattr(private_sgd, "clipped_gradient", lambda *a: kept(one(*a)))
-        patch.setattr(lp_mirror, "truncated_sum", lambda *a: kept(many(*a)))
+        patch.setattr(iterative_allocated, "clipped_group_means", lambda *a: record(groups(*a)))
+        patch.setattr(sampled, "selected_sum", lambda *a: record(selected(*a)))
+        patch.setattr(allocated, "step_sum", lambda *a: record(step(*a)))
+        patch.setattr(private_sgd, "clipped_gradient", lambda *a: record(gradient_of_one(*a)))
+        patch.setattr(lp_mirror, "truncated_sum", lambda *a: record(sum_of_many(*a)))
 
         linear = objective_perturbation.linear_term
 
@@ -307,7 +309,7 @@ class _Watch:
                 self.tape.statistics.append(Statistic(exact, ledger.entries[-1]))
             return self.release(tilt)
 
-        def unsolved(gradient: Any, constraint: Any, **more: Any) -> Any:
+        def unsolved(gradient: Any, constraint: Any, **fields: Any) -> Any:
             # The exact minimiser is private by its linear term (and the solver has tests of its
             # own); without clipped records the search for it would not end.
             return SimpleNamespace(value=constraint.centre)
@@ -319,34 +321,34 @@ class _Watch:
         """Steps with correlated noise: what is hidden is C G, of all steps together."""
         fresh, noisy = CorrelatedSteps._fresh, CorrelatedSteps.release
 
-        def drawn(steps: Any, rng: Any) -> Array:
+        def fresh_noise(steps: Any, rng: Any) -> Array:
             noise = fresh(steps, rng)
-            self.tape.drawn.append(Drawn(noise / steps.tape_entry.noise, 2.0, steps.tape_entry))
+            self.tape.draws.append(NoiseDraw(noise / steps.tape_entry.noise, 2.0, steps.tape_entry))
             return noise
 
         def released(steps: Any, value: Array, rng: Any) -> Array:
             steps.tape_values.append(np.array(value))
-            made = len(steps.tape_values)
-            roots = root_coefficients(made)[::-1]
-            steps.tape_statistic.value[made - 1] = roots @ np.array(steps.tape_values)
-            given = np.zeros_like(value) if self.blind else value
-            return self.release(noisy(steps, given, rng))
+            count = len(steps.tape_values)
+            roots = root_coefficients(count)[::-1]
+            steps.tape_statistic.value[count - 1] = roots @ np.array(steps.tape_values)
+            shown_value = np.zeros_like(value) if self.blind else value
+            return self.release(noisy(steps, shown_value, rng))
 
-        patch.setattr(CorrelatedSteps, "_fresh", drawn)
+        patch.setattr(CorrelatedSteps, "_fresh", fresh_noise)
         patch.setattr(CorrelatedSteps, "release", released)
 
     def tests(self, patch: pytest.MonkeyPatch) -> None:
         """Releases behind noisy tests."""
         passes, examine = TestedSteps.passes, RobustFilter.examine
         noisy, number = TestedSteps.noisy, TestedSteps._noisy
-        last: list[tuple[RobustFilter, int]] = []
+        latest: list[tuple[RobustFilter, int]] = []
 
         def jittered(steps: Any, exact: float, scale: float) -> float:
             noisy = number(steps, exact, scale)
             claimed = steps.release.test
             unit = claimed.score_scale if steps._tests else claimed.threshold_scale
             if unit:
-                self.tape.drawn.append(Drawn(np.array([(noisy - exact) / unit]), 1.0, None))
+                self.tape.draws.append(NoiseDraw(np.array([(noisy - exact) / unit]), 1.0, None))
             return noisy
 
         def passed(steps: Any, score: float) -> bool:
@@ -363,8 +365,8 @@ class _Watch:
         def mean(steps: Any, value: Array) -> Array:
             _, entry = steps.tape_entries
             claim = steps.release.test
-            if last:
-                self.tape.filters.append((*last[-1], claim, entry))
+            if latest:
+                self.tape.filters.append((*latest[-1], claim, entry))
             self.tape.statistics.append(
                 Statistic(
                     np.array(value),
@@ -374,13 +376,13 @@ class _Watch:
                     block=entry.part,
                 )
             )
-            given = np.zeros_like(value) if self.blind else value
-            out = noisy(steps, given)
-            self.tape.drawn.append(Drawn((out - given) / entry.noise, 2.0, entry))
+            shown_value = np.zeros_like(value) if self.blind else value
+            out = noisy(steps, shown_value)
+            self.tape.draws.append(NoiseDraw((out - shown_value) / entry.noise, 2.0, entry))
             return self.release(out)
 
         def examined(keep: RobustFilter, points: Array) -> Any:
-            last.append((keep, len(points)))
+            latest.append((keep, len(points)))
             return examine(keep, points)
 
         patch.setattr(TestedSteps, "_noisy", jittered)

@@ -33,9 +33,9 @@ def combinations(slug: str) -> Iterator[Case]:
     """
     place = case(slug)
     for calibration, tuning in COMBINATIONS:
-        made: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
+        method: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
         fields = type(place.method).stage.small.fields
-        planned = follow(replace(place, method=replace(made, **fields)))
+        planned = follow(replace(place, method=replace(method, **fields)))
         if planned is not None:
             yield planned
 
@@ -107,13 +107,13 @@ def test_a_fault_of_the_printed_calibration_alone_is_caught(
     family = next(c for c in type(case(slug).method).__mro__ if "release" in vars(c))
     honest: Any = family.release  # type: ignore[attr-defined]
 
-    def release(method: Any, *given: Any) -> Any:
+    def release(method: Any, *args: Any) -> Any:
         if method.calibration == "tight":
-            return honest(method, *given)
+            return honest(method, *args)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(family, "release", honest)
             fault(inner)
-            return method.release(*given)
+            return method.release(*args)
 
     monkeypatch.setattr(family, "release", release)
     for place in combinations(slug):

@@ -36,11 +36,11 @@ def neighbours_of(name: str, dtype: str, seed: int) -> float:
     place, rng = case(name), np.random.default_rng(seed)
     place = replace(place, point=replace(place.point, **WIDE))
     base, ends = place.crowd(0), extremes(dtype)
-    one = rng.choice(ends[:3] if seed % 2 else ends, rows_of(base).shape)
-    two = one.copy()
-    two[: place.point.m] = rng.choice(ends)
-    one[: place.point.m] = ends[1]
-    return checks.compare(place, with_rows(base, one), with_rows(base, two), seed)
+    rows = rng.choice(ends[:3] if seed % 2 else ends, rows_of(base).shape)
+    neighbour_rows = rows.copy()
+    neighbour_rows[: place.point.m] = rng.choice(ends)
+    rows[: place.point.m] = ends[1]
+    return checks.compare(place, with_rows(base, rows), with_rows(base, neighbour_rows), seed)
 
 
 @pytest.mark.parametrize(("slug", "dtype"), crossed(2, PRIVATE, TELLING))

@@ -23,7 +23,7 @@ from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows
 from tests.trust.faults import each_draw
 
-ENOUGH = 8000  # draws: 5 % too little noise is at 6 standard deviations
+DRAWS = 8000  # draws: 5 % too little noise is at 6 standard deviations
 WIDE = {"l2": 200, "lq": 60}  # dimensions, to have them in few runs
 SPECIAL = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 0.0)
 NUMBERS = st.sampled_from(SPECIAL) | st.floats(-5, 5) | st.floats(allow_nan=True)
@@ -61,9 +61,9 @@ def replaced_records(name: str, examples: int) -> None:
     def holds(palette: list[float], new: list[float], user: int, target: float, seed: int) -> None:
         rng = np.random.default_rng(seed)
         x = rng.choice(palette, (total, d))
-        other, mine = x.copy(), slice(user * place.point.m, (user + 1) * place.point.m)
-        other[mine] = new
-        changed = with_target(with_rows(base, other), mine, target)
+        changed_rows, block = x.copy(), slice(user * place.point.m, (user + 1) * place.point.m)
+        changed_rows[block] = new
+        changed = with_target(with_rows(base, changed_rows), block, target)
         checks.compare(place, with_rows(base, x), changed, seed)
 
     holds()
@@ -81,14 +81,14 @@ def test_no_search_finds_neighbours_that_do(name: str) -> None:
     replaced_records(name, 40)
 
 
-def with_target(data: Any, mine: slice, target: float) -> Any:
-    """Return the data with other targets of the records `mine`, where there are any."""
+def with_target(data: Any, block: slice, target: float) -> Any:
+    """Return the data with other targets of the records `block`, where there are any."""
     if isinstance(data, ItemSample):
-        return replace(data, records=with_target(data.records, mine, target))
+        return replace(data, records=with_target(data.records, block, target))
     if not isinstance(data, LinearSample):
         return data
     y = data.targets.copy()
-    y[mine] = target
+    y[block] = target
     return replace(data, targets=y)
 
 
@@ -96,13 +96,13 @@ def at_budget(slug: str, budget: dict[str, Any], calibration: str, tuning: str) 
     """Return a method at a budget; None where it refuses to run."""
     place = case(slug)
     point = replace(place.point, **({"rho": None} | budget))
-    made: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
-    moved = replace(place, point=point, method=made, planned=None)
+    method: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
+    changed = replace(place, point=point, method=method, planned=None)
     try:
-        moved.plan()
+        changed.plan()
     except NotApplicable:
         return None
-    return moved
+    return changed
 
 
 def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...]) -> int:
@@ -153,22 +153,22 @@ def test_five_percent_too_little_noise_would_be_seen(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = wide(name)
-    checks.check_noise(place, ENOUGH)
+    checks.check_noise(place, DRAWS)
     each_draw(monkeypatch, lambda scale, rng: (0.95 * scale, rng))
     with pytest.raises(AssertionError, match="times the ledger's"):
-        checks.check_noise(place, ENOUGH)
+        checks.check_noise(place, DRAWS)
 
 
 @pytest.mark.parametrize("slug", PRIVATE)
 def test_only_methods_that_say_so_choose_their_noise_from_the_data(slug: str) -> None:
     """What is booked on data a hundred times as far out is the same, but for a private radius."""
-    own = case(slug)
-    if own.point.m == 1:  # enough records, so that a look at them is worth its budget
-        own = replace(own, point=replace(own.point, n=3000, epsilon=8.0))
+    place = case(slug)
+    if place.point.m == 1:  # enough records, so that a look at them is worth its budget
+        place = replace(place, point=replace(place.point, n=3000, epsilon=8.0))
     booked = []
     for scale in (0.01, 1.0):
-        ledger = Ledger(own.point.setting.budget)
+        ledger = Ledger(place.point.setting.budget)
         rng = np.random.default_rng(1)
-        own.method.release(own.crowd(0, scale), own.plan(), ledger, rng)
+        place.method.release(place.crowd(0, scale), place.plan(), ledger, rng)
         booked.append([entry.noise for entry in ledger.entries])
-    assert (booked[0] != booked[1]) == own.method.card.private_radius
+    assert (booked[0] != booked[1]) == place.method.card.private_radius

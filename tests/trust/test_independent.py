@@ -14,7 +14,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from tests.bounds import helpers
-from tests.trust.independent import COUNTERPARTS, FORMULAS, At
+from tests.trust.independent import COUNTERPARTS, FORMULAS, Inputs
 from tests.trust.theory import EXPLICIT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,10 +40,10 @@ def test_a_bound_on_the_mean_is_what_its_formula_says(slug: str) -> None:
     bound: Bound = next(b for b in EXPLICIT if b.card.slug == slug)
     source, compared = random.Random(slug), 0
     for _ in range(3):
-        at = make_setting(source, bound.card.privacy == "pure")
-        value, grid = bound.value(at), FORMULAS[slug](At(at))
+        setting = make_setting(source, bound.card.privacy == "pure")
+        value, grid = bound.value(setting), FORMULAS[slug](Inputs(setting))
         if math.isfinite(value) and value > 0:
-            assert value == pytest.approx(grid, rel=2e-3), at
+            assert value == pytest.approx(grid, rel=2e-3), setting
             better, worse = (grid, value) if bound.card.kind == "lower" else (value, grid)
             assert better <= worse * (1 + 1e-4), "the optimum is missed"
             compared += 1

@@ -14,7 +14,7 @@ import pytest
 
 from dpsco_core.catalogue import METHODS
 from dpsco_core.methods.stage import Told
-from tests.conftest import FOUND
+from tests.conftest import FAULT_PROPERTY
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, VARIANTS, case
 from tests.trust.faults import REUSED
@@ -46,7 +46,9 @@ def test_a_mutant_is_killed_by_a_check_that_the_method_passes(
         assert mutant.not_applicable, f"the fault is not found out: {mutant.fault.advice}"
         return
     check = mutant.fault.check.__name__
-    record_property(FOUND, f"{mutant.case}: {mutant.fault.name}: killed by {check}: {words}")
+    record_property(
+        FAULT_PROPERTY, f"{mutant.case}: {mutant.fault.name}: killed by {check}: {words}"
+    )
 
 
 def test_every_private_method_has_every_fault_or_a_reason() -> None:
@@ -64,5 +66,5 @@ def test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them(name
 
 
 def test_every_way_to_divide_records_is_broken_in_some_method() -> None:
-    used = {split.told for m in METHODS for split in m.stage.splits}
-    assert used == set(REUSED) == set(get_args(Told))
+    kinds = {split.told for m in METHODS for split in m.stage.splits}
+    assert kinds == set(REUSED) == set(get_args(Told))

@@ -39,12 +39,12 @@ ROUGH: dict[int, dict[str, float]] = {
 GROUPS = 10  # groups of the thousands of settings of the slow suite
 
 
-def in_order(points: Iterator[object], least: int) -> None:
+def in_order(points: Iterator[object], fewest: int) -> None:
     """Fail with every pair in the wrong order, or where little was compared."""
     compared_pairs = [disorder(point) for point in points]  # type: ignore[arg-type]
     wrong = [pair for pairs, _ in compared_pairs for pair in pairs]
     assert not wrong, "\n".join(wrong)
-    assert sum(compared for _, compared in compared_pairs) >= least
+    assert sum(compared for _, compared in compared_pairs) >= fewest
 
 
 @pytest.mark.parametrize(("mean", "risks"), one_in(2, [(98, 2), (294, 6)]))
@@ -66,7 +66,9 @@ def test_a_lower_bound_that_is_too_large_would_be_seen(monkeypatch: pytest.Monke
     """The comparison has teeth: thirty times the squared error of the best form is too much."""
     honest = Bound.value
     monkeypatch.setattr(
-        Bound, "value", lambda b, at: honest(b, at) * (30 if b.card.kind == "lower" else 1)
+        Bound,
+        "value",
+        lambda b, setting: honest(b, setting) * (30 if b.card.kind == "lower" else 1),
     )
     with pytest.raises(AssertionError, match=r"lower\.mean"):
         in_order(random_points(20, 3, ("mean",)), 1)
@@ -75,26 +77,26 @@ def test_a_lower_bound_that_is_too_large_would_be_seen(monkeypatch: pytest.Monke
 def settings(area: str, count: int, seed: int) -> Iterator[Setting]:
     """Yield settings in which the explicit rows of an area hold."""
     if area == "mean":
-        for at in test_mean_bounds.random_settings(count, seed):
-            yield at
-            yield replace(at, moment_order=1.5)
+        for setting in test_mean_bounds.random_settings(count, seed):
+            yield setting
+            yield replace(setting, moment_order=1.5)
     elif area == "lp":
         for i in range(count):
             yield Case(seed + i, [1.0, 1.5, 2.0, 3.0], lipschitz=i % 2 == 0).setting
     else:
         user = area == "user"
         budgets = ("approx", "pure") if user else ("zcdp", "approx", "pure")
-        for i, at in enumerate(sco_helpers.random_settings(count, seed, budgets)):
-            point = replace(at, m=7, n=max(at.n, 2000)) if user else at
+        for i, setting in enumerate(sco_helpers.random_settings(count, seed, budgets)):
+            point = replace(setting, m=7, n=max(setting.n, 2000)) if user else setting
             yield point
             if not user:
                 for structure in ("linear", point.constants.structure):
-                    known = replace(point.constants, structure=structure)
-                    yield replace(point, moment_order=1.5, constants=known)
+                    constants = replace(point.constants, structure=structure)
+                    yield replace(point, moment_order=1.5, constants=constants)
             if i % 3 == 0:
                 yield replace(point, constants=replace(point.constants, **FLAT, structure="linear"))
             elif not user:
-                yield replace(at, constants=replace(at.constants, **FLAT, **ROUGH[i % 3]))
+                yield replace(setting, constants=replace(setting.constants, **FLAT, **ROUGH[i % 3]))
 
 
 def rows_of(area: str) -> list[Bound]:
@@ -104,32 +106,34 @@ def rows_of(area: str) -> list[Bound]:
 
 def larger(budget: Budget) -> Budget:
     """Return twice the budget."""
-    return ZCDP(rho=2 * budget.rho) if isinstance(budget, ZCDP) else _twice(budget)
+    return ZCDP(rho=2 * budget.rho) if isinstance(budget, ZCDP) else double(budget)
 
 
-def _twice(budget: Budget) -> Budget:
+def double(budget: Budget) -> Budget:
     return replace(budget, epsilon=2 * budget.epsilon)  # type: ignore[union-attr,call-arg]
 
 
-def falls(bound: Bound, at: Setting, changed: Setting) -> bool:
+def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
     """Whether a bound does not rise, where its hypotheses hold at both settings."""
-    if bound.failures(at) or bound.failures(changed):
+    if bound.failures(setting) or bound.failures(changed):
         return False
     # Below p = 2 the best instance is sought on a grid of spike probabilities.
-    allowed = RISES.get(bound.card.slug, 1 + (1e-9 if at.moment_order >= 2 else 1e-6))
-    if bound.card.method in SHUFFLED and isinstance(at.budget, ApproxDP):
+    allowed = RISES.get(bound.card.slug, 1 + (1e-9 if setting.moment_order >= 2 else 1e-6))
+    if bound.card.method in SHUFFLED and isinstance(setting.budget, ApproxDP):
         allowed = max(allowed, SHUFFLED_RISE)
-    before, after = bound.value(at), bound.value(changed)
-    assert after <= before * allowed, f"{bound.card.slug}: {before} -> {after} at {changed}"
+    old_value, new_value = bound.value(setting), bound.value(changed)
+    assert new_value <= old_value * allowed, (
+        f"{bound.card.slug}: {old_value} -> {new_value} at {changed}"
+    )
     return True
 
 
 def check_falling(area: str, count: int) -> set[str]:
     """Check that explicit rows fall with n, with the budget, and lower ones with p too."""
-    used = set()
-    for given in settings(area, count, 3):
+    slugs = set()
+    for base in settings(area, count, 3):
         for bound in rows_of(area):
-            setting = helpers.on_own_set(bound, given)
+            setting = helpers.on_own_set(bound, base)
             changes = [
                 replace(setting, n=2 * setting.n),
                 replace(setting, budget=larger(setting.budget)),
@@ -138,8 +142,8 @@ def check_falling(area: str, count: int) -> set[str]:
                 # The laws of a larger p are among those of a smaller one.
                 changes.append(replace(setting, moment_order=1.5 * setting.moment_order))
             if sum(falls(bound, setting, changed) for changed in changes):
-                used.add(bound.card.slug)
-    return used
+                slugs.add(bound.card.slug)
+    return slugs
 
 
 @pytest.mark.parametrize(("area", "count"), [("mean", 8), ("sco", 2), ("lp", 1)])
@@ -168,11 +172,11 @@ def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -
     pure = card.privacy == "pure" or (card.kind, card.privacy) == ("lower", "approx")
     budget: Budget = PureDP(epsilon=1.0) if pure else ZCDP(rho=0.5)
     order = 1.5 if bound.has_scope else 3.0
-    at = replace(
+    setting = replace(
         helpers.make_setting(d=20, order=order, budget=budget),
         law=StudentT(d=20, moment_order=order),
     )
-    values = [bound.value(replace(at, n=n)) for n in (10**4, 10**6, 10**8, 10**10)]
+    values = [bound.value(replace(setting, n=n)) for n in (10**4, 10**6, 10**8, 10**10)]
     # A hundred times the records: 1/sqrt(n), and n^(1/p - 1) where there is no variance.
     fall = 10 if order > 2 else 100 ** (1 - 1 / order)
     assert all(before > 0.9 * fall * after > 0 for before, after in pairwise(values))
@@ -185,9 +189,9 @@ def test_without_privacy_what_is_left_is_the_error_of_an_average() -> None:
     """At rho = 10^6 a record is not hidden: the best clip is far out, and the noise is nothing."""
     rows = {b.card.slug: b for b in UPPER}
     for d, n in ((3, 1000), (40, 10**5)):
-        at = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6), mean_bound=0.5)
+        setting = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6), mean_bound=0.5)
         for name in ("cwme-cdp-expected", "clipped-expected-coordinate", "sample"):
-            value = rows[f"upper.mean.{name}"].value(at)
+            value = rows[f"upper.mean.{name}"].value(setting)
             assert value == pytest.approx(math.sqrt(d / n), rel=0.02), name
             assert value >= math.sqrt(d / n) * (1 - 1e-12)
 
@@ -195,8 +199,8 @@ def test_without_privacy_what_is_left_is_the_error_of_an_average() -> None:
 def test_without_privacy_a_private_lower_bound_is_at_most_the_error_of_an_average() -> None:
     average = next(b for b in UPPER if b.card.slug == "upper.mean.sample")
     for d, n in ((20, 1000), (200, 10**5)):
-        at = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6))
+        setting = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6))
         for bound in rows_of("mean"):
             if bound.card.privacy == "zcdp" and bound.card.kind == "lower":
                 power = 2 if "squared" in bound.card.quantity else 1
-                assert 0 <= bound.value(at) <= average.value(at) ** power, bound.card.slug
+                assert 0 <= bound.value(setting) <= average.value(setting) ** power, bound.card.slug

@@ -86,11 +86,11 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
     shape: dict[str, Any] = {"geometry": "l2"}
     if problem == "linear" and source.random() < 0.3:
         shape = {"geometry": "lq", "q": source.choice((1.0, 1.5, 2.0, 3.0))}
-    made = Scenario(
+    point = Scenario(
         problem=problem, distribution=law, methods=(), offset=0.0, **sizes, **budget, **shape
     )
-    large = 7 * made.n * made.d > MOST_ELEMENTS
-    return made if large else replace(made, m=source.choice((1, 1, 1, 7)))
+    large = 7 * point.n * point.d > MOST_ELEMENTS
+    return point if large else replace(point, m=source.choice((1, 1, 1, 7)))
 
 
 def random_points(
@@ -126,43 +126,47 @@ def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
     ]
 
 
-def of_moments(where: Setting) -> Setting:
+def of_moments(setting: Setting) -> Setting:
     """Return the setting in which no more is certified than the moments of every coordinate.
 
     A lower bound without an instance of the catalogue is about some law with these moments, of
     which the certified constants of the law at hand may not be true.
     """
-    known = where.constants
-    scale = math.sqrt(where.d) * known.coordinate_moment ** (1 / where.moment_order)
+    constants = setting.constants
+    scale = math.sqrt(setting.d) * constants.coordinate_moment ** (1 / setting.moment_order)
     widest = replace(
-        known,
+        constants,
         variance_trace=scale**2,
-        directional_moment=max(known.directional_moment, scale + known.mean_gradient_bound),
+        directional_moment=max(constants.directional_moment, scale + constants.mean_gradient_bound),
         lipschitz=math.inf,
     )
-    return replace(where, constants=widest, spike_probability=None)
+    return replace(setting, constants=widest, spike_probability=None)
 
 
 def disorder(point: Scenario) -> tuple[list[str], int]:
     """Return every pair that is in the wrong order at a point, and how many were compared."""
-    own = point.setting
+    point_setting = point.setting
     wrong, compared = [], 0
-    for where, on_instance in ((own, True), (of_moments(own), False)):
-        uppers = [(u, u.value(where)) for u in at_level(UPPER, point) if not u.failures(where)]
+    for setting, on_instance in ((point_setting, True), (of_moments(point_setting), False)):
+        uppers = [(u, u.value(setting)) for u in at_level(UPPER, point) if not u.failures(setting)]
         for lower in at_level(LOWER, point):
-            mine = (lower.card.instance_problem, lower.card.instance)
-            here = mine == (point.problem, point.distribution)
-            if here != on_instance or (lower.card.instance and not here) or lower.failures(where):
+            lower_instance = (lower.card.instance_problem, lower.card.instance)
+            is_on_instance = lower_instance == (point.problem, point.distribution)
+            if (
+                is_on_instance != on_instance
+                or (lower.card.instance and not is_on_instance)
+                or lower.failures(setting)
+            ):
                 continue
-            value = lower.value(where)
+            value = lower.value(setting)
             for upper, limit in uppers:
-                if not comparable(lower, upper, where.budget):
+                if not comparable(lower, upper, setting.budget):
                     continue
                 # The rows on the mean error bound the root of the mean square.
-                known = limit**2 if lower.card.quantity == "squared l2 error" else limit
+                allowed = limit**2 if lower.card.quantity == "squared l2 error" else limit
                 compared += 1
-                if value > known * (1 + ROUNDING):
-                    pair = f"{lower.card.slug} {value:.6g} > {upper.card.slug} {known:.6g}"
+                if value > allowed * (1 + ROUNDING):
+                    pair = f"{lower.card.slug} {value:.6g} > {upper.card.slug} {allowed:.6g}"
                     wrong.append(f"{pair} at {point}")
     return wrong, compared
 

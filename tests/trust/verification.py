@@ -15,7 +15,7 @@ from tests.trust.theory import EXPLICIT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "verification.md"
-OWN = ("methods", "audit", "privacy")  # where methods have tests of their own
+METHOD_AREAS = ("methods", "audit", "privacy")  # where methods have tests of their own
 COMMAND = "WRITE_VERIFICATION=1 python -m pytest tests/trust/test_verification.py"
 
 INTRODUCTION = f"""# Verification
@@ -54,7 +54,7 @@ CHECKS = {
     checks.check_ledger: "Shares add up to the budget to 1e-12 by exact sums (and the Gaussian "
     "curve with 40 digits), and every noisy number belongs to an entry of the run's own ledger.",
 }
-OTHERS = """Every method is also tried on neighbours that hypothesis makes (ties, duplicates,
+SHARED_CHECKS = """Every method is also tried on neighbours that hypothesis makes (ties, duplicates,
 denormals, infinities, NaN, a whole user replaced), and at every kind of budget:
 `tests/trust/test_exact.py`; and in every calibration and tuning in which it runs, and with data of
 another size than it was planned for, which it refuses: `tests/trust/test_calibrations.py`. Nothing
@@ -78,25 +78,25 @@ def claims() -> str:
     rows = []
     for family in METHODS:
         private = family.card.privacy != "none"
-        said = f"{family.card.paper.key}, {family.card.statement}" if private else "no claim"
-        places = ", ".join(f"`{path}`" for path in about(family.__name__))
-        rows.append([f"`{family.card.slug}`", said, places])
+        claim = f"{family.card.paper.key}, {family.card.statement}" if private else "no claim"
+        places = ", ".join(f"`{path}`" for path in tests_of(family.__name__))
+        rows.append([f"`{family.card.slug}`", claim, places])
     return table(["method", "claim", "tests of its own (in `tests/`)"], rows)
 
 
-def about(family: str) -> list[str]:
+def tests_of(family: str) -> list[str]:
     """Return the test files that name a method, or else use a helper that does."""
     sources = {
         path.relative_to(ROOT / "tests").as_posix(): path.read_text(encoding="utf-8")
-        for area in OWN
+        for area in METHOD_AREAS
         for path in sorted((ROOT / "tests" / area).rglob("*.py"))
     }
     tests = [path for path in sources if "/test_" in path]
-    named = {path for path, source in sources.items() if re.search(rf"\b{family}\b", source)}
-    direct = [path for path in tests if path in named]
-    helpers = {path.removesuffix(".py").replace("/", ".") for path in named.difference(tests)}
-    used = [p for p in tests if any(f"tests.{h} import" in sources[p] for h in helpers)]
-    return direct or used
+    mentions = {path for path, source in sources.items() if re.search(rf"\b{family}\b", source)}
+    direct = [path for path in tests if path in mentions]
+    helpers = {path.removesuffix(".py").replace("/", ".") for path in mentions.difference(tests)}
+    users = [p for p in tests if any(f"tests.{h} import" in sources[p] for h in helpers)]
+    return direct or users
 
 
 def faults() -> str:
@@ -132,7 +132,7 @@ def page() -> str:
             INTRODUCTION,
             "## The checks of every private method\n",
             table(["check", "what it shows"], described),
-            OTHERS,
+            SHARED_CHECKS,
             "## Deliberate faults\n",
             f"{count} ways to break {len(PRIVATE)} methods ({len(kinds)} of them in their second "
             "ways to be private too); each is found by the check that is named, and the unbroken "

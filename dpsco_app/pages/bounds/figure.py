@@ -18,13 +18,13 @@ from dpsco_core.explain.tables.best import counts
 from dpsco_core.explain.tables.table import Row
 from dpsco_core.results.report import Evaluation
 
-FIRST = 5  # rows that are seen at first
-MOST = 17  # rows that the figure has room for
-ROOM = 90  # pixels beside the names of the ladder: the ends of their leaders, and the numbers
+FEW_ROWS = 5  # rows that are seen at first
+MOST_ROWS = 17  # rows that the figure has room for
+ROOM = 90  # pixels of the ladder besides its names: the ends of the leaders, and the numbers
 MOST_ROOM = 400
 PITCH = 22  # pixels from one row to the next
 LEAST_HEIGHT = 400
-LETTERS = 54  # as wide as the figure on a phone, in small type
+LETTERS = 54  # letters of small type that are as wide as the figure on a phone
 THIN = 0.7  # pixels of a line at a bound over a wider class of losses
 FADED = 0.35  # opacity where a condition fails
 
@@ -35,28 +35,28 @@ def bounds_figure(
     chosen: str,
     start: float = math.nan,
     *,
-    most: int = MOST,
+    most_rows: int = MOST_ROWS,
     has_names: bool = False,
     wider: Evaluation | None = None,
 ) -> Figure:
-    """Return the marks of the rows, one a line, below the names of their groups.
+    """Return the marks of the rows, one per line, below the names of their groups.
 
-    The rows have positive, finite values of one quantity, of which `axis` is the title; that with
-    the slug `chosen` is marked. `start` is the worst-case error of an answer that ignores the
-    data, if it is to be drawn. At most `most` rows are drawn. With `has_names` each mark bears its
+    The rows have positive, finite values of one quantity, whose title is `axis`; the row with the
+    slug `chosen` is marked. `start` is the worst-case error of an answer that ignores the data, if
+    it is to be drawn. At most `most_rows` rows are drawn. With `has_names` each mark carries its
     name, for a phone, where the ladder is a screen below. `wider` is a bound over a wider class of
     losses, drawn as a thin line with that class's name.
     """
-    shown = select(rows, most, chosen)
-    groups = grouped(shown, rows)
-    values = [r.value for r in shown] + [start] * (0 < start < math.inf)
-    # From a power of ten on, so that there is a number beside the smallest bounds.
+    drawn_rows = select(rows, most_rows, chosen)
+    groups = grouped(drawn_rows, rows)
+    values = [r.value for r in drawn_rows] + [start] * (0 < start < math.inf)
+    # The axis begins at a power of ten, so that it has a number near the smallest bounds.
     low, high = 10.0 ** math.floor(math.log10(min(values) / 1.6)), max(values) * 1.6
     limit = 0.0 if wider is None else wider.value
     upright_at = start if 0 < start < math.inf else limit
     is_left = not 0 < upright_at < math.sqrt(low * high)  # where the groups' names are clear
     lines, names = [], []
-    rank = top = len(shown) + len(groups)
+    rank = top = len(drawn_rows) + len(groups)
     for group in groups:
         head = _head(group, low if is_left else high, rank)
         lines.append(head)
@@ -64,7 +64,7 @@ def bounds_figure(
         for row, name in zip(group.rows, group.names, strict=True):
             mark = _mark(row, rank, is_chosen=row.bound.card.slug == chosen)
             if has_names:
-                mark = _named(mark, name, math.log(row.value / low) / math.log(high / low))
+                mark = _with_name(mark, name, math.log(row.value / low) / math.log(high / low))
             thread = replace(
                 mark, x=[row.value, high], y=[float(rank)] * 2, width=0.5, symbol="", label=""
             )
@@ -77,7 +77,7 @@ def bounds_figure(
         guide = upright(start, 0, top + 0.6, "without data, worst case")
         lines.append(replace(guide, away=(side, 9)))
     if wider is not None and low <= limit <= high:
-        # Its name stands above all rows, where the other guide has none.
+        # Its name stands above all rows, at the end where the other guide has no name.
         guide = upright(limit, top + 0.6, 0, wider_name(wider.bound.card))
         side = 9 if limit < math.sqrt(low * high) else -9
         colour = _colour(wider.bound.card)
@@ -85,29 +85,29 @@ def bounds_figure(
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],
         y=Axis(title="", low=0, high=top + 0.6, ticks=(), log=False),
-        ladder=Ladder(title=count_shown(shown, rows), columns=["value"], rows=names),
+        ladder=Ladder(title=count_shown(drawn_rows, rows), columns=["value"], rows=names),
         alt=title(rows, wider),
     )
 
 
-def count_shown(shown: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Return the head of the ladder: how many bounds are drawn."""
-    return f"{len(shown)} of {len(rows)} bounds" if len(rows) > len(shown) else "Bounds"
+def count_shown(drawn_rows: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Return the title of the ladder: how many bounds are drawn."""
+    return f"{len(drawn_rows)} of {len(rows)} bounds" if len(rows) > len(drawn_rows) else "Bounds"
 
 
 def room_for_names(figure: Figure) -> int:
-    """Return the pixels that the ladder needs, so that the plot has all the rest."""
+    """Return the width of the ladder in pixels; the plot takes the rest."""
     longest = max((len(row.name) for row in figure.ladder.rows), default=0)
     return min(MOST_ROOM, ROOM + math.ceil(longest * TYPE * LETTER * BOLD))
 
 
 def height_of(figure: Figure) -> int:
-    """Return the height of the figure on a wide screen: the first five rows are no taller."""
+    """Return the height of the figure on a wide screen, which grows with its rows."""
     return max(LEAST_HEIGHT, 110 + math.ceil(figure.y.high) * PITCH)
 
 
 def _head(group: Group, x: float, rank: int) -> Line:
-    """Return the name of a group, on a line of its own above its rows."""
+    """Return the line above the rows of a group, which carries its name."""
     return Line(
         key=f"group:{group.key}",
         name=group.title,
@@ -157,22 +157,22 @@ def _ladder_row(row: Row, name: str, mark: Line, *, note: str, is_bold: bool) ->
     )
 
 
-def _named(mark: Line, name: str, share: float) -> Line:
+def _with_name(mark: Line, name: str, share: float) -> Line:
     """Return a mark with its name on the side that has room; `share` is its place on the axis."""
-    most = int(LETTERS * max(share, 1 - share)) - 2
-    text = name if len(name) <= most else f"{name[: most - 1].rstrip(' ,')}…"
+    most_letters = int(LETTERS * max(share, 1 - share)) - 2
+    text = name if len(name) <= most_letters else f"{name[: most_letters - 1].rstrip(' ,')}…"
     side = 8 if share <= 0.5 else -8
     return replace(mark, label=text, away=(side, 7), is_small=True)
 
 
 def symbol_of(card: BoundCard) -> str:
-    """Return its mark: which way it bounds, filled where every constant is proven."""
+    """Return the symbol of a bound: its direction, filled if every constant is proven."""
     shape = "triangle-down" if card.kind == "upper" else "triangle-up"
     return shape if card.constant == "explicit" else f"{shape}-open"
 
 
 def _hover(row: Row) -> str:
     laws = row.bound.card.laws.words
-    whom = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
-    lines = [f"<b>{marked(row)}</b>", in_digits(row.value), whom]
+    scope = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
+    lines = [f"<b>{marked(row)}</b>", in_digits(row.value), scope]
     return "<br>".join([*lines, *map(in_print, row.failures[:2])])

@@ -1,4 +1,4 @@
-"""How Bounds folds a table: its rows by method or by whom they bind, named by what differs."""
+"""The groups of a table on Bounds: rows by method, or by the algorithms that they bind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from dpsco_core.explain.tables.table import Row
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Rows about one method, or lower bounds on one kind of algorithms, from above."""
+    """The rows of one method, or the lower bounds on one kind of algorithms, from top to bottom."""
 
     key: str
     title: str
     rows: tuple[Row, ...]
-    names: tuple[str, ...]  # what sets each row apart from the others of the group
+    names: tuple[str, ...]  # how each row differs from the others of the group
 
 
 def group_key(card: BoundCard) -> str:
-    """Return what a bound has in common with its group."""
+    """Return the key of the group that a bound belongs to."""
     if card.kind == "lower":
         return f"lower:{card.privacy}"
     return card.method or short(card).split(", ")[0]
@@ -36,10 +36,10 @@ def group_title(row: Row) -> str:
 
 
 def select(rows: Sequence[Row], count: int, chosen: str) -> list[Row]:
-    """Return the rows that are seen at first, from above.
+    """Return the `count` rows that are drawn at first, from top to bottom.
 
-    They are the chosen one, the two of the headline, then the best row of each group, those on
-    private methods before the others, and then the best of the rest: `count` of them.
+    They are the chosen row, the two of the headline, the best row of each group (private methods
+    before the others), and then the best of the rest.
     """
     if len(rows) <= count:
         return by_value(rows, count)
@@ -50,30 +50,32 @@ def select(rows: Sequence[Row], count: int, chosen: str) -> list[Row]:
     private = [r for r in bests if counts(r) and r.bound.card.privacy != "none"]
     for candidates in (private, bests, rows):
         candidates_left = [r for r in candidates if r.bound.card.slug not in selected]
-        more = by_value(candidates_left, count - len(selected)) if len(selected) < count else []
-        selected |= {r.bound.card.slug: r for r in more}
+        additions = (
+            by_value(candidates_left, count - len(selected)) if len(selected) < count else []
+        )
+        selected |= {r.bound.card.slug: r for r in additions}
     return by_value(list(selected.values()), count)
 
 
-def grouped(shown: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
-    """Return the groups of the rows that are shown, in the order of these.
+def grouped(drawn_rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
+    """Return the groups of the drawn rows, in their order.
 
-    What differs in a group is asked of `all_rows`, so that a row has one name.
+    The name of a row says how it differs in its group of `all_rows`, so that it never changes.
     """
-    everyone = _members(all_rows)
+    members_of = _members(all_rows)
     return [
         Group(
             key=key,
             title=group_title(members[0]),
             rows=tuple(members),
-            names=tuple(difference(row, everyone[key]) for row in members),
+            names=tuple(difference(row, members_of[key]) for row in members),
         )
-        for key, members in _members(shown).items()
+        for key, members in _members(drawn_rows).items()
     ]
 
 
 def difference(row: Row, group: Sequence[Row]) -> str:
-    """Return what sets a row apart in its group: its name without what the others share.
+    """Return how a row differs from the others of its group: its name without what all share.
 
     "Simple clipping, rate" is "rate" among the bounds on simple clipping.
     """

@@ -5,7 +5,13 @@ import math
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.figure import FIRST, MOST, bounds_figure, height_of, room_for_names
+from dpsco_app.pages.bounds.figure import (
+    FEW_ROWS,
+    MOST_ROWS,
+    bounds_figure,
+    height_of,
+    room_for_names,
+)
 from dpsco_app.pages.bounds.state import (
     FITTING,
     STATE,
@@ -44,7 +50,7 @@ from dpsco_core.explain.window import worst_start
 from dpsco_core.scenario import Scenario
 
 ROW = "bounds_row_chosen"
-NAMED = {"left": 14, "height": 420}  # on a phone, where marks bear their names
+PHONE_SIZE = {"left": 14, "height": 420}  # on a phone, where the marks carry their names
 SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 
@@ -62,10 +68,10 @@ STYLE = """<style>
 def page() -> None:
     draw_views("bounds")
     st.html(STYLE)
-    draw_page(STATE, {WHOLE: _tables}, {WHOLE: QUESTION})
+    draw_page(STATE, {WHOLE: _draw_table}, {WHOLE: QUESTION})
 
 
-def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_table(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw a table as its figure, and one of its rows in full."""
     point = canonical_point(with_fitting_methods(scenario))
     fitting = fitting_table(point)
@@ -75,31 +81,33 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     quantity: Quantity = "item gradients" if gradients else words_for(point.problem).quantity
     in_figure = comparable(all_rows, quantity)
     start = math.nan if gradients else worst_start(point)
-    chosen = _chosen(all_rows, in_figure, view.bound)
+    chosen = _chosen_row(all_rows, in_figure, view.bound)
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="bottom", key="bounds_choices"),
     ):
-        _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
-        if len(in_figure) > FIRST:
-            longest = f"All {len(in_figure)}" if len(in_figure) <= MOST else f"The best {MOST}"
-            draw_parts({"few": f"The best {FIRST}", "all": longest}, STATE.key("rows"), "Rows")
+        _draw_table_menu(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
+        if len(in_figure) > FEW_ROWS:
+            longest = (
+                f"All {len(in_figure)}" if len(in_figure) <= MOST_ROWS else f"The best {MOST_ROWS}"
+            )
+            draw_parts({"few": f"The best {FEW_ROWS}", "all": longest}, STATE.key("rows"), "Rows")
     spans = [] if gradients else [span for _, span in drawn_window(point)]
     blind = without_data(point) if math.isinf(start) else 0.0
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
     wider = next(iter(limit_of_wider_losses(point)), None)
     if wider is not None and wider.bound.card.slug not in {r.bound.card.slug for r in in_figure}:
-        wider = None  # no row of this table
+        wider = None  # the table has no such row
     screen.say(QUESTION, words.title(in_figure, wider), small)
     if in_figure:
         axis, is_phone = words.QUANTITY_AXES[quantity], not theme().size.ladder
-        most = FIRST if view.rows == "few" else MOST
+        most_rows = FEW_ROWS if view.rows == "few" else MOST_ROWS
         figure = bounds_figure(
-            in_figure, axis, chosen, start, most=most, has_names=is_phone, wider=wider
+            in_figure, axis, chosen, start, most_rows=most_rows, has_names=is_phone, wider=wider
         )
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         size = {"left": 24, "right": room_for_names(figure), "height": height_of(figure)}
-        screen.draw(figure, _clicked, phone=NAMED, **size)
+        screen.draw(figure, _take_click, phone=PHONE_SIZE, **size)
         binds_zcdp = any(r.bound.card.privacy == "zcdp" for r in in_figure if r.binds)
         dashed = words.DASHED * (0 < start < math.inf)
         screen.foot.caption(words.MARKS + dashed + words.ZCDP * binds_zcdp)
@@ -116,12 +124,12 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.caption(words.NO_EXPERIMENTS)
         if missing := words.without_row(table):
             st.caption(missing)
-    _cover(table)
-    _choose_row(all_rows, chosen, start)
-    _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
+    _draw_cover_button(table)
+    _draw_row_menu(all_rows, chosen, start)
+    _draw_row(point, next(r for r in all_rows if r.bound.card.slug == chosen))
 
 
-def _choose_table(fitting: PaperTable, *, holds: bool) -> None:
+def _draw_table_menu(fitting: PaperTable, *, holds: bool) -> None:
     own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
     st.selectbox(
         "Table",
@@ -134,7 +142,7 @@ def _choose_table(fitting: PaperTable, *, holds: bool) -> None:
     )
 
 
-def _cover(table: PaperTable) -> None:
+def _draw_cover_button(table: PaperTable) -> None:
     """Draw the button that leads to where theorems of a table hold."""
     if table.covered:
         st.button(
@@ -148,15 +156,15 @@ def _cover(table: PaperTable) -> None:
         )
 
 
-def _chosen(all_rows: tuple[Row, ...], in_figure: list[Row], slug: str) -> str:
+def _chosen_row(all_rows: tuple[Row, ...], in_figure: list[Row], slug: str) -> str:
     """Return the row that is shown in full: the chosen one, or the best of the figure."""
     if slug in {r.bound.card.slug for r in all_rows}:
         return slug
     return (leading(in_figure) or all_rows[0]).bound.card.slug
 
 
-def _choose_row(all_rows: tuple[Row, ...], chosen: str, start: float) -> None:
-    """Draw the choice of the row that is shown in full; without one it is the best of its table."""
+def _draw_row_menu(all_rows: tuple[Row, ...], chosen: str, start: float) -> None:
+    """Draw the menu of the row that is shown in full; by default it is the best of the table."""
     names = {
         r.bound.card.slug: f"{r.bound.card.name}: {words.holds_text(r, start)}" for r in all_rows
     }
@@ -166,16 +174,16 @@ def _choose_row(all_rows: tuple[Row, ...], chosen: str, start: float) -> None:
         names,
         format_func=names.__getitem__,
         key=ROW,
-        on_change=_chose,
+        on_change=_take_row,
         width=430,
     )
 
 
-def _chose() -> None:
+def _take_row() -> None:
     STATE.change({"bound": st.session_state[ROW]})
 
 
-def _clicked(key: str) -> None:
+def _take_click(key: str) -> None:
     points = st.session_state[key].selection.points
     if points:
         STATE.change({"bound": st.session_state[SLUGS][round(points[0]["y"])]})
@@ -184,7 +192,7 @@ def _clicked(key: str) -> None:
 # -- one row ------------------------------------------------------------------------------------
 
 
-def _one(point: Scenario, row: Row) -> None:
+def _draw_row(point: Scenario, row: Row) -> None:
     card = row.bound.card
     st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
@@ -192,20 +200,20 @@ def _one(point: Scenario, row: Row) -> None:
         st.markdown(formula(card.latex))
     if not row.is_relevant:
         st.info(in_print(row.failures[0]))
-        _explore_link(point, row)
+        _draw_explore_link(point, row)
         return
     left, right = st.columns([3, 2])
     with left:
-        _symbols(point, row)
-    with right:  # the longer of the two is that of the symbols
-        _values(point, row)
-        _conditions(point, row)
+        _draw_symbols(point, row)
+    with right:  # the column of the symbols is the longer one
+        _draw_values(point, row)
+        _draw_conditions(point, row)
     with st.container(horizontal=True, key="bounds_row"):
-        _explore_link(point, row)
-        _sources(row)
+        _draw_explore_link(point, row)
+        _draw_sources(row)
 
 
-def _symbols(point: Scenario, row: Row) -> None:
+def _draw_symbols(point: Scenario, row: Row) -> None:
     lines = ["| symbol | here | meaning |", "|---|---|---|"]
     for symbol in symbols(point, row.bound):
         value = "in the formula" if math.isnan(symbol.value) else words.in_digits(symbol.value)
@@ -213,13 +221,13 @@ def _symbols(point: Scenario, row: Row) -> None:
     st.markdown("\n".join(lines))
 
 
-def _values(point: Scenario, row: Row) -> None:
+def _draw_values(point: Scenario, row: Row) -> None:
     terms = "\n".join(f"| {name} | {words.in_digits(value)} |" for name, value in row.terms)
     st.markdown(
         f"| part | value |\n|---|---|\n{terms}\n"
         f"| **the bound** | **{words.in_digits(row.value)}** |"
     )
-    # Six values of a proven bound may take half a second: only when they are asked for.
+    # Six values of a proven bound may take half a second, so they are computed on demand.
     if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
         return
     exponents = slopes(point, row.bound.card.slug)
@@ -233,21 +241,24 @@ def _values(point: Scenario, row: Row) -> None:
         st.markdown("Slopes here: " + ", ".join(texts) + ".", help=words.SLOPE_HELP)
 
 
-def _conditions(point: Scenario, row: Row) -> None:
-    every = conditions(point, row.bound)
+def _draw_conditions(point: Scenario, row: Row) -> None:
+    all_conditions = conditions(point, row.bound)
     if row.failures:
         st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
-    elif every:
+    elif all_conditions:
         st.markdown("**All of its conditions hold here.**")
     if row.note:
         st.caption(row.note)
-    if every:
-        with st.container(key=f"{FOLD}conditions"), st.expander(f"Its conditions ({len(every)})"):
-            st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))
+    if all_conditions:
+        with (
+            st.container(key=f"{FOLD}conditions"),
+            st.expander(f"Its conditions ({len(all_conditions)})"),
+        ):
+            st.markdown("\n".join(f"- {words.condition_text(c)}" for c in all_conditions))
 
 
-def _sources(row: Row) -> None:
-    """Draw what is to be copied into a paper."""
+def _draw_sources(row: Row) -> None:
+    """Draw the citation and the formula, to be copied into a paper."""
     card = row.bound.card
 
     def draw() -> None:
@@ -258,7 +269,7 @@ def _sources(row: Row) -> None:
     fold("LaTeX and BibTeX", draw, "bounds_sources", kind="popover", icon=":material/content_copy:")
 
 
-def _explore_link(point: Scenario, row: Row) -> None:
+def _draw_explore_link(point: Scenario, row: Row) -> None:
     try:
         query = explore_address(point, row.bound.card)
     except InvalidInput as problem:

@@ -1,4 +1,4 @@
-"""What Bounds's controls and address hold."""
+"""The state of the page Bounds, in its controls and its address."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,12 +23,12 @@ from dpsco_core.explain.tables.table import (
 )
 from dpsco_core.scenario import Scenario, default_grid
 
-FITTING = ""  # the first table with a theorem that holds at the scenario
+FITTING = ""  # stands for the first table with a theorem that holds at the scenario
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows: a table, how many rows of it, and the bound that is told in full."""
+    """What the page shows: a table, how many of its rows, and the bound that is shown in full."""
 
     table: str = checked(FITTING, one_of, (FITTING, *TABLE_KEYS))
     bound: str = checked("", one_of, ("", *(b.card.slug for b in BOUNDS)))
@@ -61,8 +61,8 @@ def covered(table: PaperTable) -> dict[str, Any]:
 @lru_cache(maxsize=1000)
 def fitting_table(point: Scenario) -> PaperTable:
     """Return the first table with a theorem that holds at a point; the first one if none does."""
-    every = map(paper_table, TABLE_KEYS)
-    holding = (t for t in every if any(r.holds for s in t.slugs for r in rows(point, (s,))))
+    tables = map(paper_table, TABLE_KEYS)
+    holding = (t for t in tables if any(r.holds for s in t.slugs for r in rows(point, (s,))))
     return next(holding, paper_table(TABLE_KEYS[0]))
 
 

@@ -1,4 +1,4 @@
-"""What Bounds says: what a table shows, in words."""
+"""The words of the page Bounds."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def in_digits(value: float) -> str:
 
 
 def bound_ones(card: BoundCard) -> str:
-    """Return whom a lower bound binds."""
+    """Return the algorithms that a lower bound binds."""
     names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
     return names.get(card.privacy, "zCDP algorithm")
 
@@ -85,18 +85,18 @@ def class_suffix(row: Row) -> str:
 
 
 def is_wider(row: Row) -> bool:
-    """Whether a lower bound holds here over a wider class of losses, and binds no method here."""
+    """Whether a lower bound holds over a wider class of losses, so that it binds no method here."""
     return row.holds and row.bound.card.kind == "lower" and not row.applies
 
 
 def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
     """Return the takeaway of the figure; `wider` is a bound over a wider class of losses, or none.
 
-    It is given where no lower bound over the problem's own losses holds.
+    There is one where no lower bound over the problem's own class of losses holds.
     """
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
-    upper, least, parts = leading(rows), floor(rows), []
+    upper, lower, parts = leading(rows), floor(rows), []
     proven = f"proven in this table: {rows[0].bound.card.quantity.replace('l2 ', '')} "
     if upper is not None:
         rate = upper.bound.card.constant == "rate"
@@ -104,12 +104,12 @@ def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
         its_class = marked(upper).removeprefix(short(upper.bound.card))
         parts.append(f"{kind} {in_digits(upper.value)}{its_class}")
         proven = "proven: " * rate
-    if least is not None:
-        losses = least.bound.card.loss_class
-        value = f"at least {in_digits(least.value)} for every {bound_ones(least.bound.card)}"
+    if lower is not None:
+        losses = lower.bound.card.loss_class
+        value = f"at least {in_digits(lower.value)} for every {bound_ones(lower.bound.card)}"
         worst = f"in the worst case {value}" if losses == MEAN else f"{value} on some {losses} loss"
         parts.append(proven + worst)
-    if wider is not None and least is None:
+    if wider is not None and lower is None:
         card = wider.bound.card
         scope = f"for every {bound_ones(card)} on some {card.loss_class} loss, a wider class"
         parts.append(f"{proven * (not parts)}at least {in_digits(wider.value)} {scope}")
@@ -125,17 +125,17 @@ def ignoring(risk: float) -> str:
 
 
 def leader(rows: Sequence[Row]) -> str:
-    """Return the name of the row whose number the title begins with, as a sentence."""
+    """Return a sentence that names the row of the first number in the title."""
     upper = leading(rows)
     return "" if upper is None else f"Smallest upper bound: “{short(upper.bound.card)}”. "
 
 
 def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
-    """Return how many of the rows hold here, and what the bounds of all tables say together."""
-    here = [r for r in rows if r.is_relevant]
+    """Return how many rows hold here, and the window that the bounds of all tables give."""
+    relevant = [r for r in rows if r.is_relevant]
     return (
-        f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
-        f"the table has {len(rows)}."
+        f"{sum(r.holds for r in relevant)} of {len(relevant)} rows that are about this problem "
+        f"hold here; the table has {len(rows)}."
     ) + "".join(
         f" With the bounds of all tables, {in_digits(span.high)} is proven possible for all data, "
         f"and {in_digits(span.low)} is the proven limit: no private algorithm guarantees less."
@@ -144,12 +144,16 @@ def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
 
 
 def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
-    """Return how far the proven bounds are apart, and which say nothing."""
+    """Return the ratios of the proven bounds, and which upper bounds are vacuous."""
     parts = [ratio_sentence(ratio) for ratio in class_ratios(compared)]
-    above = [r for r in compared if is_vacuous(r, start)]
-    if above:
-        every = sum(r.holds and r.bound.card.kind == "upper" for r in compared)
-        count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
+    vacuous = [r for r in compared if is_vacuous(r, start)]
+    if vacuous:
+        count_upper = sum(r.holds and r.bound.card.kind == "upper" for r in compared)
+        count = (
+            f"All {count_upper}"
+            if len(vacuous) == count_upper
+            else f"**{len(vacuous)} of the {count_upper}**"
+        )
         parts.append(
             f"{count} upper bounds that hold say nothing here: they are above "
             f"**{in_digits(start)}**, the worst-case error of an answer that ignores the data"
@@ -190,17 +194,17 @@ def without_row(table: PaperTable) -> str:
 
 
 def ratio_sentence(pair: ClassRatio) -> str:
-    """Return how far the proven bounds of one class of losses are apart."""
-    which = pair.loss_class
-    where = "For mean estimation" if which == MEAN else f"For {which} losses"
-    where += f" and {(pair.lower or pair.upper).bound.card.laws.words}"
+    """Return the ratio of the proven bounds for one class of losses."""
+    loss_class = pair.loss_class
+    scope = "For mean estimation" if loss_class == MEAN else f"For {loss_class} losses"
+    scope += f" and {(pair.lower or pair.upper).bound.card.laws.words}"
     value = in_digits(pair.upper.value)
-    upper = f"{where}, the smallest proven upper bound in expectation is **{value}**"
+    upper = f"{scope}, the smallest proven upper bound in expectation is **{value}**"
     if pair.lower is None:
         return f"{upper}, and this table has no proven lower bound for that class"
     ratio = short_text(pair.ratio, 2)
-    ones = bound_ones(pair.lower.bound.card)
-    largest = f"the largest lower bound on every {ones} for this class"
+    algorithm = bound_ones(pair.lower.bound.card)
+    largest = f"the largest lower bound on every {algorithm} for this class"
     return f"{upper}, **{ratio} times** {largest}, **{in_digits(pair.lower.value)}**"
 
 
@@ -217,18 +221,18 @@ def condition_text(condition: Condition) -> str:
 
 
 def card_line(card: BoundCard) -> str:
-    """Return who says it, and what kind of statement it is."""
+    """Return the kind of a statement and its source."""
     proven = "every constant proven" if card.constant == "explicit" else "a rate, constant 1"
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"
     losses = "" if card.loss_class == MEAN else f" of {card.loss_class} losses"
     laws = f"{'over' if card.kind == 'lower' else 'for'} {card.laws.words}"
-    what = f"{kind} bound on the {card.quantity}{losses} {sense}, {laws}, {proven}"
-    return f"{in_print(what)}. {card.paper}, {card.statement}."
+    statement = f"{kind} bound on the {card.quantity}{losses} {sense}, {laws}, {proven}"
+    return f"{in_print(statement)}. {card.paper}, {card.statement}."
 
 
 def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
-    """Return the table as text and numbers, one row a bound."""
+    """Return the table as text and numbers, one row per bound."""
     return pd.DataFrame(
         [
             {

@@ -46,7 +46,7 @@ def page() -> None:
         STATE,
         {WHOLE: _draw},
         {WHOLE: words.QUESTION},
-        about={WHOLE: words.ABOUT},
+        texts={WHOLE: words.ABOUT},
         symbols=words.MEANING,
     )
 

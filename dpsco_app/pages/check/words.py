@@ -27,7 +27,7 @@ MEANING = """
 - ε or epsilon, δ or delta: the privacy budget. ρ or rho: the budget of Gaussian noise, in zCDP.
 - D: the diameter of the public set in its norm; q: the exponent of that norm; width: the Gaussian
   width of the set.
-- L: the Lipschitz constant of every record's loss; κ or kappa: the condition number.
+- L: the Lipschitz constant of every record's loss. kappa: κ, condition number.
 - G_2 and G_p: roots of the moments of a record's Lipschitz constant, of order 2 and p. M: the root
   of the p-th moment of a gradient in its worst direction.
 """

@@ -26,22 +26,23 @@ from dpsco_core.explain.geometry import (
 
 SET, POINT, REACH = WINDOW.edge, METHODS["magenta"], METHODS["green"]
 NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS["teal"]}
-NEAR, ROOM = 1.42, (1.6, 2.25)  # the picture is as wide for every point that is near, or is not
+# The picture has one of two widths: one for points that are near, one for those that are not.
+NEAR_SPAN, SPANS = 1.42, (1.6, 2.25)
 LONG = 8.0  # half the length of a line that leaves the picture
-NOTHING = np.zeros((0, 2))
+NO_POINTS = np.zeros((0, 2))
 
 
 def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
-    """Return a set, a point, its projection and what belongs to them.
+    """Return a set, a point, its projection, and their normals and tangents.
 
-    What moves with the point has a key of its own: so the browser finds it. Where there is nothing
-    to draw it has no points.
+    Each line that moves with the point has its own key, by which the browser finds it. A line with
+    nothing to draw has no points.
     """
     boundary, x = curve(shape), projected.point
-    span = max(1.12 * float(np.abs(boundary).max()), ROOM[bool(np.abs(x).max() > NEAR)])
-    reach = across = touching = residual = NOTHING
+    span = max(1.12 * float(np.abs(boundary).max()), SPANS[bool(np.abs(x).max() > NEAR_SPAN)])
+    reach = normal_line = touching = residual = NO_POINTS
     if len(projected.farthest):
-        reach, across = (
+        reach, normal_line = (
             np.stack([np.zeros(2), projected.foot]),
             line_across(projected.foot, x, LONG),
         )
@@ -50,7 +51,7 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
         residual = np.stack([x, projected.nearest])
     lines = [
         _line("the set", boundary, colour=SET, width=2.5, fill=0.22),
-        _line("across", across, colour=REACH, width=1.2, dash="dot"),
+        _line("across", normal_line, colour=REACH, width=1.2, dash="dot"),
         _line("reach", reach, colour=REACH, width=2),
         _line("touching", touching, colour=INK, width=1.2, dash="dot"),
         _line("residual", residual, colour=POINT, width=3),
@@ -85,13 +86,13 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
             away=(9, 9),
         ),
     ]
-    first, second = (
+    x_axis, y_axis = (
         Axis(title=name, low=-span, high=span, ticks=_units(span), log=False)
         for name in ("w₁", "w₂")
     )
     return Figure(
-        panels=[Panel(title="", x=first, lines=lines)],
-        y=second,
+        panels=[Panel(title="", x=x_axis, lines=lines)],
+        y=y_axis,
         ladder=Ladder(title="", columns=[], rows=[]),
         alt=alt,
         square=True,
@@ -104,21 +105,21 @@ def growth_figure(
     """Return the width of every set against the dimension; that of `kind` stands out."""
     dimensions = sorted({row.d for row in rows})
     lines = []
-    for other, name in names.items():
-        mine = [row.width for row in rows if row.kind == other]
-        chosen = other == kind
-        about = ["exact" if w.exact else f"at least {w.lower:.3g}, proven" for w in mine]
+    for set_kind, name in names.items():
+        widths = [row.width for row in rows if row.kind == set_kind]
+        chosen = set_kind == kind
+        notes = ["exact" if w.exact else f"at least {w.lower:.3g}, proven" for w in widths]
         lines.append(
             Line(
-                key=other,
+                key=set_kind,
                 name=name,
                 x=dimensions,
-                y=[w.upper for w in mine],
+                y=[w.upper for w in widths],
                 colour=METHODS["violet" if chosen else "grey"],
                 width=4 if chosen else 1.6,
-                hover=[f"{name}: {w.upper:.3g}, {a}" for w, a in zip(mine, about, strict=True)],
-                low=[w.lower for w in mine],
-                high=[w.upper for w in mine],
+                hover=[f"{name}: {w.upper:.3g}, {a}" for w, a in zip(widths, notes, strict=True)],
+                low=[w.lower for w in widths],
+                high=[w.upper for w in widths],
             )
         )
     lines.sort(key=lambda line: line.width)
@@ -157,13 +158,15 @@ def growth_figure(
 def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
     """Return the squared dual norm of both kinds of noise against q, measured and bounded.
 
-    `q` is one of those that were measured: the one whose numbers stand beside the names.
+    `q` is one of the measured exponents; the ladder lists the values at it.
     """
     lines = []
     for noise, name in NOISE_NAMES.items():
-        mine = sorted((r for r in rows if r.noise == noise), key=lambda r: -r.q)
-        exponents, mean = [r.q for r in mine], [r.mean for r in mine]
-        hover = [f"{name}, q = {r.q:g}: {r.mean:.3g} ± {r.standard_error:.1g}" for r in mine]
+        rows_of_noise = sorted((r for r in rows if r.noise == noise), key=lambda r: -r.q)
+        exponents, mean = [r.q for r in rows_of_noise], [r.mean for r in rows_of_noise]
+        hover = [
+            f"{name}, q = {r.q:g}: {r.mean:.3g} ± {r.standard_error:.1g}" for r in rows_of_noise
+        ]
         measured = Line(
             key=noise,
             name=name,
@@ -173,14 +176,14 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
             symbol="circle" if noise == "gaussian" else "square",
             width=2.6,
             hover=hover,
-            low=[r.low for r in mine],
-            high=[r.high for r in mine],
+            low=[r.low for r in rows_of_noise],
+            high=[r.high for r in rows_of_noise],
         )
         bound = Line(
             key=f"{noise} bound",
             name=f"{name}, bound",
             x=exponents,
-            y=[r.bound for r in mine],
+            y=[r.bound for r in rows_of_noise],
             colour=NOISE_COLOURS[noise],
             dash="dash",
         )
@@ -206,9 +209,9 @@ def _units(span: float) -> list[tuple[float, str]]:
     return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
 
 
-def _line(key: str, points: Matrix, **more: Any) -> Line:
+def _line(key: str, points: Matrix, **options: Any) -> Line:
     x, y = points.T.tolist() if len(points) else ([], [])
-    return Line(key=key, name=key, x=x, y=y, **more)
+    return Line(key=key, name=key, x=x, y=y, **options)
 
 
 # -- tables --

@@ -24,7 +24,7 @@ from dpsco_app.pages.geometry.state import (
     View,
     shape_of,
 )
-from dpsco_app.parts.page import Asked, sliders
+from dpsco_app.parts.page import SliderOptions, sliders
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
@@ -39,11 +39,11 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.scenario import Scenario
 
-ASKED: dict[str, Asked] = {
+SLIDERS: dict[str, SliderOptions] = {
     "noise_q": ("Exponent q of the norm", NOISE_Q_OPTIONS, None),
     "noise_d": ("Dimension d", DIMENSION_OPTIONS, None),
 }
-HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
+HAND = "geometry_hand"  # the key of the component that moves the point in the picture
 _grid = st.cache_data(max_entries=200, show_spinner=False)(sweep)
 
 
@@ -54,26 +54,26 @@ def page() -> None:
         DRAW,
         words.QUESTIONS,
         names=PARTS,
-        about=words.LOOK_AT,
+        texts=words.LOOK_AT,
         symbols=words.HOW_TO_READ,
-        beside=("set",),
+        with_side=("set",),
     )
 
 
-def _moved() -> None:
-    """Put the point where the hand has let it go."""
+def _move_point() -> None:
+    """Move the point to where it was dropped."""
     x1, x2 = st.session_state[HAND]["chosen"]
     if all(isinstance(x, int | float) and abs(x) <= SPAN for x in (x1, x2)):
         STATE.change({"x1": float(x1), "x2": float(x2)})
 
 
-def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
-    projected, about = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
+    projected, set_words = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
     figure = set_figure(shape, projected, words.set_answer(shape))
     screen.show(words.QUESTIONS["set"], figure, table=lambda: point_table(projected))
     sentences = words.sentences(symmetric=shape.symmetric)
-    with screen.beside, st.container(key="geometry_said"):
+    with screen.side, st.container(key="geometry_said"):
         component("point", "hand.css", "point.css")(
             key=HAND,
             data={
@@ -86,13 +86,13 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
                 "sentences": sentences,
                 "colours": {"ink": INK[is_dark()], "page": PAGE[is_dark()]},
             },
-            on_chosen_change=_moved,
+            on_chosen_change=_move_point,
             height="content",
         )
-        st.markdown(f"${about.formula}$. {about.what}")
+        st.markdown(f"${set_words.formula}$. {set_words.description}")
 
 
-def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_widths(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
     rows = width_table(shape.q)
     names = {kind: geometry_name(kind, shape.q) for kind in words.SETS}
@@ -101,9 +101,9 @@ def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.show(words.QUESTIONS["width"], figure, table=lambda: width_table_frame(rows))
 
 
-def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
-        sliders(STATE, st.columns(4), ASKED)
+        sliders(STATE, st.columns(4), SLIDERS)
     d, q, seed = view.noise_d, view.noise_q, view.seed
     gg, gaussian = (dual_square(d, q, noise, seed) for noise in NOISES)
     rows = _grid(d, seed)
@@ -112,4 +112,4 @@ def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.show(words.QUESTIONS["noise"], figure, table=lambda: noise_table(rows))
 
 
-DRAW = {"set": _set, "width": _width, "noise": _noise}
+DRAW = {"set": _draw_set, "width": _draw_widths, "noise": _draw_noise}

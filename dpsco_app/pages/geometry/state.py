@@ -1,4 +1,4 @@
-"""What Geometry's controls and address hold; the set is that of the visit's scenario."""
+"""The state of the page Geometry; its set is that of the visit's scenario."""
 
 import math
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
 PARTS = {"set": "The set", "width": "Its width", "noise": "The noise"}
-SPAN = 2.0  # a coordinate of the point is at most this
-OTHERS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
-STEP = 0.05  # the step of a coordinate, by one key
+SPAN = 2.0  # the largest absolute value of a coordinate of the point
+UNUSED_FIELDS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
+STEP = 0.05  # how far one key press moves a coordinate
 LARGEST_Q = 100.0  # a ball of a larger exponent looks the same
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
 DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -33,7 +33,7 @@ class View(PageView):
 
 
 def shape_of(scenario: Scenario) -> Shape:
-    """Return the set of a scenario; q is that of an ℓq ball, or of the one beside the others."""
+    """Return the set of a scenario, in two dimensions."""
     q = scenario.q or 1.5
     return Shape(kind=scenario.geometry, q=q if math.isinf(q) else min(q, LARGEST_Q))
 
@@ -41,5 +41,5 @@ def shape_of(scenario: Scenario) -> Shape:
 STATE = PageState(
     name="geometry",
     default=View(),
-    use=Use(sampling=False, unused_fields=OTHERS),
+    use=Use(sampling=False, unused_fields=UNUSED_FIELDS),
 )

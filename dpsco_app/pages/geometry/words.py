@@ -1,4 +1,4 @@
-"""What the sets and the figures of Geometry are, in words."""
+"""The words of the page Geometry, on its sets and its figures."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dpsco_app.parts.options import short_text
 from dpsco_core.explain.geometry import DualSquare, Nearest, Shape, WidthRow
 
-HALF_UP = 1e-9  # a half is rounded away from 0 in spite of its last digits, as in the browser
+HALF_UP = 1e-9  # added before rounding, so that a half rounds away from 0 as it does in the browser
 NOISE_NAMES = {"generalized gaussian": "Generalized Gaussian", "gaussian": "Gaussian"}
 QUESTIONS = {
     "set": "What does a set do to a point outside it?",
@@ -19,66 +19,67 @@ QUESTIONS = {
 @dataclass(frozen=True, kw_only=True)
 class SetWords:
     formula: str
-    what: str
-    does: str  # to a point outside it
+    description: str
+    does: str  # what its projection does to a point outside
 
 
 SETS = {
     "l1": SetWords(
         formula=r"|w_1| + \dots + |w_d| \le 1",
-        what="Its corners lie on the axes: sparse points.",
+        description="Its corners lie on the axes: sparse points.",
         does="The ℓ₁ ball pulls points to its corners, where coordinates are exactly 0",
     ),
     "l2": SetWords(
         formula=r"\|w\|_2 \le 1",
-        what="All points within Euclidean distance 1 of the centre: no direction is special.",
+        description="All points within Euclidean distance 1 of the centre: no direction is "
+        "special.",
         does="The ℓ₂ ball shrinks a point towards 0 and keeps its direction",
     ),
     "lq": SetWords(
         formula=r"|w_1|^q + \dots + |w_d|^q \le 1",
-        what="q runs from 1, the ℓ₁ ball with its corners on the axes, over 2, the round ball, to "
-        "∞, the box with its corners on the diagonals.",
+        description="q runs from 1, the ℓ₁ ball with its corners on the axes, over 2, the round "
+        "ball, to ∞, the box with its corners on the diagonals.",
         does="The ℓq ball has no corners for q between 1 and ∞: coordinates become small, never 0",
     ),
     "linf": SetWords(
         formula=r"|w_j| \le 1 \text{ for every } j",
-        what="Every coordinate lies between −1 and 1, on its own.",
+        description="Every coordinate lies between −1 and 1, on its own.",
         does="The box clips every coordinate on its own; many end at exactly 1",
     ),
     "simplex": SetWords(
         formula=r"w \ge 0,\ w_1 + \dots + w_d = 1",
-        what="All probability vectors. It is flat, and 0 is outside.",
+        description="All probability vectors. It is flat, and 0 is outside.",
         does="The simplex makes a point a probability vector; small entries become exactly 0",
     ),
     "solid-simplex": SetWords(
         formula=r"w \ge 0,\ w_1 + \dots + w_d \le 1",
-        what="Not negative, and adding up to at most 1. 0 is a corner.",
+        description="Not negative, and adding up to at most 1. 0 is a corner.",
         does="The solid simplex makes negative coordinates 0, and shrinks a sum above 1",
     ),
     "group-l1": SetWords(
         formula=r"\textstyle\sum_g \|w_g\|_2 \le 1",
-        what="Coordinates come in groups; the groups' Euclidean lengths add up to at most 1. In "
-        "more dimensions whole groups become 0 together.",
+        description="Coordinates come in groups; the groups' Euclidean lengths add up to at most "
+        "1. In more dimensions whole groups become 0 together.",
         does="In the plane there is one group, and the set is the round disc",
     ),
     "sparse": SetWords(
         formula=r"\operatorname{conv}\{w : \|w\|_2 \le 1,\ \|w\|_0 \le s\}",
-        what="The smallest convex set that holds the vectors of length 1 with at most s entries "
-        "that are not 0.",
+        description="The smallest convex set that holds the vectors of length 1 with at most s "
+        "entries that are not 0.",
         does="In the plane s is 1, and the hull of the sparse vectors is the ℓ₁ ball",
     ),
 }
 
 
 def set_answer(shape: Shape) -> str:
-    """Return what the set does; an ℓq ball may be one of the others."""
+    """Return what the set does to a point; an ℓq ball may equal another set."""
     same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(shape.q, "lq")
     return SETS[same if shape.kind == "lq" else shape.kind].does
 
 
 def coordinates(values: Sequence[float]) -> str:
-    up = [value + math.copysign(HALF_UP, value) for value in values]
-    return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in up) + ")"
+    rounded_up = [value + math.copysign(HALF_UP, value) for value in values]
+    return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in rounded_up) + ")"
 
 
 def _short(value: float) -> str:
@@ -114,22 +115,22 @@ def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
 
 
 def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
-    mine = [row for row in rows if row.kind == kind]
-    times = short_text(mine[-1].width.value / mine[0].width.value, 2)
-    bound = "" if mine[-1].width.exact else "proven upper bound on the "
+    widths = [row for row in rows if row.kind == kind]
+    times = short_text(widths[-1].width.value / widths[0].width.value, 2)
+    bound = "" if widths[-1].width.exact else "proven upper bound on the "
     return (
-        f"From {mine[0].d} to {mine[-1].d:,} dimensions the {bound}Gaussian width of the "
+        f"From {widths[0].d} to {widths[-1].d:,} dimensions the {bound}Gaussian width of the "
         f"{name} grows {times} times"
     )
 
 
 def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
     """Return whose squared dual norm is smaller at equal privacy."""
-    at = f"At q = {gg.q:g} in {d:,} dimensions"
+    place = f"At q = {gg.q:g} in {d:,} dimensions"
     if gg.q == 2:
-        return f"{at} the dual norm is the Euclidean one, and the two are the same noise"
+        return f"{place} the dual norm is the Euclidean one, and the two are the same noise"
     return (
-        f"{at}, no: shaped noise has {short_text(gg.mean / gaussian.mean, 2)} times the squared "
+        f"{place}, no: shaped noise has {short_text(gg.mean / gaussian.mean, 2)} times the squared "
         "dual norm of plain Gaussian noise"
     )
 

@@ -23,7 +23,7 @@ from dpsco_app.static_page.lesson_parts import prose
 from dpsco_core.base.errors import InvalidInput
 
 TITLE = "Make an assignment"
-ABOUT = (
+EXPLANATION = (
     "Choose lessons and add questions of your own. Students who open the link see only these, in "
     "this order. At the end they hand in a page or a link with their predictions, what was "
     "measured, and their answers. Nothing is stored: all of it is in the link."
@@ -44,7 +44,7 @@ ul { list-style: "\\2610\\00a0\\00a0"; }
 
 def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
     """Draw the choice of lessons and questions, and the link and the sheet that come of it."""
-    screen.say(TITLE, "A link and a sheet for a class", ABOUT)
+    screen.say(TITLE, "A link and a sheet for a class", EXPLANATION)
     st.multiselect(
         "Lessons, in their order",
         SLUGS,
@@ -104,7 +104,7 @@ def assignment_of(view: LessonsView) -> LessonsView:
 
 def sheet(view: LessonsView, address: str) -> str:
     """Return an assignment as a page to print, which needs no network."""
-    lessons = "".join(_of_lesson(BY_SLUG[slug]) for slug in view.lessons)
+    lessons = "".join(_lesson_html(BY_SLUG[slug]) for slug in view.lessons)
     questions = "".join(
         f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
         for question in view.question_texts
@@ -121,7 +121,7 @@ def sheet(view: LessonsView, address: str) -> str:
 _LINE = "<div class='line'></div>"
 
 
-def _of_lesson(lesson: Lesson) -> str:
+def _lesson_html(lesson: Lesson) -> str:
     words = lesson.words
     choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"

@@ -24,7 +24,7 @@ from dpsco_app.lessons.verdict import CLOSE
 from dpsco_app.lessons.view import (
     ASSIGN,
     HAND_IN,
-    MOST,
+    MOST_LETTERS,
     START,
     LessonsView,
     name_of,
@@ -48,7 +48,7 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-WIDTHS = {"medium": 820, "large": 1090}  # the place of a figure, by the size of the page
+WIDTHS = {"medium": 820, "large": 1090}  # pixels of a figure's width, by the size of the page
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -101,33 +101,34 @@ def page() -> None:
     top = st.container()
     row = st.container(horizontal=True, vertical_alignment="center", key="learn_place")
     draw = {WHOLE: partial(_draw, top, row)}
-    draw_page(STATE, draw, {WHOLE: words.QUESTION}, beside=(WHOLE,), has_foot=False)
+    draw_page(STATE, draw, {WHOLE: words.QUESTION}, with_side=(WHOLE,), has_foot=False)
 
 
 def _draw(
     top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
 ) -> None:
-    """Draw the step that is shown, and in the `row` above it the ways to the others."""
-    with top:  # Another step scrolls to where this stands.
+    """Draw the current step, and in the `row` above it the ways to the others."""
+    with top:  # a new step scrolls the page up to this place
         to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
-        score = _place(view)
+        score = _draw_steps(view)
     if view.lesson == START:
-        _doors(screen)
+        _draw_doors(screen)
     elif view.lesson == ASSIGN:
         draw_assignment(screen, view)
     elif view.lesson == HAND_IN:
-        _hand_in(screen, view)
+        _draw_hand_in(screen, view)
     else:
-        _lesson(screen, BY_SLUG[view.lesson], view)
-    if view.lesson not in (HAND_IN, ASSIGN):  # there the score is the headline, or nobody's
-        # Measures here what the address has brought along.
-        text = progress(state.all_answered(view), view)
-        score.caption(text, width="content")
+        _draw_lesson(screen, BY_SLUG[view.lesson], view)
+    # Handing in has the score as its headline, and an assignment has none.
+    if view.lesson not in (HAND_IN, ASSIGN):
+        # The answers that the address brings are measured here.
+        score_text = progress(state.all_answered(view), view)
+        score.caption(score_text, width="content")
 
 
-def _place(view: LessonsView) -> DeltaGenerator:
-    """Draw the list of the steps and the ways on and back; return the place of the score."""
+def _draw_steps(view: LessonsView) -> DeltaGenerator:
+    """Draw the list of steps and the buttons Back and Next; return the place of the score."""
     st.selectbox(
         "Step",
         view.steps if view.is_assignment else (START, *SLUGS, HAND_IN, ASSIGN),
@@ -137,10 +138,10 @@ def _place(view: LessonsView) -> DeltaGenerator:
         width=380,
     )
     if view.lesson in BY_SLUG:
-        place = view.lessons.index(view.lesson)
-        if place or not view.is_assignment:
-            _step_button("Back", (START, *view.lessons)[place])
-        _step_button("Next", view.steps[place + 1])
+        index = view.lessons.index(view.lesson)
+        if index or not view.is_assignment:
+            _draw_step_button("Back", (START, *view.lessons)[index])
+        _draw_step_button("Next", view.steps[index + 1])
     score = st.empty()
     if view.is_assignment:
         st.button("All lessons", on_click=state.leave_assignment, key="learn_leave")
@@ -149,64 +150,64 @@ def _place(view: LessonsView) -> DeltaGenerator:
     return score
 
 
-def _step_button(way: str, to: str, label: str = "", **look: Any) -> None:
+def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> None:
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
-        help=name_of(to),
+        help=name_of(target),
         on_click=STATE.change,
-        args=({"lesson": to},),
+        args=({"lesson": target},),
         key=f"learn_{way.lower()}",
         **look,
     )
 
 
-def _doors(screen: FirstScreen) -> None:
+def _draw_doors(screen: FirstScreen) -> None:
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
         # A lesson is on this page; a teacher may hide the ways to others.
         doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
         columns = st.columns(3)[: len(doors)]
         for (slug, door), column in zip(doors.items(), columns, strict=True):
-            name, question, about = door
+            name, question, description = door
             with column, st.container(key=f"learn_door_{slug}", border=True, height="stretch"):
                 st.markdown(f"**{question}**")
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
-                    _step_button("Next", SLUGS[0], name, type="tertiary")
+                    _draw_step_button("Next", SLUGS[0], name, type="tertiary")
                 else:
                     link_to(slug, name)
-                st.caption(about)
-    _step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
+                st.caption(description)
+    _draw_step_button("Assign", ASSIGN, name_of(ASSIGN), type="tertiary")
 
 
-def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
+def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
-    slug, known = lesson.slug, state.path().measured
-    screen.say(step_name(slug), lesson.words.before)
-    with screen.beside, st.container(key="learn_text"):
+    slug, count_measured = lesson.slug, state.path().measured
+    screen.say(step_name(slug), lesson.words.preview_title)
+    with screen.side, st.container(key="learn_text"):
         st.markdown(with_units(lesson.words.text))
         question = st.empty()
-        status = _run_row(lesson)
+        status = _draw_run_row(lesson)
         verdict_place = st.container(key="learn_said")
     with screen.sides, st.container(key="learn_after"):
         reason = st.container()
-        _go_on(lesson, view)
+        _draw_ways_on(lesson, view)
     if lesson.choices:
         _draw_choices(lesson, question)
     with status:
-        over = state.answered(slug, view)
-        if over is None:
-            evidence, title = state.measure(lesson, before=True), lesson.words.before
+        answered = state.answered(slug, view)
+        if answered is None:
+            evidence, title = state.measure(lesson, is_preview=True), lesson.words.preview_title
         else:
-            evidence, title = over.evidence, over.finding.headline
+            evidence, title = answered.evidence, answered.finding.headline
         if state.prediction_of(slug) is None:
             st.markdown("Predict first.")
     screen.say(step_name(slug), title)
-    shown = figures(lesson, evidence, title, done=over is not None)
-    main, *others = shown
-    height, *lower = (round(h * theme().size.scale) for h in heights(len(shown)))
+    all_figures = figures(lesson, evidence, title, has_run=answered is not None)
+    main, *further_figures = all_figures
+    height, *lower = (round(h * theme().size.scale) for h in heights(len(all_figures)))
     width = WIDTHS.get(window.size(), 780)
     lengths: dict[str, Any] = {"width": width, "right": room_for_names(main), "top": TOP}
     screen.draw(main, **lengths, height=height)
@@ -218,22 +219,22 @@ def _lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
             **choices_in_figure(lesson, state.prediction_of(slug), theme()),
         )
     screen.draw_files(main, setting=setting_line(lesson.scenario))
-    for i, (figure, low) in enumerate(zip(others, lower, strict=True)):
+    for i, (figure, low) in enumerate(zip(further_figures, lower, strict=True)):
         with screen.left, st.container(key="learn_below_figure"):
-            below = FirstScreen(f"learn_below_{i}")
-            below.head.html(f"<h3>{escape(figure.alt)}</h3>")
-            below.draw(figure, **lengths, height=low)
+            screen_below = FirstScreen(f"learn_below_{i}")
+            screen_below.head.html(f"<h3>{escape(figure.alt)}</h3>")
+            screen_below.draw(figure, **lengths, height=low)
     if lesson.numbers:
         with question:
-            _draw_handle(lesson, evidence, over, fresh=state.path().measured > known)
-    if over is not None:
+            _draw_handle(lesson, evidence, answered, fresh=state.path().measured > count_measured)
+    if answered is not None:
         with verdict_place:
-            box = st.success if over.verdict.close else st.info
-            box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
+            box = st.success if answered.verdict.close else st.info
+            box(with_units(f"{answered.verdict.sentence}\n\n{answered.finding.text}"))
         with reason:
-            st.markdown(with_units(f"**Why.** {lesson.words.why}"))
+            st.markdown(with_units(f"**Why.** {lesson.words.explanation}"))
             follower = view.steps[view.steps.index(slug) + 1]
-            _step_button("Follow", follower, label=next_label(follower), type="primary")
+            _draw_step_button("Follow", follower, label=next_label(follower), type="primary")
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
@@ -250,7 +251,7 @@ def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
     )
 
 
-def _run_row(lesson: Lesson) -> DeltaGenerator:
+def _draw_run_row(lesson: Lesson) -> DeltaGenerator:
     """Draw Run; return the place of the status line."""
     with st.container(horizontal=True, vertical_alignment="center", key="learn_run_row"):
         st.button(
@@ -266,10 +267,10 @@ def _run_row(lesson: Lesson) -> DeltaGenerator:
 
 
 def _draw_handle(
-    lesson: Lesson, evidence: LessonEvidence, over: Answered | None, *, fresh: bool
+    lesson: Lesson, evidence: LessonEvidence, answered: Answered | None, *, fresh: bool
 ) -> None:
-    """Draw the handle of a number into the figure; after the run the measurement meets it."""
-    finding = None if over is None else over.finding
+    """Draw the handle of a number into the figure; after the run it shows the measurement, too."""
+    finding = None if answered is None else answered.finding
     draw_question(
         state.prediction_key(lesson.slug),
         partial(state.take_answer, lesson.slug),
@@ -280,22 +281,22 @@ def _draw_handle(
     )
 
 
-def _go_on(lesson: Lesson, view: LessonsView) -> None:
+def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
-        link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
-        for slug, label in lesson.elsewhere:
+        link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.second_set))
+        for slug, label in lesson.further_pages:
             link_to(slug, label, links.query(lesson.scenario))
-        own = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
-        link(STATE, own, about=words.HOMEWORK)
+        blank_view = replace(view, lesson=lesson.slug, answers="", sentence="", replies="")
+        link(STATE, blank_view, introduction=words.HOMEWORK)
 
 
 # -- what is handed in --------------------------------------------------------------------------
 
 
-def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
-    done = state.all_answered(view)
-    handed, score = report(done, view), progress(done, view)
+def _draw_hand_in(screen: FirstScreen, view: LessonsView) -> None:
+    answers = state.all_answered(view)
+    handed, score = report(answers, view), progress(answers, view)
     screen.say(HANDED_IN, score)
     draw_replies(view)
     with st.container(horizontal=True, key="learn_hand_in_files"):
@@ -309,7 +310,7 @@ def _hand_in(screen: FirstScreen, view: LessonsView) -> None:
     st.text_area(
         SENTENCE,
         key=STATE.key("sentence"),
-        max_chars=MOST,
+        max_chars=MOST_LETTERS,
         height=80,
     )
     st.html(f"<style>{REPORT_STYLE}</style>{handed}")

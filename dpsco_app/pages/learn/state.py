@@ -1,4 +1,4 @@
-"""What the page Learn holds: step and answers in its address, the path in the session."""
+"""The state of the page Learn: step and answers in its address, the path in the session."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,7 +23,7 @@ CLICKED = "learn_clicked"  # the key of the choices in a figure
 
 
 class RunHere:
-    """Runs what a lesson asks for, in the middle of a page."""
+    """Run the cells and experiments of a lesson while a page is drawn."""
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
         return run_here(scenario)
@@ -32,9 +32,9 @@ class RunHere:
         return rows_of(part)
 
 
-def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
-    """Run a lesson, or what it shows `before` its run, in the middle of a page."""
-    return lessons.measure(lesson, RunHere(), before=before)
+def measure(lesson: Lesson, *, is_preview: bool = False) -> LessonEvidence:
+    """Run a lesson, or only its preview, while a page is drawn."""
+    return lessons.measure(lesson, RunHere(), is_preview=is_preview)
 
 
 def path() -> LessonPath:
@@ -43,7 +43,7 @@ def path() -> LessonPath:
 
 
 def answered(slug: str, view: LessonsView) -> Answered | None:
-    """Return a lesson that was answered, which is run here if nobody has; None otherwise."""
+    """Return a lesson that was answered, running it if need be; None if it was not answered."""
     return path().answered(slug, view, RunHere())
 
 

@@ -36,20 +36,20 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-# Of the arguments that are not the best of their class.
+# The dashes of the arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
 
 
 def sweep_figure(
-    values: Vector, standings: Sequence[Standing], here: Standing, field: str
+    values: Vector, standings: Sequence[Standing], standing: Standing, field: str
 ) -> Figure:
-    """Return the best proven bounds over a field, with the window between them as an area."""
-    x, notion = [float(v) for v in values], next(iter(here.windows))
+    """Return the best proven bounds over a field, and the window between them as an area."""
+    x, notion = [float(v) for v in values], next(iter(standing.windows))
     upper = [s.chosen(notion) for s in standings]
     proven = [y if y < s.start else np.nan for y, s in zip(upper, standings, strict=True)]
-    floors = {k: [s.windows[k].floor for s in standings] for k in here.windows}
-    at = float(getattr(here.point, field))
+    floors = {k: [s.windows[k].floor for s in standings] for k in standing.windows}
+    chosen_x = float(getattr(standing.point, field))
 
     def line(name: str, y: Sequence[float], colour: Pair, dash: Dash) -> Line:
         return Line(
@@ -74,7 +74,7 @@ def sweep_figure(
         upper=upper,
         lower=[max(v, 1e-300) for v in floors[notion]],
         look=WINDOW,
-        edge=0,  # its top is a bound only where one is proven
+        edge=0,  # no edge: its top is a bound only where one is proven
     )
     start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]
@@ -82,12 +82,17 @@ def sweep_figure(
         line(LINE_NAMES[k], y, IMPOSSIBLE.ink, "solid" if k == notion else "dash")
         for k, y in floors.items()
     ]
-    own = [here.start, here.chosen(notion) if here.chosen(notion) < here.start else np.nan]
-    own += [w.floor for w in here.windows.values()]
-    shown = [(a, v) for a, v in zip(lines, own, strict=True) if not np.isnan(a.y).all()]
+    chosen_values = [
+        standing.start,
+        standing.chosen(notion) if standing.chosen(notion) < standing.start else np.nan,
+    ]
+    chosen_values += [w.floor for w in standing.windows.values()]
+    drawn_lines = [
+        (a, v) for a, v in zip(lines, chosen_values, strict=True) if not np.isnan(a.y).all()
+    ]
     positive = [v for y in floors.values() for v in y if v > 0]
     low, high = min(positive, default=min(upper) / 100) / 1.5, max(start) * 1.5
-    title = f"At {SYMBOLS[field]} = {short_text(at)}"
+    title = f"At {SYMBOLS[field]} = {short_text(chosen_x)}"
     words = Words(lines=["<b>The window</b>"], colour=WINDOW.ink, want=(0.5, 0.8))
     return Figure(
         panels=[
@@ -95,51 +100,64 @@ def sweep_figure(
                 title="",
                 x=log_axis(AXIS_NAMES[field], x[0], x[-1]),
                 regions=[region],
-                lines=[*lines, upright(at, low, high, "here")],
+                lines=[*lines, upright(chosen_x, low, high, "here")],
                 words=[words],
             )
         ],
         y=log_axis("Worst-case error", low, high),
-        ladder=ladder_of(title, "error", [a for a, _ in shown], [brief(v) for _, v in shown]),
+        ladder=ladder_of(
+            title, "error", [a for a, _ in drawn_lines], [brief(v) for _, v in drawn_lines]
+        ),
         alt=sweep_title(standings, field),
     )
 
 
 def curve_figure(
     curves: Sequence[FanoCurve],
-    chosen: str,  # the slug of that of the proof
-    best: Mapping[Notion, FanoCurve],  # the largest one on each class that the budget is about
+    chosen: str,  # the slug of the proof's bound
+    best: Mapping[
+        Notion, FanoCurve
+    ],  # the largest curve on each class of algorithms with this budget
     sampling: float,  # the floor without privacy
-    at: float,  # the spike probability of the proof
+    proof_q: float,  # the spike probability of the proof
     alt: str,
 ) -> Figure:
-    """Return the bounds over the spike probability, in red the best ones, in ink the proof's."""
-    shown = [c for c in curves if c.best > VOID]
+    """Return the bounds over the spike probability: the best ones in red, the proof's in ink."""
+    drawn_curves = [c for c in curves if c.best > VOID]
     classes = {c.slug: kind for kind, c in best.items()}
-    top = max([c.best for c in shown] + [sampling])
+    top = max([c.best for c in drawn_curves] + [sampling])
     low, high = top / 300, top * 2
-    ends = (min(float(curves[0].q[0]), at), max(at, *(float(c.q[-1]) for c in curves)))
+    ends = (min(float(curves[0].q[0]), proof_q), max(proof_q, *(float(c.q[-1]) for c in curves)))
     lines, rows = [], []
-    for i, one in enumerate(shown):
-        kind = classes.get(one.slug)
+    for i, bound_curve in enumerate(drawn_curves):
+        kind = classes.get(bound_curve.slug)
         line = Line(
-            key=one.slug,
-            name=one.name,
-            x=one.q.tolist(),
-            y=np.where(one.values > low / 3, one.values, np.nan).tolist(),
-            colour=IMPOSSIBLE.edge if kind else INK if one.slug == chosen else QUIET,
-            width=2.6 if kind or one.slug == chosen else 1.3,
+            key=bound_curve.slug,
+            name=bound_curve.name,
+            x=bound_curve.q.tolist(),
+            y=np.where(bound_curve.values > low / 3, bound_curve.values, np.nan).tolist(),
+            colour=IMPOSSIBLE.edge if kind else INK if bound_curve.slug == chosen else QUIET,
+            width=2.6 if kind or bound_curve.slug == chosen else 1.3,
             dash=("solid" if kind == next(iter(best)) else "dash") if kind else OTHER_DASHES[i % 5],
         )
-        mark = replace(line, x=[one.best_q], y=[one.best], width=0, symbol="diamond", size=11)
-        lines += [line, replace(mark, hover=[f"{one.name}<br>best q: {brief(one.best_q)}"])]
-        rows.append(ladder_row(line, brief(one.best), one.best, bold=one.slug == chosen))
+        mark = replace(
+            line, x=[bound_curve.best_q], y=[bound_curve.best], width=0, symbol="diamond", size=11
+        )
+        lines += [
+            line,
+            replace(mark, hover=[f"{bound_curve.name}<br>best q: {brief(bound_curve.best_q)}"]),
+        ]
+        rows.append(
+            ladder_row(
+                line, brief(bound_curve.best), bound_curve.best, bold=bound_curve.slug == chosen
+            )
+        )
     if sampling > VOID:
         y = [sampling, sampling]
         line = Line(key="sampling", name="Sampling alone", x=ends, y=y, colour=SAMPLING, width=3)
         lines.append(line)
         rows.append(ladder_row(line, brief(sampling), sampling))
-    lines.append(thin("the proof's q", [at, at], [low, high]))
+    lines.append(thin("the proof's q", [proof_q, proof_q], [low, high]))
     return Figure(
         panels=[Panel(title="", x=log_axis("Spike probability q", *ends), lines=lines)],
         y=log_axis("Least error", low, high),
@@ -149,10 +167,10 @@ def curve_figure(
 
 
 def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
-    """Return how many records in use are told at every rate of false alarms."""
+    """Return the share of used records that is recognised at every rate of false alarms."""
     false = np.linspace(0, 1, 201)
     x, allowed = false.tolist(), most_caught(budget, false).tolist()
-    beyond = Region(
+    region = Region(
         key=ALLOWED,
         name=ALLOWED,
         x=x,
@@ -161,21 +179,21 @@ def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
         look=IMPOSSIBLE,
     )
     edge = Line(key=ALLOWED, name=ALLOWED, x=x, y=allowed, colour=IMPOSSIBLE.edge)
-    most = allowed[10]  # at 5 % of false alarms
-    lines, rows = [edge], [ladder_row(edge, at_most(most), most)]
-    for one in spied:
-        name, colour = method_card(one.method).name, colour_of(one.method)
-        y = np.interp(false, *one.rates()).tolist()
-        line = Line(key=one.method, name=name, x=x, y=y, colour=colour, width=2.6)
+    most_at_5_percent = allowed[10]  # at 5 % of false alarms
+    lines, rows = [edge], [ladder_row(edge, at_most(most_at_5_percent), most_at_5_percent)]
+    for attacked in spied:
+        name, colour = method_card(attacked.method).name, colour_of(attacked.method)
+        y = np.interp(false, *attacked.rates()).tolist()
+        line = Line(key=attacked.method, name=name, x=x, y=y, colour=colour, width=2.6)
         lines.append(line)
-        rows.append(ladder_row(line, f"{100 * one.caught:.0f} %", one.caught))
+        rows.append(ladder_row(line, f"{100 * attacked.caught:.0f} %", attacked.caught))
     lines.append(upright(0.05, 0, 1, "5 %"))
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=linear_axis("Suspected though not used", 0, 1),
-                regions=[beyond],
+                regions=[region],
                 lines=lines,
             )
         ],

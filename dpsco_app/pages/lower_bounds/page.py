@@ -8,7 +8,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import draw_page
 from dpsco_app.pages.lower_bounds import words
 from dpsco_app.pages.lower_bounds.figures import sweep_figure
-from dpsco_app.pages.lower_bounds.prove import prove_part
+from dpsco_app.pages.lower_bounds.prove import draw_proof_part
 from dpsco_app.pages.lower_bounds.state import PARTS, STATE, SWEEPS, View
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.page import draw_parts
@@ -27,8 +27,8 @@ STYLE = """<style>
 SWEPT = 25  # values of a sweep
 
 
-def bare(scenario: Scenario) -> Scenario:
-    """Return the single point of mean estimation that is meant, whatever the law and the study."""
+def mean_point(scenario: Scenario) -> Scenario:
+    """Return the scenario as one point of mean estimation, whatever its law and axis are."""
     return replace(
         scenario,
         problem="mean",
@@ -53,29 +53,32 @@ def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
     return values, swept(point, field, values)
 
 
-def _window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the window over a field, and say what makes it wide."""
-    point = bare(scenario)
-    here = _standing(point)
-    screen.say(words.QUESTIONS["gap"], *words.standing_words(here))
+    point = mean_point(scenario)
+    standing_here = _standing(point)
+    screen.say(words.QUESTIONS["gap"], *words.standing_words(standing_here))
     with screen.controls:
         names = {key: words.AXIS_NAMES[_field(key, point)] for key in SWEEPS}
         draw_parts(names, STATE.key("over"), "Over")
     field = _field(view.over, point)
     values, standings = _swept(point, field)
-    figure = sweep_figure(values, standings, here, field)
+    figure = sweep_figure(values, standings, standing_here, field)
     screen.draw(figure)
     with screen.foot:
-        st.markdown(f"{figure.alt}. {words.zcdp_sentence(here)}{words.shares_sentence(here)}")
+        st.markdown(
+            f"{figure.alt}. "
+            f"{words.zcdp_sentence(standing_here)}{words.shares_sentence(standing_here)}"
+        )
     screen.draw_files(figure, setting=setting_line(point, runs=False))
 
 
 def _field(key: str, point: Scenario) -> str:
-    """Return the field that is meant: the strength of a budget is its epsilon or its rho."""
+    """Return the field of a sweep; the strength of a budget is its epsilon or its rho."""
     return strength(point) if key == "strength" else key
 
 
-DRAW = {"gap": _window, "prove": prove_part}
+DRAW = {"gap": _draw_window, "prove": draw_proof_part}
 
 
 def page() -> None:

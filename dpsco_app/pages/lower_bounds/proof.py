@@ -15,151 +15,153 @@ from dpsco_core.explain.tracing import TracingProof
 
 @dataclass(frozen=True, kw_only=True)
 class ProofStep:
-    """One step: its name, why it holds, its number, and what the number is."""
+    """One step: its name, the reason, its number, and what the number means."""
 
     name: str
-    why: str
+    reason: str
     number: str
     unit: str
 
 
 def draw_steps(steps: Sequence[ProofStep]) -> None:
-    """Draw a proof: one row a step, its number at the right."""
+    """Draw a proof: one row per step, with its number at the right."""
     with st.container(key="lower_steps"):
         for i, step in enumerate(steps, start=1):
             with st.container(key=f"lower_step_{i}"):
                 text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
-                text.markdown(f"**{i}. {step.name}.** {step.why}")
+                text.markdown(f"**{i}. {step.name}.** {step.reason}")
                 with number, st.container(key=f"lower_number_{i}"):
                     st.markdown(f"**{step.number}**  \n{step.unit}")
 
 
-def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
+def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
     """Return the proof on the paper's packing of spikes."""
     start = (
         ProofStep(
             name="A packing",
-            why=f"The words are {brief(at.d / 8)}-bit names: $2^{{d/8}}$ patterns with "
-            f"{at.d // 2} ones among d = {at.d} coordinates. With probability q = {brief(at.q)} a "
-            f"record shows the spike $q^{{-1/p}}\\nu$ (size {brief(at.spike_size)}), otherwise it "
-            "is 0.",
-            number=f"{brief(at.log_size)} nats",
-            unit=f"to know: ln N, {brief(at.d / 8)} bits",
+            reason=f"The words are {brief(proof.d / 8)}-bit names: $2^{{d/8}}$ patterns with "
+            f"{proof.d // 2} ones among d = {proof.d} coordinates. With probability q = "
+            f"{brief(proof.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
+            f"{brief(proof.spike_size)}), otherwise it is 0.",
+            number=f"{brief(proof.log_size)} nats",
+            unit=f"to know: ln N, {brief(proof.d / 8)} bits",
         ),
         ProofStep(
             name="Separation",
-            why="Two words of the packing differ in at least d/8 places, so their means "
+            reason="Two words of the packing differ in at least d/8 places, so their means "
             "$q^{1-1/p}\\nu$ are at least $r=q^{1-1/p}\\sqrt{d/8}$ apart.",
-            number=brief(at.separation),
+            number=brief(proof.separation),
             unit="least distance r",
         ),
         ProofStep(
             name="A good estimator decodes",
-            why="An estimate with an error below r/2 is nearest to the true word's mean, and "
+            reason="An estimate with an error below r/2 is nearest to the true word's mean, and "
             "reveals the word. Hence the expected error is at least r/2 times the chance of naming "
             "the wrong one.",
-            number=brief(at.separation / 2),
+            number=brief(proof.separation / 2),
             unit="r/2, if every guess were wrong",
         ),
-        _coupling(at.expected_changes, at.squared_changes),
+        _coupling_step(proof.expected_changes, proof.squared_changes),
     )
     if pure:
         return (
             *start,
             ProofStep(
                 name="Group privacy",
-                why="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon B}$ "
-                "times as likely.",
-                number=_power(at.epsilon * at.expected_changes),
+                reason="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon "
+                "B}$ times as likely.",
+                number=_power(proof.epsilon * proof.expected_changes),
                 unit="at the average number of spikes",
             ),
             ProofStep(
                 name="Counting instead of Fano",
-                why="The chances that the output names the words add up to 1, and B changed "
+                reason="The chances that the output names the words add up to 1, and B changed "
                 "records let none of them be more than $e^{\\varepsilon B}$ times another. So a "
                 "wrong word is named with a chance of at least "
                 "$E\\,\\frac{N-1}{N-1+e^{\\varepsilon B}}$.",
-                number=_percent(at.pure_error),
+                number=_percent(proof.pure_error),
                 unit="wrong words, at least",
             ),
-            _bound("r/2 times that chance.", at.pure_bound),
+            _bound_step("r/2 times that chance.", proof.pure_bound),
         )
     return (
         *start,
-        _groups(at.information),
+        _groups_step(proof.information),
         ProofStep(
             name="Fano's inequality",
-            why=f"Whoever holds I = {brief(at.information)} of {brief(at.log_size)} nats names the "
-            "wrong word with a chance of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
-            number=_percent(at.error),
+            reason=f"Whoever holds I = {brief(proof.information)} of {brief(proof.log_size)} nats "
+            "names the wrong word with a chance of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
+            number=_percent(proof.error),
             unit="wrong words, at least",
         ),
-        _bound("r/2 times that chance.", at.bound),
+        _bound_step("r/2 times that chance.", proof.bound),
     )
 
 
-def distance_steps(at: DistanceProof) -> tuple[ProofStep, ...]:
+def distance_steps(proof: DistanceProof) -> tuple[ProofStep, ...]:
     """Return Fano's proof by distance on all sign patterns, for zCDP algorithms."""
-    spikes = "one spike" if at.typical == 1 else f"{at.typical} spikes"
-    radius = brief(at.radius)
+    spikes = "one spike" if proof.typical == 1 else f"{proof.typical} spikes"
+    radius = brief(proof.radius)
     return (
         ProofStep(
             name="All sign patterns",
-            why=f"Nature picks one of the $2^d$ patterns ν of d = {at.d} signs. With probability "
-            f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
-            f"{brief(at.spike_size)} in every coordinate), otherwise it is 0. The mean is "
+            reason=f"Nature picks one of the $2^d$ patterns ν of d = {proof.d} signs. With "
+            f"probability q = {brief(proof.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
+            f"{brief(proof.spike_size)} in every coordinate), otherwise it is 0. The mean is "
             "$q^{1-1/p}\\nu$. There is no packing: every pattern counts.",
-            number=f"{brief(at.log_size)} nats",
-            unit=f"to know: d ln 2, {at.d} bits",
+            number=f"{brief(proof.log_size)} nats",
+            unit=f"to know: d ln 2, {proof.d} bits",
         ),
         ProofStep(
             name="A ball around an answer holds few patterns",
-            why="Whatever the answer y, the patterns within a radius $t<\\sqrt d$ of it lie in "
+            reason="Whatever the answer y, the patterns within a radius $t<\\sqrt d$ of it lie in "
             "one direction u: $\\langle u,\\nu\\rangle\\ge\\sqrt{d-t^2}$. Random signs rarely "
             f"do. So an answer that has seen no data is within t = {radius} of ν with a chance of "
             "at most G(t):",
-            number=_percent(at.share),
+            number=_percent(proof.share),
             unit=f"of all patterns, at most, within {radius}",
         ),
         ProofStep(
             name="Few records tell",
-            why="Only the $B\\sim\\mathrm{Bin}(n,q)$ spikes depend on ν. The algorithm may even be "
-            "told which records they are.",
-            number=brief(at.expected_changes),
+            reason="Only the $B\\sim\\mathrm{Bin}(n,q)$ spikes depend on ν. The algorithm may even "
+            "be told which records they are.",
+            number=brief(proof.expected_changes),
             unit="spikes on average, nq",
         ),
         ProofStep(
             name="What the output reveals",
-            why="ρ-zCDP: when B records change, the laws of the output move apart by a divergence "
-            "of at most $\\rho B^2$, in both directions and (times α) in every Rényi order α.",
-            number=f"{brief(at.told)} nats",
+            reason="ρ-zCDP: when B records change, the laws of the output move apart by a "
+            "divergence of at most $\\rho B^2$, in both directions and (times α) in every Rényi "
+            "order α.",
+            number=f"{brief(proof.told)} nats",
             unit=f"may pass the privacy, given {spikes}",
         ),
         ProofStep(
             name="A hit stays unlikely",
-            why="By data processing the output lifts the chance of a hit from G(t) to at most "
+            reason="By data processing the output lifts the chance of a hit from G(t) to at most "
             "X. It is the smaller of two numbers: what the divergence of order 1 allows when it "
             "is counted both ways, and what the best order α allows, "
             "$e^{-(\\sqrt{\\ln1/G}-\\sqrt{\\rho B^2})^2}$. Fano's inequality, "
             "$(\\rho B^2+\\ln2)/\\ln\\frac1G$, is weaker than the first.",
-            number=_percent(at.hit),
+            number=_percent(proof.hit),
             unit=f"chance of an answer within {radius}, at most, given {spikes}",
         ),
         ProofStep(
             name="The integral over distances",
-            why="A mean distance is the sum of the chances to be farther off than t, over all t: "
-            "$E\\|\\nu-y\\|\\ge\\int_0^{\\sqrt d}(1-X)\\,dt$. A single t, as in a packing, would "
-            f"waste the rest. If nothing were revealed, it would be {brief(at.farthest)}.",
-            number=brief(at.nearest),
+            reason="A mean distance is the sum of the chances to be farther off than t, over all "
+            "t: $E\\|\\nu-y\\|\\ge\\int_0^{\\sqrt d}(1-X)\\,dt$. A single t, as in a packing, "
+            f"would waste the rest. If nothing were revealed, it would be {brief(proof.farthest)}.",
+            number=brief(proof.nearest),
             unit=f"proven mean distance to ν, given {spikes}",
         ),
         ProofStep(
             name="Average over the spikes",
-            why="Average that distance over B. (To put the mean of B into it would prove nothing.)",
-            number=brief(at.bound / at.theta if at.theta > 0 else 0.0),
+            reason="Average that distance over B. (To put the mean of B into it would prove "
+            "nothing.)",
+            number=brief(proof.bound / proof.theta if proof.theta > 0 else 0.0),
             unit="proven mean distance to ν",
         ),
-        _bound("The estimate is off by $q^{1-1/p}$ times that distance.", at.bound),
+        _bound_step("The estimate is off by $q^{1-1/p}$ times that distance.", proof.bound),
     )
 
 
@@ -181,17 +183,17 @@ def forms_table(forms: Sequence[Rung]) -> str:
     return "\n".join(["| Form, each at its best q | least error |", "|---|---|", *rows])
 
 
-def tracing_steps(at: TracingProof, budget: str, *, gaussian: bool) -> tuple[ProofStep, ...]:
+def tracing_steps(proof: TracingProof, budget: str, *, gaussian: bool) -> tuple[ProofStep, ...]:
     """Return the proof by tracing: why accuracy lets a spy succeed, and privacy does not."""
-    half = at.bound / 2
+    half = proof.bound / 2
     if gaussian:
-        why = (
+        reason = (
             "ρ-zCDP: the output's law with your record and its law with another one are at a "
             "divergence of at most ρ. A test whose score spreads by at most one standard deviation "
             "can then gain no more than about $\\sqrt\\rho$ on average."
         )
     else:
-        why = (
+        reason = (
             "Replace the record by its *anti-copy*: signs of the same law, as opposite to yours as "
             "the biases allow. No event becomes more than $e^\\varepsilon$ times as likely, plus "
             "δ, so the score cannot be much larger with your record than with its opposite."
@@ -199,159 +201,161 @@ def tracing_steps(at: TracingProof, budget: str, *, gaussian: bool) -> tuple[Pro
     return (
         ProofStep(
             name="Hidden biases",
-            why="Each of d coordinates has a hidden bias $\\Theta_j$, drawn from a Beta law. With "
-            f"probability q = {brief(at.q)} a record is a spike: signs with these biases, times "
-            "$q^{-1/p}$; otherwise it is 0. The mean is $q^{1-1/p}\\,\\Theta$.",
-            number=brief(at.spikes),
+            reason="Each of d coordinates has a hidden bias $\\Theta_j$, drawn from a Beta law. "
+            f"With probability q = {brief(proof.q)} a record is a spike: signs with these biases, "
+            "times $q^{-1/p}$; otherwise it is 0. The mean is $q^{1-1/p}\\,\\Theta$.",
+            number=brief(proof.spikes),
             unit="spikes on average, nq",
         ),
         ProofStep(
             name="The spy's test",
-            why="She knows the biases and sees the output, so she knows the direction f in which "
-            "it errs. The score of a record is how far its signs lean that way: "
+            reason="She knows the biases and sees the output, so she knows the direction f in "
+            "which it errs. The score of a record is how far its signs lean that way: "
             "$Z=\\sum_jf_jw_j\\frac{s_j-\\Theta_j}{1-\\Theta_j^2}$, $w_j=r^2-\\Theta_j^2$. "
             "A record that was not used scores 0 on average.",
-            number=brief(at.bounds.leakage.spread**2),
+            number=brief(proof.bounds.leakage.spread**2),
             unit="standard deviation of such a score, at most",
         ),
         ProofStep(
             name="Why accuracy makes it succeed",
-            why="An estimate that is good for *every* Θ moves with Θ, and it learns of Θ from the "
-            "records only. Integration by parts turns this into a sum: the scores of the records "
-            "in use add up to at least $\\frac G\\alpha-u\\alpha$, where α is the error "
+            reason="An estimate that is good for *every* Θ moves with Θ, and it learns of Θ from "
+            "the records only. Integration by parts turns this into a sum: the scores of the "
+            "records in use add up to at least $\\frac G\\alpha-u\\alpha$, where α is the error "
             "divided by $q^{1-1/p}$. The smaller the error, the more there is to find. If the "
             f"error were {brief(half)}, half of the bound below, they would add up to:",
-            number=brief(at.needed(half)),
+            number=brief(proof.needed(half)),
             unit="the scores of all records",
         ),
         ProofStep(
             name="Privacy, record by record",
-            why=why,
-            number=brief(at.kappa),
+            reason=reason,
+            number=brief(proof.kappa),
             unit=f"a record's mean score, at most, at {budget}",
         ),
         ProofStep(
             name="All records together",
-            why="There are nq spikes on average, and each adds at most that.",
-            number=brief(at.allowed),
+            reason="There are nq spikes on average, and each adds at most that.",
+            number=brief(proof.allowed),
             unit="the scores of all records, at most",
         ),
         ProofStep(
             name="The bound",
-            why="So $\\frac G\\alpha-u\\alpha\\le x$, which is "
+            reason="So $\\frac G\\alpha-u\\alpha\\le x$, which is "
             "$\\alpha\\ge\\frac{2G}{x+\\sqrt{x^2+4uG}}$ with that sum as x. Times "
             "$q^{1-1/p}$:",
-            number=brief(at.bound),
+            number=brief(proof.bound),
             unit="least expected error",
         ),
     )
 
 
-def expectile_steps(at: ExpectileProof) -> tuple[ProofStep, ...]:
+def expectile_steps(proof: ExpectileProof) -> tuple[ProofStep, ...]:
     """Return the proof that binds every (epsilon, delta) algorithm, at one spike probability."""
-    spikes = "one spike" if at.typical == 1 else f"{at.typical} spikes"
-    void = at.failure >= 1
+    spikes = "one spike" if proof.typical == 1 else f"{proof.typical} spikes"
+    void = proof.failure >= 1
     return (
         ProofStep(
             name="All sign patterns",
-            why=f"Nature picks one of the $2^d$ patterns ν of d = {at.d} signs. With probability "
-            f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$, otherwise it is 0. The "
-            "mean is $q^{1-1/p}\\nu$.",
-            number=brief(at.theta),
+            reason=f"Nature picks one of the $2^d$ patterns ν of d = {proof.d} signs. With "
+            f"probability q = {brief(proof.q)} a record shows the spike $q^{{-1/p}}\\nu$, "
+            "otherwise it is 0. The mean is $q^{1-1/p}\\nu$.",
+            number=brief(proof.theta),
             unit="size of a coordinate of the mean",
         ),
         ProofStep(
             name="Few records tell",
-            why="Only the $B\\sim\\mathrm{Bin}(n,q)$ spikes depend on ν. The algorithm may even be "
-            "told which records they are.",
-            number=brief(at.expected_changes),
+            reason="Only the $B\\sim\\mathrm{Bin}(n,q)$ spikes depend on ν. The algorithm may even "
+            "be told which records they are.",
+            number=brief(proof.expected_changes),
             unit="spikes on average, nq",
         ),
         ProofStep(
             name="Group privacy",
-            why=_group_privacy(at, spikes),
-            number="none" if void else _power(at.log_likelihood_ratio),
+            reason=_group_privacy(proof, spikes),
+            number="none" if void else _power(proof.log_likelihood_ratio),
             unit="largest likelihood ratio of two patterns",
         ),
         ProofStep(
             name="The best conceivable posterior",
-            why="You see the output and answer y. In the best case the patterns close to y are "
+            reason="You see the output and answer y. In the best case the patterns close to y are "
             "all $e^{B\\varepsilon}$ times as likely as the others. The mean distance is then the "
             "*expectile* t of the distances: the number for which "
             "$(e^{B\\varepsilon}-1)\\,E(t-\\|\\nu-y\\|)_+=E\\|\\nu-y\\|-t$.",
-            number=brief(at.farthest),
+            number=brief(proof.farthest),
             unit="√d: the distance if nothing were revealed",
         ),
         ProofStep(
             name="The best answer",
-            why=_best_answer(at),
-            number=brief(at.nearest),
+            reason=_best_answer(proof),
+            number=brief(proof.nearest),
             unit=f"proven mean distance to ν, given {spikes}",
         ),
         ProofStep(
             name="Average over the spikes",
-            why="Average that distance over B.",
-            number=brief(at.bound / at.theta if at.theta > 0 else 0.0),
+            reason="Average that distance over B.",
+            number=brief(proof.bound / proof.theta if proof.theta > 0 else 0.0),
             unit="proven mean distance to ν",
         ),
         ProofStep(
             name="The bound",
-            why="The estimate is off by $q^{1-1/p}$ times that distance.",
-            number=brief(at.bound),
+            reason="The estimate is off by $q^{1-1/p}$ times that distance.",
+            number=brief(proof.bound),
             unit="least expected error",
         ),
     )
 
 
-def _coupling(changes: float, squared: float) -> ProofStep:
+def _coupling_step(changes: float, squared: float) -> ProofStep:
     return ProofStep(
         name="Coupling",
-        why="Compare two words on the *same* random records. Records that are 0 are equal; only a "
-        "spike shows the word. So the data sets differ in $B\\sim\\mathrm{Bin}(n,q)$ records: "
+        reason="Compare two words on the *same* random records. Records that are 0 are equal; only "
+        "a spike shows the word. So the data sets differ in $B\\sim\\mathrm{Bin}(n,q)$ records: "
         f"$E B=nq$, and $E B^2=n^2q^2+nq(1-q)$ = {brief(squared)}.",
         number=brief(changes),
         unit="records differ on average",
     )
 
 
-def _groups(information: float) -> ProofStep:
+def _groups_step(information: float) -> ProofStep:
     return ProofStep(
         name="Group privacy",
-        why="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
+        reason="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
         "$\\rho B^2$. So the output tells at most $\\rho\\,E B^2$ nats about the word.",
         number=f"{brief(information)} nats",
         unit="may pass the privacy",
     )
 
 
-def _bound(why: str, value: float) -> ProofStep:
-    return ProofStep(name="The bound", why=why, number=brief(value), unit="least expected error")
+def _bound_step(reason: str, value: float) -> ProofStep:
+    return ProofStep(
+        name="The bound", reason=reason, number=brief(value), unit="least expected error"
+    )
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _group_privacy(at: ExpectileProof, spikes: str) -> str:
-    changed = "one record" if at.typical == 1 else f"{at.typical} records"
+def _group_privacy(proof: ExpectileProof, spikes: str) -> str:
+    changed = "one record" if proof.typical == 1 else f"{proof.typical} records"
     start = f"With {spikes}, two patterns lead to data sets that differ in {changed}. "
-    if at.failure >= 1:
+    if proof.failure >= 1:
         return (
             f"{start}The failure probability of the whole group reaches 1, so that "
             "privacy promises nothing there."
         )
-    failure = f", up to a failure probability of {brief(at.failure)} for the whole group"
+    failure = f", up to a failure probability of {brief(proof.failure)} for the whole group"
     return (
         f"{start}So no output is more than $e^{{B\\varepsilon}}$ times as likely under one pattern "
-        f"as under another{failure if at.delta else ''}."
+        f"as under another{failure if proof.delta else ''}."
     )
 
 
-def _best_answer(at: ExpectileProof) -> str:
-    if at.d == 1:
+def _best_answer(proof: ExpectileProof) -> str:
+    if proof.d == 1:
         return "In one dimension the expectile of the best y is $2/(1+e^{B\\varepsilon})$."
-    law = "a sum over a binomial law" if at.d <= EXACT else "bounded by that of a normal law"
-    paid = " Failures are paid for." if at.delta and at.nearest > 0 else ""
+    law = "a sum over a binomial law" if proof.d <= EXACT else "bounded by that of a normal law"
+    paid = " Failures are paid for." if proof.delta and proof.nearest > 0 else ""
     return (
         "Now choose the best y. Bound the part below t by a cube of the squared distance. A "
         "convexity lemma then shows that the worst direction is the diagonal, for which the mean "

@@ -24,8 +24,8 @@ from dpsco_app.pages.lower_bounds.state import (
     STATE,
     WHOM_NAMES,
     View,
-    about,
     instance_of,
+    notion_of_proof,
 )
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.options import budget_text
@@ -53,8 +53,8 @@ PROVE = words.QUESTIONS["prove"]
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
-    at = MeanInstance(scenario=point)
-    return curves(at), floors(at)
+    instance = MeanInstance(scenario=point)
+    return curves(instance), floors(instance)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
@@ -67,12 +67,12 @@ _spied = st.cache_resource(
 )(spied)
 
 
-def numbers(at: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
+def numbers(instance: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
     """Return the bounds of an instance; kept for later reruns."""
-    return _numbers(replace(at.scenario, methods=(), trials=1, seed=0))
+    return _numbers(replace(instance.scenario, methods=(), trials=1, seed=0))
 
 
-def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def draw_proof_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the chosen proof, and what it asks for."""
     with screen.controls:
         draw_parts(PROOF_NAMES, STATE.key("hard"), "Proof")
@@ -101,7 +101,7 @@ def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 def form_of(view: View, scenario: Scenario) -> str:
     """Return the slug of the bound that the proof is about."""
-    notion = about(view, scenario)
+    notion = notion_of_proof(view, scenario)
     if view.hard == "hypercube" and notion != "zcdp":
         return "approx-packing"
     if view.hard == "hypercube":
@@ -109,25 +109,28 @@ def form_of(view: View, scenario: Scenario) -> str:
     return "fano-pure" if notion == "pure" else "fano-cdp"
 
 
-def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the proof on spikes along a word: the bounds over q, and every step at one of them."""
-    at, slug = instance_of(view, scenario), form_of(view, scenario)
-    curves, least = numbers(at)
+    instance, slug = instance_of(view, scenario), form_of(view, scenario)
+    curves, floors_here = numbers(instance)
     curve = next(c for c in curves if c.slug == slug)
-    q = min(at.largest("spike" if view.hard == "spike" else "hypercube"), curve.best_q * view.shift)
+    q = min(
+        instance.largest("spike" if view.hard == "spike" else "hypercube"),
+        curve.best_q * view.shift,
+    )
     packed, pure = view.hard == "spike", curve.binds == "pure"
-    proof = at.proof(q) if packed else at.by_distance(q)
-    expectiles = at.expectiles(q) if slug == "approx-packing" else None
+    proof = instance.proof(q) if packed else instance.by_distance(q)
+    expectiles = instance.expectiles(q) if slug == "approx-packing" else None
     bound = expectiles.bound if expectiles else proof.pure_bound if pure else proof.bound
     answer = words.proof_title(curve, bound)
     small = words.proof_small(curve, q, bound, proof.ceiling)
     screen.say(PROVE, answer, f"{small} {words.floors_sentence(curves, curve)}")
     best = largest(curves, notions_of(scenario)[0])
-    figure = curve_figure(curves, slug, best, least.sampling, q, answer)
+    figure = curve_figure(curves, slug, best, floors_here.sampling, q, answer)
     screen.draw(figure)
     with screen.foot, st.container(key="lower_said"):
-        st.markdown(words.bites_sentence(best, least))
-    screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
+        st.markdown(words.bites_sentence(best, floors_here))
+    screen.draw_files(figure, setting=setting_line(instance.scenario, runs=False))
     if expectiles:
         text, steps = words.ABOUT_EXPECTILE, expectile_steps(expectiles)
     elif isinstance(proof, PackingProof):
@@ -137,15 +140,15 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     st.markdown(text)
     draw_steps(steps)
     if not pure and not expectiles:
-        st.markdown(f"{words.ABOUT_FORMS}\n\n{forms_table(_forms(at.scenario))}")
+        st.markdown(f"{words.ABOUT_FORMS}\n\n{forms_table(_forms(instance.scenario))}")
 
 
-def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the proof by tracing, and the spy at work on the instance."""
-    at, gaussian = instance_of(view, scenario), about(view, scenario) == "zcdp"
-    setting, budget = replace(at.setting, spike_probability=None), scenario.budget
+    instance, gaussian = instance_of(view, scenario), notion_of_proof(view, scenario) == "zcdp"
+    setting, budget = replace(instance.setting, spike_probability=None), scenario.budget
     proof = tracing_proof(setting, "zcdp" if gaussian else "approx", view.shift)
-    whose = f"ρ = {words.brief(setting.rho)}" if gaussian else budget_text(budget)
+    budget_words = f"ρ = {words.brief(setting.rho)}" if gaussian else budget_text(budget)
     answer = (
         f"An error below {words.brief(proof.bound)} would let a spy tell whose records were used"
     )
@@ -156,16 +159,16 @@ def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     else:
         pure = notions_of(scenario)[0] == "pure"
         methods = ("mean.sample", "mean.cwme-pure" if pure else "mean.clipped")
-        spies = tuple(s for s in _spied(at.scenario, methods) if not s.refused)
+        spies = tuple(s for s in _spied(instance.scenario, methods) if not s.refused)
         screen.say(PROVE, answer, words.spy_sentence(spies, budget))
         figure = caught_figure(spies, budget, words.caught_title(spies, budget))
         screen.draw(figure)
-        screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
+        screen.draw_files(figure, setting=setting_line(instance.scenario, runs=False))
     st.markdown(f"{words.ABOUT_TRACING} {words.ABOUT_SPY if spies else ''}")
-    draw_steps(tracing_steps(proof, whose, gaussian=gaussian))
+    draw_steps(tracing_steps(proof, budget_words, gaussian=gaussian))
 
 
-def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the floor on the data of the visit and its proof, or why there is none."""
     point, question = replace(scenario, axis=None, grid=(), trials=1), words.QUESTIONS["data"]
     if missing := no_floor(point):
@@ -174,9 +177,9 @@ def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     if point.decay > 0:
         screen.say(question, "This proof is for coordinates of one scale", words.UNEQUAL)
         return
-    notion = about(view, point)
+    notion = notion_of_proof(view, point)
     proof = floor_proof(point, notion)
-    assert proof is not None  # the budget says something of its own notion
+    assert proof is not None  # there is always a floor for the budget's own notion
     answer = (
         f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
         f"data, has a smaller mean error than {words.brief(proof.value)}"
@@ -187,8 +190,8 @@ def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 DRAW: dict[str, Callable[[FirstScreen, View, Scenario], None]] = {
-    "hypercube": _spikes,
-    "spike": _spikes,
-    "tracing": _tracing,
-    "data": _floor,
+    "hypercube": _draw_spikes,
+    "spike": _draw_spikes,
+    "tracing": _draw_tracing,
+    "data": _draw_floor,
 }

@@ -31,15 +31,15 @@ class View(PageView):
 
     part: str = checked("gap", one_of, tuple(PARTS))
     over: str = checked("n", one_of, SWEEPS)  # what the window is swept over
-    hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))  # the proof that is told
-    # under an (epsilon, delta) budget, whom a proof is about: every algorithm, or every zCDP
-    # algorithm at the rho of Gaussian noise
+    hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))  # the proof that is shown
+    # the algorithms of a proof under an (epsilon, delta) budget: all of them, or the zCDP ones
+    # at the rho of Gaussian noise
     whom: str = checked("every", one_of, tuple(WHOM_NAMES))
     # the spike probability of the proof, in units of the best one
     shift: float = checked(1.0, real, 1e-3, 1e3)
 
 
-def about(view: View, scenario: Scenario) -> Notion:
+def notion_of_proof(view: View, scenario: Scenario) -> Notion:
     """Return the notion of privacy that a proof is about."""
     notion = notions_of(scenario)[0]
     return "zcdp" if notion == "approx" and view.whom == "zcdp" else notion

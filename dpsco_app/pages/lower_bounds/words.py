@@ -24,12 +24,12 @@ from dpsco_core.privacy.budget import Budget
 VOID = 1e-12  # a bound below this says nothing
 
 # The floors by notion, under the names that Explore gives their lines.
-WHOM: dict[Notion, str] = {
+ALGORITHMS: dict[Notion, str] = {
     "approx": "every (ε, δ) algorithm",
     "zcdp": "every zCDP algorithm",
     "pure": "pure ε",
 }
-LINE_NAMES = {notion: f"{COORDINATE.worst}, {whom}" for notion, whom in WHOM.items()}
+LINE_NAMES = {notion: f"{COORDINATE.worst}, {whom}" for notion, whom in ALGORITHMS.items()}
 AXIS_NAMES = {
     "n": "Number of records n",
     "d": "Dimension d",
@@ -135,39 +135,39 @@ def brief(value: float) -> str:
 # -- the window ---------------------------------------------------------------------------------
 
 
-def standing_words(here: Standing) -> tuple[str, str]:
-    """Return the floor with what is proven, and below it by which method, and where."""
-    first, s = next(iter(here.windows.values())), here.point
-    who = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
-    nobody = f"No {who[first.notion]} algorithm for a mean"
-    answer = f"{nobody} can promise less than {brief(first.floor)}"
-    where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
-    if first.upper is None or first.ceiling >= here.start:
-        return answer, f"{where} nothing is proven below the answer 0, {brief(here.start)}."
+def standing_words(standing: Standing) -> tuple[str, str]:
+    """Return the headline with the proven limits, and a sentence on the method and the setting."""
+    window, s = next(iter(standing.windows.values())), standing.point
+    adjectives = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
+    claim = f"No {adjectives[window.notion]} algorithm for a mean"
+    answer = f"{claim} can promise less than {brief(window.floor)}"
+    place = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
+    if window.upper is None or window.ceiling >= standing.start:
+        return answer, f"{place} nothing is proven below the answer 0, {brief(standing.start)}."
     small = (
-        f"{where}, the best proven method, “{method_card(first.upper.card.method).name}”, "
-        f"guarantees {brief(first.ceiling)}, {short_text(here.ratio(first.notion), 2)} times the "
-        f"proven limit. The worst-case error of always answering 0 is {brief(here.start)}."
+        f"{place}, the best proven method, “{method_card(window.upper.card.method).name}”, "
+        f"guarantees {brief(window.ceiling)}, {short_text(standing.ratio(window.notion), 2)} times "
+        f"the proven limit. The worst-case error of always answering 0 is {brief(standing.start)}."
     )
-    return f"{answer}; {brief(first.ceiling)} is proven possible", small
+    return f"{answer}; {brief(window.ceiling)} is proven possible", small
 
 
-def zcdp_sentence(here: Standing) -> str:
-    """Return what is proven of zCDP algorithms, where the headline is about all (ε, δ) ones."""
-    if len(here.windows) == 1:
+def zcdp_sentence(standing: Standing) -> str:
+    """Return what is proven for zCDP algorithms if the headline is about all (ε, δ) ones."""
+    if len(standing.windows) == 1:
         return ""
     return (
         "An algorithm is zCDP if it hides a record as Gaussian noise does; ρ measures how well. At "
-        f"ρ = {brief(here.point.setting.rho)}, for such algorithms the proven limit is "
-        f"{brief(here.windows['zcdp'].floor)}, and "
-        f"{brief(here.chosen('zcdp'))} is proven possible: {short_text(here.ratio('zcdp'), 2)} "
-        "times that limit. "
+        f"ρ = {brief(standing.point.setting.rho)}, for such algorithms the proven limit is "
+        f"{brief(standing.windows['zcdp'].floor)}, and "
+        f"{brief(standing.chosen('zcdp'))} is proven possible: "
+        f"{short_text(standing.ratio('zcdp'), 2)} times that limit. "
     )
 
 
-def shares_sentence(here: Standing) -> str:
+def shares_sentence(standing: Standing) -> str:
     """Return which term makes the window wide."""
-    window = list(here.windows.values())[-1]
+    window = list(standing.windows.values())[-1]
     if window.upper is None:
         return "No upper bound is proven here."
     parts = ", ".join(
@@ -187,7 +187,7 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
         span = f"{short_text(min(ratios), 2)} to {short_text(max(ratios), 2)}"
-        widths.append(f"{span}{' times its lower edge' * (not widths)} for {WHOM[notion]}")
+        widths.append(f"{span}{' times its lower edge' * (not widths)} for {ALGORITHMS[notion]}")
     ends = [
         number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
     ]
@@ -208,12 +208,12 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
 
 
 def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
-    """Return how far a bound is from what it would be if the output told nothing."""
+    """Return the share of a bound in what it would be if the output revealed nothing."""
     share = bound / ceiling if ceiling > 0 else 0.0
-    more = curve.best > bound * (1 + 1e-3)
+    is_improvable = curve.best > bound * (1 + 1e-3)
     return (
         f"At q = {brief(q)}: {100 * share:.2g} % of {brief(ceiling)}, the error if the output told "
-        f"nothing.{f' The best q proves {brief(curve.best)}.' if more else ''}"
+        f"nothing.{f' The best q proves {brief(curve.best)}.' if is_improvable else ''}"
     )
 
 
@@ -227,40 +227,45 @@ def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
     )
 
 
-def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
+def floors_sentence(curves: Sequence[FanoCurve], curve: FanoCurve) -> str:
     """Say why a proof gives less than the largest bound on the same class."""
-    best = max((c for c in curves if c.binds == own.binds), key=lambda c: c.best)
-    if best.best <= own.best * (1 + 1e-3):
+    best = max((c for c in curves if c.binds == curve.binds), key=lambda c: c.best)
+    if best.best <= curve.best * (1 + 1e-3):
         return ""
-    if best.hard == own.hard:
-        why = "the instance is the same, but what the output tells is bounded for all of it at once"
+    if best.hard == curve.hard:
+        reason = (
+            "the instance is the same, but what the output tells is bounded for all of it at once"
+        )
     elif best.hard == "tracing":
-        why = "its signs have a bias, and it adds up what the output tells of each record"
+        reason = "its signs have a bias, and it adds up what the output tells of each record"
     else:
-        why = "all sign patterns are hidden there, not a packing of them"
-    times = f", {short_text(best.best / own.best, 2)} times this one," if own.best > VOID else ""
+        reason = "all sign patterns are hidden there, not a packing of them"
+    times = (
+        f", {short_text(best.best / curve.best, 2)} times this one," if curve.best > VOID else ""
+    )
     return (
-        f"The largest {CLASS_NAMES[own.binds]} bound at these settings, {brief(best.best)}{times} "
-        f"is that of {best.name}: {why}."
+        f"The largest {CLASS_NAMES[curve.binds]} bound at these settings, "
+        f"{brief(best.best)}{times} is that of {best.name}: {reason}."
     )
 
 
 def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
     """Return how many records in use the spy finds, and how many she may find at most."""
-    most = float(most_caught(budget, np.array([0.05]))[0])
+    most_found = float(most_caught(budget, np.array([0.05]))[0])
     parts = separated(
         [f"{100 * s.caught:.0f} % from {inside(method_card(s.method).name)}" for s in spied]
     )
     return (
         f"With false alarms for 5 % of the records that were not used, she finds {parts} "
-        f"of those that were. Privacy at {budget_text(budget)} allows at most {at_most(most)}."
+        f"of those that were. Privacy at {budget_text(budget)} allows at most "
+        f"{at_most(most_found)}."
     )
 
 
 def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
     """Return whose curve lies above what privacy allows."""
-    above = [method_card(one.method).name for one in spied if one.beats(budget)]
-    if not above:
+    names_above = [method_card(one.method).name for one in spied if one.beats(budget)]
+    if not names_above:
         return "No output lets the spy do better than privacy allows"
-    verb = "let" if len(above) > 1 else "lets"
-    return f"{separated(above)} {verb} the spy do better than privacy allows"
+    verb = "let" if len(names_above) > 1 else "lets"
+    return f"{separated(names_above)} {verb} the spy do better than privacy allows"

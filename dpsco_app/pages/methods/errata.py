@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
-from dpsco_app.pages.methods.words import about
+from dpsco_app.pages.methods.words import topic
 from dpsco_app.parts.options import in_print, short_text
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
@@ -47,9 +47,9 @@ def page() -> None:
 
 def _draw(screen: FirstScreen, view: View, _: Scenario) -> None:
     screen.say(QUESTION, counted(), SMALL)
-    _table()
-    st.selectbox("Entry", SLUGS, format_func=_named, key=STATE.key("erratum"), width=560)
-    _one(erratum(view.erratum))
+    _draw_table()
+    st.selectbox("Entry", SLUGS, format_func=_option_name, key=STATE.key("erratum"), width=560)
+    _draw_erratum(erratum(view.erratum))
 
 
 def counted() -> str:
@@ -62,10 +62,10 @@ def counted() -> str:
     )
 
 
-def _table() -> None:
+def _draw_table() -> None:
     frame = pd.DataFrame(
         {
-            "About": [about(e) for e in ERRATA],
+            "About": [topic(e) for e in ERRATA],
             "What is wrong": [e.severity for e in ERRATA],
             "Paper": [str(e.paper) for e in ERRATA],
         }
@@ -73,13 +73,13 @@ def _table() -> None:
     st.dataframe(frame, hide_index=True, width="stretch", height=360)
 
 
-def _named(slug: str) -> str:
+def _option_name(slug: str) -> str:
     entry = erratum(slug)
-    return f"{about(entry)} ({entry.paper})"
+    return f"{topic(entry)} ({entry.paper})"
 
 
-def _one(entry: Erratum) -> None:
-    st.header(f"{about(entry)}: {entry.severity}")
+def _draw_erratum(entry: Erratum) -> None:
+    st.header(f"{topic(entry)}: {entry.severity}")
     st.caption(f"{entry.paper}, {entry.statement}.")
     for label, text in (
         ("Printed", entry.printed),
@@ -94,10 +94,10 @@ def _one(entry: Erratum) -> None:
                 link_to("methods", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
         st.subheader(entry.experiment.name)
-        _experiment(entry.slug)
+        _draw_experiment(entry.slug)
 
 
-def _experiment(slug: str) -> None:
+def _draw_experiment(slug: str) -> None:
     finding = _finding(slug)
     st.container(key="errata_found").markdown(f"**{in_print(finding.sentence)}**")
     rows = [
@@ -105,8 +105,8 @@ def _experiment(slug: str) -> None:
     ]
     st.table(pd.DataFrame(rows, columns=list(finding.columns)), hide_index=True)
     if finding.is_in_range:
-        met = "; ".join(condition for condition, _ in finding.conditions)
-        st.caption(f"These numbers lie inside the statement's range: {met}.")
+        conditions = "; ".join(condition for condition, _ in finding.conditions)
+        st.caption(f"These numbers lie inside the statement's range: {conditions}.")
     st.caption(f"The same numbers from the command line: `dpsco errata --slug {slug}`")
 
 

@@ -1,4 +1,4 @@
-"""One page a method: its story, its proof, its cost, its bounds, its code, and where to see it."""
+"""The page of a method: its story, proof, cost, bounds and code, and links to where it runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
-from dpsco_app.parts.page import draw_apart, to_explore
+from dpsco_app.parts.page import draw_differences, to_explore
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Level
@@ -33,9 +33,9 @@ from dpsco_core.scenario import Scenario
 
 def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     """Draw the page of one method at a scenario, or at the nearest one where it runs."""
-    near = nearest(scenario, slug)
-    point = replace(near, methods=(slug,), axis=None, grid=(), trials=1)
-    card, told = method_card(slug), story(slug)
+    runnable = nearest(scenario, slug)
+    point = replace(runnable, methods=(slug,), axis=None, grid=(), trials=1)
+    card, method_story = method_card(slug), story(slug)
     st.html(code_style())
     source = f"{card.paper}, {card.statement}" if card.paper.year else "Classical"
     screen.say(
@@ -44,46 +44,48 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
         f"{source} · {names.NOTIONS[card.privacy]} · {slug}",
     )
     form = form_of(method_class(slug), point.calibration, point.tuning)
-    st.markdown(told.what if form is None else f"{told.what}\n\n{form.text}")
+    st.markdown(method_story.what if form is None else f"{method_story.what}\n\n{form.text}")
     with st.container(horizontal=True, key="methods_links"):
         to_explore(with_method(scenario, slug), "See it in Explore")
         if query := method_anatomy_query(scenario, slug):
             link_to("one-run", "Take a run apart", query)
         link_to("bounds", "Its place in the tables of the papers")
-    here = comparison_point(scenario)
-    refused = refusal(here, slug) if slug in here.methods else None
+    usual_point = comparison_point(scenario)
+    refused = refusal(usual_point, slug) if slug in usual_point.methods else None
     reason = "." if refused is None else f": {in_print(refused.reason)}"
-    why = f"At your settings {card.name} cannot run{reason}"
-    draw_apart(STATE, near, why, "nearest")
+    remark = f"At your settings {card.name} cannot run{reason}"
+    draw_differences(STATE, runnable, remark, "nearest")
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Its steps")
-        st.markdown(numbered(told.steps))
+        st.markdown(numbered(method_story.steps))
         st.header("When to choose it, and what goes wrong")
-        st.markdown(f"{told.when}\n\n{listed(told.pitfalls)}")
+        st.markdown(f"{method_story.when}\n\n{listed(method_story.pitfalls)}")
         st.header("What it assumes")
-        st.markdown(listed(told.assumptions))
+        st.markdown(listed(method_story.assumptions))
     with right:
         st.header("Why it is private")
-        _proof(told, card.level)
+        _draw_proof(method_story, card.level)
         st.header("What it costs")
-        st.markdown(f"{told.cost} Time: ${told.order}$.")
+        st.markdown(f"{method_story.cost} Time: ${method_story.order}$.")
         st.markdown(cost_sentence(point, work(point, slug)))
     st.header("What is proven of its error")
-    _bounds(slug, point)
-    if told.privacy is not None:
+    _draw_bounds(slug, point)
+    if method_story.privacy is not None:
         label = "What to set: radius, steps, noise"
         fold(label, lambda: draw_recipe(point, slug), f"{slug}_fold_recipe")
-    fold("Known flaws in the paper", lambda: _errata(told, slug), f"{slug}_fold_flaws")
-    fold("The code that runs it", lambda: _code(slug), f"{slug}_fold_code")
+    fold("Known flaws in the paper", lambda: _draw_errata(method_story, slug), f"{slug}_fold_flaws")
+    fold("The code that runs it", lambda: _draw_code(slug), f"{slug}_fold_code")
 
 
-def _errata(told: Story, slug: str) -> None:
+def _draw_errata(method_story: Story, slug: str) -> None:
     """Say what is wrong in the paper, and lead to each entry in full."""
-    st.markdown(listed(told.errata) if told.errata else "None that concern its calibration.")
+    st.markdown(
+        listed(method_story.errata) if method_story.errata else "None that concern its calibration."
+    )
     with st.container(horizontal=True, key="methods_errata"):
         for entry in errata_of(slug):
-            link_to("errata", names.about(entry), {"erratum": entry.slug})
+            link_to("errata", names.topic(entry), {"erratum": entry.slug})
 
 
 def numbered(sentences: Sequence[str]) -> str:
@@ -94,57 +96,57 @@ def listed(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in sentences)
 
 
-def _proof(told: Story, level: Level) -> None:
-    if told.privacy is None:
+def _draw_proof(method_story: Story, level: Level) -> None:
+    if method_story.privacy is None:
         st.markdown(
             "**It is not private.** It releases what it computes, without noise: a single record "
             "may be read off the result. Its ledger stays empty."
         )
         return
-    st.markdown(numbered([f"**{title}.** {text}" for title, text in told.privacy.steps]))
-    whom = "one user with all items" if level == "user" else "one record"
+    st.markdown(numbered([f"**{title}.** {text}" for title, text in method_story.privacy.steps]))
+    unit = "one user with all items" if level == "user" else "one record"
     st.caption(
-        f"Neighbours differ by replacing {whom} by anything at all, not-a-number and infinities "
+        f"Neighbours differ by replacing {unit} by anything at all, not-a-number and infinities "
         "included. The noise is drawn through a ledger, which refuses what the budget does not "
         "allow."
     )
 
 
-def cost_sentence(point: Scenario, done: Work) -> str:
+def cost_sentence(point: Scenario, cost: Work) -> str:
     """Say what one run of a point's only method asks for."""
     (slug,) = point.methods
-    what = "records read" if "mean" in method_card(slug).problems else "gradients"
+    unit = "records read" if "mean" in method_card(slug).problems else "gradients"
     tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
-    where = f"Here ({setting_line(point, runs=False)}{tuning})"
-    seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
-    if done.gradients is None:
-        return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
-    assert done.passes is not None
-    passes = f"{done.passes:.3g} pass" + ("" if done.passes == 1 else "es")
+    setting = f"Here ({setting_line(point, runs=False)}{tuning})"
+    seconds = f"about {max(cost.seconds, 1e-3):.1g} s on this machine"
+    if cost.gradients is None:
+        return f"{setting}: how many gradients it takes is not known beforehand; {seconds}."
+    assert cost.passes is not None
+    passes = f"{cost.passes:.3g} pass" + ("" if cost.passes == 1 else "es")
     return (
-        f"{where}: {'at most ' * done.at_most}**{done.gradients:,} {what}**, which is {passes}; "
+        f"{setting}: {'at most ' * cost.at_most}**{cost.gradients:,} {unit}**, which is {passes}; "
         f"{seconds}."
     )
 
 
-def _bounds(slug: str, point: Scenario) -> None:
-    own = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
-    if not own:
+def _draw_bounds(slug: str, point: Scenario) -> None:
+    slugs = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
+    if not slugs:
         st.markdown("The catalogue has no bound for it.")
         return
     main = method_card(slug).rate
-    first, *rest = sorted(evaluations(point, own), key=lambda e: e.bound.card.slug != main)
+    main_bound, *rest = sorted(evaluations(point, slugs), key=lambda e: e.bound.card.slug != main)
     st.markdown("Values at the same settings.")
-    _bound(first)
+    _draw_values(main_bound)
     if rest:
         fold(
             f"{len(rest)} more: other forms, explicit constants, as printed",
-            lambda: _bound(*rest),
+            lambda: _draw_values(*rest),
             f"{slug}_fold_bounds",
         )
 
 
-def _bound(*evaluations: Evaluation) -> None:
+def _draw_values(*evaluations: Evaluation) -> None:
     for evaluation in evaluations:
         card = evaluation.bound.card
         proven = card.constant == "explicit"
@@ -164,10 +166,10 @@ def _bound(*evaluations: Evaluation) -> None:
             st.markdown("\n\n".join(lines))
 
 
-def _code(slug: str) -> None:
-    release, *others = release_source(slug)
+def _draw_code(slug: str) -> None:
+    release, *further_parts = release_source(slug)
     with st.container(key="methods_code"):
-        for part in (release, plan_source(slug), *others):
+        for part in (release, plan_source(slug), *further_parts):
             st.caption(f"`{part.title}` in `{part.path}`")
             st.code(part.text.rstrip(), language="python", wrap_lines=True)
 

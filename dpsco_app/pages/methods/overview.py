@@ -29,7 +29,7 @@ from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-WHICH = "Which method should you start with?"
+QUESTION = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
 MOST_NAMED = 3  # methods in a sentence
@@ -39,17 +39,17 @@ PHONE_ROW, WIDE_ROW = 42, 29  # pixels: a name with the marks below it, and besi
 # -- which one --
 
 
-def which_part(screen: FirstScreen, scenario: Scenario) -> None:
+def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     point, fewer = small_enough(comparison_point(scenario))
     fits = fitting(point)
-    # What runs something comes last, so that all the rest is there while it runs.
+    # Runs come last, so that the rest of the page is there meanwhile.
     measured, rest = st.container(), st.container()
     with rest:
         st.header("How to choose")
         st.markdown(words.guide())
     with measured:
-        _measured(screen, point, fits, fewer)
+        _draw_measured(screen, point, fits, fewer)
 
 
 def small_enough(point: Scenario) -> tuple[Scenario, str]:
@@ -58,30 +58,33 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
     if change is None:
         return point, ""
     field, value = change
-    letter, asked = SYMBOL[field], number_text(getattr(point, field))
+    letter, value_text = SYMBOL[field], number_text(getattr(point, field))
     return replace(point, **{field: value}), (
-        f"Measured at {letter} = {number_text(value)}: your {letter} = {asked} is too large to be "
-        "run here."
+        f"Measured at {letter} = {number_text(value)}: your {letter} = {value_text} is too large "
+        "to be run here."
     )
 
 
-def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
+def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
     chosen = tuple(f.slug for f in fits if f.quick)
-    shown = replace(point, methods=chosen)
-    outcomes = run_here(shown) if chosen else []
-    start, usual = without_data(shown), default_methods(shown.problem, shown.level)
+    shown_point = replace(point, methods=chosen)
+    outcomes = run_here(shown_point) if chosen else []
+    start, usual = (
+        without_data(shown_point),
+        default_methods(shown_point.problem, shown_point.level),
+    )
     advised = advice(outcomes, usual, start)
     if not advised.ranked:
-        screen.say(WHICH, answer(fits), f"{fewer} {slow_ones(fits)}")
+        screen.say(QUESTION, answer(fits), f"{fewer} {slow_ones(fits)}")
         return
-    figure = race_figure(shown, outcomes, start, advised.choice, start_with(advised, start))
+    figure = race_figure(shown_point, outcomes, start, advised.choice, start_with(advised, start))
     shown_rows = [row.key for row in figure.ladder.rows]
     if is_phone():
         figure = with_names_above(figure)
-    screen.say(WHICH, figure.alt, f"{fewer} {why(advised, start)} {slow_ones(fits)}")
+    screen.say(QUESTION, figure.alt, f"{fewer} {reason_for(advised, start)} {slow_ones(fits)}")
     phone = {"left": 16, "height": 90 + PHONE_ROW * len(shown_rows)}
     screen.draw(figure, phone=phone, height=max(SIZE["height"], 90 + WIDE_ROW * len(shown_rows)))
-    screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown))
+    screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown_point))
     hidden = [method_card(m).name for m in chosen if m not in shown_rows]
     if hidden:
         screen.foot.caption(
@@ -95,54 +98,58 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
             on_click=STATE.change,
             args=({"method": advised.choice},),
         )
-        to_explore(shown, "Open this in Explore")
+        to_explore(shown_point, "Open this in Explore")
 
 
 def start_with(advised: Advice, start: float) -> str:
-    """Say which method to start with; `start` is the error without data.
+    """Say which method to start with; `start` is the error of an answer without data.
 
-    Where that is the smallest, nobody should start with a private method. Where it is 0 the truth
-    was put there (offset 0), and it is no yardstick.
+    If `start` is the smallest error, no private method is worth running. If it is 0, the truth was
+    placed at that answer (offset 0), and `start` is no yardstick.
     """
     if 0 < start <= advised.ranked[0][1]:
         return "Do not use the data here: always answering the centre of the set is better"
-    why = "it has the smallest measured error of the private methods"
+    reason = "it has the smallest measured error of the private methods"
     if len(advised.unbeaten) > 1:
-        why = f"no private method is measurably better in {TRIALS} runs"
-    return f"Start with {method_card(advised.choice).name}: {why}"
+        reason = f"no private method is measurably better in {TRIALS} runs"
+    return f"Start with {method_card(advised.choice).name}: {reason}"
 
 
-def why(advised: Advice, start: float) -> str:
-    """Say the numbers behind the advice."""
+def reason_for(advised: Advice, start: float) -> str:
+    """State the numbers behind the advice."""
     errors = dict(advised.ranked)
-    named = {m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()}
-    best, *others = errors
+    names_with_error = {
+        m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()
+    }
+    best, *rest = errors
     if 0 < start <= errors[best]:
         factor = errors[best] / start
-        much = f"{short_text(factor, 2)} times smaller than" if factor >= 1.05 else "no larger than"
-        return (
-            f"That answer has error {short_text(start)}, {much} the error of {named[best]}, the "
-            f"best of {len(errors)} private methods that were run. A private method pays off with "
-            "more records, fewer dimensions or a larger budget."
+        ratio_text = (
+            f"{short_text(factor, 2)} times smaller than" if factor >= 1.05 else "no larger than"
         )
-    if not others:
+        return (
+            f"That answer has error {short_text(start)}, {ratio_text} the error of "
+            f"{names_with_error[best]}, the best of {len(errors)} private methods that were run. A "
+            "private method pays off with more records, fewer dimensions or a larger budget."
+        )
+    if not rest:
         return "It is the only private method that was run here."
-    own = f"Mean error {short_text(errors[advised.choice])}"
-    smallest = f"{own}, the smallest of {len(errors)} private methods"
+    mean_error = f"Mean error {short_text(errors[advised.choice])}"
+    smallest = f"{mean_error}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:
-        same = [named[m] for m in advised.unbeaten if m != advised.choice]
+        same = [names_with_error[m] for m in advised.unbeaten if m != advised.choice]
         level = separated(same) if len(same) <= MOST_NAMED else f"{len(same)} others"
         is_usual = advised.choice != best
         usual = " Among equals, this page names the one whose curve Explore draws." * is_usual
-        first = own if is_usual else smallest
-        return f"{first}; {TRIALS} runs do not tell it apart from {level}.{usual}"
-    ratio = errors[others[0]] / (errors[best] or math.nan)
+        opening = mean_error if is_usual else smallest
+        return f"{opening}; {TRIALS} runs do not tell it apart from {level}.{usual}"
+    ratio = errors[rest[0]] / (errors[best] or math.nan)
     times = (
         "; next comes"
         if math.isnan(ratio)
         else f", {short_text(ratio, 2)} times smaller than that of"
     )
-    return f"{smallest}{times} {named[others[0]]}."
+    return f"{smallest}{times} {names_with_error[rest[0]]}."
 
 
 def slow_ones(fits: Sequence[Fit]) -> str:
@@ -151,9 +158,9 @@ def slow_ones(fits: Sequence[Fit]) -> str:
 
 
 def race_figure(
-    shown: Scenario, outcomes: Sequence[Outcome], start: float, best: str, alt: str
+    point: Scenario, outcomes: Sequence[Outcome], start: float, best: str, alt: str
 ) -> Figure:
-    """Return one row a method, the best on top: each run as a point, and the mean as a stroke."""
+    """Return one row per method, the best on top: each run is a point, the mean is a stroke."""
     table = frame(outcomes)
     groups = table[table["error"] > 0].groupby("method")["error"]
     errors = {str(method): [float(error) for error in group] for method, group in groups}
@@ -161,10 +168,10 @@ def race_figure(
     ordered = sorted(means, key=means.__getitem__, reverse=True)
     trial_rows = [trials_row(m, i, errors[m], means[m]) for i, m in enumerate(ordered, start=1)]
     lines, strokes = [line for row in trial_rows for line in row], [row[0] for row in trial_rows]
-    every = [x for line in lines for x in line.x]
+    values_on_axis = [x for line in lines for x in line.x]
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
-        every.append(start)
+        values_on_axis.append(start)
     rows = [
         ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best)
         for rank, line in enumerate(strokes, start=1)
@@ -174,9 +181,9 @@ def race_figure(
             Panel(
                 title="",
                 x=log_axis(
-                    words_for(shown.problem).error_axis.removesuffix(" (log)"),
-                    min(every) / 1.2,
-                    max(every) * 1.4,
+                    words_for(point.problem).error_axis.removesuffix(" (log)"),
+                    min(values_on_axis) / 1.2,
+                    max(values_on_axis) * 1.4,
                 ),
                 lines=lines,
             )
@@ -188,7 +195,7 @@ def race_figure(
 
 
 def with_names_above(figure: Figure) -> Figure:
-    """Return a race whose rows have names and means above them, in place of the ladder."""
+    """Return the figure with names and means above its rows instead of in a ladder."""
     (panel,) = figure.panels
     names = [
         Line(
@@ -239,20 +246,22 @@ def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> 
 
 
 def answer(fits: Sequence[Fit]) -> str:
-    """Say how many private methods are made for the case, and how many of them can run."""
-    made = [f for f in fits if method_card(f.slug).privacy != "none"]
-    runs = [f for f in made if f.runs]
+    """Say how many private methods there are for the problem, and how many of them can run."""
+    private_methods = [f for f in fits if method_card(f.slug).privacy != "none"]
+    runs = [f for f in private_methods if f.runs]
     if not runs:
         return "No private method for this problem can run at these settings"
-    if len(runs) == len(made):
+    if len(runs) == len(private_methods):
         return f"All {len(runs)} private methods for this problem can run at these settings"
-    return f"{len(runs)} of the {len(made)} private methods for this problem can run here"
+    return (
+        f"{len(runs)} of the {len(private_methods)} private methods for this problem can run here"
+    )
 
 
 # -- all of them --
 
 
-def all_part(screen: FirstScreen, scenario: Scenario) -> None:
+def draw_all_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Draw the table of all methods; a row leads to the page of its method."""
     fits = {fit.slug: fit for fit in fitting(comparison_point(scenario))}
     screen.say(

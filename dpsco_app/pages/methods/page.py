@@ -1,11 +1,11 @@
-"""Methods: which one when, and every one of them with a page of its own."""
+"""Methods: which one to choose, and a page for each of them."""
 
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.methods.method import method_page
-from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
+from dpsco_app.pages.methods.overview import QUESTION, draw_all_part, draw_which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
 from dpsco_app.parts.page import draw_parts
@@ -18,22 +18,22 @@ TAB = "methods_tab"
 
 def page() -> None:
     draw_views("methods")
-    draw_page(STATE, {WHOLE: _draw}, {WHOLE: WHICH})
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the parts of the page, the selector of the method that is told, and what is chosen."""
+    """Draw the choice of parts, the menu of methods, and the chosen part or method."""
     st.session_state[TAB] = "all" if view.method else view.part
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="bottom", key="methods_choices"),
     ):
-        draw_parts(PARTS, TAB, on_change=_turn)
+        draw_parts(PARTS, TAB, on_change=_take_part)
         if st.session_state[TAB] == "all":
             st.selectbox(
                 "Method",
                 ("", *METHOD_SLUGS),
-                format_func=_named,
+                format_func=_option_name,
                 key=STATE.key("method"),
                 label_visibility="collapsed",
                 width=420,
@@ -41,12 +41,12 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     if view.method:
         method_page(screen, view.method, scenario)
     else:
-        {"which": which_part, "all": all_part}[view.part](screen, scenario)
+        {"which": draw_which_part, "all": draw_all_part}[view.part](screen, scenario)
 
 
-def _turn() -> None:
+def _take_part() -> None:
     STATE.change({"part": st.session_state[TAB], "method": ""})
 
 
-def _named(slug: str) -> str:
+def _option_name(slug: str) -> str:
     return f"{method_card(slug).name} ({family(slug).lower()})" if slug else "All of them"

@@ -17,7 +17,7 @@ PARTS = {"which": "Which one", "all": "Every method"}
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("which", one_of, tuple(PARTS))
-    # the slug of the method that is told, among all of them; empty for the table
+    # the slug of the method whose page is shown; empty for the table of all
     method: str = checked("", one_of, ("", *METHOD_SLUGS))
 
 

@@ -54,12 +54,14 @@ GUIDE = """
 
 
 def guide() -> str:
-    """Return how to choose, with the methods that say of themselves that they belong there."""
+    """Return how to choose a method; each paragraph lists the methods whose cards fit it."""
     private = [m.card for m in METHODS if m.card.privacy != "none"]
     users = [card for card in private if card.level == "user"]
-    named = {card.slug.replace(".", "_").replace("-", "_"): f"**{card.name}**" for card in private}
+    names_by_key = {
+        card.slug.replace(".", "_").replace("-", "_"): f"**{card.name}**" for card in private
+    }
     return GUIDE.format(
-        **named,
+        **names_by_key,
         chosen=listed(card.name for card in private if card.private_radius),
         pure=listed(card.name for card in private if "pure" in card.budgets),
         approx=listed(card.name for card in private if card.budgets == ("approx",)),
@@ -69,18 +71,20 @@ def guide() -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list in a sentence, those of one method's variants once.
+    """Return names as a list in a sentence, with the variants of a method named once.
 
     Examples
     --------
     >>> listed(["Filtered SGD", "Filtered gradients", "Filtered gradients, smoothed"])
     '**Filtered SGD** and **Filtered gradients**'
     """
-    every = list(names)
-    first = [name for name in every if name.split(",")[0] not in every or "," not in name]
-    *most, last = (f"**{name}**" for name in first)
-    comma = ";" if any("," in name for name in first) else ","
-    return f"{f'{comma} '.join(most)} and {last}" if most else last
+    all_names = list(names)
+    shortened = [
+        name for name in all_names if name.split(",")[0] not in all_names or "," not in name
+    ]
+    *initial, final = (f"**{name}**" for name in shortened)
+    comma = ";" if any("," in name for name in shortened) else ","
+    return f"{f'{comma} '.join(initial)} and {final}" if initial else final
 
 
 def family(slug: str) -> str:
@@ -92,7 +96,7 @@ def family(slug: str) -> str:
     return "Optimisers" if card.geometry == "l2" else "Optimisers, other norms"
 
 
-def about(entry: Erratum) -> str:
-    """Return what an erratum is about, in the words of its slug."""
+def topic(entry: Erratum) -> str:
+    """Return the topic of an erratum, in the words of its slug."""
     words = entry.slug.split(".")[1].replace("-", " ")
     return words[0].upper() + words[1:]

@@ -19,9 +19,9 @@ from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
 from dpsco_core.explain.methods.cancelling import Cancelling, cancelling
 
-SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
-MUCH = 1.3  # a ratio of risks that is worth a headline
-SEEN = 5e-3  # a share of the error that is worth a word
+SHOWN_ERROR = 3.0  # the figure ends at this multiple of the least error
+NOTABLE_RATIO = 1.3  # a ratio of risks that is worth a headline
+NOTABLE_SHARE = 5e-3  # a share of the error that is worth a word
 
 
 # -- the run ------------------------------------------------------------------------------------
@@ -48,11 +48,11 @@ def path_title(
         return gain
     if clipped is None or clipped.final <= 0:
         ratio = private.final / exact.final
-        if ratio < MUCH:
+        if ratio < NOTABLE_RATIO:
             return f"{gain}, as much as without privacy"
         return f"{gain}; without privacy it would end {_lower(ratio)}"
     noise, clipping = private.final / clipped.final, clipped.final / exact.final
-    if max(noise, clipping) < MUCH:
+    if max(noise, clipping) < NOTABLE_RATIO:
         return f"{gain}: neither noise nor clipping costs much in it"
     # Costs add up, as in the figure of the four parts.
     if private.final - clipped.final >= clipped.final - exact.final:
@@ -66,13 +66,13 @@ def path_title(
 
 def noise_gain(parts: ErrorParts, radius: float) -> float:
     """Return how many times lower the mean risk at a radius is without noise."""
-    *others, noise = parts.at(radius)
-    return 1 + noise / sum(others) if sum(others) > 0 else math.inf
+    *noiseless, noise = parts.at(radius)
+    return 1 + noise / sum(noiseless) if sum(noiseless) > 0 else math.inf
 
 
 def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
     """Return why a clipped run ends below one without clipping, where it does; else nothing."""
-    if clipped is None or exact is None or clipped.final * MUCH > exact.final:
+    if clipped is None or exact is None or clipped.final * NOTABLE_RATIO > exact.final:
         return ""
     return (
         f"In this run clipping helps even without noise: what would be released has "
@@ -82,12 +82,12 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
 
 
 def _lower(ratio: float) -> str:
-    """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
+    """Return how many times lower a risk is; beyond a million times it counts as 0."""
     return f"{short_text(ratio, 2)} times lower" if ratio < 1e6 else "at the best possible"
 
 
 def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
-    """Return the excess risk along each run, a run and a step a row; the answer comes last."""
+    """Return the excess risk along each run, one row per step; the answer comes last."""
     rows = []
     for line in lines:
         steps = line.path.steps.tolist()
@@ -109,12 +109,12 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
     regions, base = [], {1: np.zeros(len(x)), -1: np.zeros(len(x))}
     for name in PARTS:
         value = getattr(parts, name)
-        for sign, below in base.items():
+        for sign, stacked in base.items():
             part = np.maximum(sign * value, 0.0)
             if sign == -1 and not part.any():
                 continue
-            base[sign] = below + part
-            ends = sorted((sign * below, sign * base[sign]), key=lambda edge: float(edge.sum()))
+            base[sign] = stacked + part
+            ends = sorted((sign * stacked, sign * base[sign]), key=lambda edge: float(edge.sum()))
             colour = PART_COLOURS[name]
             regions.append(
                 Region(
@@ -151,7 +151,7 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
 
 
 def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
-    """Return the parts at the radius that is shown, in the order of the stack."""
+    """Return the parts at the chosen radius, in the order of the stack."""
     rows, end = [], 0.0
     for name, value in zip(PARTS, parts.at(radius), strict=True):
         thick = max(float(getattr(parts, name)[-1]), 0.0)
@@ -180,25 +180,25 @@ def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
 
 
 def parts_title(parts: ErrorParts, radius: float) -> str:
-    """Return which radius is best, and what the one that is shown loses against it."""
+    """Return which radius is best, and how much worse the chosen one is."""
     total, best = parts.total, int(parts.total.argmin())
     chosen = int(np.abs(np.log(parts.radii / radius)).argmin())
     if best in (0, len(total) - 1):
-        where = "largest" if best else "smallest"
-        return f"The {where} radius is best here: the bend lies outside the figure"
+        extreme = "largest" if best else "smallest"
+        return f"The {extreme} radius is best here: the bend lies outside the figure"
     best_radius = short_text(parts.radii[best], 2)
     if chosen == best:
         return f"Radius {best_radius}, the one that is shown, is best"
     loss = float(total[chosen] / total[best]) - 1
-    more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
-    return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {more}"
+    excess = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
+    return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {excess}"
 
 
 def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
     """Return what happens at a radius, in one sentence with its numbers."""
     share = share_clipped(norms, radius)
-    who = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
-    sentence = f"At radius **{short_text(radius, 2)}** and the best parameter, {who} clipped"
+    subject = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
+    sentence = f"At radius **{short_text(radius, 2)}** and the best parameter, {subject} clipped"
     values = () if parts is None else parts.at(radius)
     total = sum(values)
     if total <= 0:
@@ -207,7 +207,7 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     clauses = [
         f"{name} {'makes' if s > 0 else 'reduces it by'} **{percent(abs(s))}**"
         for s, name in sorted(shares, reverse=True)
-        if abs(s) > SEEN
+        if abs(s) > NOTABLE_SHARE
     ]
     clauses[0] += f" of the mean error (**{short_text(total, 2)}**)"
     return f"{sentence}; " + ", ".join(clauses) + "."
@@ -257,14 +257,15 @@ def noise_figure(noise: Cancelling) -> Figure:
 
 
 def noise_sentence(steps: int) -> str:
-    """Say what the lines of noise that cancels are, and what it is at the steps of the run."""
-    own = cancelling(steps)
-    cancels, alone, in_step = (
-        short_text(float(std[-1]), 2) for std in (own.sum_std, own.independent_std, own.step_std)
+    """Explain the lines of correlated noise, with their values at the steps of the run."""
+    noise = cancelling(steps)
+    cancels, independent, in_step = (
+        short_text(float(std[-1]), 2)
+        for std in (noise.sum_std, noise.independent_std, noise.step_std)
     )
     return (
         "Thick: the standard deviation; thin: one path. The unit is the noise that hides a step "
         f"alone; both kinds are equally private. This run takes {steps} "
-        f"step{'s' * (steps > 1)}: {cancels} with noise that cancels, {alone} without. A step by "
-        f"itself has more noise then, {in_step}: the gain is in the sum."
+        f"step{'s' * (steps > 1)}: {cancels} with noise that cancels, {independent} without. A "
+        f"step by itself has more noise then, {in_step}: the gain is in the sum."
     )

@@ -39,7 +39,7 @@ from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
-FEW_STEPS = 100  # fewer show little of how noise grows
+FEW_STEPS = 100  # the least number of steps that shows how noise grows
 PLAYER = "one_run_player"
 RADIUS = STATE.key("radius")
 
@@ -55,15 +55,15 @@ def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
         screen.controls,
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
     ):
-        scenario = _single(visited, view)
+        scenario = _draw_method_menu(visited, view)
     point = canonical(replace(scenario, axis=None, grid=()))
-    # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
+    # The run of clipped gradients is computed again at the radius that the visitor drags to.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
-    runs, played = _path(scenario, point, screen, factor)
+    runs, played = _draw_path(scenario, point, screen, factor)
     if runs:
-        _noise_part(point, scenario.methods[0])
+        _draw_noise_part(point, scenario.methods[0])
     st.markdown(INTRODUCTION)
-    parts = _radius_part(scenario, point, dragged=played)
+    parts = _draw_radius_part(scenario, point, dragged=played)
     if "clipped" in runs and parts:
         screen.say(QUESTION, _title(point, runs, factor, parts), NOT_PRIVATE)
     if runs:
@@ -75,53 +75,57 @@ def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
     fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
 
 
-def _single(scenario: Scenario, view: View) -> Scenario:
-    """Return the scenario with the method that is shown alone, and few trials; draw its control."""
-    shown, known = chosen(scenario, view), offered(scenario)
-    if len(known) > 1:
+def _draw_method_menu(scenario: Scenario, view: View) -> Scenario:
+    """Draw the choice of the method; return the scenario with it alone, and with few trials."""
+    method, methods = chosen(scenario, view), offered(scenario)
+    if len(methods) > 1:
         key = STATE.key("method")
-        st.session_state[key] = shown
+        st.session_state[key] = method
         st.selectbox(
             "Optimiser whose run is taken apart",
-            known,
+            methods,
             width=250,
             label_visibility="collapsed",
             format_func=lambda slug: method_card(slug).name,
             key=key,
             help="The error by clip radius, below, is that of clipped gradients.",
         )
-    return replace(scenario, methods=(shown,), trials=min(scenario.trials, MOST_TRIALS))
+    return replace(scenario, methods=(method,), trials=min(scenario.trials, MOST_TRIALS))
 
 
-def _path(
+def _draw_path(
     scenario: Scenario,
     point: Scenario,
     screen: FirstScreen,
     factor: float,
 ) -> tuple[dict[str, RiskPath], bool]:
-    """Draw the run; return the runs that are shown, and whether they are played."""
+    """Draw the run; return the runs of the picture, and whether it can be played."""
     (method,) = scenario.methods
     try:
         runs = single_runs(point, method, factor)
     except NotApplicable as refused:
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
-        _refuse(method, refused, "path")
+        _draw_refusal(method, refused, "path")
         return {}, False
     title = _title(point, runs, factor)
-    at, name = "", method_card(method).name
+    radius_text, name = "", method_card(method).name
     whose_radius = (
         " The clip radius that you can drag is that of clipped gradients: it does not change this "
         f"run, which is of {inside(name)}."
     )
     if method == CLIPPED:
-        at = _radius(point, factor)
+        radius_text = _radius(point, factor)
         whose_radius = ""
     screen.say(QUESTION, title, NOT_PRIVATE + whose_radius)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
     looks = {
-        "private": (f"private run ({at})" if at else "private run", colour_of(method), ""),
+        "private": (
+            f"private run ({radius_text})" if radius_text else "private run",
+            colour_of(method),
+            "",
+        ),
         "clipped": ("same, no noise", PART_COLOURS["bias"], "8 4"),
         "exact": (
             "gradient descent, no privacy" if relative else "same, no noise, no clipping",
@@ -136,7 +140,7 @@ def _path(
     setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
     player = None
     if has_frames(runs["private"]):
-        seen = frames_of(point, method, factor)
+        frames = frames_of(point, method, factor)
         data = {
             "identity": f"{method} {point.to_query()}",
             "title": title,
@@ -146,11 +150,11 @@ def _path(
             "follows": method == CLIPPED,
         }
 
-        def keep() -> None:  # what stands below follows the radius where the hand has left it
+        def keep() -> None:  # the figures below follow the radius at which the handle was dropped
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
-        draw_run(seen, lines, PLAYER, keep, **data)
-        player = partial(run_page, seen, lines, dark=is_dark(), **data)
+        draw_run(frames, lines, PLAYER, keep, **data)
+        player = partial(run_page, frames, lines, dark=is_dark(), **data)
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)
@@ -165,7 +169,7 @@ def _title(
     factor: float,
     parts: anatomy.ErrorParts | None = None,
 ) -> str:
-    """Return what a run shows, at its radius if it has one; its mean, too, once it is known."""
+    """Return the takeaway of a run, with its radius, if it has one, and its mean, once known."""
     gain = None if parts is None else figures.noise_gain(parts, factor * parts.chosen)
     title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"), gain)
     return f"At {_radius(point, factor)}, {inside(title)}" if "clipped" in runs else title
@@ -175,19 +179,19 @@ def _radius(point: Scenario, factor: float) -> str:
     return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 
-def _noise_part(point: Scenario, method: str) -> None:
-    """Draw what is left of noise that is correlated from step to step, if the run has any."""
+def _draw_noise_part(point: Scenario, method: str) -> None:
+    """Draw how noise cancels that is correlated from step to step, if the run has any."""
     plan = planned(point, method)
     if not (isinstance(plan, DescentPlan) and isinstance(plan.descent, PrefixSums)):
         return
-    own = plan.descent.descents[-1].steps
+    steps = plan.descent.descents[-1].steps
     FirstScreen("one_run_noise").show_below(
-        figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed)), height=360
+        figures.noise_figure(cancelling(max(steps, FEW_STEPS), point.seed)), height=360
     )
-    st.caption(figures.noise_sentence(own))
+    st.caption(figures.noise_sentence(steps))
 
 
-def _refuse(method: str, refused: NotApplicable, key: str) -> None:
+def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
     (refusal,) = grouped([(method, str(refused), refused.changes)])
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
@@ -197,22 +201,22 @@ def _refuse(method: str, refused: NotApplicable, key: str) -> None:
 
 def _change(refusal: Refusal) -> None:
     session = visit.current()
-    before = session.scenario
-    made = changed(before, refusal)
-    session.show(made)
-    new = [m for m in made.methods if m not in before.methods]
-    if new:
-        STATE.change({"method": new[0]})
+    old = session.scenario
+    new_scenario = changed(old, refusal)
+    session.show(new_scenario)
+    new_methods = [m for m in new_scenario.methods if m not in old.methods]
+    if new_methods:
+        STATE.change({"method": new_methods[0]})
 
 
-def _radius_part(
+def _draw_radius_part(
     scenario: Scenario, point: Scenario, *, dragged: bool
 ) -> anatomy.ErrorParts | None:
     """Draw the parts of the error, and the radius unless it is `dragged`; return them."""
     try:
         _, chosen = anatomy.clipped_plan(point)
     except NotApplicable as refused:
-        _refuse(CLIPPED, refused, "radius")
+        _draw_refusal(CLIPPED, refused, "radius")
         return None
     if not dragged:
         slider(
@@ -228,12 +232,12 @@ def _radius_part(
         )
     radius = st.session_state[RADIUS] * chosen
     sentence = st.container(key="one_run_sentence").empty()
-    second = FirstScreen("one_run_parts")
-    parts = _parts(point, scenario.trials, second.controls)
+    parts_screen = FirstScreen("one_run_parts")
+    parts = _split_error(point, scenario.trials, parts_screen.controls)
     sentence.markdown(figures.radius_sentence(gradient_norms(point), parts, radius))
     if parts is None:
         return None
-    second.show_below(
+    parts_screen.show_below(
         figures.parts_figure(parts, radius),
         lambda: figures.parts_table(parts),
         setting=setting_line(replace(scenario, axis=None, grid=())),
@@ -245,7 +249,7 @@ def _radius_part(
     return parts
 
 
-def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
+def _split_error(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
     """Return the parts of the error, with progress while they are computed; None if too heavy."""
     seconds = len(anatomy.FACTORS) * trials * anatomy.split_seconds(point)
     if seconds > LONGEST_SECONDS:
@@ -257,9 +261,9 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.Error
     bar = place.empty()
     pace = Pace(FIRST_BAR_SECONDS)
     splits: list[list[Split]] = [[] for _ in range(trials)]
-    for done, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
+    for count, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
         if pace.due():  # a click on any control stops the work here
-            bar.progress(done / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
+            bar.progress(count / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
         splits[trial].append(error_split(point, factor, trial))
     bar.empty()
     return anatomy.gather(point, anatomy.FACTORS, splits)

@@ -1,4 +1,4 @@
-"""What the controls of One run and address hold beside the scenario."""
+"""The state of the view One run, besides the scenario."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -46,9 +46,9 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
 
 
 def chosen(scenario: Scenario, view: View) -> str:
-    known = offered(scenario)
-    first = CLIPPED if CLIPPED in known or not known else known[0]
-    return view.method if view.method in known else first
+    methods = offered(scenario)
+    default = CLIPPED if CLIPPED in methods or not methods else methods[0]
+    return view.method if view.method in methods else default
 
 
 STATE = PageState(

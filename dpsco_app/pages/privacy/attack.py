@@ -16,7 +16,7 @@ from dpsco_core.audit.attacks import Attack
 from dpsco_core.catalogue import method_card
 from dpsco_core.privacy.tradeoff import TradeoffCurve
 
-ACCEPTED = 0.01  # the share of false alarms in the sentence on odds
+ACCEPTED = 0.01  # the share of false alarms in the headline
 SHARES = np.concatenate([np.geomspace(1e-6, 1e-2, 30)[:-1], np.linspace(0.01, 1, 100)])
 
 
@@ -111,21 +111,21 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
 
 
 def title_attack(curve: TradeoffCurve, achieved: Attack) -> str:
-    """Return the answer: whether the attack beats the claim, or what the claim leaves anyone."""
+    """Return whether the attack refutes the claim, or else what the claim allows any attack."""
     if achieved.refutes:
         return (
             f"Caught: the attack misses at most {_percent(achieved.miss_interval[1])}, and the "
             f"claim allows no fewer than {_percent(achieved.least_misses)}"
         )
-    least = float(curve.misses(np.array(ACCEPTED)))
+    least_missed = float(curve.misses(np.array(ACCEPTED)))
     return (
         f"An attacker who accuses 1 in {1 / ACCEPTED:.0f} others misses at least "
-        f"{_percent(least)} of the true cases"
+        f"{_percent(least_missed)} of the true cases"
     )
 
 
 def said_attack(achieved: Attack, method: str, fault: str) -> str:
-    """Return what was run, and how sure the box is."""
+    """Return how the attack was run, and the confidence of its box."""
     broken = f", {fault.lower()}" if fault else ""
     verdict = (
         "its upper right corner lies in the red region"

@@ -1,4 +1,4 @@
-"""Audits on the page Privacy: each runs by itself where it is short, and is kept."""
+"""Audits on the page Privacy: short ones run at once, and their findings are stored."""
 
 from dataclasses import replace
 
@@ -26,19 +26,19 @@ def _estimate(task: Audit) -> float:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> dict[Audit, AuditFindings]:
-    """Return the last audits of all sessions, by what was audited."""
+def _stored_audits() -> dict[Audit, AuditFindings]:
+    """Return the latest findings of all sessions, by their audit."""
     return {}
 
 
-def ran(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
-    """Return what an audit has found; None while it waits for its button, or is cancelled."""
-    kept, seconds = _kept(), _estimate(task)
-    if task in kept:
-        return kept[task]
+def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
+    """Return the findings of an audit; None while it waits for its button, or if cancelled."""
+    stored, seconds = _stored_audits(), _estimate(task)
+    if task in stored:
+        return stored[task]
     with place:
         if seconds > MOST_SECONDS:
-            _refuse(task, seconds)
+            _draw_refusal(task, seconds)
             return None
         waits = seconds > AT_ONCE_SECONDS
         if waits and st.session_state.get(RUNNING) != task:
@@ -48,24 +48,24 @@ def ran(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
         if waits:
             st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
         bar = st.empty()
-    pace, last = Pace(0.3), None
+    pace, latest = Pace(0.3), None
     for runs, result in audit_steps(task):
-        last = result or last
+        latest = result or latest
         if pace.due():
-            proven = "" if last is None else f": ε is at least {last.epsilon_lower_bound:.2f}"
+            proven = "" if latest is None else f": ε is at least {latest.epsilon_lower_bound:.2f}"
             bar.progress(runs / task.runs, f"{runs:,} of {task.runs:,} runs{proven}")
     bar.empty()
-    assert last is not None
-    kept[task] = last
-    if len(kept) > KEPT_AUDITS:
-        del kept[next(iter(kept))]
-    if waits:  # without its buttons
+    assert latest is not None
+    stored[task] = latest
+    if len(stored) > KEPT_AUDITS:
+        del stored[next(iter(stored))]
+    if waits:  # the next run of the page draws no buttons
         st.session_state[RUNNING] = None
         st.rerun()
-    return last
+    return latest
 
 
-def _refuse(task: Audit, seconds: float) -> None:
+def _draw_refusal(task: Audit, seconds: float) -> None:
     fitting = [runs for runs in OPTIONS["runs"] if runs * seconds / task.runs <= MOST_SECONDS]
     nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
     st.info(

@@ -27,8 +27,8 @@ from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.recipe.ledgers import Spending
 
 MOST_BARS = 14
-LEAST_BARS = 5  # bars that there is room for at least
-HIGHEST = 1e6  # what is above it is as good as no privacy
+LEAST_BARS = 5  # the least number of bars that the figure has room for
+HIGHEST = 1e6  # an epsilon above this is as good as no privacy
 # How the arguments look, the loosest first: a hue of the methods, and a dash.
 LOOKS: tuple[tuple[str, Dash], ...] = (
     ("grey", "longdash"),
@@ -40,32 +40,38 @@ LOOKS: tuple[tuple[str, Dash], ...] = (
 
 
 def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
-    """Return the shares of a ledger's entries as bars, those that are alike as one."""
-    shown = rows[:MOST_BARS]
+    """Return the shares of a ledger's entries as bars; equal entries share a bar."""
+    drawn_rows = rows[:MOST_BARS]
     bars, names = [], []
-    for i, row in enumerate(shown):
+    for i, row in enumerate(drawn_rows):
         times = f", {row.count:,} releases" if row.count > 1 else ""
-        where = "" if row.records == "all records" else f" ({row.records})"
+        part_of_data = "" if row.records == "all records" else f" ({row.records})"
         colour = IMPOSSIBLE.ink if row.flawed else colour_of(method)
         y, share = float(-i), 100 * row.share
         bar = Line(
             key=f"entry {i}",
-            name=f"{row.label}{times}{where}",
+            name=f"{row.label}{times}{part_of_data}",
             x=[0.0, share],
             y=[y, y],
             colour=METHODS["grey"] if row.mechanism == "noisy test" else colour,
             width=16,
-            hover=[f"{row.label}{where}: {share:.3g} %"] * 2,
+            hover=[f"{row.label}{part_of_data}: {share:.3g} %"] * 2,
         )
         thread = replace(bar, x=[share, 100.0], width=0.5, hover=[], opacity=0.4)
         bars += [thread, bar]
         names.append(ladder_row(bar, f"{share:.3g} %" + ", flawed" * row.flawed, y))
-    more = f"; {len(rows) - len(shown):,} more are in the table" if len(rows) > len(shown) else ""
+    remainder = (
+        f"; {len(rows) - len(drawn_rows):,} more are in the table"
+        if len(rows) > len(drawn_rows)
+        else ""
+    )
     ticks = [(float(x), f"{x} %") for x in range(0, 101, 20)]
-    across = Axis(title=f"Share of what was spent{more}", low=0, high=100, ticks=ticks, log=False)
+    x_axis = Axis(
+        title=f"Share of what was spent{remainder}", low=0, high=100, ticks=ticks, log=False
+    )
     return Figure(
-        panels=[Panel(title="", x=across, lines=bars)],
-        y=Axis(title="", low=0.6 - max(len(shown), LEAST_BARS), high=1.2, ticks=[], log=False),
+        panels=[Panel(title="", x=x_axis, lines=bars)],
+        y=Axis(title="", low=0.6 - max(len(drawn_rows), LEAST_BARS), high=1.2, ticks=[], log=False),
         ladder=Ladder(title="Released", columns=["share"], rows=names),
         alt=title,
     )
@@ -77,16 +83,18 @@ def compared_figure(
     titles: tuple[str, str],
     alt: str,
     *,
-    told: str = "ε",  # what the ladder tells of the points: how high they are, or where
-    across: bool = False,
+    column: str = "ε",  # what the ladder tells of the points: how high they are, or where
+    shows_x: bool = False,
 ) -> Figure:
-    """Return what several arguments prove, as lines, and a point of each that is at hand."""
-    seen = {name: (list(x), [_within(v) for v in y]) for name, (x, y) in curves.items()}
-    points = {name: point for name, point in marks.items() if math.isfinite(_within(point[1]))}
-    heights = [v for _, y in seen.values() for v in y if v > 0] + [y for _, y in points.values()]
-    places = [v for x, _ in seen.values() for v in x]
+    """Return what several arguments prove, as lines, each with the point of the scenario."""
+    drawn_curves = {name: (list(x), [_in_range(v) for v in y]) for name, (x, y) in curves.items()}
+    points = {name: point for name, point in marks.items() if math.isfinite(_in_range(point[1]))}
+    heights = [v for _, y in drawn_curves.values() for v in y if v > 0] + [
+        y for _, y in points.values()
+    ]
+    places = [v for x, _ in drawn_curves.values() for v in x]
     lines, rows = [], []
-    for (name, (x, y)), (hue, dash) in zip(seen.items(), LOOKS, strict=False):
+    for (name, (x, y)), (hue, dash) in zip(drawn_curves.items(), LOOKS, strict=False):
         line = Line(
             key=name,
             name=name,
@@ -103,18 +111,18 @@ def compared_figure(
             a, b = points[name]
             mark = replace(line, key=f"{name} here", x=[a], y=[b], width=0, symbol="circle")
             lines.append(replace(mark, size=11, hover=[f"here: {short_text(a)}, {b:.4g}"]))
-            value = f"{a if across else b:.3g}"
+            value = f"{a if shows_x else b:.3g}"
         if positive := [v for v in y if v > 0]:
             rows.append(ladder_row(line, value, positive[-1]))
     return Figure(
         panels=[Panel(title="", x=log_axis(titles[0], min(places), max(places)), lines=lines)],
         y=log_axis(titles[1], min(heights) / 1.5, max(heights) * 2.5),
-        ladder=Ladder(title="Here", columns=[told], rows=rows),
+        ladder=Ladder(title="Here", columns=[column], rows=rows),
         alt=alt,
     )
 
 
-def _within(value: float | None) -> float:
+def _in_range(value: float | None) -> float:
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 
@@ -124,7 +132,7 @@ def audit_figure(task: Audit, result: AuditFindings, alt: str) -> Figure:
     best = result.best_so_far
     high = 1.25 * max(claim, *best)
     ends = [runs[0], float(task.runs)]
-    beyond = Region(
+    region = Region(
         key="claim",
         name="the claim",
         x=ends,
@@ -155,18 +163,18 @@ def audit_figure(task: Audit, result: AuditFindings, alt: str) -> Figure:
         swatch="edge",
     )
     proven = ladder_row(line, f"{best[-1]:.2f}", best[-1])
-    at = f" at δ = {number_text(result.delta)}" if result.delta else ""
+    delta_text = f" at δ = {number_text(result.delta)}" if result.delta else ""
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=log_axis("Runs of the mechanism, half on each neighbour", *ends),
-                regions=[beyond],
+                regions=[region],
                 lines=[line],
                 words=[words],
             )
         ],
-        y=linear_axis(f"What the runs prove of ε{at}", 0, high),
+        y=linear_axis(f"What the runs prove of ε{delta_text}", 0, high),
         ladder=Ladder(title="What is known", columns=["ε"], rows=[claimed, proven]),
         alt=alt,
     )
@@ -184,9 +192,9 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
         x, y = outline(edges, counts.tolist())
         line = Line(key=name, name=name, x=x, y=y, colour=METHODS[hue], fill=0.18)
         top = int(counts.argmax())
-        named = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
+        label_point = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
         side = -12 if edges[top] < 0 else 12
-        lines += [line, replace(named, key=f"{name}, its name", label=name, away=(side, 10))]
+        lines += [line, replace(label_point, key=f"{name}, its name", label=name, away=(side, 10))]
     event = upright(samples.threshold, 0, high, "event →" if samples.is_above else "← event")
     ends = [*edges[:: len(edges) - 1], samples.threshold]
     return Figure(

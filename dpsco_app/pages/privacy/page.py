@@ -17,7 +17,7 @@ from dpsco_app.pages.privacy.attack import (
     said_readings,
     title_attack,
 )
-from dpsco_app.pages.privacy.audit import command, ran
+from dpsco_app.pages.privacy.audit import command, run_audit
 from dpsco_app.pages.privacy.figures import (
     audit_figure,
     audit_table,
@@ -41,7 +41,7 @@ from dpsco_app.pages.privacy.state import (
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.export import Table
-from dpsco_app.parts.page import Asked, draw_parts, sliders, to_explore
+from dpsco_app.parts.page import SliderOptions, draw_parts, sliders, to_explore
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.audit.attacks import attack
 from dpsco_core.audit.engine import CONFIDENCE
@@ -79,7 +79,7 @@ COLUMNS = {
     ),
 }
 # What the parts ask for beside the scenario's budget: the label, values and help of each slider.
-ASKED: dict[str, Asked] = {
+SLIDER_OPTIONS: dict[str, SliderOptions] = {
     "read_at": ("Read ε at δ (delta)", OPTIONS["read_at"], None),
     "records": ("Records", OPTIONS["records"], None),
     "batch": ("Records in the batch", OPTIONS["batch"], None),
@@ -94,14 +94,14 @@ SLIDERS: dict[str, tuple[str, ...]] = {
     "shuffle": ("records",),
     "subsample": ("records", "batch", "releases"),
 }
-kept = partial(
+cache_result = partial(
     st.cache_data,
     max_entries=200,
     show_spinner=False,
     hash_funcs={Point: repr, Scenario: lambda s: s.to_json()},
 )
 _curves, _composed, _shuffled, _batches, _account = (
-    kept()(f) for f in (epsilon_curves, composed, shuffling, subsampling_curve, account)
+    cache_result()(f) for f in (epsilon_curves, composed, shuffling, subsampling_curve, account)
 )
 
 
@@ -112,12 +112,12 @@ def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Tab
 # -- the calculator -----------------------------------------------------------------------------
 
 
-def _tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw one tool of the calculator: what its arguments prove of the scenario's budget."""
     point = point_of(view, scenario)
-    asked = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
+    names = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
     with screen.controls:
-        sliders(STATE, st.columns(4), {name: ASKED[name] for name in asked})
+        sliders(STATE, st.columns(4), {name: SLIDER_OPTIONS[name] for name in names})
     figure, text = TOOLS[view.part](view, point)
     _show(screen, view, figure, text, None)
     if view.part == "convert":
@@ -134,21 +134,21 @@ def _convert(_: View, point: Point) -> tuple[Figure, str]:
         {names[c.name]: (c.rho, c.epsilon) for c in converted},
         ("zCDP parameter ρ", "ε at the chosen δ"),
         words.title_conversions(point, converted),
-        told="ρ" if point.kind == "approx" else "ε",
-        across=point.kind == "approx",
+        column="ρ" if point.kind == "approx" else "ε",
+        shows_x=point.kind == "approx",
     )
     return figure, words.said_noise(point, converted)
 
 
 def _compose(view: View, point: Point) -> tuple[Figure, str]:
-    at, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
+    composition, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
     names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
     rows = [_composed(point, k) for k in counts]
     figure = compared_figure(
         {name: (counts, [getattr(row, key) for row in rows]) for key, name in names.items()},
-        {name: (at.releases, getattr(at, key)) for key, name in names.items()},
+        {name: (composition.releases, getattr(composition, key)) for key, name in names.items()},
         ("Releases k", "ε of all of them"),
-        words.title_composed(at),
+        words.title_composed(composition),
     )
     return figure, ""
 
@@ -166,7 +166,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
         {name: (view.records, routes[i].noise_multiplier) for i, name in enumerate(names)},
         ("Shuffled records", "Noise over sensitivity"),
         words.title_shuffled(view.records, routes),
-        told="noise",
+        column="noise",
     )
     return figure, ""
 
@@ -174,22 +174,29 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
     point = approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
-    made, many = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
-    sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
-    one, all_of_them = "one release on a secret batch", f"{view.releases:,} Gaussian releases"
-    quoted, here = "linear bound q(exp ε − 1)", float(np.interp(view.batch, sizes, linear))
+    single, epsilon_of_all = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
+    sizes, exact, linear, composed_values = _batches(*budget, view.records, view.releases)
+    single_name, all_of_them = (
+        "one release on a secret batch",
+        f"{view.releases:,} Gaussian releases",
+    )
+    quoted, linear_value = "linear bound q(exp ε − 1)", float(np.interp(view.batch, sizes, linear))
     figure = compared_figure(
-        {all_of_them: (sizes, together), quoted: (sizes, linear), one: (sizes, exact)},
         {
-            all_of_them: (view.batch, many),
-            quoted: (view.batch, here),
-            one: (view.batch, made.epsilon),
+            all_of_them: (sizes, composed_values),
+            quoted: (sizes, linear),
+            single_name: (sizes, exact),
+        },
+        {
+            all_of_them: (view.batch, epsilon_of_all),
+            quoted: (view.batch, linear_value),
+            single_name: (view.batch, single.epsilon),
         },
         ("Records in the batch", "ε"),
-        words.title_subsampled(view, point.epsilon, made, many),
+        words.title_subsampled(view, point.epsilon, single, epsilon_of_all),
     )
     return figure, words.said_subsampled(
-        view, made, (many, point.delta), composed(point, view.releases).exact
+        view, single, (epsilon_of_all, point.delta), composed(point, view.releases).exact
     )
 
 
@@ -198,7 +205,7 @@ TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsamp
 # -- a run's ledger, and the audit --------------------------------------------------------------
 
 
-def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the ledger of one run."""
     offered = private(scenario)
     if not offered:
@@ -227,40 +234,41 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     to_explore(replace(run, trials=5), "Open this run in Explore")
 
 
-def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the audit of a mechanism."""
     with screen.controls:
-        first, second, third = st.columns([3, 5, 6])
-    with screen.foot if is_phone() else third:  # the figure comes first
+        left, middle, right = st.columns([3, 5, 6])
+    with screen.foot if is_phone() else right:  # the figure comes first
         rest = st.columns(3)
-    first.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
-    with second:
+    left.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
+    with middle:
         names = {fault: words.FAULT_NAMES[fault] for fault in faults_of(view)}
         draw_parts(names, STATE.key("fault"), "Break it", label_visibility="visible")
-    sliders(STATE, rest, {name: ASKED[name] for name in ("claim", "at", "runs")})
+    sliders(STATE, rest, {name: SLIDER_OPTIONS[name] for name in ("claim", "at", "runs")})
     task = view.audit(scenario.seed)
-    done = ran(task, screen.foot)
-    if done is None:
+    findings = run_audit(task, screen.foot)
+    if findings is None:
         screen.say(words.QUESTIONS["audit"], "This audit has not been run")
         return
-    figure = audit_figure(task, done, words.title_audit(done))
-    _show(screen, view, figure, words.said_audit(task, done), lambda: audit_table(done))
+    figure = audit_figure(task, findings, words.title_audit(findings))
+    _show(screen, view, figure, words.said_audit(task, findings), lambda: audit_table(findings))
     fault = f"**{words.FAULT_NAMES[view.fault]}.** {words.ABOUT_FAULT[view.fault]}"
     st.markdown(
-        f"{fault} The neighbours: {done.neighbours}. {words.WHY_DELTA if done.delta else ''}"
+        f"{fault} The neighbours: {findings.neighbours}. "
+        f"{words.WHY_DELTA if findings.delta else ''}"
     )
-    for flaw in dict.fromkeys(done.flaws):
+    for flaw in dict.fromkeys(findings.flaws):
         st.markdown(f"**By its own ledger the claim does not hold.** {sentence(flaw)}")
-    if done.booked:
-        st.markdown(f"**Its ledger gives the record away.** {sentence(done.booked)}")
-    shown = samples(done)
-    below = samples_figure(shown, words.title_histogram(done))
-    FirstScreen("privacy_samples").show_below(below, lambda: samples_table(shown))
+    if findings.booked:
+        st.markdown(f"**Its ledger gives the record away.** {sentence(findings.booked)}")
+    drawn_samples = samples(findings)
+    histogram = samples_figure(drawn_samples, words.title_histogram(findings))
+    FirstScreen("privacy_samples").show_below(histogram, lambda: samples_table(drawn_samples))
     st.markdown("The same audit from the command line:")
     st.code(command(task), language=None, wrap_lines=True)
 
 
-def _attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the attack of an audit at the scenario's budget, and what the claim leaves anyone."""
     with screen.controls:
         left, middle, right = st.columns([3, 5, 6])
@@ -269,12 +277,12 @@ def _attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         names = {fault: words.FAULT_NAMES[fault] for fault in faults_of(view)}
         draw_parts(names, STATE.key("fault"), "Break it", label_visibility="visible")
     with screen.foot if is_phone() else right:
-        sliders(STATE, st.columns(3), {"runs": ASKED["runs"]})
-    done = ran(attack_on(view, scenario), screen.foot)
-    if done is None:
+        sliders(STATE, st.columns(3), {"runs": SLIDER_OPTIONS["runs"]})
+    findings = run_audit(attack_on(view, scenario), screen.foot)
+    if findings is None:
         screen.say(words.QUESTIONS["attack"], "This attack has not been run")
         return
-    curve, achieved = attack(done, CONFIDENCE)
+    curve, achieved = attack(findings, CONFIDENCE)
     figure = attack_figure(curve, achieved, view.audited, title_attack(curve, achieved))
     fault = "" if view.fault == "none" else words.FAULT_NAMES[view.fault]
     text = said_attack(achieved, view.audited, fault)
@@ -292,9 +300,13 @@ def _name(slug: str) -> str:
     return method_card(slug).name
 
 
-DRAW = dict.fromkeys(TOOLS, _tool) | {"ledger": _ledger, "attack": _attack, "audit": _audit}
+DRAW = dict.fromkeys(TOOLS, _draw_tool) | {
+    "ledger": _draw_ledger,
+    "attack": _draw_attack,
+    "audit": _draw_audit,
+}
 
 
 def page() -> None:
-    about, symbols = words.ABOUT, words.HOW_TO_READ
-    draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, about=about, symbols=symbols)
+    texts, symbols = words.PART_TEXTS, words.HOW_TO_READ
+    draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, texts=texts, symbols=symbols)

@@ -63,12 +63,12 @@ class View(PageView):
     def audit(self, seed: int = 0) -> Audit:
         """Return the audit: of a pure method at delta = 0, of a printed constant at its rho."""
         point = replace(stage(self.audited), epsilon=float(self.claim), seed=seed)
-        at: float | None = None
+        audited_delta: float | None = None
         if method_card(self.audited).privacy != "pure":
             point = replace(point, delta=float(self.at))
             if self.fault == "printed-constant":
-                point, at = at_printed_rho(point, self.at)
-        return Audit(point=point, runs=self.runs, fault=self.fault, delta=at)
+                point, audited_delta = at_printed_rho(point, self.at)
+        return Audit(point=point, runs=self.runs, fault=self.fault, delta=audited_delta)
 
 
 def attack_on(view: View, scenario: Scenario) -> Audit:
@@ -79,9 +79,12 @@ def attack_on(view: View, scenario: Scenario) -> Audit:
 
 
 def faults_of(view: View) -> list[str]:
-    """Return the ways in which the audited method can be broken, and the one that is chosen."""
-    own = method_class(view.audited).stage
-    able = {"no-clipping": own.clip is not None, "printed-constant": own.flawed is not None}
+    """Return the ways in which the audited method can be broken, and the chosen one in any case."""
+    stage_of_method = method_class(view.audited).stage
+    able = {
+        "no-clipping": stage_of_method.clip is not None,
+        "printed-constant": stage_of_method.flawed is not None,
+    }
     return [fault for fault in FAULTS if able.get(fault, True) or fault == view.fault]
 
 
@@ -105,10 +108,10 @@ def ledger_run(scenario: Scenario, method: str) -> Scenario:
 
 
 def list_unused_fields(view: View) -> tuple[str, ...]:
-    """Return the fields on which a part does not depend: the calculator asks for a budget only."""
-    needed = {"audit": {"seed"}, "ledger": set(ALL_CONTROLS)}
+    """Return the fields on which a part does not depend: the calculator only needs a budget."""
+    used_fields = {"audit": {"seed"}, "ledger": set(ALL_CONTROLS)}
     budget = {"epsilon", "delta", "rho"}
-    return tuple(field for field in ALL_CONTROLS if field not in needed.get(view.part, budget))
+    return tuple(field for field in ALL_CONTROLS if field not in used_fields.get(view.part, budget))
 
 
 STATE = PageState(

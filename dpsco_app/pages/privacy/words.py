@@ -1,4 +1,4 @@
-"""What the parts of the page Privacy are, in words; every number comes from the core.
+"""The words of the page Privacy; every number comes from the core.
 
 A title is the takeaway of a figure, which stands above it.
 """
@@ -20,7 +20,7 @@ from dpsco_core.explain.budgets import (
 from dpsco_core.explain.recipe.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
-# Up to which share of right guesses; what that is.
+# A share of right guesses, and the words for anything up to it.
 VERDICTS = (
     (0.55, "hardly better than tossing a coin"),
     (0.8, "better than a coin, and far from certain"),
@@ -69,7 +69,7 @@ FAULT_NAMES = {
     "no-clipping": "No clipping",
     "printed-constant": "Printed constant",
 }
-ABOUT = {
+PART_TEXTS = {
     "ledger": (
         "In this library no noise is drawn without an entry in a **ledger**. It knows how far "
         "one record (at user level one user) can move the value, its *sensitivity*, and what "
@@ -161,18 +161,18 @@ HOW_TO_READ = (
 
 def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
     """Return how much Gaussian noise the budget asks for."""
-    first, last = converted[0], converted[-1]
+    printed, exact = converted[0], converted[-1]
     if point.kind == "pure":
         laplace = laplace_conversion(point)
         assert laplace is not None
         return (
-            f"It implies ρ = {last.rho:.4g}, and with Laplace noise {laplace.rho:.4g}. Gaussian "
+            f"It implies ρ = {exact.rho:.4g}, and with Laplace noise {laplace.rho:.4g}. Gaussian "
             "noise cannot give pure DP."
         )
-    noise = f"Gaussian noise within it is {last.noise_multiplier:.4g} times the sensitivity"
+    noise = f"Gaussian noise within it is {exact.noise_multiplier:.4g} times the sensitivity"
     if point.kind == "zcdp":
         return f"{noise}."
-    saved = 1 - last.noise_multiplier / first.noise_multiplier
+    saved = 1 - exact.noise_multiplier / printed.noise_multiplier
     return f"{noise}, {100 * saved:.0f} % less than by the papers' formula."
 
 
@@ -196,19 +196,19 @@ def said_odds(point: Point) -> str:
 
 def said_neighbours(point: Point) -> str:
     """Return what the same noise promises for both kinds of neighbours."""
-    full, less = promises(point)
+    full, removed = promises(point)
     delta = f", δ = {number_text(full.delta)}" if full.delta else ""
     return (
         f"Replaced: ε = **{full.epsilon:.4g}**{delta}, a guess is right at most "
-        f"{at_most(full.guess)} of the time. Taken out: ε = **{less.epsilon:.4g}**{delta}, "
-        f"{at_most(less.guess)}."
+        f"{at_most(full.guess)} of the time. Taken out: ε = **{removed.epsilon:.4g}**{delta}, "
+        f"{at_most(removed.guess)}."
     )
 
 
 def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
     if point.kind == "zcdp":
-        lost = converted[0].epsilon / converted[-1].epsilon
-        return f"At ρ = {number_text(point.rho)} the papers' ε is {lost:.3g} times the exact one"
+        ratio = converted[0].epsilon / converted[-1].epsilon
+        return f"At ρ = {number_text(point.rho)} the papers' ε is {ratio:.3g} times the exact one"
     if point.kind == "pure":
         return "A pure budget spends less than any curve of Gaussian noise at its ρ"
     gain = converted[-1].rho / converted[0].rho
@@ -218,40 +218,42 @@ def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
     )
 
 
-def title_composed(at: Composed) -> str:
+def title_composed(composition: Composed) -> str:
     """Return the takeaway of the figure of compositions."""
     # Releases that are pure add up without a delta.
-    at_part = f" at δ/{at.releases:,} each" * (at.basic_delta > 0)
+    at_part = f" at δ/{composition.releases:,} each" * (composition.basic_delta > 0)
     return (
-        f"{at.releases:,} releases together cost ε = {at.exact:.3g}; adding their ε{at_part} "
-        f"would give {at.basic:.3g}"
+        f"{composition.releases:,} releases together cost ε = {composition.exact:.3g}; adding "
+        f"their ε{at_part} would give {composition.basic:.3g}"
     )
 
 
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
-    alone, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
-    assert alone is not None
-    if best >= alone * (1 - 1e-9):
+    unshuffled, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
+    assert unshuffled is not None
+    if best >= unshuffled * (1 - 1e-9):
         return f"{records:,} records are too few: shuffling them saves no noise"
-    return f"Among {records:,} shuffled records each needs {alone / best:.3g} times less noise"
+    return f"Among {records:,} shuffled records each needs {unshuffled / best:.3g} times less noise"
 
 
-def said_subsampled(view: View, made: ApproxDP, together: tuple[float, float], bare: float) -> str:
-    """Return what one release on a secret batch is, and what many cost without one."""
-    many, delta = together
+def said_subsampled(
+    view: View, single: ApproxDP, composed: tuple[float, float], full_epsilon: float
+) -> str:
+    """Return what one release on a secret batch costs, and what many cost with and without it."""
+    epsilon, delta = composed
     return (
-        f"One release on it is ({made.epsilon:.4g}, {number_text(made.delta)})-DP, "
-        f"{view.releases:,} Gaussian releases on a batch each are ({many:.3g}, "
+        f"One release on it is ({single.epsilon:.4g}, {number_text(single.delta)})-DP, "
+        f"{view.releases:,} Gaussian releases on a batch each are ({epsilon:.3g}, "
         f"{number_text(delta)})-DP; on all records {view.releases:,} Gaussian releases cost "
-        f"ε = {bare:.4g}."
+        f"ε = {full_epsilon:.4g}."
     )
 
 
-def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) -> str:
+def title_subsampled(view: View, epsilon: float, single: ApproxDP, composed: float) -> str:
     return (
         f"A batch of {view.batch:,} of {view.records:,} turns ε = "
-        f"{epsilon:.4g} into {made.epsilon:.3g}; {view.releases:,} batches cost "
-        f"{'at most ' * (view.releases > 1)}{many:.3g}"
+        f"{epsilon:.4g} into {single.epsilon:.3g}; {view.releases:,} batches cost "
+        f"{'at most ' * (view.releases > 1)}{composed:.3g}"
     )
 
 
@@ -274,10 +276,10 @@ def said_ledger(account: Account) -> str:
         if account.parallel
         else ""
     )
-    within = "all of" if spent == account.budget else "within"
+    extent = "all of" if spent == account.budget else "within"
     amount = "nothing" if spent is None else budget_text(spent)
     text = (
-        f"{count:,} {noun}; spent {amount}, {within} the budget "
+        f"{count:,} {noun}; spent {amount}, {extent} the budget "
         f"{budget_text(account.budget)}.{parallel}"
     )
     if account.outcome.flaws:
@@ -306,8 +308,8 @@ def said_audit(task: Audit, result: AuditFindings) -> str:
 
 
 def title_histogram(result: AuditFindings) -> str:
-    last = result.evidence[-1]
+    evidence = result.evidence[-1]
     return (
-        f"The best event happens in {100 * last.hits / last.tested:.3g} % of the runs on one "
-        f"neighbour, {100 * last.false_hits / last.tested:.3g} % on the other"
+        f"The best event happens in {100 * evidence.hits / evidence.tested:.3g} % of the runs on "
+        f"one neighbour, {100 * evidence.false_hits / evidence.tested:.3g} % on the other"
     )

@@ -44,7 +44,7 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
             name=method_card(c.method).name,
             x=list(c.items),
             y=list(c.mean),
-            # One that would leave the log axis ends at a tenth of its point.
+            # A bar that would leave the logarithmic axis ends at a tenth of its mean.
             half=list(2 * np.nan_to_num(c.standard_error)),
             down=list(np.minimum(2 * np.nan_to_num(c.standard_error), 0.9 * c.mean)),
             colour=colour_of(c.method),
@@ -60,8 +60,8 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
     ends, error = [float(items[0]), float(items[-1])], float(best.mean[-1])
     blank = replace(thin("always answering 0", ends[::-1], [start] * 2), away=(9, 10))
     low, high = ends_of([*lines, blank])
-    at = int(np.argmin(np.abs(np.log(items / m))))
-    here = f"m = {short_text(float(items[at]))}"
+    nearest = int(np.argmin(np.abs(np.log(items / m))))
+    place = f"m = {short_text(float(items[nearest]))}"
     falling = thin("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
     return Figure(
         panels=[
@@ -73,14 +73,16 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
                     replace(falling, dash="dot", away=(-9, -9)),
                     blank,
                     replace(
-                        thin(here, [float(items[at])] * 2, [low, high]), dash="solid", away=(-5, 9)
+                        thin(place, [float(items[nearest])] * 2, [low, high]),
+                        dash="solid",
+                        away=(-5, 9),
                     ),
                 ],
             )
         ],
         y=log_axis("Mean excess risk", low, high),
         ladder=ladder_of(
-            f"At {here}", "excess risk", lines, [rounded(float(c.mean[at])) for c in curves]
+            f"At {place}", "excess risk", lines, [rounded(float(c.mean[nearest])) for c in curves]
         ),
         alt=crossing_answer(curves, start),
     )
@@ -88,12 +90,12 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
 
 def frontier_figure(
     needs: Mapping[str, Sequence[float]],
-    here: Mapping[str, float],
-    runs: float,  # the least users with which the printed one runs
-    most: float,  # 1/(delta m)
-    at: UserLevel,
+    needs_here: Mapping[str, float],
+    runs: float,  # the least number of users with which the printed algorithm runs
+    most_users: float,  # 1/(delta m)
+    point: UserLevel,
 ) -> Figure:
-    """Return the least users over epsilon, and the chosen point."""
+    """Return the least number of users over epsilon, and the chosen point."""
     lines = [
         Line(
             key=need.slug,
@@ -107,30 +109,34 @@ def frontier_figure(
         )
         for need in NEEDS
     ]
-    point = Line(
+    marker = Line(
         key="chosen",
         name="chosen point",
-        x=[at.epsilon],
-        y=[at.n],
+        x=[point.epsilon],
+        y=[point.n],
         colour=INK,
         width=0,
         symbol="circle-x-open",
         size=14,
     )
-    low, high = ends_of([*lines, point])
-    border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most, most])
-    values = [number_text(here[need.slug]) for need in NEEDS]
+    low, high = ends_of([*lines, marker])
+    border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most_users, most_users])
+    values = [number_text(needs_here[need.slug]) for need in NEEDS]
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=log_axis("Privacy budget ε", EPSILONS[0], EPSILONS[-1]),
-                lines=[*lines, point, *[replace(border, away=(9, -10))] * (low < most < high)],
+                lines=[
+                    *lines,
+                    marker,
+                    *[replace(border, away=(9, -10))] * (low < most_users < high),
+                ],
             )
         ],
         y=log_axis("Least number of users n", low, high),
-        ladder=ladder_of(f"At ε = {at.epsilon:g}", "users needed", lines, values),
-        alt=frontier_answer(here, runs, at.epsilon),
+        ladder=ladder_of(f"At ε = {point.epsilon:g}", "users needed", lines, values),
+        alt=frontier_answer(needs_here, runs, point.epsilon),
     )
 
 
@@ -156,7 +162,7 @@ def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
                 "RMS distance": c.distance,
                 "Trials": c.risks.shape[1],
                 "Smallest": [
-                    ("in a tie" if tied else "yes") * (which == k) for which, tied in best
+                    ("in a tie" if tied else "yes") * (winner == k) for winner, tied in best
                 ],
             }
         )

@@ -63,8 +63,8 @@ from dpsco_core.runs.study import Cell, Outcome
 from dpsco_core.scenario import Scenario
 
 METHODS = (FILTERED, PLAIN, GROUPS)
-_kept = partial(st.cache_data, max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
-_frontier = _kept()(frontier)
+_cache = partial(st.cache_data, max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
+_frontier = _cache()(frontier)
 
 
 def page() -> None:
@@ -74,16 +74,16 @@ def page() -> None:
         DRAW,
         words.QUESTIONS,
         names=PARTS,
-        about=words.LOOK_AT,
+        texts=words.LOOK_AT,
         symbols=words.SYMBOLS,
         script=users_script,
-        of_own=("alike",),
+        with_own_data=("alike",),
     )
 
 
-def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     assert scenario.epsilon is not None and scenario.delta is not None
-    asked = crossing_scenario(
+    study = crossing_scenario(
         n=scenario.n,
         d=scenario.d,
         p=scenario.p,
@@ -93,15 +93,17 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         seed=scenario.seed,
         methods=METHODS,
     ).validate(DASHBOARD)
-    outcomes = run_here(asked)
-    for method, why in {o.method: o.not_applicable for o in outcomes if o.not_applicable}.items():
-        st.info(f"{method_card(method).name} cannot run at some of these points: {why}")
-    every = (errors_of(outcomes, method) for method in METHODS)
-    curves = [c for c in every if not math.isnan(float(c.risks.sum()))]
+    outcomes = run_here(study)
+    for method, reason in {
+        o.method: o.not_applicable for o in outcomes if o.not_applicable
+    }.items():
+        st.info(f"{method_card(method).name} cannot run at some of these points: {reason}")
+    errors = (errors_of(outcomes, method) for method in METHODS)
+    curves = [c for c in errors if not math.isnan(float(c.risks.sum()))]
     # An answer without data has the same error at every m.
     screen.show(
         words.QUESTIONS["crossing"],
-        crossing_figure(curves, without_data(asked.at(asked.grid[-1])), scenario.m),
+        crossing_figure(curves, without_data(study.at(study.grid[-1])), scenario.m),
         f"The smallest error of the methods: {words.stretches(curves)}.",
         lambda: crossing_table(curves),
     )
@@ -109,7 +111,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
 
 
-def _alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw what items that are alike are worth, beside independent ones, for a mean."""
     with screen.controls:
         left, right = st.columns([2, 3], vertical_alignment="center")
@@ -127,7 +129,7 @@ def _alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     to_explore(alike, "These users in Explore, with the bounds that hold for them")
 
 
-def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+def _draw_map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     measured = view.basis == "measured"
     with screen.controls:
@@ -147,14 +149,17 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
-def _bounds(basis: Reading, at: UserLevel) -> Contest:
-    return list(bounds_map(basis, "smooth", at.d, at.epsilon, at.delta, at.smoothness))[-1]
+def _bounds(basis: Reading, point: UserLevel) -> Contest:
+    maps = bounds_map(basis, "smooth", point.d, point.epsilon, point.delta, point.smoothness)
+    return list(maps)[-1]
 
 
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:
     """Return the runs of a cell of the measured map."""
-    at = level(scenario)
-    return measured_cells(at.n, at.m, at.d, scenario.p, at.epsilon, at.delta, scenario.seed)
+    point = level(scenario)
+    return measured_cells(
+        point.n, point.m, point.d, scenario.p, point.epsilon, point.delta, scenario.seed
+    )
 
 
 def _measured(scenario: Scenario) -> Iterator[Contest]:
@@ -170,21 +175,21 @@ def _measured(scenario: Scenario) -> Iterator[Contest]:
         yield measured_contest(plane, MEASURED, outcomes, start)
 
 
-@_kept()
-def _here(at: UserLevel) -> tuple[dict[str, float], float, float]:
-    """Return the least users at a point, those of the printed run, and the printed shortfall."""
-    least = {need.slug: need.least_users(at) for need in NEEDS}
-    return least, printed_accelerated_run(at), batch_shortfall(at)
+@_cache()
+def _needs(point: UserLevel) -> tuple[dict[str, float], float, float]:
+    """Return the least number of users at a point, that of the printed run, and its shortfall."""
+    least_users = {need.slug: need.least_users(point) for need in NEEDS}
+    return least_users, printed_accelerated_run(point), batch_shortfall(point)
 
 
-def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    at = level(scenario)
-    needs, most = _frontier(at.with_users(2)), most_users(at)
-    here, runs, shortfall = _here(at)
+def _draw_feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    point = level(scenario)
+    needs, user_limit = _frontier(point.with_users(2)), most_users(point)
+    needs_here, runs, shortfall = _needs(point)
     screen.show(
         words.QUESTIONS["feasibility"],
-        frontier_figure(needs, here, runs, most, at),
-        words.frontier_small(here, runs, most, at),
+        frontier_figure(needs, needs_here, runs, user_limit, point),
+        words.frontier_small(needs_here, runs, user_limit, point),
     )
     st.markdown(
         f"Batches of the published size would be up to {short_text(shortfall, 2)} times as many "
@@ -194,8 +199,8 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 DRAW = {
-    "crossing": _crossing,
-    "alike": _alike,
-    "map": _map,
-    "feasibility": _feasibility,
+    "crossing": _draw_crossing,
+    "alike": _draw_alike,
+    "map": _draw_map,
+    "feasibility": _draw_feasibility,
 }

@@ -22,7 +22,7 @@ PARTS = {
     "map": "Which is best where",
     "feasibility": "How many users",
 }
-# What the figures are drawn for, and the measured runs may cost.
+# The ranges of the figures, which bound the cost of the measured runs.
 ENDS = {
     "n": (500, 100_000),
     "m": (1, 1_000_000),
@@ -31,16 +31,16 @@ ENDS = {
     "delta": (1e-12, 1e-4),
     "trials": (1, 50),
 }
-PROBLEM = "quadratic"  # what is measured here
+PROBLEM = "quadratic"  # the problem of the measured runs
 # items per user, for a scenario with one: where filters pay, and in the link to a mean
-SEVERAL, SOME = 100_000, 50
+DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
     basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
-    # what the items of a user have in common, for the part about that
+    # the share that the items of a user have in common, for the part on alike items
     share: float = checked(0.1, real, 0.0, 1.0)
 
 
@@ -73,21 +73,21 @@ def alike_study(scenario: Scenario, alike: float) -> Scenario:
 
 
 def mean_over_items(scenario: Scenario) -> Scenario:
-    """Return the mean of the data of a scenario over m, up to its items per user if they fit."""
+    """Return the mean estimation on a scenario's data over m, up to its items per user."""
     mean = with_problem(scenario, MEAN, (MEAN,))
     room = max(2, ITEM_BLOCKS * DASHBOARD.elements // (mean.n * mean.d))
-    most = min(mean.m if mean.m > 1 else SOME, room)
+    most_items = min(mean.m if mean.m > 1 else FEW_ITEMS, room)
     return replace(
         mean,
-        m=most,
+        m=most_items,
         methods=default_methods(MEAN, "user"),
         axis="m",
-        grid=(*(m for m in default_grid("m", mean.geometry) if m < most), most),
+        grid=(*(m for m in default_grid("m", mean.geometry) if m < most_items), most_items),
     )
 
 
 def fit(scenario: Scenario) -> Scenario:
-    """Return the nearest scenario of users with several items, of sizes that are measured here."""
+    """Return the nearest scenario of users with several items whose sizes this page can run."""
     fitted = with_problem(scenario, PROBLEM, (PROBLEM,))
     cards = [method_card(m) for m in fitted.methods]
     if any(c.level == "item" and c.privacy != "none" for c in cards):
@@ -100,12 +100,12 @@ def fit(scenario: Scenario) -> Scenario:
         rho=None,
         epsilon=fitted.epsilon or 1.0,
         delta=fitted.delta or 1e-6,
-        m=SEVERAL if fitted.m == 1 else fitted.m,
+        m=DEFAULT_ITEMS if fitted.m == 1 else fitted.m,
     )
     if fitted.axis == "decay":  # the coordinates of this law are equal
         fitted = replace(fitted, axis=None, grid=())
-    kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ENDS.items()}
-    return replace(fitted, **kept)
+    clamped = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ENDS.items()}
+    return replace(fitted, **clamped)
 
 
 STATE = PageState(

@@ -96,26 +96,28 @@ SYMBOLS = r"""
 
 
 def crossing_answer(curves: Sequence[Errors], start: float) -> str:
-    """Return up to which m nothing beats an answer without data, and what is best from there on."""
+    """Return up to which m no method beats the answer without data, and the best one beyond."""
     items, best = curves[0].items, [which for which, _ in best_at(curves)]
     beats = np.min([c.mean for c in curves], axis=0) < start
-    since, useful = (
+    leads_from, useful = (
         max((i + 1 for i, here in enumerate(holds) if not here), default=0)
         for holds in ([which == best[-1] for which in best], beats)
     )
     name = inside(method_card(curves[best[-1]].method).name)
     name += " are" if name.endswith("s") else " is"
-    first, last = max(since, useful), items[useful - 1]
-    nothing = "hardly anything" if beats[:useful].any() else "nothing"
-    below = (
-        f"Up to m = {short_text(last)} item{'s' if last > 1 else ''} per user, {nothing} beats "
+    start_index, last_m = max(leads_from, useful), items[useful - 1]
+    subject = "hardly anything" if beats[:useful].any() else "nothing"
+    clause_below = (
+        f"Up to m = {short_text(last_m)} item{'s' if last_m > 1 else ''} per user, {subject} beats "
         "always answering 0"
         if useful
         else "Always answering 0 is never best"
     )
     ends = {0: f"at every m, {name} best", len(items): f"{name} nearest"}
-    above = ends.get(first) or f"from m = {short_text(items[first])} on, {name} best"
-    return f"{below}; {above}"
+    clause_above = (
+        ends.get(start_index) or f"from m = {short_text(items[start_index])} on, {name} best"
+    )
+    return f"{clause_below}; {clause_above}"
 
 
 def stretches(curves: Sequence[Errors]) -> str:
@@ -137,25 +139,27 @@ def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
 
 
 def frontier_answer(needs: Mapping[str, float], runs: float, epsilon: float) -> str:
-    """Return from how many users on a filter can run; `runs` are those of the printed one."""
-    least, printed = (number_text(needs[slug]) for slug in ("step-calibrated", "theorem-c1"))
-    return f"At ε = {epsilon:g}, filtered gradients can run from {least} users on; " + (
+    """Return how many users a filter needs; `runs` is the number for the printed version."""
+    fewest, printed = (number_text(needs[slug]) for slug in ("step-calibrated", "theorem-c1"))
+    return f"At ε = {epsilon:g}, filtered gradients can run from {fewest} users on; " + (
         f"their published theorem asks for {printed}"
         if math.isfinite(runs)
         else "the published version cannot run with any number of users"
     )
 
 
-def frontier_small(needs: Mapping[str, float], runs: float, most: float, at: UserLevel) -> str:
+def frontier_small(
+    needs: Mapping[str, float], runs: float, user_limit: float, point: UserLevel
+) -> str:
     """Say which of the algorithms can run at the chosen point, and why the printed one cannot."""
-    able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= at.n]
-    first = f"{at.n:,} users are " + (
+    able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= point.n]
+    opening = f"{point.n:,} users are " + (
         f"enough for {'; '.join(able)}." if able else "too few for all of these."
     )
-    second = (
+    as_printed = (
         f"As published, filtered gradients run from n = {number_text(runs)} on."
         if math.isfinite(runs)
         else f"The published theorems ask for n ≥ {number_text(needs['theorem-c1'])} (privacy) and "
-        f"for δ < 1/(nm), so n < {short_text(most)} (accuracy)."
+        f"for δ < 1/(nm), so n < {short_text(user_limit)} (accuracy)."
     )
-    return f"{first} {second}"
+    return f"{opening} {as_printed}"

@@ -36,7 +36,7 @@ def page() -> None:
 
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
     planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
-    # Two rows of buttons would be more than a visitor takes in beside the map.
+    # A popover, as two rows of buttons beside the map would be too much.
     label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"
     with (
         screen.controls,
@@ -51,8 +51,8 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
         for refused_there in _left_out(scenario, view.plane):
             reason = refused_there.reason.split(". ")[0]
             small += f"Left out: {refused_there.names} ({reason}). "
-            others = [m for m in compared.methods if m not in refused_there.methods]
-            compared = replace(compared, methods=tuple(others))
+            methods_left = [m for m in compared.methods if m not in refused_there.methods]
+            compared = replace(compared, methods=tuple(methods_left))
     if not contest.compared(compared, view.reading):
         method = words_for(scenario.problem).method
         screen.say(
@@ -87,7 +87,7 @@ def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Con
 
 
 def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
-    """Return the methods that run nowhere on the map: no change on its axes would help."""
+    """Return the methods that run nowhere on the map: no values on its axes would help."""
     point = canonical(replace(scenario, axis=None, grid=()))
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(
@@ -104,8 +104,8 @@ def _measured(scenario: Scenario, view: state.View) -> Iterator[contest.Contest]
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
     start: dict[tuple[int, int], float] = {}
     methods = contest.compared(scenario, "measured")
-    for at in contest.contest_cells(part, nearest_cell(part, scenario)):
-        cells = contest.cells_at(scenario, part, *at)
-        outcomes[at] = [cached_cell(cell) for cell in cells]
-        start[at] = without_data(cells[0].point)
+    for index in contest.contest_cells(part, nearest_cell(part, scenario)):
+        cells = contest.cells_at(scenario, part, *index)
+        outcomes[index] = [cached_cell(cell) for cell in cells]
+        start[index] = without_data(cells[0].point)
         yield contest.measured_contest(part, methods, outcomes, start)

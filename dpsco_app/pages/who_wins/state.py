@@ -1,4 +1,4 @@
-"""What the controls of Who wins and address hold."""
+"""The state of the view Who wins."""
 
 from dataclasses import dataclass, replace
 
@@ -19,11 +19,11 @@ SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     plane: str = checked("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
-    reading: Reading = checked("measured", one_of, READINGS)  # by what methods are compared
+    reading: Reading = checked("measured", one_of, READINGS)  # what the methods are compared by
 
 
 def with_plane(view: View, scenario: Scenario) -> View:
-    """Return the view with the first plane that a scenario has, unless it has the view's own."""
+    """Return the view, with the first plane of the scenario if it does not have the view's."""
     offered = planes_for(scenario)
     return view if view.plane in offered else replace(view, plane=offered[0])
 
@@ -54,6 +54,6 @@ def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
 
 def planes_for(scenario: Scenario) -> tuple[str, ...]:
     """Return the planes: zCDP has no epsilon, and groups do not fill every dimension."""
-    without = "epsilon" if scenario.rho is not None else "none"
+    excluded = "epsilon" if scenario.rho is not None else "none"
     grouped = scenario.geometry == "group-l1"
-    return tuple(name for name in PLANES if without not in name and not (grouped and "d-" in name))
+    return tuple(name for name in PLANES if excluded not in name and not (grouped and "d-" in name))

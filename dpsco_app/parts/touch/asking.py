@@ -1,4 +1,4 @@
-"""Questions that a figure answers: a prediction is drawn into it, and met by the measurement."""
+"""Questions that are answered in a figure: a prediction is drawn, and then the measurement."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,8 +30,8 @@ def draw_question(
 def draw_choices(key: str, on_choice: Callable[[], None], **data: Any) -> None:
     """Let a click in a figure choose a point; ``st.session_state[key]['choice']`` is its number.
 
-    `data` are the `figure`, the `places` of the points, the number that is `chosen`, if one is,
-    and the `colour` of the ring around it.
+    `data` are the `figure`, the `places` of the points, the number that is `chosen`, if there is
+    one, and the `colour` of the ring around it.
     """
     component("choices", html="")(
         key=key, data=data, on_choice_change=on_choice, width="content", height="content"

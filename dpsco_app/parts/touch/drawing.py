@@ -30,9 +30,9 @@ def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
     _draw_file("page", key, key, partial(scroll_page, title, story, dark=is_dark()))
 
 
-def _draw_file(what: str, name: str, key: str, make: Callable[[], str]) -> None:
+def _draw_file(kind: str, name: str, key: str, make: Callable[[], str]) -> None:
     download(
-        f"Download this {what} (HTML)",
+        f"Download this {kind} (HTML)",
         make,
         f"dpsco-{name}.html",
         key=f"{key}_html",

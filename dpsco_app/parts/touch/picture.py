@@ -27,20 +27,20 @@ COLOURS = {
 
 
 def sample_words(scenario: Scenario) -> str:
-    """Return what the picture shows of a scenario, and what it does not."""
-    shown = picture(scenario)
-    seen = (
-        f" {SHOWN_RECORDS} of the {number_text(shown.n)} records are drawn."
-        if shown.n > SHOWN_RECORDS
+    """Return what the picture shows of a scenario, and what it leaves out."""
+    drawing = picture(scenario)
+    count_text = (
+        f" {SHOWN_RECORDS} of the {number_text(drawing.n)} records are drawn."
+        if drawing.n > SHOWN_RECORDS
         else ""
     )
-    law = distribution_card(shown.law).name
-    other = f" A hard instance is made for one n and budget; these records follow {law}."
-    instead = "" if shown.law == scenario.distribution else other
-    least = "" if scenario.rho or scenario.delta else f" with δ = {number_text(shown.delta)}"
+    law = distribution_card(drawing.law).name
+    law_text = f" A hard instance is made for one n and budget; these records follow {law}."
+    instead = "" if drawing.law == scenario.distribution else law_text
+    delta_text = "" if scenario.rho or scenario.delta else f" with δ = {number_text(drawing.delta)}"
     return (
-        f"Your n, ε and p, in two dimensions{least}.{seen}{instead} The picture shows records, so "
-        "it is not private itself."
+        f"Your n, ε and p, in two dimensions{delta_text}.{count_text}{instead} The picture shows "
+        "records, so it is not private itself."
     )
 
 
@@ -49,7 +49,7 @@ def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
     numbers = [picture(scenario) for scenario in scenarios]
     samples = [_sample(one) for one in numbers]
     return {
-        # It begins anew only where this differs.
+        # The picture starts again only if this differs.
         "id": json.dumps([(s["n"], s["epsilon"], s["delta"], s["records"][0]) for s in samples]),
         "colours": picture_colours(Theme(dark=dark)),
         "samples": samples,
@@ -64,20 +64,20 @@ def picture_colours(theme: Theme) -> dict[str, str]:
     return colours | {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
 
 
-def _sample(shown: Picture) -> dict[str, Any]:
-    law = shown.clipped
+def _sample(drawing: Picture) -> dict[str, Any]:
+    law = drawing.clipped
     plain = ("n", "p", "epsilon", "delta", "rho", "blind", "best", "start", "target")
-    return {name: getattr(shown, name) for name in plain} | {
+    return {name: getattr(drawing, name) for name in plain} | {
         "reach": law.radii[[0, -1]].tolist(),
-        "records": shown.records.tolist(),
-        "mean": shown.mean.tolist(),
-        "plain": shown.plain.tolist(),
-        "averages": shown.averages.T.tolist(),
+        "records": drawing.records.tolist(),
+        "mean": drawing.mean.tolist(),
+        "plain": drawing.plain.tolist(),
+        "averages": drawing.averages.T.tolist(),
         "law": {"bias": law.bias.tolist(), "variance": law.variance.tolist(), "whole": law.whole},
-        "ladder": shown.ladder.tolist(),
-        "longer": shown.longer.tolist(),
-        "choiceEpsilon": shown.choice_epsilon,
-        "choiceRho": shown.choice_rho,
+        "ladder": drawing.ladder.tolist(),
+        "longer": drawing.longer.tolist(),
+        "choiceEpsilon": drawing.choice_epsilon,
+        "choiceRho": drawing.choice_rho,
     }
 
 

@@ -1,4 +1,4 @@
-"""One private run and its twins, which a hand plays, steps and scrubs."""
+"""A player of one private run and its non-private twins."""
 
 import html
 import math
@@ -44,27 +44,29 @@ def draw_run(
 
 def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: Any) -> str:
     """Return the player as a page of its own, which moves without a server or a network."""
-    seen = run_data(frames, lines, Theme(dark=dark), **data)
-    return page_of(html.escape(seen["title"]), STYLES, text("run.html"), "run.js", seen, dark=dark)
+    page_data = run_data(frames, lines, Theme(dark=dark), **data)
+    return page_of(
+        html.escape(page_data["title"]), STYLES, text("run.html"), "run.js", page_data, dark=dark
+    )
 
 
 def run_data(
     frames: Frames,
     lines: Sequence[RunLine],  # the first one is private
-    shown: Theme,
+    page_theme: Theme,
     *,
     identity: str,  # the player begins anew where it differs
     # what the run shows, and where, for the files of the picture
     title: str = "One run",
     setting: str = "",
-    # whether steps of the runs differ, so that only shares of them can be held together
+    # whether the runs differ in their steps, so that only shares of a run can be compared
     relative: bool = False,
     factor: float = 1.0,  # the clip radius over the chosen one
-    follows: bool = False,  # whether the run is made anew at the radius where a hand leaves it
+    follows: bool = False,  # whether a new run starts at the radius that a visitor drags to
 ) -> dict[str, Any]:
     steps = lines[0].path.steps
     plane = frames.plane
-    within = (
+    share_text = (
         f"{100 * plane.share_in_plane:.0f} % of the squared distances from the start lie in "
         "this plane. "
     )
@@ -72,12 +74,12 @@ def run_data(
         "id": identity,
         "title": title,
         "setting": setting,
-        "colours": {name: shown.colour(pair) for name, pair in COLOURS.items()},
+        "colours": {name: page_theme.colour(pair) for name, pair in COLOURS.items()},
         "follows": follows,
         "runs": [
             {
                 "name": line.name,
-                "colour": shown.colour(line.colour),
+                "colour": page_theme.colour(line.colour),
                 "dash": line.dash,
                 "places": _rounded(plane.project(line.path.points)),
                 "shares": (line.path.steps / max(int(line.path.steps[-1]), 1)).tolist(),
@@ -111,7 +113,7 @@ def run_data(
         "note": (
             "The plane holds the start, the best parameter, and the direction in which the runs "
             "stray most from the line between them. "
-            f"{within if plane.share_in_plane < 0.995 else ''}"
+            f"{share_text if plane.share_in_plane < 0.995 else ''}"
             "The dotted line is the edge of the constraint set. "
             f"The gradients are those of the first {frames.norms.shape[1]:,} records. "
             "Space plays and pauses; the arrow keys move the step and the radius."

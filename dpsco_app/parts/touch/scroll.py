@@ -13,13 +13,13 @@ STYLES = ("picture.css", "scroll.css")
 
 @dataclass(frozen=True, kw_only=True)
 class PictureState:
-    sample: int = 0  # the shown one of the scenarios
+    sample: int = 0  # the index of the scenario that is shown
     view: float  # half the width of the plane of the records
     zoom: float = 1.0  # how many times the plane of the averages is magnified further
     # the clip radius; without one nothing is clipped, and there is no noise
     radius: float | None = None
     moved: tuple[float, float] | Literal["worst"] | None = None  # where the changed record lies
-    floor: bool = False  # whether what nobody can beat is drawn into the prices
+    floor: bool = False  # whether the proven limit is drawn into the prices
     # what is shown, by the names of `data-part` in picture.html; "cloud": the noise
     parts: tuple[str, ...] = ()
     main: str = "records"  # the one figure that a phone shows
@@ -55,7 +55,7 @@ def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[st
     `explore` is the address of Explore; without one the steps lead nowhere.
     """
     signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
-    told = [
+    steps = [
         {
             "title": step.title,
             "text": [paragraph.replace(*signs) for paragraph in step.text],
@@ -64,7 +64,7 @@ def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[st
         }
         for step in story.steps
     ]
-    return picture_data(*story.scenarios, dark=dark) | {"steps": told, "prices": story.prices}
+    return picture_data(*story.scenarios, dark=dark) | {"steps": steps, "prices": story.prices}
 
 
 def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:

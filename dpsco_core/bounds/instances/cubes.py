@@ -8,9 +8,9 @@ theory/bounds-everywhere.md, 5. Every cube is valid; the choice among them only 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -113,7 +113,8 @@ def hardest_cube(
 
     A simpler bound at a few probabilities says where to look, the same at its best probability
     chooses, and of few coordinates the sharpest one among its neighbours: two-sided information
-    under zCDP, packing otherwise. Every cube is valid.
+    under zCDP, packing otherwise. Where the bound has one top, the search goes uphill. Every cube
+    is valid.
     """
 
     def largest(cube: Cube) -> float:
@@ -126,8 +127,7 @@ def hardest_cube(
     def sharp(cube: Cube) -> float:
         return cube.factor(form) * _sharp(form, n, cube.signs, moment_order, budget, largest(cube))
 
-    chosen: list[Cube] = []
-    for sizes, cube_of in families(body):
+    def hilltop(sizes: range, cube_of: Callable[[int], Cube]) -> Cube:
         last_place = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
         start = max(
@@ -135,19 +135,29 @@ def hardest_cube(
         )
         candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
         value = sharp if start < _FEW_COORDINATES else simple
-        values = {i: value(cube_of(sizes[i])) for i in candidates}
-        while missing := _neighbours(max(values, key=lambda i: values[i]), last_place) - set(
-            values
-        ):
-            values |= {i: value(cube_of(sizes[i])) for i in missing}
-        chosen.append(cube_of(sizes[max(values, key=lambda i: values[i])]))
+        height = cache(lambda i: value(cube_of(sizes[i])))
+        if isinstance(body, GroupBall):  # Every whole number of groups may be a hill.
+            start = max(candidates, key=height)
+        paths = sorted(candidates), range(min(last_place, _FEW_COORDINATES) + 1)
+        top = _hilltop(height, paths, start)
+        return cube_of(sizes[top])
+
+    chosen = [hilltop(*family) for family in families(body)]
     best = max(chosen, key=sharp) if len(chosen) > 1 else chosen[0]
     return best, largest(best)
 
 
-def _neighbours(place: int, last_place: int) -> set[int]:
-    """Return the places beside one of the smaller cubes; the sizes of large ones differ little."""
-    return {i for i in (place - 1, place + 1) if 0 <= i <= last_place and place < _FEW_COORDINATES}
+def _hilltop(height: Callable[[int], float], paths: Sequence[Sequence[int]], start: int) -> int:
+    """Return where a walk uphill ends: along each path in turn, if it leads through the place."""
+    place = start
+    for path in paths:
+        if place not in path:
+            break
+        for step in (-1, 1):
+            index = path.index(place) + step
+            while 0 <= index < len(path) and height(path[index]) > height(place):
+                place, index = path[index], index + step
+    return place
 
 
 def _simple(

@@ -40,6 +40,7 @@ Chance = Literal["fano", "both ways", "all orders"]
 # The integral over distances has so many points.
 DISTANCES = 160
 _LEVELS = 400  # The cubic bound on a tail is the least one over these.
+_ALMOST = 1 - 1e-14  # A chance that is larger than this one is taken as 1.
 _COUNTS = 512  # The integral is exact at each of up to so many numbers of spikes.
 
 
@@ -103,11 +104,22 @@ def chance(
     length = np.maximum(-log_g, 1e-300)
     if kind == "fano":
         return np.where(log_g < 0, np.minimum(1.0, (kappa + LOG_2) / length), 1.0)
-    hit = _both_ways(kappa * -math.expm1(-log_words), np.minimum(log_g, -1e-12))
+    hit = np.ones(log_g.shape)
     if kind == "all orders":
         gap = np.maximum(0.0, np.sqrt(length) - np.sqrt(kappa))
-        hit = np.minimum(hit, np.exp(-(gap**2)))
+        hit = np.array(np.exp(-(gap**2)))
+    # The divergence both ways grows with x: it is solved only where it allows less.
+    allowed, log_below = kappa * -math.expm1(-log_words), np.minimum(log_g, -1e-12)
+    is_less = (log_g < 0) & (allowed < _divergence(np.minimum(hit, _ALMOST), log_below))
+    hit[is_less] = np.minimum(hit[is_less], _both_ways(allowed[is_less], log_below[is_less]))
     return np.where(log_g < 0, hit, 1.0)
+
+
+def _divergence(x: Floats, log_g: Floats) -> Floats:
+    """Return the binary divergence of x and g both ways, where 1 > x >= g."""
+    return np.asarray(
+        (x - np.exp(log_g)) * (np.log(x) - np.log1p(-x) - log_g + np.log(-np.expm1(log_g)))
+    )
 
 
 def _both_ways(kappa: Floats, log_g: Floats) -> Floats:

@@ -2,8 +2,8 @@ r"""The least loss that privacy leaves when all sign vectors are equally likely:
 
 Given that b of the records are spikes, the outputs of any two sign vectors are
 :math:`(b\varepsilon,\delta_b)`-close, and the least loss which that allows is an expectile of the
-loss over all sign vectors. `distances` is that loss for the l2 error, `products` for squared errors
-and linear losses. See theory/sharper-approx-bounds.md, 1 to 3.
+loss over all sign vectors. `distances` is that loss for the l2 error; squared errors and linear
+losses are in `packing`. See theory/sharper-approx-bounds.md, 1 to 3.
 
 Grids only choose among valid inequalities, so that none can lift one of these numbers.
 """
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.groups import (
     Falling,
@@ -29,13 +28,13 @@ from dpsco_core.bounds.instances.groups import (
 
 # Up to this dimension sums of signs are exact; above it larger Gaussian ones replace them.
 EXACT = 400
-_RHOS, _LEVELS, _CUBES = 501, 1200, 120
+_RHOS, LEVELS, _CUBES = 501, 1200, 120
 # The cube is searched in full at every so many levels.
 _COARSE = 16
 # Where delta matters, every so many levels are tried.
 _SKIP = 12
 # Where the loss is capped, in standard deviations.
-_CAPS = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7])
+CAPS = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7])
 # Below this delta no better cap is searched for.
 _NEGLIGIBLE = 1e-12
 
@@ -51,7 +50,7 @@ def omega(g: Floats | float) -> Floats:
 # -- the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) --------------------------------------------
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _tails(d: int) -> Floats:
     r"""Return the mean of :math:`(W-w_i)_+^k` for the values :math:`w_i` of W and k = 0 to 3.
 
@@ -152,7 +151,7 @@ def _log_factor(level: Floats | float, cube: Floats) -> Floats:
     return np.asarray(np.where(has_room, best, np.inf))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=48)
 def _distances(d: int) -> _Distances:
     root = math.sqrt(d)
     rho = np.linspace(0.0, root, _RHOS)
@@ -173,7 +172,7 @@ def _distances(d: int) -> _Distances:
         log_moments[1:] = 3 * np.log(2 * rho[1:, None]) + log_cube(thresholds, d)
     # A finite value keeps cubes below t^2 from being chosen.
     log_moments = np.maximum(log_moments, -1e30)
-    levels = root * (1 - np.geomspace(1e-5, 1 - 1e-3, _LEVELS))[::-1]
+    levels = root * (1 - np.geomspace(1e-5, 1 - 1e-3, LEVELS))[::-1]
     choice, log_ratios = _search(levels, cubes, log_moments, mean)
     return _Distances(d, rho, mean, cubes, log_moments, levels, choice, log_ratios)
 
@@ -223,7 +222,7 @@ def distances(d: int, epsilon: float, delta: float) -> Falling:
     >>> [round(float(x), 4) for x in distances(20, 1.0, 0.0).values[[0, 1, 7, 16]]]
     [4.4721, 4.4362, 3.6431, 0.6362]
     """
-    counts = some_counts(_last_count(d, epsilon))
+    counts = some_counts(last_count(d, epsilon))
     ratio = epsilon * counts
     failure = group_delta(epsilon, delta, counts)
     if d == 1:
@@ -244,7 +243,7 @@ def distances(d: int, epsilon: float, delta: float) -> Falling:
     return falling(counts, values)
 
 
-def _last_count(d: int, epsilon: float) -> float:
+def last_count(d: int, epsilon: float) -> float:
     """Return a count beyond which all of the sign vectors look alike."""
     return min(1e9, math.ceil(1.6 * d * math.log(2) / epsilon + 12))
 
@@ -295,64 +294,10 @@ def _uncapped(table: _Distances, level: int) -> tuple[Floats, Floats]:
 def _caps(table: _Distances, level: int) -> _Capped:
     t = table.levels[level]
     lead, free = _uncapped(table, level)
-    g, rho = _CAPS[:, None], table.rho
+    g, rho = CAPS[:, None], table.rho
     v = np.sqrt(table.d + rho**2 + 2 * rho * g)
     left = table.mean - t - rho * omega(g) / v
     usable = (v > t) & (left > 0)
     left = np.where(usable, left, 1.0)
     limit = np.where(usable, np.log(left) - table.log_missing(level), -np.inf)
     return _Capped(lead, free, np.where(usable, (v - t) / left, np.inf), limit)
-
-
-# -- squared errors and linear losses: the product with a sign vector -----------------------------
-
-
-@lru_cache(maxsize=32)
-def _excesses(d: int) -> tuple[Floats, Floats]:
-    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ there (S3)."""
-    if d == 1:
-        e = np.linspace(1e-4, 1 - 1e-4, 4000)
-        return e, np.log((1 - e) / 2)
-    e = math.sqrt(d) * np.geomspace(1e-3, 1 - 1e-4, _LEVELS)
-    share = np.geomspace(1e-3, 3, 60)
-    gaps = np.concatenate([e[:, None] * share, np.broadcast_to(share, (len(e), 60))], axis=1)
-    bound = math.log(4 / 27) - 2 * np.log(gaps) + log_cube(e[:, None] - gaps, d)
-    return e, np.minimum(bound.min(axis=1), np.log(omega(e)))
-
-
-@lru_cache(maxsize=256)
-def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
-    r"""Return :math:`Q_b` (squared) or :math:`R_b` (linear), at b spikes.
-
-    See theory/sharper-approx-bounds.md, 3, P2 and P3.
-
-    Examples
-    --------
-    >>> [round(float(x), 3) for x in products("squared", 20, 1.0, 1e-6).values[[0, 1, 7, 14]]]
-    [20.0, 19.771, 13.593, 0.889]
-    """
-    counts = some_counts(_last_count(d, epsilon))
-    failure = group_delta(epsilon, delta, counts)
-    size = np.count_nonzero(failure < 1)
-    counts, failure = counts[:size], failure[:size]
-    e, log_excess = _excesses(d)
-    root = math.sqrt(d)
-    whole = d - e * e if form == "squared" else root - e
-    growth = np.exp(np.minimum(log_excess + log_expm1(epsilon * counts)[:, None], 700.0))
-    values = np.zeros(len(counts))
-    # Without a cap, and with each.
-    factors = [((e + root) / e, e)]
-    if delta > 0:
-        factors += [
-            ((e + g) / np.maximum(e - w, 1e-300), e - w)
-            for g, w in zip(_CAPS, omega(_CAPS), strict=True)
-        ]
-    for chi, cap in factors:
-        kept_share = (
-            np.maximum(0.0, 1 - np.minimum(failure[:, None] * chi, 1.0)) if delta > 0 else 1.0
-        )
-        values = np.maximum(
-            values, np.max(np.where(growth <= cap, whole * kept_share, 0.0), axis=1)
-        )
-    values[0] = d if form == "squared" else root
-    return falling(counts, values)

@@ -152,7 +152,7 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
     return np.asarray(np.where(t > 0, 0.5 * np.exp(top - bottom), 0.5))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
     """Log cdfs at s = 0..ceil(d/2)-1 of Bin(d, 1/2) at s, Bin(d-1, 1/2) at s-1; breakpoints."""
     s = np.arange((d + 1) // 2, dtype=np.float64)

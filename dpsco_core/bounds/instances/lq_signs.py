@@ -15,10 +15,10 @@ import numpy as np
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances import assouad, distance, hypercube, two_sided
 from dpsco_core.bounds.instances.binomial import Floats
-from dpsco_core.bounds.instances.expectiles import products
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.groups import Falling
 from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
+from dpsco_core.bounds.instances.packing import products
 from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
 

@@ -4,17 +4,36 @@ The instance is that of `hypercube`. A bound is the mean over the number of spik
 `expectiles` leaves, times :math:`q^a` or its square. See theory/sharper-approx-bounds.md, 3.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise
-from dpsco_core.bounds.instances.expectiles import distances, products
-from dpsco_core.bounds.instances.groups import Falling
+from dpsco_core.bounds.instances.expectiles import (
+    CAPS,
+    LEVELS,
+    distances,
+    last_count,
+    log_cube,
+    omega,
+)
+from dpsco_core.bounds.instances.groups import (
+    Falling,
+    falling,
+    group_delta,
+    log_expm1,
+    some_counts,
+)
 from dpsco_core.bounds.instances.spikes import mean_power
+
+# So many levels are tried at once where few of them matter.
+_FEW_LEVELS = 24
 
 
 def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
@@ -70,3 +89,102 @@ def best(
     low = min(0.03 / n, largest / 50)
     high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)
+
+
+# -- squared errors and linear losses: the product with a sign vector -----------------------------
+
+
+@lru_cache(maxsize=256)
+def _excesses(d: int) -> tuple[Floats, Floats]:
+    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ there (S3)."""
+    if d == 1:
+        e = np.linspace(1e-4, 1 - 1e-4, 4000)
+        return e, np.log((1 - e) / 2)
+    e = math.sqrt(d) * np.geomspace(1e-3, 1 - 1e-4, LEVELS)
+    share = np.geomspace(1e-3, 3, 60)
+    gaps = np.concatenate([e[:, None] * share, np.broadcast_to(share, (len(e), 60))], axis=1)
+    bound = math.log(4 / 27) - 2 * np.log(gaps) + log_cube(e[:, None] - gaps, d)
+    return e, np.minimum(bound.min(axis=1), np.log(omega(e)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Levels e of P2 and P3, and what an answer at each leaves without a failure."""
+
+    e: Floats
+    log_excess: Floats
+    whole: Floats  # decreasing
+    root: float
+
+    def lowest(self, log_growth: Floats) -> NDArray[np.intp]:
+        """Return the first level that is allowed for every count, without a cap."""
+        ratios = np.minimum.accumulate(self.log_excess - np.log(self.e))
+        return np.asarray(np.searchsorted(-ratios, log_growth), dtype=np.intp)
+
+    def left(self, log_growth: Floats, failure: Floats) -> Floats:
+        """Return the most that is left at every count, over levels and caps.
+
+        No level does better than the lowest one whose whole is below what that one leaves: for most
+        counts only a few are worth a look.
+        """
+        start, size = self.lowest(log_growth), len(self.e)
+        begin = np.minimum(start, size - 1)
+        chi = (self.e + self.root) / self.e
+        secure = np.where(start < size, self.whole[begin] * _success(failure, chi[begin]), 0.0)
+        width = np.searchsorted(-self.whole, -secure, side="right") - begin
+        values = np.zeros(len(start))
+        is_narrow = width <= _FEW_LEVELS
+        for rows, columns in ((is_narrow, _FEW_LEVELS), (~is_narrow, size)):
+            if rows.any():
+                places = np.arange(columns)
+                if columns < size:
+                    places = np.minimum(begin[rows, None] + places, size - 1)
+                values[rows] = self._best_of(places, log_growth[rows], failure[rows])
+        return values
+
+    def _best_of(self, places: NDArray[np.intp], log_growth: Floats, failure: Floats) -> Floats:
+        """Return the most that is left over some levels: of every count, or the same for all."""
+        e, whole = self.e[places], self.whole[places]
+        growth = np.exp(np.minimum(self.log_excess[places] + log_growth[:, None], 700.0))
+        chances, values = failure[:, None], np.zeros(len(failure))
+        # Without a cap, and with each.
+        factors = [((e + self.root) / e, e)]
+        factors += [
+            ((e + g) / np.maximum(e - w, 1e-300), e - w)
+            for g, w in zip(CAPS, omega(CAPS), strict=True)
+        ]
+        for chi, cap in factors:
+            left = np.where(growth <= cap, whole * _success(chances, chi), 0.0)
+            values = np.maximum(values, left.max(axis=1))
+        return values
+
+
+def _success(failure: Floats, chi: Floats) -> Floats:
+    return np.asarray(np.maximum(0.0, 1 - np.minimum(failure * chi, 1.0)))
+
+
+@lru_cache(maxsize=256)
+def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
+    r"""Return :math:`Q_b` (squared) or :math:`R_b` (linear), at b spikes.
+
+    See theory/sharper-approx-bounds.md, 3, P2 and P3.
+
+    Examples
+    --------
+    >>> [round(float(x), 3) for x in products("squared", 20, 1.0, 1e-6).values[[0, 1, 7, 14]]]
+    [20.0, 19.771, 13.593, 0.889]
+    """
+    counts = some_counts(last_count(d, epsilon))
+    failure = group_delta(epsilon, delta, counts)
+    size = np.count_nonzero(failure < 1)
+    counts, failure = counts[:size], failure[:size]
+    e, log_excess = _excesses(d)
+    root = math.sqrt(d)
+    whole = d - e * e if form == "squared" else root - e
+    levels, log_growth = _Levels(e, log_excess, whole, root), log_expm1(epsilon * counts)
+    if delta == 0:
+        values = np.append(whole, 0.0)[levels.lowest(log_growth)]
+    else:
+        values = levels.left(log_growth, failure)
+    values[0] = d if form == "squared" else root
+    return falling(counts, values)

@@ -38,6 +38,7 @@ from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
 _LINES = 48  # Lines of the first grid.
+_DEEPEST, _EVEN_STEP = 1000.0, 0.01  # Of the table of slopes: how far down it goes, in which steps.
 _ROUNDS = 5  # In each, points come between those whose lines matter.
 _ENOUGH_LINES = 150  # So many lines on the envelope need no more between them.
 _SMALL = 0.03  # Below this share of its start the bound is not refined.
@@ -68,14 +69,31 @@ def conjugate(c: Floats) -> Floats:
     return np.interp(c, nodes, values, right=1e306)
 
 
-def _slopes(c: Floats) -> tuple[Floats, Floats]:
-    r"""Return :math:`x=f^{*\prime}(c)=\frac1t` and :math:`f^{*\prime\prime}(c)=\frac{x^2}{1+x}`."""
+@lru_cache(maxsize=1)
+def _even_table() -> tuple[Floats, Floats]:
+    """Return ln t at even steps of c from the largest one down, and by how much it changes."""
     nodes, _, log_t = _conjugate_table()
-    x = np.exp(np.minimum(-np.interp(c, nodes, log_t), 690.0))
+    even = np.interp(np.arange(nodes[-1], -_DEEPEST, -_EVEN_STEP), nodes, log_t)
+    return even, np.diff(even)
+
+
+def _slopes(c: Floats) -> tuple[Floats, Floats]:
+    r"""Return :math:`x=f^{*\prime}(c)=\frac1t` and :math:`f^{*\prime\prime}(c)=\frac{x^2}{1+x}`.
+
+    To 1e-5, since only a search for c asks: a table with even steps needs no search of its own.
+    """
+    even, changes = _even_table()
+    place = np.clip((_conjugate_table()[0][-1] - c) / _EVEN_STEP, 0.0, len(changes) - 1e-6)
+    index = place.astype(np.intp)
+    x = np.exp(-(even[index] + (place - index) * changes[index]))
+    is_far = c < 1 - _DEEPEST
+    if is_far.any():
+        rest = 1 - c[is_far]
+        x[is_far] = 1 / (rest - np.log(rest))
     return x, x * (x / (1 + x))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def sum_of_signs(d: int) -> tuple[Floats, Floats]:
     r"""Return points and weights of :math:`W=(2\mathrm{Bin}(d,\frac12)-d)/\sqrt d`.
 
@@ -184,7 +202,10 @@ def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = N
     for _ in range(steps):
         x, curvature = _slopes(c[..., None] - losses)
         mean = x @ weights
+        previous = c
         c = np.minimum(c - np.log(mean) * mean / (curvature @ weights), top)
+        if not np.any(np.abs(c - previous) > 1e-13 * (1 + np.abs(c))):
+            break
     return np.asarray(c)
 
 

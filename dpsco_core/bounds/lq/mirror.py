@@ -88,6 +88,21 @@ def _b4_after(
     return terms
 
 
+def _least_b4_after(inputs: MirrorInputs, steps: int) -> Callable[[float], float]:
+    r"""Return the sum of `b4` at its best weight, as a function of the threshold.
+
+    It is :math:`\frac{\beta D_\Phi}T+\sqrt{2VD_\Phi/T}+MB`.
+    """
+    errors, diameter = inputs.errors_after(steps), inputs.diameter
+    start, pace = inputs.smoothness * inputs.divergence / steps, 2 * inputs.divergence / steps
+
+    def value(threshold: float) -> float:
+        bias, sampling, noise = errors(threshold)
+        return start + math.sqrt(pace * (sampling + noise)) + diameter * bias
+
+    return value
+
+
 def best_weight(inputs: MirrorInputs, steps: int, spread: float) -> float:
     r"""Return the :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}` that minimises `b4`; V is `spread`."""
     return inputs.smoothness + math.sqrt(steps * spread / (2 * inputs.divergence))
@@ -103,10 +118,7 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
-        terms = _b4_after(inputs, steps)
-
-        def value(threshold: float) -> float:
-            return math.fsum(terms(threshold))
+        value = _least_b4_after(inputs, steps)
 
         log = best_log(
             lambda log: value(inputs.gradient_bound + math.exp(log)),

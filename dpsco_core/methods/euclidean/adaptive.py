@@ -147,8 +147,8 @@ class AdaptiveDescent(Method):
             return self._plan(setting, looks=0)
         plan = self._plan(setting, looks=LOOKS)
         missed = 2 * plan.target + likely_crowd(setting.n, plan.epsilon)
-        enough = self.looks or self.tuning == "theory" or missed <= ENOUGH_SHARE * setting.n
-        return plan if enough else self._plan(setting, looks=0)
+        keeps_looks = self.looks or self.tuning == "theory" or missed <= ENOUGH_SHARE * setting.n
+        return plan if keeps_looks else self._plan(setting, looks=0)
 
     def _plan(self, setting: Setting, looks: int) -> AdaptiveDescentPlan:
         rho = looks_rho(setting, self.calibration, looks)
@@ -167,13 +167,13 @@ class AdaptiveDescent(Method):
         descent = self.descent
         if descent is None and theory:
             descent = theorem_descent(setting, steps_rho, top, "tight")
-        wanted = 1.5 * setting.d * math.sqrt(2 / rho) + 4 / epsilon
+        crowd_target = 1.5 * setting.d * math.sqrt(2 / rho) + 4 / epsilon
         plan = AdaptiveDescentPlan(
             setting=setting,
             top_radius=top,
             epsilon=epsilon,
-            target=min(wanted, setting.n / 2),
-            capped=wanted > setting.n / 2,
+            target=min(crowd_target, setting.n / 2),
+            capped=crowd_target > setting.n / 2,
             blind_radius=blind,
             looks=looks,
             rho=rho,
@@ -200,7 +200,7 @@ class AdaptiveDescent(Method):
             chosen.append(float(radii[place]))
 
         def tested(w: Vector) -> float:
-            narrow, wide = both = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1])
+            narrow, wide = radius_pair = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1])
             if narrow == wide:
                 # What a run has spent must not depend on what its looks have found.
                 unit, rho = np.zeros(1), plan.test_rho
@@ -209,20 +209,20 @@ class AdaptiveDescent(Method):
                 )
                 return narrow
             _, better = wider_is_better(
-                clipped_sums(sample.gradients(w), both) / n,
-                both,
+                clipped_sums(sample.gradients(w), radius_pair) / n,
+                radius_pair,
                 n=n,
                 rhos=(plan.test_rho, rho_step * (descent.steps - place)),
                 crowd=plan.target,
                 ledger=ledger,
                 rng=rng,
             )
-            return both[int(better)]
+            return radius_pair[int(better)]
 
         if plan.looks:
             look(sample.constraint.centre)
-        used = [chosen[-1] if chosen[-1] * LOOSE < chosen[0] else chosen[0]]
-        descent = plan.descent_at(used[0])
+        used_radii = [chosen[-1] if chosen[-1] * LOOSE < chosen[0] else chosen[0]]
+        descent = plan.descent_at(used_radii[0])
         rho_step = plan.steps_rho / descent.steps
         place = second_look(descent.steps)
         tail: list[Vector] = []  # where a step of size 1/beta would lead
@@ -231,10 +231,10 @@ class AdaptiveDescent(Method):
             if plan.looks and t == place:
                 if place:
                     look(w)
-                used.append(tested(w))
+                used_radii.append(tested(w))
             noisy = ledger.release(
-                GaussianNoise(l2_sensitivity=2 * used[-1] / n, rho=rho_step),
-                clipped_mean(sample.gradients(w), used[-1]),
+                GaussianNoise(l2_sensitivity=2 * used_radii[-1] / n, rho=rho_step),
+                clipped_mean(sample.gradients(w), used_radii[-1]),
                 rng,
                 label="mean of clipped gradients",
             )
@@ -244,7 +244,7 @@ class AdaptiveDescent(Method):
 
         result = descend(sample.constraint, descent, oracle)
         value, averaged = result.value, descent.points
-        noise = 2 * used[-1] / n / math.sqrt(2 * rho_step)
+        noise = 2 * used_radii[-1] / n / math.sqrt(2 * rho_step)
         if plan.curvature is not None:
             points, spread = np.array(tail), noise / plan.curvature
             if settled(points, plan.setting.d * spread * spread):
@@ -255,8 +255,8 @@ class AdaptiveDescent(Method):
             ledger,
             # What is private, and public numbers: a count of norms is neither.
             {
-                "clip_radius": used[-1],
-                "first_radius": used[0],
+                "clip_radius": used_radii[-1],
+                "first_radius": used_radii[0],
                 "found_radius": chosen[-1],
                 "blind_radius": plan.blind_radius,
                 "top_radius": plan.top_radius,

@@ -70,21 +70,21 @@ def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clip
     and :math:`V_C=\min\{dg^p\min\{C+R,2C\}^{2-p},C^2\}` (theory/infinite-variance.md, 3).
     """
     c, d, order = setting.constants, setting.d, setting.moment_order
-    far = c.mean_gradient_bound
+    mean_bound = c.mean_gradient_bound
     growth = math.sqrt(d) if order >= 2 else math.pow(d, 1 / order)
     if moments == "directional":
-        unit, shift, most = c.directional_moment, 0.0, c.directional_moment
+        unit, shift, largest_bias = c.directional_moment, 0.0, c.directional_moment
         amplitude = unit
     else:
         unit = math.pow(c.coordinate_moment, 1 / order)
         amplitude = growth * unit
-        shift, most = far, amplitude + far
+        shift, largest_bias = mean_bound, amplitude + mean_bound
     scale = growth * unit
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         room = np.maximum(radius - shift, 0.0)
         tail = np.divide(scale, room) ** (order - 1)
-        bias = np.minimum(hinge_constant(order) * amplitude * tail, most)
-    slope = np.minimum(far + bias, radius)
+        bias = np.minimum(hinge_constant(order) * amplitude * tail, largest_bias)
+    slope = np.minimum(mean_bound + bias, radius)
     if moments == "directional":
         slope = np.minimum(slope, unit)
     if order >= 2:
@@ -146,8 +146,8 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
         unit = math.sqrt(setting.d) * _moment(setting, moments)
         levels = unit * np.geomspace(0.05, 1e4, LEVELS)
         clipped = partial(clipped_gradient, setting, moments=moments)
-    most = min(setting.n, MOST_STEPS)
-    counts = np.unique(np.floor(np.geomspace(1, most, COUNTS)))
+    largest_count = min(setting.n, MOST_STEPS)
+    counts = np.unique(np.floor(np.geomspace(1, largest_count, COUNTS)))
     for _ in range(2):  # on a grid, and once more about its best place
         risks = _risks(setting, rho, counts, levels, clipped)
         place = int(smallest_index(risks.ravel()))

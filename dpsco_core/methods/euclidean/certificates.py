@@ -39,17 +39,22 @@ def paper_certificate(setting: Setting) -> ShuffledSteps:
             "The paper's noise is stated for (epsilon, delta) budgets only.", calibration="tight"
         )
     log = math.log(3 / budget.delta)
-    _within(n >= 16, "n >= 16", f"n={n}", ("n", 16))
-    _within(
+    _require_range(n >= 16, "n >= 16", f"n={n}", ("n", 16))
+    _require_range(
         budget.delta <= 3 * math.exp(-4),
         "delta <= 3 exp(-4)",
         f"delta={budget.delta:g}",
         ("delta", 1e-6),
     )
-    least = math.ceil(16 * math.log(6 / budget.delta))
-    _within(n >= least, "delta >= 6 exp(-n/16)", f"delta={budget.delta:g} at n={n}", ("n", least))
+    fewest_records = math.ceil(16 * math.log(6 / budget.delta))
+    _require_range(
+        n >= fewest_records,
+        "delta >= 6 exp(-n/16)",
+        f"delta={budget.delta:g} at n={n}",
+        ("n", fewest_records),
+    )
     largest = remark_1_epsilon(n, budget.delta)
-    _within(
+    _require_range(
         budget.epsilon <= largest,
         f"epsilon <= 4 sqrt(ln(3/delta)/n) = {largest:.3g}",
         f"epsilon={budget.epsilon:g}",
@@ -60,11 +65,11 @@ def paper_certificate(setting: Setting) -> ShuffledSteps:
     return replace(sound, rho_step=min(sound.rho_step, 1 / (2 * multiplier**2)))
 
 
-def _within(holds: bool, condition: str, got: str, change: tuple[str, float]) -> None:
+def _require_range(holds: bool, condition: str, actual: str, change: tuple[str, float]) -> None:
     """Raise `NotApplicable` unless a condition of Remark 1 holds."""
     if not holds:
         raise NotApplicable(
-            f"Theorem 6 (Remark 1) holds for {condition}, and here {got}.",
+            f"Theorem 6 (Remark 1) holds for {condition}, and here {actual}.",
             nearest=f"set {change[0]}={change[1]:g}, or calibration=tight",
             changes=(change,),
         )

@@ -101,17 +101,18 @@ class CoordinatewiseDescent(DescentMethod):
             theory=lambda: theorem_descent(setting, rho, threshold, energy, self.calibration),
             practical=lambda: practical_descent(setting, energy, 3 * threshold * math.sqrt(d)),
         )
-        shown = {"clip_limit": 3 * threshold, "blocks": float(blocks)}
-        return whole_batch(setting, median, descent, rho, sensitivity, shown)
+        diagnostics = {"clip_limit": 3 * threshold, "blocks": float(blocks)}
+        return whole_batch(setting, median, descent, rho, sensitivity, diagnostics)
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
     """Check that every step has a record for every block."""
-    needed = blocks * steps
-    if setting.n < needed:
-        where = f"{blocks:,} blocks" + (f" in each of {steps:,} steps" if steps > 1 else "")
+    fewest_records = blocks * steps
+    if setting.n < fewest_records:
+        demand = f"{blocks:,} blocks" + (f" in each of {steps:,} steps" if steps > 1 else "")
         raise NotApplicable(
-            f"{where} need at least {needed:,} records, and n={setting.n:,}.", tuning="practical"
+            f"{demand} need at least {fewest_records:,} records, and n={setting.n:,}.",
+            tuning="practical",
         )
 
 

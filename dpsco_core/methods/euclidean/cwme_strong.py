@@ -240,9 +240,9 @@ def practical_blocks(
         return _modelled_risk(setting, rho / pair[0] if divided else rho, *pair)
 
     candidates = (
-        (count, one)
+        (count, clip_limit)
         for count in counts
-        for one in (_limits(setting, rho, count, divided) if limit is None else (limit,))
+        for clip_limit in (_limits(setting, rho, count, divided) if limit is None else (limit,))
     )
     chosen = smallest(candidates, risk, what="number of steps")
     return Blocks(steps=chosen[0], limit=chosen[1], modelled_risk=risk(chosen))
@@ -251,11 +251,11 @@ def practical_blocks(
 def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator[float]:
     """Yield the clip limits that are tried at a number of steps."""
     _, smooth = condition(setting)
-    first = smooth * start_distance(setting)
+    largest_pull = smooth * start_distance(setting)
     block = replace(setting, n=max(1, setting.n // steps))
     limit = practical_limit(block, rho / steps if divided else rho)
     yield limit
-    while limit < first:
+    while limit < largest_pull:
         limit *= 2
         yield limit
 

@@ -117,7 +117,7 @@ class CorrelatedDescent(DescentMethod):
         check_level("radius", radius)
         phases = _phases(setting, rho, radius, records, descents)
         steps = PrefixSums(descents=descents)
-        last, access = phases[-1], PhasesOfBatches(phases=phases)
+        last_phase, access = phases[-1], PhasesOfBatches(phases=phases)
         return DescentPlan(
             setting=setting,
             statistic=EncodedClippedMeans(
@@ -130,9 +130,9 @@ class CorrelatedDescent(DescentMethod):
             diagnostics=steps.diagnostics
             | {
                 "clip_radius": radius,
-                "noise_std": last.encoding.noise_std,
+                "noise_std": last_phase.encoding.noise_std,
                 "phases": float(len(phases)),
-                "batch_size": float(last.batch),
+                "batch_size": float(last_phase.batch),
                 "gradient_calls": float(access.gradients(setting, steps.steps)),
             },
         )

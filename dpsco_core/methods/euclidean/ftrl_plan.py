@@ -83,18 +83,20 @@ def _sums(steps: int) -> Vector:
     """Return the three tables at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
-    below = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of the powers before each
+    partial_sums = np.cumsum(
+        np.pad(powers, ((0, 0), (1, 0))), axis=1
+    )  # sums of the powers before each
     size = 1 << (2 * steps).bit_length()
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
     age = steps - np.arange(steps)  # the age of step s at the end
     tables = np.empty((3, 2, HALVINGS))
     for i, m in enumerate(averages(steps)):
-        weights = (below[:, age] - below[:, np.maximum(age - m, 0)]) / m
-        behind = np.fft.irfft(np.fft.rfft(weights[:, ::-1], size) * inverse, size)[:, :steps]
+        weights = (partial_sums[:, age] - partial_sums[:, np.maximum(age - m, 0)]) / m
+        noise_weights = np.fft.irfft(np.fft.rfft(weights[:, ::-1], size) * inverse, size)[:, :steps]
         tables[:, i] = (
             powers[:, steps - m + 1 :].mean(axis=1),
             np.square(weights).sum(axis=1),
-            np.square(behind).sum(axis=1),
+            np.square(noise_weights).sum(axis=1),
         )
     return tables
 
@@ -136,13 +138,13 @@ def modelled_pass(
     records = divided(setting.n, phases)
     descents = []
     for i, size in enumerate(records, start=1):
-        descent, distance = _phase(setting, rho, radius, size, distance, last=i == phases)
+        descent, distance = _phase(setting, rho, radius, size, distance, is_last=i == phases)
         descents.append(descent)
     return PlannedPass(radius=radius, records=records, descents=tuple(descents))
 
 
 def _phase(
-    setting: Setting, rho: float, radius: float, records: int, distance: float, *, last: bool
+    setting: Setting, rho: float, radius: float, records: int, distance: float, *, is_last: bool
 ) -> tuple[Descent, float]:
     """Return one phase's descent, and the distance of its end from the minimiser."""
     constants = setting.constants
@@ -172,20 +174,20 @@ def _phase(
     risks, squares = [], []
     with np.errstate(over="ignore", invalid="ignore"):
         for place in sorted({0, flat // 2, flat}):
-            at = SIZES + place
-            energy = sampling[:, None, None] * table.sampling[fits][:, :, at]
-            energy += privacy[:, None, None] * table.privacy[fits][:, :, at]
-            square = np.square(table.left[fits][:, :, at] * distance) + sizes**2 * energy
+            exponents = SIZES + place
+            energy = sampling[:, None, None] * table.sampling[fits][:, :, exponents]
+            energy += privacy[:, None, None] * table.privacy[fits][:, :, exponents]
+            square = np.square(table.left[fits][:, :, exponents] * distance) + sizes**2 * energy
             squares.append(square)
             risks.append(largest * 2.0 ** (-place / 2) / 2 * square)
         risk, square = np.mean(risks, axis=0), np.max(squares, axis=0)
-    chosen_by = (risk if last else square).reshape(len(counts), -1)
+    chosen_by = (risk if is_last else square).reshape(len(counts), -1)
     best = int(smallest_index(chosen_by.min(axis=1)))
     if best < 0 or not math.isfinite(chosen_by[best].min()):
         raise nothing_finite("number of steps")
     # The fewest steps that are good enough.
-    enough = (1 + SPARED) * float(chosen_by[best].min())
-    t = int(np.argmax(chosen_by.min(axis=1) <= enough))
+    risk_limit = (1 + SPARED) * float(chosen_by[best].min())
+    t = int(np.argmax(chosen_by.min(axis=1) <= risk_limit))
     row, column = divmod(int(smallest_index(chosen_by[t])), len(SIZES))
     descent = Descent(
         steps=int(counts[t]),
@@ -204,10 +206,10 @@ def distances(setting: Setting) -> tuple[float, float]:
     gradient than the bound G on the mean gradient.
     """
     whole, (_, largest) = start_distance(setting), curvatures(setting)
-    near = whole
+    likely = whole
     if setting.constants.strong_convexity == 0:
-        near = min(whole, ASSUMED_CONDITION * setting.constants.mean_gradient_bound / largest)
-    return HALFWAY * near, HALFWAY * whole
+        likely = min(whole, ASSUMED_CONDITION * setting.constants.mean_gradient_bound / largest)
+    return HALFWAY * likely, HALFWAY * whole
 
 
 @lru_cache(maxsize=4096)
@@ -220,18 +222,18 @@ def practical_pass(setting: Setting, rho: float, radius: float | None = None) ->
     unbounded, or where the model has no finite prediction.
     """
     likely, largest = distances(setting)
-    far = _pass(setting, rho, radius, largest)
+    cautious = _pass(setting, rho, radius, largest)
     if likely == largest:
-        return far
-    near = _pass(setting, rho, radius, likely)
-    return far if far.modelled_risk <= WORTH_IT * near.modelled_risk else near
+        return cautious
+    hopeful = _pass(setting, rho, radius, likely)
+    return cautious if cautious.modelled_risk <= WORTH_IT * hopeful.modelled_risk else hopeful
 
 
 def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -> PlannedPass:
     radii: tuple[float, ...]
     if radius is None:
-        typical, most = typical_norm(setting), setting.constants.lipschitz
-        radii = tuple(sorted({min(typical * factor, most) for factor in RADIUS_FACTORS}))
+        typical, lipschitz = typical_norm(setting), setting.constants.lipschitz
+        radii = tuple(sorted({min(typical * factor, lipschitz) for factor in RADIUS_FACTORS}))
     else:
         typical, radii = 0.0, (radius,)  # a radius that is given is taken for unbiased
     curvature, _ = curvatures(setting)
@@ -242,9 +244,9 @@ def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -
         for r in radii
     )
 
-    def risk(one: PlannedPass) -> float:
-        bias = clipping_bias(setting, typical, one.radius) if typical else 0.0
-        return one.modelled_risk + bias**2 / (2 * curvature)
+    def risk(candidate: PlannedPass) -> float:
+        bias = clipping_bias(setting, typical, candidate.radius) if typical else 0.0
+        return candidate.modelled_risk + bias**2 / (2 * curvature)
 
     return smallest(candidates, risk, what="clip radius", gain=1e-9)
 

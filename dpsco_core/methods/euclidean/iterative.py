@@ -119,8 +119,8 @@ class IterativeDescent(DescentMethod):
             quantile=0.9 if self.tuning == "theory" else 0.6,
             bound=setting.constants.mean_gradient_bound,
         )
-        shown = {"clip_radius": radius, "groups": float(groups)}
-        return whole_batch(setting, point, descent, rho, 2 * radius / (n // groups), shown)
+        diagnostics = {"clip_radius": radius, "groups": float(groups)}
+        return whole_batch(setting, point, descent, rho, 2 * radius / (n // groups), diagnostics)
 
 
 def union_groups(setting: Setting) -> int:

@@ -79,8 +79,8 @@ class NoisyGradientDescent(DescentMethod):
             theory=lambda: theorem_descent(setting, rho, losses.lipschitz),
             practical=lambda: practical_descent(setting, setting.d * sensitivity**2 / (2 * rho)),
         )
-        mean, shown = ClippedMean(radius=losses.lipschitz), losses.diagnostics
-        return whole_batch(setting, mean, descent, rho, sensitivity, shown, losses)
+        mean, diagnostics = ClippedMean(radius=losses.lipschitz), losses.diagnostics
+        return whole_batch(setting, mean, descent, rho, sensitivity, diagnostics, losses)
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:

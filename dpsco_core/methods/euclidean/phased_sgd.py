@@ -88,16 +88,16 @@ class PhasedAverages(PhasesPlan):
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
         """Start on the constraint set at its centre, or on all of R^d at 0."""
         records = self.in_order(sample)
-        constraint, per_user, each = records.sample.constraint, records.per_user, records.each
+        constraint, per_user, items = records.sample.constraint, records.per_user, records.each
 
         def run(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
             span = replace(
                 phase,
                 start=phase.start * per_user,
                 stop=phase.stop * per_user,
-                step_size=phase.step_size * each,
+                step_size=phase.step_size * items,
             )
-            batch = self.batch // each
+            batch = self.batch // items
             noisy = block.release(
                 GaussianNoise(l2_sensitivity=phase.sensitivity, rho=self.rho),
                 phase_average(
@@ -321,13 +321,13 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
     counts = range(1, math.floor(math.log2(n)) + 1)
     start = (setting.constants.diameter / 2) ** 2 / (2 * (n // 2))
 
-    def first_phase(one: tuple[int, float]) -> float:
-        size = one[1] / 4
+    def first_phase(candidate: tuple[int, float]) -> float:
+        size = candidate[1] / 4
         return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)  # but for rounding
 
     return smallest(
         ((count, size) for count in counts for size in sizes),
-        lambda one: bounded_risk(setting, rho, losses.lipschitz, *one),
+        lambda candidate: bounded_risk(setting, rho, losses.lipschitz, *candidate),
         what="step size",
         floor=first_phase,
     )

@@ -70,19 +70,19 @@ class PrivateSgdPlan(Plan):
 
     @property
     def mirror(self) -> PowerMirror | None:
-        known = None if self.potential is None else self.potential.mirror
-        return None if known is None or known.exponent == EUCLIDEAN else known
+        mirror = None if self.potential is None else self.potential.mirror
+        return None if mirror is None or mirror.exponent == EUCLIDEAN else mirror
 
     @property
     def moves(self) -> float:
         if self.allocated_steps:
             return self.allocated_steps
-        made, n = -(-self.gradient_calls // self.batch), self.setting.n
+        steps, n = -(-self.gradient_calls // self.batch), self.setting.n
         if not self.idle:
-            return made
+            return steps
         # The draws that n independent ones need to give so many different records, in the mean.
         draws = n * float(digamma(n + 1) - digamma(n - self.gradient_calls + 1))
-        return made + draws - self.gradient_calls
+        return steps + draws - self.gradient_calls
 
     @property
     def pieces(self) -> float:  # a record each, also where several make a step
@@ -131,8 +131,12 @@ class RecordByRecord(PrivateMethod):
         check_sample(sample, plan.setting)
         order, idle = fresh_order(plan.setting.n, plan, rng)
         steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
-        own = plan.potential
-        start, move = (None, None) if own is None else (own.start, own.move(sample.constraint))
+        potential = plan.potential
+        start, move = (
+            (None, None)
+            if potential is None
+            else (potential.start, potential.move(sample.constraint))
+        )
         if plan.allocated_steps:
             descended = run_allocated(
                 losses,
@@ -148,18 +152,18 @@ class RecordByRecord(PrivateMethod):
         else:
             descended = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
         step_count = plan.allocated_steps or -(-len(order) // plan.batch) + idle.sum()
-        shown = {
+        diagnostics = {
             "noise_std": plan.noise_std,
             "steps": float(step_count),
             "step_size": plan.step_size,
         }
-        batch = {} if own is None else {"batch_size": float(plan.batch)}
+        batch = {} if potential is None else {"batch_size": float(plan.batch)}
         if plan.allocated_steps:
             batch = {"batch_size": float(plan.setting.n // plan.allocated_steps)}
         calls = {"gradient_calls": float(plan.gradient_calls)}
-        exponent = {} if own is None else {"mirror_exponent": own.mirror.exponent}
+        exponent = {} if potential is None else {"mirror_exponent": potential.mirror.exponent}
         return descended.released(
-            ledger, plan.losses.diagnostics | shown | batch | calls | exponent
+            ledger, plan.losses.diagnostics | diagnostics | batch | calls | exponent
         )
 
 
@@ -315,7 +319,7 @@ def run_steps(
     d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move
-    w, total, made = sample.constraint.centre if start is None else start, np.zeros(d), 0
+    w, total, steps_taken = sample.constraint.centre if start is None else start, np.zeros(d), 0
     path = Path(w, -(-len(order) // batch) + int(idle.sum()))
     block = batch * max(1, NOISE_ELEMENTS // (d * batch))
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
@@ -325,8 +329,8 @@ def run_steps(
             for k in range(0, len(records), batch):
                 for _ in range(idle[low + k] if plan.idle else 0):
                     w = move(w, size * steps.idle_noise(1, d, rng)[0])
-                    made += 1
-                    path.add(made, w)
+                    steps_taken += 1
+                    path.add(steps_taken, w)
                 part = records[k : k + batch]
                 pull = fresh[k : k + batch].sum(axis=0) if batch > 1 else fresh[k]
                 for record in part:
@@ -334,6 +338,6 @@ def run_steps(
                 pull *= size / len(part)
                 total += len(part) * w
                 w = move(w, pull)
-                made += 1
-                path.add(made, w)
+                steps_taken += 1
+                path.add(steps_taken, w)
     return Descended(value=total / len(order), path=path)

@@ -54,14 +54,14 @@ class TrackedRadius:
     n: int
     counted: GaussianNoise  # what hides a record in the share of short rows
     radius: float
-    used: list[float] = field(default_factory=list)
+    used_radii: list[float] = field(default_factory=list)
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Release the mean of the clipped rows, and the share of short ones, which moves C."""
-        own, n, radius = self.statistic, self.n, self.radius
-        self.used.append(radius)
+        statistic, n, radius = self.statistic, self.n, self.radius
+        self.used_radii.append(radius)
         noisy = ledger.release(
-            GaussianNoise(l2_sensitivity=2 * radius / n, rho=own.rho_gradient),
+            GaussianNoise(l2_sensitivity=2 * radius / n, rho=statistic.rho_gradient),
             clipped_mean(rows, radius),
             rng,
             label="mean of clipped gradients",
@@ -73,19 +73,19 @@ class TrackedRadius:
             label="share of gradients that are not clipped",
         )
         share = min(1.0, max(0.0, float(short[0])))
-        moved = radius * math.exp(RATE * (own.quantile - share))
-        self.radius = min(max(moved, own.radius / RANGE), own.radius * RANGE)
+        updated = radius * math.exp(RATE * (statistic.quantile - share))
+        self.radius = min(max(updated, statistic.radius / RANGE), statistic.radius * RANGE)
         return noisy
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
         """The radii, which are private: they follow from what was released."""
-        own, last = self.statistic, self.used[-1]
+        statistic, radius = self.statistic, self.used_radii[-1]
         return {
-            "clip_radius": last,
-            "first_radius": own.radius,
-            "noise_std": 2 * last / self.n / math.sqrt(2 * own.rho_gradient),
-            "rho_step": own.rho_gradient + own.rho_count,
+            "clip_radius": radius,
+            "first_radius": statistic.radius,
+            "noise_std": 2 * radius / self.n / math.sqrt(2 * statistic.rho_gradient),
+            "rho_step": statistic.rho_gradient + statistic.rho_count,
         }
 
 
@@ -144,8 +144,10 @@ class QuantileDescent(DescentMethod):
         rho = gaussian_share(setting, self.calibration)
         require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
         of_gradients = (1 - COUNT_SHARE) * rho
-        given = self.radius
-        radius = level_of(setting, of_gradients, self.tuning) if given is None else given
+        fixed_radius = self.radius
+        radius = (
+            level_of(setting, of_gradients, self.tuning) if fixed_radius is None else fixed_radius
+        )
         for level in (radius / RANGE, radius * RANGE):
             check_level("radius", level)
         descent = self.descent or descent_at(setting, of_gradients, radius, self.tuning)

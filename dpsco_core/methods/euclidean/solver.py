@@ -216,14 +216,14 @@ def spectral_descent(
         v = w - step * g
         new = constraint.project(v)
         g_new = gradient(new)
-        calls, more = calls + 1, 0
+        calls, extra_calls = calls + 1, 0
         if cautious:
-            new, g_new, more = shortened(gradient, w, g, new, g_new, limit - calls)
-            calls += more
+            new, g_new, extra_calls = shortened(gradient, w, g, new, g_new, limit - calls)
+            calls += extra_calls
         s, y = new - w, g_new - g
         w, g = new, g_new
         bound = certificate(constraint, w, g, modulus)
-        if steps_certify and more == 0:
+        if steps_certify and extra_calls == 0:
             bound = min(bound, residual_bound(w, g, v, step, modulus))
         if bound < best.accuracy:
             best, best_g = Certified(value=w, accuracy=bound, gradient_calls=calls), g
@@ -241,7 +241,7 @@ def spectral_descent(
 
 
 def shortened(
-    gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, most: int
+    gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, call_limit: int
 ) -> tuple[Vector, Vector, int]:
     r"""Return a point between w and `new` where the loss still falls, its gradient, and the calls.
 
@@ -251,7 +251,7 @@ def shortened(
     """
     s, calls, fraction = new - w, 0, 1.0
     falls = -float(g @ s)
-    while calls < most and (rises := float(g_new @ s)) > 0.01 * falls > 0:
+    while calls < call_limit and (rises := float(g_new @ s)) > 0.01 * falls > 0:
         fraction *= falls / (falls + rises)
         new = w + fraction * s
         g_new = gradient(new)
@@ -280,10 +280,10 @@ def staged_subgradients(
     """
     w = constraint.centre
     g = gradient(w)
-    first = certificate(constraint, w, g)
-    best = Certified(value=w, accuracy=first, gradient_calls=1)
+    start_accuracy = certificate(constraint, w, g)
+    best = Certified(value=w, accuracy=start_accuracy, gradient_calls=1)
     calls, length = 1, 16
-    while best.accuracy > relative_accuracy * first and calls + length <= limit:
+    while best.accuracy > relative_accuracy * start_accuracy and calls + length <= limit:
         averaged = length // 2
         total, slope, products = np.zeros(constraint.d), np.zeros(constraint.d), 0.0
         for t in range(length):

@@ -118,8 +118,8 @@ def _variance(setting: Setting, distance: float, growing: bool) -> float:
     constants = setting.constants
     if not growing or curvature_spread(setting) == 0:
         return constants.variance_trace
-    near = constants.minimum_variance + constants.variance_growth * distance**2
-    return min(near, constants.variance_trace)
+    variance = constants.minimum_variance + constants.variance_growth * distance**2
+    return min(variance, constants.variance_trace)
 
 
 @lru_cache(maxsize=4096)
@@ -161,10 +161,10 @@ def practical_descent(
     if best < 0:
         raise nothing_finite("number of steps")
     sampling = _variance(setting, 0.0, growing) / (2 * low * setting.n)
-    least = float(risks[best])
-    enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
+    least_risk = float(risks[best])
+    risk_limit = least_risk + SPARED * (least_risk + (sampling if math.isfinite(sampling) else 0.0))
     # The fewest steps that are good enough, and the best of the candidates with so many.
-    fewest = GRID_STEPS[risks <= enough].min()
+    fewest = GRID_STEPS[risks <= risk_limit].min()
     chosen = int(smallest_index(np.where(fewest == GRID_STEPS, risks, np.inf)))
     return Descent(
         steps=int(fewest),
@@ -199,9 +199,9 @@ def modelled_risk(
     left = a + np.multiply(step_size, min(spread, curvature / 2))
     bias = left ** (t - m + 1) * (1 - left**m) / (1 - left) / m
     # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
-    early = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
-    late = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
-    weights = np.square(step_size / (m * rest)) * (early + late)
+    start_weight = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
+    end_weight = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
+    weights = np.square(step_size / (m * rest)) * (start_weight + end_weight)
     risk: Vector = curvature / 2 * (bias**2 * distance**2 + t * noise_energy * weights)
     return risk
 
@@ -241,9 +241,9 @@ def practical_clipping(
     curvature, _ = curvatures(setting)
     radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
 
-    def risk(one: Clipping) -> float:
-        bias = clipping_bias(setting, typical, one.radius)
-        return one.descent.modelled_risk + bias**2 / (2 * curvature)
+    def risk(candidate: Clipping) -> float:
+        bias = clipping_bias(setting, typical, candidate.radius)
+        return candidate.descent.modelled_risk + bias**2 / (2 * curvature)
 
     candidates = (
         Clipping(
@@ -263,8 +263,8 @@ def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
         return typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
     order = setting.moment_order
     scale = math.pow(setting.constants.coordinate_moment, 1 / order)
-    beyond = (radius - math.hypot(typical, start_distance(setting))) / scale
-    return ASSUMED_SHARE * math.sqrt(setting.d) * scale * hinge_bias(beyond, order)
+    excess = (radius - math.hypot(typical, start_distance(setting))) / scale
+    return ASSUMED_SHARE * math.sqrt(setting.d) * scale * hinge_bias(excess, order)
 
 
 def typical_norm(setting: Setting, *, growing: bool = False) -> float:

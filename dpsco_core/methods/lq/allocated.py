@@ -22,7 +22,7 @@ from dpsco_core.methods.euclidean.sampling.one_random_step import (
 )
 from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.inputs import smooth_energy
-from dpsco_core.methods.lq.mirror import TruncatedMeans, check_applicable, inside
+from dpsco_core.methods.lq.mirror import TruncatedMeans, check_applicable, inner_coordinate
 from dpsco_core.methods.lq.mirror_schedule import (
     PRACTICAL_FACTORS,
     DescentChoice,
@@ -118,7 +118,7 @@ class MirrorDescentAllocated(DescentMethod):
         "Its noise is proven for replacing a record, by a proof of this library.",
     )
     stage = Stage(
-        place=inside,
+        place=inner_coordinate,
         splits=(Split(function="dpsco_core.methods.access.allocated_order", told="order"),),
         small=SmallRun(fields={"steps": 4}),
     )

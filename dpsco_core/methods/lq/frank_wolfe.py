@@ -210,9 +210,9 @@ def corner_norm(setting: Setting) -> float:
     body = setting.body if math.isfinite(setting.constants.diameter) else None
     if isinstance(body, L1Ball | Simplex | SolidSimplex):
         return body.radius
-    here = "the whole space" if body is None else body.name
+    name = "the whole space" if body is None else body.name
     raise NotApplicable(
-        f"Frank–Wolfe chooses among the corners of the set, and {here} is not the hull of a few.",
+        f"Frank–Wolfe chooses among the corners of the set, and {name} is not the hull of a few.",
         nearest="set geometry=l1",
         changes=(("geometry", "l1"), ("q", None)),
     )

@@ -138,8 +138,12 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
     steps = shuffle_steps(n, epsilon, delta)
     if noise == "gaussian":
         return steps.rho_step
-    alone = zcdp_rho(epsilon, delta)
-    return max(alone, zcdp_rho(steps.epsilon_step, steps.delta_step)) if steps.amplified else alone
+    plain_rho = zcdp_rho(epsilon, delta)
+    return (
+        max(plain_rho, zcdp_rho(steps.epsilon_step, steps.delta_step))
+        if steps.amplified
+        else plain_rho
+    )
 
 
 def _whole(budget: Budget, noise: Noise) -> float:

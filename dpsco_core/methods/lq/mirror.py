@@ -121,13 +121,15 @@ class BatchSums:
 
     def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return the noisy mean of the truncated gradients of a batch, shape (d,)."""
-        own, every = self.statistic, rows.rows
+        statistic, gradients = self.statistic, rows.rows
         if self.noise is None:
-            self.noise = own.open(ledger, self.steps)
-            self.lengths = base_lengths(every, own.dual)
-        total = truncated_sum(every, rows.places, own.threshold, own.dual, self.lengths)
-        pull = total + self.noise.summed_noise(own.draws(self.batch), every.d, rng)
-        return pull / own.divisor(self.batch)
+            self.noise = statistic.open(ledger, self.steps)
+            self.lengths = base_lengths(gradients, statistic.dual)
+        total = truncated_sum(
+            gradients, rows.places, statistic.threshold, statistic.dual, self.lengths
+        )
+        pull = total + self.noise.summed_noise(statistic.draws(self.batch), gradients.d, rng)
+        return pull / statistic.divisor(self.batch)
 
 
 def mirror_plan(
@@ -150,8 +152,10 @@ def mirror_plan(
             f"{setting.budget}.",
             calibration="tight",
         )
-    for at in inputs.values():
-        check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
+    for chosen_inputs in inputs.values():
+        check_level(
+            "truncation_level", chosen_inputs.gradient_bound + math.sqrt(chosen_inputs.variance)
+        )
     if tuning == "practical":
         chosen = {order: practical_choice(at) for order, at in inputs.items()}
         order = smallest(chosen, lambda o: chosen[o].value, what="order of the noise")
@@ -162,16 +166,16 @@ def mirror_plan(
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
         order = smallest(noises, lambda o: noises[o], what="order of the noise")
         weight = published_weight(inputs[order], steps, threshold)
-    at, (rho, certificate) = inputs[order], draws[order]
-    draw = Shaped(at.space, 2 * threshold, rho, noise, shape_of(noise, calibration))
+    chosen_inputs, (rho, certificate) = inputs[order], draws[order]
+    draw = Shaped(chosen_inputs.space, 2 * threshold, rho, noise, shape_of(noise, calibration))
     draw, certificate = _accounted(draw, certificate, setting)
     means = TruncatedMeans(
-        threshold=threshold, dual=at.space.dual, draw=draw, certificate=certificate
+        threshold=threshold, dual=chosen_inputs.space.dual, draw=draw, certificate=certificate
     )
-    descent_steps = MirrorSteps(space=at.space, steps=steps, weight=weight)
+    descent_steps = MirrorSteps(space=chosen_inputs.space, steps=steps, weight=weight)
     # A method that compares two accountings says which one it has used.
-    used = (ACCOUNTINGS[means.accounting],) if len(orders) > 1 else ()
-    return made_of(setting, means, descent_steps, setting.n // steps, notes=used)
+    notes = (ACCOUNTINGS[means.accounting],) if len(orders) > 1 else ()
+    return made_of(setting, means, descent_steps, setting.n // steps, notes=notes)
 
 
 def made_of(
@@ -239,14 +243,14 @@ def _accounted(
     return proven, certificate if proven is draw else sound
 
 
-INSIDE = 0.999  # a share of the level beyond which a gradient becomes 0
+INNER_SHARE = 0.999  # a share of the level beyond which a gradient becomes 0
 
 
-def inside(plan: DescentPlan, d: int) -> float:
+def inner_coordinate(plan: DescentPlan, d: int) -> float:
     """Return the coordinate of a gradient, alike in all, just inside of what becomes 0."""
     means = plan.statistic
     assert isinstance(means, TruncatedMeans)
-    return INSIDE * means.threshold / lq_norm(np.ones(d), means.dual)
+    return INNER_SHARE * means.threshold / lq_norm(np.ones(d), means.dual)
 
 
 def few_steps(plan: DescentPlan) -> DescentPlan:
@@ -301,7 +305,7 @@ class Truncated(DescentMethod):
 
     reads = "whole"
     stage = Stage(
-        place=inside,
+        place=inner_coordinate,
         splits=(Split(function=f"{__name__}.truncated_sum", told="positions"),),
         small=SmallRun(plan=in_few_steps),
     )
@@ -343,16 +347,16 @@ def truncated_sum(
             part = batch[low : low + size]
             if lengths is None:
                 block = real_array("rows", rows.take(part))
-                kept = row_norms(block, exponent) <= threshold  # a NaN is not
+                is_short = row_norms(block, exponent) <= threshold  # a NaN is not
                 weights = np.ones(len(part))
             else:
                 scaled = cast(ScaledRows, rows)
                 block, norms = scaled.x.take(part), lengths[part]
                 weights = scaled.coefficients_of(block, part)
                 sizes = np.abs(weights)
-                kept = (sizes * norms <= threshold) & (norms <= LARGEST_LEVEL)
-                kept &= sizes <= LARGEST_LEVEL
-            if not kept.all():
-                block, weights = block[kept], weights[kept]
+                is_short = (sizes * norms <= threshold) & (norms <= LARGEST_LEVEL)
+                is_short &= sizes <= LARGEST_LEVEL
+            if not is_short.all():
+                block, weights = block[is_short], weights[is_short]
             total += weights @ block
     return total

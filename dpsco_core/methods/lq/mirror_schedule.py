@@ -132,21 +132,21 @@ NO_CHOICE = DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, val
 
 
 @lru_cache(maxsize=4096)
-def practical_choice(at: MirrorInputs) -> DescentChoice:
+def practical_choice(inputs: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `modelled`.
 
     Raises `NotApplicable` where that is finite for none of them.
     """
-    at.check_finite()
+    inputs.check_finite()
 
     def best(steps: int) -> DescentChoice:
-        tried = (modelled(at, steps, factor) for factor in PRACTICAL_FACTORS)
+        tried = (modelled(inputs, steps, factor) for factor in PRACTICAL_FACTORS)
         return smallest_or(tried, lambda choice: choice.value, NO_CHOICE)
 
-    return best(best_count(lambda steps: best(steps).value, at.n, what="number of steps"))
+    return best(best_count(lambda steps: best(steps).value, inputs.n, what="number of steps"))
 
 
-def modelled(at: MirrorInputs, steps: int, factor: float) -> DescentChoice:
+def modelled(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     r"""Return a model of the excess risk on typical data, at the threshold :math:`G+f\sigma`.
 
     B4 of theory/su-zhao-wang.md, 3.6, with the variance :math:`\kappa\sigma^2/b` of an untruncated
@@ -158,14 +158,16 @@ def modelled(at: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     with A = `ASSUMED_SYMMETRY`: an assumption of accuracy, as in simple clipping. B4's own
     threshold is sized by the worst law of its class, and its noise would drown the rest.
     """
-    batch, root = at.n // steps, math.sqrt(at.variance)
-    threshold, bias = at.gradient_bound + factor * root, root / ASSUMED_SYMMETRY / factor**2
-    if threshold >= at.lipschitz:
-        threshold, bias = at.lipschitz, 0.0
-    spread = at.space.kappa * at.variance / batch + 4 * threshold**2 * at.mean_energy(batch)
-    room = math.sqrt(steps * spread / (2 * at.divergence))
-    weight = at.smoothness + room
-    value = weight * at.divergence / steps + at.diameter * bias
+    batch, root = inputs.n // steps, math.sqrt(inputs.variance)
+    threshold, bias = inputs.gradient_bound + factor * root, root / ASSUMED_SYMMETRY / factor**2
+    if threshold >= inputs.lipschitz:
+        threshold, bias = inputs.lipschitz, 0.0
+    spread = inputs.space.kappa * inputs.variance / batch + 4 * threshold**2 * inputs.mean_energy(
+        batch
+    )
+    room = math.sqrt(steps * spread / (2 * inputs.divergence))
+    weight = inputs.smoothness + room
+    value = weight * inputs.divergence / steps + inputs.diameter * bias
     value += spread / (2 * room) if spread > 0 else 0.0
     return DescentChoice(steps, threshold, weight, value)
 
@@ -199,7 +201,7 @@ def batched_parameters(
 
 
 def published(
-    setting: Setting, at: MirrorInputs, *, shuffled: bool, most_steps: int = MOST_STEPS
+    setting: Setting, inputs: MirrorInputs, *, shuffled: bool, most_steps: int = MOST_STEPS
 ) -> tuple[int, float]:
     r"""Return T and tau of the statement, at most `most_steps`.
 
@@ -208,13 +210,13 @@ def published(
     :math:`\tau = G + \max\{\lambda, G\}` (theory/su-zhao-wang.md, 2.5 (d) and (e)).
     """
     parameters = theorem_10 if shuffled else batched_parameters
-    truncation, steps = parameters(at.n, at.space, *statement_budget(setting))
-    room = max(math.sqrt(at.variance) * truncation, at.gradient_bound)
-    return max(1, round(min(steps, at.n, most_steps))), at.gradient_bound + room
+    truncation, steps = parameters(inputs.n, inputs.space, *statement_budget(setting))
+    room = max(math.sqrt(inputs.variance) * truncation, inputs.gradient_bound)
+    return max(1, round(min(steps, inputs.n, most_steps))), inputs.gradient_bound + room
 
 
-def published_weight(at: MirrorInputs, steps: int, threshold: float) -> float:
+def published_weight(inputs: MirrorInputs, steps: int, threshold: float) -> float:
     r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, V of a noisy mean."""
-    _, sampling, noise = at.errors(steps, threshold)
-    spread = 2 * steps * (sampling + noise) / at.space.kappa
-    return max(2 * at.smoothness, math.sqrt(spread) / at.diameter)
+    _, sampling, noise = inputs.errors(steps, threshold)
+    spread = 2 * steps * (sampling + noise) / inputs.space.kappa
+    return max(2 * inputs.smoothness, math.sqrt(spread) / inputs.diameter)

@@ -145,8 +145,8 @@ def own_exponent(setting: Setting) -> float:
     For q > 2 the square of the norm is not strongly convex without a factor of the dimension; and
     mirror steps are known on the l_q balls, the box and the simplices only.
     """
-    known = isinstance(setting.body, Ball | Box | L1Ball | LqBall | Simplex | SolidSimplex)
-    return setting.exponent if known and setting.exponent <= EUCLIDEAN else EUCLIDEAN
+    has_steps = isinstance(setting.body, Ball | Box | L1Ball | LqBall | Simplex | SolidSimplex)
+    return setting.exponent if has_steps and setting.exponent <= EUCLIDEAN else EUCLIDEAN
 
 
 def potential_of(constraint: ConstraintSet, exponent: float) -> Potential:
@@ -171,10 +171,12 @@ def best_potential(
     which :math:`\ln d` is not small beside d, the Euclidean one is often the best even for q = 1.
     On an l_q ball only q itself, which has a closed form, and 2 are compared.
     """
-    constraint, own = setting.body, own_exponent(setting)
+    constraint, base_exponent = setting.body, own_exponent(setting)
     searched = isinstance(constraint, L1Ball | SolidSimplex | Simplex)
-    between = np.linspace(own, EUCLIDEAN, SPACES) if searched else [own, EUCLIDEAN]
-    candidates = [potential_of(constraint, float(e)) for e in sorted(set(between))]
+    exponents = (
+        np.linspace(base_exponent, EUCLIDEAN, SPACES) if searched else [base_exponent, EUCLIDEAN]
+    )
+    candidates = [potential_of(constraint, float(e)) for e in sorted(set(exponents))]
 
     def bound(potential: Potential) -> float:
         calls = setting.n // 2 + 1

@@ -112,11 +112,11 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))
     if step_size / 4 * losses.smoothness > 2:
-        enough = math.ceil((losses.smoothness / (8 * slope)) ** 2)
+        fewest_records = math.ceil((losses.smoothness / (8 * slope)) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
             f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
-            n=enough,
+            n=fewest_records,
             otherwise="tuning=practical",
         )
     return step_size

@@ -43,7 +43,7 @@ REGULARISED = 0.5  # a share of the reciprocal of that time
 class BoundedMeanGradient(Statistic):
     """The mean gradient of Lipschitz losses, with noise shaped to the dual norm."""
 
-    moved: float  # how far a record moves it in the dual norm: 2L/n
+    dual_sensitivity: float  # how far a record moves it in the dual norm: 2L/n
     space: RegularSpace
     shape: Noise
 
@@ -54,7 +54,7 @@ class BoundedMeanGradient(Statistic):
         return rows
 
     def noise(self, n: int, d: int, rho: float) -> Shaped:
-        return Shaped(norm=self.space, sensitivity=self.moved, rho=rho, noise=self.shape)
+        return Shaped(norm=self.space, sensitivity=self.dual_sensitivity, rho=rho, noise=self.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class RegularizedMirrorDescent(DescentMethod):
             energy = dual_energy(space, noise) * sensitivity**2 / rho
             steps, proximal, regulariser = practical_parameters(setting, space, energy, losses)
             doubled = proximal
-        gradient = BoundedMeanGradient(moved=sensitivity, space=space, shape=noise)
+        gradient = BoundedMeanGradient(dual_sensitivity=sensitivity, space=space, shape=noise)
         descent = RegularizedSteps(
             space=space,
             steps=steps,
@@ -219,11 +219,15 @@ def theorem_parameters(
     steps, valid = scheduled(setting.n)
     if valid:
         return steps, published_regulariser(setting.n, steps, smoothness)
-    enough = next((2**k for k in range(2, 60) if 2**k > setting.n and scheduled(2**k)[1]), None)
+    fewest_records = next(
+        (2**k for k in range(2, 60) if 2**k > setting.n and scheduled(2**k)[1]), None
+    )
     raise NotApplicable(
         f"Theorem 7 holds for T < n and T >= 2 log2(n/T), and here T={steps} at n={setting.n}.",
-        nearest="set " + (f"n={enough}, or " if enough else "") + "tuning=practical",
-        changes=(("n", enough) if enough else ("tuning", "practical"),),
+        nearest="set "
+        + (f"n={fewest_records}, or " if fewest_records else "")
+        + "tuning=practical",
+        changes=(("n", fewest_records) if fewest_records else ("tuning", "practical"),),
     )
 
 
@@ -265,6 +269,6 @@ def practical_parameters(
     radius = setting.body.radius_in(space.exponent)
     time = math.sqrt(space.kappa * radius**2 / 2 / energy)
     smoothness = min(dual_constants(setting).smoothness, losses.smoothness)
-    wanted = STRETCH * time
-    steps = max(FEWEST_STEPS, math.ceil(min(smoothness * wanted, ENOUGH_STEPS)))
-    return steps, max(smoothness, steps / wanted), REGULARISED / time
+    target = STRETCH * time
+    steps = max(FEWEST_STEPS, math.ceil(min(smoothness * target, ENOUGH_STEPS)))
+    return steps, max(smoothness, steps / target), REGULARISED / time

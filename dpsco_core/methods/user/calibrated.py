@@ -66,17 +66,17 @@ def halving(n: int, phases: int) -> tuple[int, ...]:
     return (*early, n - sum(early))
 
 
-def plain_sensitivity(at: UserLevel, step: float, groups: int) -> float:
+def plain_sensitivity(case: UserLevel, step: float, groups: int) -> float:
     r"""Return :math:`\min(R,2\eta_iLm)/C`: of a plain average of C averages of iterates.
 
     A user owns m of the steps of one group, and all others do not expand distances, for
     :math:`\eta_i\le2/\beta`.
     """
-    return min(at.diameter, 2 * step * at.lipschitz * at.m) / groups
+    return min(case.diameter, 2 * step * case.lipschitz * case.m) / groups
 
 
 def calibrated_sgd(
-    at: UserLevel,
+    case: UserLevel,
     *,
     # number of phases l and p
     phases: int = 3,
@@ -97,40 +97,42 @@ def calibrated_sgd(
     Raises `NotApplicable` if a phase has fewer users than groups.
     """
     tuning = Tuning(false_halt=halt, least_kept=ANY_SHARE)
-    groups = recommended_count(at.epsilon, at.delta, tuning)
-    plan = single_test_plan(groups, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning)
-    size = _step(at, step)
+    groups = recommended_count(case.epsilon, case.delta, tuning)
+    plan = single_test_plan(groups, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning)
+    size = _step(case, step)
     schedule = []
-    for i, users in enumerate(halving(at.n, phases)):
+    for i, users in enumerate(halving(case.n, phases)):
         members = users // groups
         if members < 1:
-            least = groups << (phases - 1)
-            raise NotApplicable(f"Phase {i + 1} has {users} users for C={groups} groups.", n=least)
-        eta, steps = size * math.pow(2, -decay * i), members * at.m
-        tau = group_spread(eta, at.lipschitz, steps, groups, spread_failure)
+            fewest_users = groups << (phases - 1)
+            raise NotApplicable(
+                f"Phase {i + 1} has {users} users for C={groups} groups.", n=fewest_users
+            )
+        eta, steps = size * math.pow(2, -decay * i), members * case.m
+        tau = group_spread(eta, case.lipschitz, steps, groups, spread_failure)
         schedule.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
-    return SgdSchedule(groups=groups, items=at.m, phases=tuple(schedule))
+    return SgdSchedule(groups=groups, items=case.m, phases=tuple(schedule))
 
 
 def one_chain(
-    at: UserLevel, *, phases: int = 3, decay: float = 1.25, step: float | None = None
+    case: UserLevel, *, phases: int = 3, decay: float = 1.25, step: float | None = None
 ) -> SgdSchedule:
     r"""N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
-    size, multiplier = _step(at, step), gaussian_multiplier(at.epsilon, at.delta)
+    size, multiplier = _step(case, step), gaussian_multiplier(case.epsilon, case.delta)
     schedule = []
-    for i, users in enumerate(halving(at.n, phases)):
+    for i, users in enumerate(halving(case.n, phases)):
         eta = size * math.pow(2, -decay * i)
-        noise = plain_sensitivity(at, eta, 1) * multiplier
-        schedule.append(_sgd_phase(users, users, users * at.m, eta, math.inf, noise))
-    return SgdSchedule(groups=1, items=at.m, phases=tuple(schedule))
+        noise = plain_sensitivity(case, eta, 1) * multiplier
+        schedule.append(_sgd_phase(users, users, users * case.m, eta, math.inf, noise))
+    return SgdSchedule(groups=1, items=case.m, phases=tuple(schedule))
 
 
-def _step(at: UserLevel, step: float | None) -> float:
+def _step(case: UserLevel, step: float | None) -> float:
     if step is None:
-        step = printed_step(at)
-        return min(step, 1 / at.smoothness) if at.smoothness > 0 else step
+        step = printed_step(case)
+        return min(step, 1 / case.smoothness) if case.smoothness > 0 else step
     require(step > 0, "step", "positive", step)
-    require(step * at.smoothness <= 2 * (1 + 1e-9), "step", "at most 2/beta", step)
+    require(step * case.smoothness <= 2 * (1 + 1e-9), "step", "at most 2/beta", step)
     return step
 
 
@@ -147,15 +149,15 @@ def _sgd_phase(
     )
 
 
-def erm_radius(at: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
+def erm_radius(case: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
     r"""Return :math:`\tau`: (R1) for all users and points at once, or :math:`3L/\sqrt m`."""
     if radius == "typical":
-        return 3 * at.lipschitz / math.sqrt(at.m)
-    return uniform_gradient_spread(at, failure)
+        return 3 * case.lipschitz / math.sqrt(case.m)
+    return uniform_gradient_spread(case, failure)
 
 
 def full_batch(
-    at: UserLevel,  # with a finite smoothness
+    case: UserLevel,  # with a finite smoothness
     *,
     phases: int = 3,  # their number l
     # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
@@ -176,51 +178,53 @@ def full_batch(
 
     Raises `NotApplicable` if the loss is not smooth, or a phase has too few users for the test.
     """
-    if not math.isfinite(at.smoothness):
+    if not math.isfinite(case.smoothness):
         raise NotApplicable("Accelerated steps need a smooth loss; smooth it first (Theorem 4.1).")
-    tau = math.inf if radius is None else erm_radius(at, radius, spread_failure)
+    tau = math.inf if radius is None else erm_radius(case, radius, spread_failure)
 
     def noise_of(users: int, steps: int) -> float:
         r""":math:`\sigma_i/\sqrt{T_i}`."""
         if radius is None:
-            multiplier = gaussian_multiplier(at.epsilon, at.delta)
-            return 2 * at.lipschitz / users * multiplier
+            multiplier = gaussian_multiplier(case.epsilon, case.delta)
+            return 2 * case.lipschitz / users * multiplier
         if users < 2:
             raise NotApplicable("A test of one user alone hides nothing.")
         tuning = phase_tuning(halt)
         plan = phase_plan(
-            users, steps, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning, advice=advice
+            users, steps, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning, advice=advice
         )
         return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
     def phase(users: int, weight: float) -> ErmPhase:
-        steps = regularised_steps(at, weight, steps_factor)
+        steps = regularised_steps(case, weight, steps_factor)
         std = noise_of(users, steps) * math.sqrt(steps)
         return ErmPhase(users=users, regulariser=weight, steps=steps, batch=users, noise_std=std)
 
-    split = halving(at.n, phases)
-    base = printed_regulariser(at) if regulariser is None else regulariser
-    guess = erm_steps(at, base, steps_factor)
+    split = halving(case.n, phases)
+    base = printed_regulariser(case) if regulariser is None else regulariser
+    guess = erm_steps(case, base, steps_factor)
     try:
         if regulariser is None:
-            private = at.d * noise_of(split[0], guess) ** 2
-            base = balanced_regulariser(at, private, at.diameter)
+            private = case.d * noise_of(split[0], guess) ** 2
+            base = balanced_regulariser(case, private, case.diameter)
         schedule = tuple(phase(k, base * math.pow(2, DECAY * i)) for i, k in enumerate(split))
     except NotApplicable as refused:
         if radius is None or not advice:
             raise
-        least = full_batch_users(at, phases=phases, steps=2 * guess, halt=halt)
-        raise NotApplicable(refused.reason, n=least) from refused
-    return ErmSchedule(tau=tau, items=at.m, phases=schedule)
+        fewest_users = full_batch_users(case, phases=phases, steps=2 * guess, halt=halt)
+        raise NotApplicable(refused.reason, n=fewest_users) from refused
+    return ErmSchedule(tau=tau, items=case.m, phases=schedule)
 
 
-def full_batch_users(at: UserLevel, *, phases: int, steps: int, halt: float = USERS_HALT) -> int:
+def full_batch_users(case: UserLevel, *, phases: int, steps: int, halt: float = USERS_HALT) -> int:
     """Return the users with which every phase of `full_batch` passes its test, at `steps`."""
     tuning = phase_tuning(halt)
-    least = least_phase_count(steps, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning)
-    if least is None:
+    fewest_users = least_phase_count(
+        steps, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning
+    )
+    if fewest_users is None:
         raise NotApplicable("The filter needs more than a billion users a phase.")
-    return least << (phases - 1)
+    return fewest_users << (phases - 1)
 
 
 def phase_tuning(halt: float) -> Tuning:

@@ -59,8 +59,8 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     largest = run.batch * run.step_size
     small = largest * losses.smoothness <= 2 * (1 + 1e-12)
     require(small, "step_size", f"at most {2 / run.batch}/smoothness", run.step_size)
-    known = isinstance(sample, LinearSample | PointSample)
-    require(known, "sample", "a sample of points or of a linear model", type(sample))
+    is_supported = isinstance(sample, LinearSample | PointSample)
+    require(is_supported, "sample", "a sample of points or of a linear model", type(sample))
     assert isinstance(sample, LinearSample | PointSample)
     gradients = _linear(sample, run) if isinstance(sample, LinearSample) else _points(sample, run)
     w = np.repeat(start[None, :], run.groups, axis=0)
@@ -98,12 +98,12 @@ def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothne
 
     `steps` counts the one-pass steps of a chain over all phases; `largest_step` is :math:`\eta_1`.
     """
-    wanted = math.ceil(steps / MOST_STEPS)
+    fewest = math.ceil(steps / MOST_STEPS)
     slope = smoothness * largest_step
     room = math.inf if slope <= 0 else (1 + 1e-12) / slope
     if items_fit(n, m, d):
-        return max(1, min(wanted, math.floor(room) if math.isfinite(room) else wanted))
-    users = math.ceil(wanted / m)
+        return max(1, min(fewest, math.floor(room) if math.isfinite(room) else fewest))
+    users = math.ceil(fewest / m)
     if math.isfinite(room):
         users = min(users, math.floor(room / m))
     return m * max(1, users)
@@ -132,8 +132,8 @@ def records_of(sample: UserSample, batch: int) -> Records:
 
     Raises `NotApplicable` if only means are held, and a step would take a part of a user's items.
     """
-    known = isinstance(sample, ItemSample | MeanSample)
-    require(known, "sample", "items or means of users", type(sample))
+    is_supported = isinstance(sample, ItemSample | MeanSample)
+    require(is_supported, "sample", "items or means of users", type(sample))
     assert isinstance(sample, ItemSample | MeanSample)
     if isinstance(sample, ItemSample):
         return Records(sample=pooled(sample), each=1)
@@ -169,9 +169,9 @@ def _points(sample: PointSample, run: Pass) -> Gradients:
     x = _split(sample.points.x, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
-        at = w if high - low == 1 else np.repeat(w, high - low, axis=0)
+        points_of_rows = w if high - low == 1 else np.repeat(w, high - low, axis=0)
         points = real_array("points", x[:, low:high])
-        return sample.gradients(at).function(points.reshape(len(at), -1))
+        return sample.gradients(points_of_rows).function(points.reshape(len(points_of_rows), -1))
 
     return gradients
 

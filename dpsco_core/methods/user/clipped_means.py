@@ -247,6 +247,6 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
         choices,
         lambda choice: choice.modelled_risk,
         lambda choice: choice.steps,
-        enough=lambda least: least + SPARED * (least + spread),
+        risk_limit=lambda least_risk: least_risk + SPARED * (least_risk + spread),
         what="number of steps",
     )

@@ -85,16 +85,18 @@ class UserGroupPrivacy(PhasedMethod):
         check_smooth(losses, "One-pass SGD")
         shape = _theorem_phases if self.tuning == "theory" else _practical_phases
         phases = shape(setting, rho, losses)
-        total, first = phases[-1].stop * setting.m, phases[0].step_size
-        batch = batch_size(setting.n, setting.m, setting.d, total, first, losses.smoothness)
+        total, step_size = phases[-1].stop * setting.m, phases[0].step_size
+        batch = batch_size(setting.n, setting.m, setting.d, total, step_size, losses.smoothness)
         reach = setting.constants.diameter / 2
 
         def stands_out(phase: Phase) -> bool:  # a user's pull, from the rounding of the points
             steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
             return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 
-        kept = (phases[0], *takewhile(stands_out, phases[1:]))
-        return PhasedUserAverages(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
+        resolved_phases = (phases[0], *takewhile(stands_out, phases[1:]))
+        return PhasedUserAverages(
+            setting=setting, losses=losses, rho=rho, batch=batch, phases=resolved_phases
+        )
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
@@ -150,11 +152,11 @@ def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase
     step = unit * min(4 / math.sqrt(n * m), math.sqrt(2 * rho / d) / (2 * m))
     limit = 2 * step_limit(n, m, d, losses.smoothness)
     if step / 4 > limit:
-        enough = math.ceil((unit / limit) ** 2 / m)
+        fewest_users = math.ceil((unit / limit) ** 2 / m)
         raise NotApplicable(
             f"The theorem's step size is {step / 4:.3g}, above {limit:.3g}, beyond which steps may "
             "move points apart.",
-            n=enough,
+            n=fewest_users,
             otherwise="tuning=practical",
         )
     count = math.ceil(math.log2(n))

@@ -20,8 +20,8 @@ class UserLevel:
 
     Examples
     --------
-    >>> at = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)
-    >>> at.total, round(at.log_size, 6), round(at.log_delta, 6)
+    >>> case = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)
+    >>> case.total, round(case.log_size, 6), round(case.log_delta, 6)
     (100000, 13.815511, 13.815511)
     """
 
@@ -136,7 +136,7 @@ def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
     return lipschitz / math.sqrt(m) * _tail(failure)
 
 
-def uniform_gradient_spread(at: UserLevel, failure: float) -> float:
+def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
     r"""(R1) for all n users at all points of the set at once, for a smooth loss.
 
     .. math::
@@ -148,13 +148,13 @@ def uniform_gradient_spread(at: UserLevel, failure: float) -> float:
     of user and population move by at most :math:`\beta r` each in between. It makes no use of
     independence between the points and the data, which a phase of Algorithm 2 does not have.
     """
-    if not math.isfinite(at.smoothness):
+    if not math.isfinite(case.smoothness):
         return math.inf
-    scale = at.lipschitz / math.sqrt(at.m)
+    scale = case.lipschitz / math.sqrt(case.m)
     require(0 < failure <= 1, "failure", "above 0 and at most 1", failure)
-    cover = at.d * math.log1p(4 * math.sqrt(2) * at.smoothness * at.diameter / scale)
-    logarithm = math.log(at.n) - math.log(failure) + cover
-    net = 0.5 * scale if at.smoothness > 0 else 0.0
+    cover = case.d * math.log1p(4 * math.sqrt(2) * case.smoothness * case.diameter / scale)
+    logarithm = math.log(case.n) - math.log(failure) + cover
+    net = 0.5 * scale if case.smoothness > 0 else 0.0
     return scale * (1 + math.sqrt(2 * logarithm)) + net
 
 

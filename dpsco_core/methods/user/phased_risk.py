@@ -38,14 +38,14 @@ def phased_terms(
 
     `distance` is D, at least that of the start from a minimiser; R is the diameter of the set.
     """
-    first, last = phases[0], phases[-1]
-    start = distance**2 / (2 * first.step_size * first.steps)
+    first_phase, last_phase = phases[0], phases[-1]
+    start = distance**2 / (2 * first_phase.step_size * first_phase.steps)
     sampling = math.fsum(p.step_size for p in phases) * lipschitz**2 / 2
-    between = math.fsum(
-        min(d * before.noise_std**2, diameter**2) / (2 * p.step_size * p.steps)
-        for before, p in pairwise(phases)
+    transfer = math.fsum(
+        min(d * previous.noise_std**2, diameter**2) / (2 * p.step_size * p.steps)
+        for previous, p in pairwise(phases)
     )
-    return start, sampling, between, lipschitz * min(math.sqrt(d) * last.noise_std, diameter)
+    return start, sampling, transfer, lipschitz * min(math.sqrt(d) * last_phase.noise_std, diameter)
 
 
 def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -> float:
@@ -128,17 +128,17 @@ def best_phases(
         assert phases is not None  # a user for every group
         return phases
 
-    def risk(one: tuple[int, float, float]) -> float:
-        phases = phases_of(*one)
+    def risk(candidate: tuple[int, float, float]) -> float:
+        phases = phases_of(*candidate)
         terms = phased_terms(phases, lipschitz=lipschitz, diameter=diameter, d=d, distance=distance)
         return math.fsum(terms)
 
-    def floor(one: tuple[int, float, float]) -> float:
-        count, decay, size = one
+    def floor(candidate: tuple[int, float, float]) -> float:
+        count, decay, size = candidate
         users = halving(n, count)
-        first, last = (u // groups * m for u in (users[0], users[-1]))
-        loud = noise(size * math.pow(2, -decay * (count - 1)), last)
-        least = first_terms(size, first, lipschitz=lipschitz, distance=distance)
-        return FLOOR * (least + lipschitz * min(math.sqrt(d) * loud, diameter))
+        first_steps, last_steps = (u // groups * m for u in (users[0], users[-1]))
+        loud = noise(size * math.pow(2, -decay * (count - 1)), last_steps)
+        start_terms = first_terms(size, first_steps, lipschitz=lipschitz, distance=distance)
+        return FLOOR * (start_terms + lipschitz * min(math.sqrt(d) * loud, diameter))
 
     return phases_of(*smallest(candidates(), risk, what="step size", floor=floor))

@@ -62,7 +62,7 @@ class FilteredGroups(PhasesPlan):
     """Phases in which groups of users run SGD; a filtered mean of their averages is released."""
 
     losses: Losses
-    at: UserLevel
+    case: UserLevel
     halts = True
 
     groups: int
@@ -72,12 +72,12 @@ class FilteredGroups(PhasesPlan):
     @property
     def steps(self) -> int:
         """Steps of a chain in all phases."""
-        return sum(math.ceil(phase.members * self.at.m / self.batch) for phase in self.phases)
+        return sum(math.ceil(phase.members * self.case.m / self.batch) for phase in self.phases)
 
     @property
     def moves(self) -> float:  # every group moves its own point, in a ball all of them at once
-        together = isinstance(self.setting.body, Ball)
-        return self.steps if together else self.steps * self.groups
+        is_ball = isinstance(self.setting.body, Ball)
+        return self.steps if is_ball else self.steps * self.groups
 
     @property
     def pieces(self) -> float:  # the groups step side by side
@@ -85,24 +85,24 @@ class FilteredGroups(PhasesPlan):
 
     @property
     def gradients(self) -> int:
-        return self.groups * self.at.m * sum(phase.members for phase in self.phases)
+        return self.groups * self.case.m * sum(phase.members for phase in self.phases)
 
     def open(self, sample: UserSample, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
         check_users(sample, self.setting)
         records = records_of(bounded_users(sample, self.losses), self.batch)
-        per_user, each = self.setting.m // records.each, records.each
+        per_user, items = self.setting.m // records.each, records.each
 
         def run(w: Vector, phase: GroupPhase, block: Ledger, i: int) -> tuple[Vector, int] | None:
             chains = Pass(
                 first=phase.start * per_user,
                 groups=self.groups,
                 length=phase.members * per_user,
-                step_size=phase.step_size * each,
-                batch=self.batch // each,
+                step_size=phase.step_size * items,
+                batch=self.batch // items,
             )
             averages = chain_averages(records.sample, w, chains, self.losses)
             mean = release_mean(
-                averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
+                averages, phase.filter, block, rng, fallback=w, label=f"mean of phase {i}"
             )
             if mean.halted:
                 return None
@@ -113,7 +113,7 @@ class FilteredGroups(PhasesPlan):
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
         halted = completed + 1 if completed < len(self.phases) else 0
-        run_phases, inputs = self.phases[: halted or len(self.phases)], self.at
+        run_phases, inputs = self.phases[: halted or len(self.phases)], self.case
         final_phase = run_phases[-1]
         plain = plain_sensitivity(inputs, final_phase.step_size, self.groups)
         return self.losses.diagnostics | {
@@ -182,61 +182,62 @@ class UserPhasedSgd(PhasedMethod):
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         check_smooth(losses, "SGD of groups")
-        at = user_level(setting, budget, losses)
+        case = user_level(setting, budget, losses)
         paper = self.calibration == "paper"
-        groups = printed_count(at) if paper else recommended_count(at.epsilon, at.delta)
+        groups = printed_count(case) if paper else recommended_count(case.epsilon, case.delta)
         if self.tuning == "theory":
-            shape = theorem_shape(at, groups)
+            shape = theorem_shape(case, groups)
         elif paper:
-            shape = recommended_shape(at, groups)
+            shape = recommended_shape(case, groups)
         else:
-            shape = practical_shape(at, groups, _noise_scale(setting, losses))
-        _check_shape(at, groups, shape, self)
-        total = sum(members for _, members, _ in shape) * at.m
-        first = shape[0][2]
-        batch = batch_size(at.n, at.m, at.d, total, first, losses.smoothness)
+            shape = practical_shape(case, groups, _noise_scale(setting, losses))
+        _check_shape(case, groups, shape, self)
+        total = sum(members for _, members, _ in shape) * case.m
+        step_size = shape[0][2]
+        batch = batch_size(case.n, case.m, case.d, total, step_size, losses.smoothness)
 
         def filter_of(step: float, steps: int) -> FilterPlan:
             if paper:
-                return printed_plan(at, groups, step, steps)
+                return printed_plan(case, groups, step, steps)
             if self.tuning == "theory":
-                radius = group_spread(step, at.lipschitz, steps, groups, SPREAD_FAILURE)
+                radius = group_spread(step, case.lipschitz, steps, groups, SPREAD_FAILURE)
             else:
                 radius = TYPICAL_RADIUS * step * _noise_scale(setting, losses) * math.sqrt(steps)
-            return tight_plan(at, groups, radius)
+            return tight_plan(case, groups, radius)
 
         phases = tuple(
-            GroupPhase(start=i, members=k, step_size=step, filter=filter_of(step, k * at.m))
+            GroupPhase(start=i, members=k, step_size=step, filter=filter_of(step, k * case.m))
             for i, k, step in shape
         )
         return FilteredGroups(
-            setting=setting, losses=losses, at=at, groups=groups, batch=batch, phases=phases
+            setting=setting, losses=losses, case=case, groups=groups, batch=batch, phases=phases
         )
 
 
-def _check_shape(at: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
+def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
     """Refuse a run without a phase, and say how many users would have one."""
     if shape:
         return
 
     def works(n: int) -> bool:
-        where = at.with_users(n)
-        count = printed_count(where) if method.calibration == "paper" else groups
+        part = case.with_users(n)
+        count = printed_count(part) if method.calibration == "paper" else groups
         if method.tuning == "theory":
             return phase_users(n, 1, best_decay(n)) >= count
         return n >= (2 * count if method.calibration == "paper" else count)
 
-    needed = least_users(works)
-    why = (
+    fewest_users = least_users(works)
+    reason = (
         f"Algorithm 1 as printed makes C={groups} groups (its C, repaired for delta)"
         if method.calibration == "paper"
         else f"The test needs C={groups} groups"
     )
-    other = "" if method.calibration == "tight" else ", or calibration=tight"
+    alternative = "" if method.calibration == "tight" else ", or calibration=tight"
     raise NotApplicable(
-        f"{why}, and the first phase of {at.n} users does not fill them: it takes n={needed:.0f}.",
-        nearest=f"set n={needed:.0f}{other}",
-        changes=(("n", int(needed)),),
+        f"{reason}, and the first phase of {case.n} users does not fill them: it takes "
+        f"n={fewest_users:.0f}.",
+        nearest=f"set n={fewest_users:.0f}{alternative}",
+        changes=(("n", int(fewest_users)),),
     )
 
 
@@ -254,7 +255,7 @@ def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
             f"The groups' averages of phase {halted} failed the test: the run ended with the point "
             "of the phase before."
         )
-    inputs, first_phase = plan.at, plan.phases[0]
+    inputs, first_phase = plan.case, plan.phases[0]
     plain = plain_sensitivity(inputs, first_phase.step_size, plan.groups)
     ratio = (
         first_phase.filter.release.noise_std

@@ -30,42 +30,42 @@ Shape = tuple[tuple[int, int, float], ...]
 
 
 @lru_cache(maxsize=4096)
-def practical_shape(at: UserLevel, groups: int, noise_scale: float) -> Shape:
+def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
     """Return the shape with the least `phased_terms`, empty where a group has no user.
 
     Raises `NotApplicable` where they are finite for none.
     """
-    if at.n < groups:
+    if case.n < groups:
         return ()
-    per_radius = tight_plan(at, groups, 1.0).release.noise_std
+    per_radius = tight_plan(case, groups, 1.0).release.noise_std
 
     def noise(step: float, steps: int) -> float:
         return per_radius * TYPICAL_RADIUS * step * noise_scale * math.sqrt(steps)
 
     phases = best_phases(
-        at.n,
-        at.m,
+        case.n,
+        case.m,
         groups,
-        lipschitz=at.lipschitz,
-        diameter=at.diameter,
-        d=at.d,
-        largest_step=step_limit(at.n, at.m, at.d, at.smoothness),
+        lipschitz=case.lipschitz,
+        diameter=case.diameter,
+        d=case.d,
+        largest_step=step_limit(case.n, case.m, case.d, case.smoothness),
         noise=noise,
     )
     return _placed(groups, [(int(p.group_users), p.step_size) for p in phases])
 
 
-def recommended_shape(at: UserLevel, groups: int) -> Shape:
+def recommended_shape(case: UserLevel, groups: int) -> Shape:
     """Return up to three phases of halving users, with the printed step size, at most 1/beta."""
-    step = min(printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness))
+    step = min(printed_step(case), step_limit(case.n, case.m, case.d, case.smoothness))
     phases = [
-        ((at.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
+        ((case.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
         for i in range(1, FEWEST_PRINTED_PHASES + 1)
     ]
     return _placed(groups, [(members, size) for members, size in phases if members])
 
 
-def theorem_shape(at: UserLevel, groups: int) -> Shape:
+def theorem_shape(case: UserLevel, groups: int) -> Shape:
     r"""Return the phases of Theorem B.1 that fill all groups.
 
     :math:`p = J + 3/2`, :math:`\eta = R/(L\sqrt{dmn\varepsilon})`, and q with the largest last
@@ -73,21 +73,21 @@ def theorem_shape(at: UserLevel, groups: int) -> Shape:
 
     Raises `NotApplicable` if :math:`\eta > 1/\beta`.
     """
-    if at.n < 2:
+    if case.n < 2:
         return ()
-    step, limit = printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness)
+    step, limit = printed_step(case), step_limit(case.n, case.m, case.d, case.smoothness)
     if step > limit * (1 + 1e-12):
-        enough = math.ceil(at.n * (step / limit) ** 2)
+        fewest_users = math.ceil(case.n * (step / limit) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step:.3g}, and steps above {limit:.3g} may move points "
             "apart.",
-            n=enough,
+            n=fewest_users,
             otherwise="tuning=practical",
         )
-    q, decay = best_decay(at.n), printed_decay(at)
+    q, decay = best_decay(case.n), printed_decay(case)
     phases = []
-    for i in range(1, phase_count(at.n) + 1):
-        members = math.floor(phase_users(at.n, i, q)) // groups
+    for i in range(1, phase_count(case.n) + 1):
+        members = math.floor(phase_users(case.n, i, q)) // groups
         if members < 1:
             break
         phases.append((members, step * math.pow(2, -decay * i)))
@@ -104,15 +104,15 @@ def _placed(groups: int, phases: list[tuple[int, float]]) -> Shape:
 
 
 @lru_cache(maxsize=4096)
-def tight_plan(at: UserLevel, groups: int, radius: float) -> FilterPlan:
+def tight_plan(case: UserLevel, groups: int, radius: float) -> FilterPlan:
     keep = RobustFilter(score_radius=radius, filter_radius=radius)
-    return single_test_plan(groups, at.epsilon, at.delta, keep=keep, tuning=SHARP)
+    return single_test_plan(groups, case.epsilon, case.delta, keep=keep, tuning=SHARP)
 
 
 ROOM = 1e-9  # relative, of the slack: keeps the floor of the score above 2C/3 in rounding
 
 
-def printed_count(at: UserLevel) -> int:
+def printed_count(case: UserLevel) -> int:
     r"""Return C of Algorithm 1, rounded up, and large enough for its own proof.
 
     .. math:: C = \Big\lceil\frac1\varepsilon\max\Big\{100\log\frac{20nme^\varepsilon}\delta,\
@@ -124,15 +124,15 @@ def printed_count(at: UserLevel) -> int:
 
     Examples
     --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    >>> printed_count(at), printed_count(UserLevel(n=100, m=1, d=1, epsilon=1.0, delta=1e-6))
+    >>> case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> printed_count(case), printed_count(UserLevel(n=100, m=1, d=1, epsilon=1.0, delta=1e-6))
     (4314, 2672)
     """
-    repaired = 150 * (math.log(20) + at.epsilon + at.log_delta) / at.epsilon
-    return math.ceil(max(printed_groups(at), repaired))
+    repaired = 150 * (math.log(20) + case.epsilon + case.log_delta) / case.epsilon
+    return math.ceil(max(printed_groups(case), repaired))
 
 
-def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> FilterPlan:
+def printed_plan(case: UserLevel, groups: int, step_size: float, steps: int) -> FilterPlan:
     r"""Return the test, filter and noise of one phase as printed.
 
     The accounting is that of theory/lowy-liu-asi.md, 2.1.
@@ -148,11 +148,11 @@ def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> Fi
 
     Raises `NotApplicable` if the printed noise is below what the proof needs.
     """
-    radius, noise_std = printed_release(at, groups, step_size, steps)
+    radius, noise_std = printed_release(case, groups, step_size, steps)
     keep = RobustFilter(
         score_radius=radius, filter_radius=2 * radius, upper=2 / 3, inclusion="coins"
     )
-    epsilon_test = at.epsilon / 10
+    epsilon_test = case.epsilon / 10
     slack = (2 * groups / 15 - SCORE_SENSITIVITY) * (1 - ROOM)
     test = NoisyTest(
         kind="single",
@@ -162,17 +162,17 @@ def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> Fi
         failure=0.5 * math.exp(-slack * epsilon_test / SCORE_SENSITIVITY),
         sensitivity=SCORE_SENSITIVITY,
     )
-    coins = at.delta / 10 * math.exp(-at.epsilon)
+    coins = case.delta / 10 * math.exp(-case.epsilon)
     proven = coins_sensitivity(keep, groups, test.score_floor, failure=coins)
-    covered = noise_std / gaussian_multiplier(at.epsilon / 4, at.delta / at.n)
+    covered = noise_std / gaussian_multiplier(case.epsilon / 4, case.delta / case.n)
     release = TestedGaussian(
         test=test,
         l2_sensitivity=covered,
-        epsilon=at.epsilon / 4,
-        delta=at.delta / at.n,
+        epsilon=case.epsilon / 4,
+        delta=case.delta / case.n,
         failure=coins,
     )
-    if covered < proven or release.total_delta > at.delta:
+    if covered < proven or release.total_delta > case.delta:
         raise NotApplicable(
             f"The printed noise covers a sensitivity of {covered:.4g}, and its proof needs "
             f"{proven:.4g} with delta={release.total_delta:.3g} in all.",

@@ -82,43 +82,43 @@ def phase_users(n: int, phase: int, q: float) -> float:
     return -math.expm1(-q * math.log(2)) * n * math.pow(2, -phase * q)
 
 
-def printed_groups(at: UserLevel) -> float:
+def printed_groups(case: UserLevel) -> float:
     r"""Return :math:`C=\frac{100\ln(20nme^\varepsilon/\delta)}\varepsilon` of Algorithm 1, line 2.
 
     Examples
     --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    >>> round(printed_groups(at), 3)
+    >>> case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> round(printed_groups(case), 3)
     4313.968
     """
-    return 100 * (math.log(20 * at.total) + at.log_delta + at.epsilon) / at.epsilon
+    return 100 * (math.log(20 * case.total) + case.log_delta + case.epsilon) / case.epsilon
 
 
-def printed_decay(at: UserLevel) -> float:
+def printed_decay(case: UserLevel) -> float:
     r"""Return :math:`p=J+\frac32` of Theorem B.1, for the J with :math:`m=n^J`."""
-    return math.log(at.m) / math.log(at.n) + 1.5
+    return math.log(case.m) / math.log(case.n) + 1.5
 
 
-def printed_step(at: UserLevel) -> float:
+def printed_step(case: UserLevel) -> float:
     r"""Return :math:`\eta=\frac R{L\sqrt{dmn\varepsilon}}` of Theorem B.1."""
-    size = math.sqrt(at.d) * math.sqrt(at.total) * math.sqrt(at.epsilon)
-    return at.diameter / (at.lipschitz * size)
+    size = math.sqrt(case.d) * math.sqrt(case.total) * math.sqrt(case.epsilon)
+    return case.diameter / (case.lipschitz * size)
 
 
 def printed_release(
-    at: UserLevel, groups: float, step_size: float, steps: float
+    case: UserLevel, groups: float, step_size: float, steps: float
 ) -> tuple[float, float]:
     r"""Return :math:`\tau_i` and :math:`\sigma_i` of Algorithm 1.
 
     .. math:: \tau_i=1000\,\eta_iL\sqrt{T_i}\ln(ndm),\quad
         \sigma_i=\frac{100\,\tau_i\ln^2(n/\delta)}{\varepsilon C}
     """
-    radius = 1000 * step_size * at.lipschitz * math.sqrt(steps) * at.log_size
-    logarithm = math.log(at.n) + at.log_delta
-    return radius, 100 * radius * logarithm**2 / (at.epsilon * groups)
+    radius = 1000 * step_size * case.lipschitz * math.sqrt(steps) * case.log_size
+    logarithm = math.log(case.n) + case.log_delta
+    return radius, 100 * radius * logarithm**2 / (case.epsilon * groups)
 
 
-def printed_sgd(at: UserLevel, q: float) -> SgdSchedule:
+def printed_sgd(case: UserLevel, q: float) -> SgdSchedule:
     r"""Return the schedule of Algorithm 1 with the parameters of Theorem B.1.
 
     :math:`\eta_i=\eta2^{-pi}`, :math:`N_i=n_i/C`, and the radius and noise of `printed_release`.
@@ -127,82 +127,82 @@ def printed_sgd(at: UserLevel, q: float) -> SgdSchedule:
 
     Examples
     --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    >>> first = printed_sgd(at, 0.1).phases[0]
+    >>> case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> first = printed_sgd(case, 0.1).phases[0]
     >>> round(first.users, 1), round(first.score_radius, 5), round(first.noise_std, 2)
     (62482.4, 6.99859, 193.53)
     """
-    groups, decay, step = printed_groups(at), printed_decay(at), printed_step(at)
+    groups, decay, step = printed_groups(case), printed_decay(case), printed_step(case)
     phases = []
-    for i in range(1, phase_count(at.n) + 1):
-        users, size = phase_users(at.n, i, q), step * math.pow(2, -decay * i)
+    for i in range(1, phase_count(case.n) + 1):
+        users, size = phase_users(case.n, i, q), step * math.pow(2, -decay * i)
         members = users / groups
-        radius, noise = printed_release(at, groups, size, members * at.m)
+        radius, noise = printed_release(case, groups, size, members * case.m)
         phases.append(
             SgdPhase(
                 users=users,
                 group_users=members,
-                steps=members * at.m,
+                steps=members * case.m,
                 step_size=size,
                 score_radius=radius,
                 noise_std=noise,
             )
         )
-    return SgdSchedule(groups=groups, items=at.m, phases=tuple(phases))
+    return SgdSchedule(groups=groups, items=case.m, phases=tuple(phases))
 
 
-def printed_radius(at: UserLevel) -> float:
+def printed_radius(case: UserLevel) -> float:
     r"""Return :math:`\tau=L\ln(ndm)/\sqrt m` of Algorithm 3, with the hidden constant 1."""
-    return at.lipschitz * at.log_size / math.sqrt(at.m)
+    return case.lipschitz * case.log_size / math.sqrt(case.m)
 
 
-def printed_regulariser(at: UserLevel) -> float:
+def printed_regulariser(case: UserLevel) -> float:
     r"""Theorem C.3: :math:`\lambda=\frac LR\big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon
     n\sqrt m}\big)`.
     """
-    private = math.sqrt(at.d) / (at.epsilon * at.n * math.sqrt(at.m))
-    return at.lipschitz / at.diameter * (1 / math.sqrt(at.total) + private)
+    private = math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m))
+    return case.lipschitz / case.diameter * (1 / math.sqrt(case.total) + private)
 
 
-def printed_batch(at: UserLevel, users: float, steps: float) -> float:
+def printed_batch(case: UserLevel, users: float, steps: float) -> float:
     r"""Algorithm 3: :math:`K_i=500\ln\big(\frac{n_i^2m^2e^\varepsilon}\delta\big)\Big(\frac1
     \varepsilon+\frac{n_i\varepsilon}{\sqrt{T_i\ln(1/\delta)}}\Big)`; not capped by :math:`n_i`.
     """
-    logarithm = 2 * math.log(users * at.m) + at.epsilon + at.log_delta
-    share = users * at.epsilon / math.sqrt(steps * at.log_delta)
-    return 500 * logarithm * (1 / at.epsilon + share)
+    logarithm = 2 * math.log(users * case.m) + case.epsilon + case.log_delta
+    share = users * case.epsilon / math.sqrt(steps * case.log_delta)
+    return 500 * logarithm * (1 / case.epsilon + share)
 
 
-def printed_noise(at: UserLevel, tau: float, users: float, steps: float) -> float:
+def printed_noise(case: UserLevel, tau: float, users: float, steps: float) -> float:
     r"""Algorithm 2, line 14: :math:`\sigma_i=\frac{1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)}
     {\varepsilon n_i}`.
     """
-    logarithm = math.log(at.n) + math.log(at.d) + at.epsilon + at.log_delta
-    return 1000 * tau * math.sqrt(steps) * logarithm / (at.epsilon * users)
+    logarithm = math.log(case.n) + math.log(case.d) + case.epsilon + case.log_delta
+    return 1000 * tau * math.sqrt(steps) * logarithm / (case.epsilon * users)
 
 
-def erm_steps(at: UserLevel, regulariser: float, factor: float = 1.0) -> int:
+def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
     r"""Return :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`, at least 1."""
-    logarithm = max(1.0, at.log_size)
-    root = math.sqrt(at.smoothness / regulariser)
+    logarithm = max(1.0, case.log_size)
+    root = math.sqrt(case.smoothness / regulariser)
     return math.ceil(factor * (1 + root) * logarithm)
 
 
-def regularised_steps(at: UserLevel, regulariser: float, factor: float = 1.0) -> int:
+def regularised_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
     """Return T of the regularised risk, whose smoothness is that of the losses and lambda."""
-    total = replace(at, smoothness=at.smoothness + regulariser)
+    total = replace(case, smoothness=case.smoothness + regulariser)
     return erm_steps(total, regulariser, factor)
 
 
-def balanced_regulariser(at: UserLevel, private: float, distance: float) -> float:
+def balanced_regulariser(case: UserLevel, private: float, distance: float) -> float:
     r"""Return :math:`\lambda=\frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
 
     `private` is its second term, and `distance` is D.
     """
-    return math.sqrt(at.lipschitz**2 / at.total + private) / distance
+    return math.sqrt(case.lipschitz**2 / case.total + private) / distance
 
 
-def printed_erm(at: UserLevel, q: float) -> ErmSchedule:
+def printed_erm(case: UserLevel, q: float) -> ErmSchedule:
     r"""Return the schedule of Algorithm 3 with the parameters of Theorem C.3.
 
     :math:`\lambda_i=\lambda2^{pi}` with the least :math:`p=3q+2.5+\log_n\sqrt m`, the hidden
@@ -212,51 +212,51 @@ def printed_erm(at: UserLevel, q: float) -> ErmSchedule:
 
     Examples
     --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0)
-    >>> first = printed_erm(at, 0.1).phases[0]
+    >>> case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0)
+    >>> first = printed_erm(case, 0.1).phases[0]
     >>> first.steps, f"{first.batch:.6g}", round(first.noise_std, 4)
     (761, '1.32163e+07', 34.6226)
     """
-    if not math.isfinite(at.smoothness):
+    if not math.isfinite(case.smoothness):
         raise NotApplicable("Algorithm 3 needs a smooth loss; Theorem 4.1 smooths others first.")
-    tau, base = printed_radius(at), printed_regulariser(at)
-    decay = 3 * q + 2.5 + math.log(at.m) / (2 * math.log(at.n))
+    tau, base = printed_radius(case), printed_regulariser(case)
+    decay = 3 * q + 2.5 + math.log(case.m) / (2 * math.log(case.n))
     phases = []
-    for i in range(1, phase_count(at.n) + 1):
-        users, regulariser = phase_users(at.n, i, q), base * math.pow(2, decay * i)
-        steps = erm_steps(at, regulariser)
+    for i in range(1, phase_count(case.n) + 1):
+        users, regulariser = phase_users(case.n, i, q), base * math.pow(2, decay * i)
+        steps = erm_steps(case, regulariser)
         phases.append(
             ErmPhase(
                 users=users,
                 regulariser=regulariser,
                 steps=steps,
-                batch=printed_batch(at, users, steps),
-                noise_std=printed_noise(at, tau, users, steps),
+                batch=printed_batch(case, users, steps),
+                noise_std=printed_noise(case, tau, users, steps),
             )
         )
-    return ErmSchedule(tau=tau, items=at.m, phases=tuple(phases))
+    return ErmSchedule(tau=tau, items=case.m, phases=tuple(phases))
 
 
-def smoothing_radius(at: UserLevel) -> float:
+def smoothing_radius(case: UserLevel) -> float:
     r"""Theorem D.3: :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R`."""
-    return math.sqrt(at.d) / (at.epsilon * at.n * math.sqrt(at.m)) * at.diameter
+    return math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m)) * case.diameter
 
 
-def smoothed_smoothness(at: UserLevel, radius: float) -> float:
+def smoothed_smoothness(case: UserLevel, radius: float) -> float:
     r"""Lemma D.1: :math:`\beta=\frac{L\sqrt d}r` of the loss averaged over a ball of radius r.
 
     At the radius of Theorem D.3 it is :math:`\frac LR\varepsilon n\sqrt m`.
     """
     require(radius > 0, "radius", "positive", radius)
-    return at.lipschitz * math.sqrt(at.d) / radius
+    return case.lipschitz * math.sqrt(case.d) / radius
 
 
-def smoothed_regulariser(at: UserLevel) -> float:
+def smoothed_regulariser(case: UserLevel) -> float:
     r"""Theorem D.3's proof: :math:`\lambda=\frac1{\sqrt{mn}}`, without unit and private term.
 
     `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
     """
-    return 1 / math.sqrt(at.total)
+    return 1 / math.sqrt(case.total)
 
 
 # No number of users with more binary digits is looked at.
@@ -286,52 +286,52 @@ def best_decay(n: int) -> float:
     return math.log2((phases + 1) / phases)
 
 
-def fills_groups(at: UserLevel, q: float | None = None) -> bool:
+def fills_groups(case: UserLevel, q: float | None = None) -> bool:
     r"""Whether :math:`n_l\ge C`, so that every group of the last phase has a user; None: best q."""
-    chosen = best_decay(at.n) if q is None else q
-    return phase_users(at.n, phase_count(at.n), chosen) >= printed_groups(at)
+    chosen = best_decay(case.n) if q is None else q
+    return phase_users(case.n, phase_count(case.n), chosen) >= printed_groups(case)
 
 
-def laplace_tail(at: UserLevel) -> float:
+def laplace_tail(case: UserLevel) -> float:
     r"""Return :math:`e^{-C\varepsilon/150}=(20nme^\varepsilon/\delta)^{-2/3}`.
 
     The probability that the noise of Algorithm 1's test exceeds 2C/15.
 
     Examples
     --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    >>> f"{laplace_tail(at):.5g}"
+    >>> case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> f"{laplace_tail(case):.5g}"
     '3.2343e-13'
     """
-    return math.exp(-printed_groups(at) * at.epsilon / 150)
+    return math.exp(-printed_groups(case) * case.epsilon / 150)
 
 
-def users_condition(at: UserLevel, q: float) -> tuple[float, float]:
+def users_condition(case: UserLevel, q: float) -> tuple[float, float]:
     r"""Return both sides of Theorem B.1: :math:`n^{1-q}\ge\frac{100\ln(n/\delta)}{\varepsilon
     (1-2^{-q})}`.
 
     Examples
     --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    >>> [round(side, 1) for side in users_condition(at, 0.1)]
+    >>> case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> [round(side, 1) for side in users_condition(case, 0.1)]
     [251188.6, 51575.8]
     """
     share = -math.expm1(-q * math.log(2))
-    right = 100 * (math.log(at.n) + at.log_delta) / (at.epsilon * share)
-    return math.pow(at.n, 1 - q), right
+    right = 100 * (math.log(case.n) + case.log_delta) / (case.epsilon * share)
+    return math.pow(case.n, 1 - q), right
 
 
-def erm_condition(at: UserLevel, q: float) -> tuple[float, float]:
+def erm_condition(case: UserLevel, q: float) -> tuple[float, float]:
     r"""Return both sides of Theorem C.1: :math:`n^{1-q}>\frac{100\ln(20nmde^\varepsilon/\delta)}
     {\varepsilon(1-2^{-q})}`.
     """
     share = -math.expm1(-q * math.log(2))
-    logarithm = math.log(20) + at.log_size + at.epsilon + at.log_delta
-    return math.pow(at.n, 1 - q), 100 * logarithm / (at.epsilon * share)
+    logarithm = math.log(20) + case.log_size + case.epsilon + case.log_delta
+    return math.pow(case.n, 1 - q), 100 * logarithm / (case.epsilon * share)
 
 
-def batch_ratio(at: UserLevel, q: float, phase: int | None = None) -> float:
+def batch_ratio(case: UserLevel, q: float, phase: int | None = None) -> float:
     r"""Return :math:`K_i/n_i` of Algorithm 3 as printed; None: the largest of all phases."""
-    phases = printed_erm(at, q).phases
+    phases = printed_erm(case, q).phases
     chosen = phases if phase is None else phases[phase - 1 : phase]
     return max(p.batch / p.users for p in chosen)

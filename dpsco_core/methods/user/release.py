@@ -55,12 +55,12 @@ def release_mean(
     ledger: Ledger,
     rng: np.random.Generator,
     *,
-    last: Vector,
+    fallback: Vector,
     label: str = "mean of concentrated points",
 ) -> Released:
-    """Release the mean of `points`, shape (K, d), or, if the test fails, the point `last`.
+    """Release the mean of `points`, shape (K, d), or, if the test fails, the point `fallback`.
 
-    `last` must not depend on these points: a fixed one, or what earlier phases released.
+    `fallback` must not depend on these points: a fixed one, or what earlier phases released.
     """
     value = open_releases(plan, points.shape[1], ledger, rng, label).next(points)
-    return Released(value=last if value is None else value, halted=value is None)
+    return Released(value=fallback if value is None else value, halted=value is None)

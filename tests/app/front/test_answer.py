@@ -36,155 +36,157 @@ from dpsco_core.scenario import Scenario
 from tests.app.results import SWEEP, run
 
 
-def of(scenario: Scenario, role: Role = "own", outcomes: Sequence[Outcome] | None = None) -> Study:
-    made = run(scenario).outcomes if outcomes is None else outcomes
-    return Study(scenario=scenario, outcomes=made, role=role)
+def study_of(
+    scenario: Scenario, role: Role = "own", outcomes: Sequence[Outcome] | None = None
+) -> Study:
+    cells_run = run(scenario).outcomes if outcomes is None else outcomes
+    return Study(scenario=scenario, outcomes=cells_run, role=role)
 
 
 def say(*studies: Study) -> Answer:
     return answer(studies)
 
 
-def small(said: Answer) -> str:
-    return "".join(text for text, _ in said.small)
+def small(told_answer: Answer) -> str:
+    return "".join(text for text, _ in told_answer.small)
 
 
 def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> None:
-    said = say(of(SWEEP))
+    the_answer = say(study_of(SWEEP))
     rows = numbers(run(SWEEP).outcomes, SWEEP).query("n == 10000")
     means = rows.set_index("Estimator")["Mean error"]
     private = means.drop("Sample mean")
     assert private.idxmin() == "Simple clipping"
-    price = of(SWEEP).at("mean.clipped", 10_000).price
+    price = study_of(SWEEP).at("mean.clipped", 10_000).price
     assert price.value == pytest.approx(private.min() / means["Sample mean"])
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
     cost = f"between {low} and {high} times the error"
-    assert said.headline[0] == f"Privacy costs {cost} on Student\xa0t data."
-    assert said.marks == ((cost, "mean.clipped"),)
-    assert ("simple clipping", "mean.clipped") in said.small
+    assert the_answer.headline[0] == f"Privacy costs {cost} on Student\xa0t data."
+    assert the_answer.marks == ((cost, "mean.clipped"),)
+    assert ("simple clipping", "mean.clipped") in the_answer.small
 
 
 def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
-    off = replace(SWEEP, n=40_000)
-    assert chosen_point(off) == 50_000
-    assert say(of(off)) == say(of(replace(SWEEP, n=50_000)))
+    between_points = replace(SWEEP, n=40_000)
+    assert chosen_point(between_points) == 50_000
+    assert say(study_of(between_points)) == say(study_of(replace(SWEEP, n=50_000)))
 
 
 def test_who_speaks_is_who_has_the_smallest_error_there_whatever_was_shown_before() -> None:
-    study = of(SWEEP)
+    study = study_of(SWEEP)
     assert study.lead == "mean.clipped"
     factor = {study.lead: 100.0}
     worse = [replace(o, error=o.error * factor.get(o.method, 1.0)) for o in study.outcomes]
-    assert of(SWEEP, outcomes=worse).lead == "mean.cwme-cdp"
+    assert study_of(SWEEP, outcomes=worse).lead == "mean.cwme-cdp"
     public = [o for o in study.outcomes if o.method == "mean.sample"]
-    assert of(SWEEP, outcomes=public).lead == ""
+    assert study_of(SWEEP, outcomes=public).lead == ""
 
 
 def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
     hard = hardest(SWEEP)
     assert hard is not None
-    study = of(hard, role="hardest")
-    said = say(study)
+    study = study_of(hard, role="hardest")
+    the_answer = say(study)
     x = chosen_point(hard)
     floor = next(e.value for at, e in region(hard) if at == x)
     public = study.at("mean.sample", x)
     assert public is not None and floor > public.mean
     limit = f"under {limit_text(floor / public.mean)} times"
-    assert said.headline[1].startswith(f"No private algorithm can promise {limit}, however")
-    assert said.headline[0].endswith("on the hardest data known.")
-    assert (limit, LIMIT) in said.marks
+    assert the_answer.headline[1].startswith(f"No private algorithm can promise {limit}, however")
+    assert the_answer.headline[0].endswith("on the hardest data known.")
+    assert (limit, LIMIT) in the_answer.marks
 
 
 def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> None:
     hard = hardest(SWEEP)
     assert hard is not None
-    own, other = of(SWEEP), of(hard, role="hardest")
+    own_study, hard_study = study_of(SWEEP), study_of(hard, role="hardest")
     factor = {"mean.clipped": 100.0}
-    worse = [replace(o, error=o.error * factor.get(o.method, 1.0)) for o in other.outcomes]
-    said = answer([own, replace(other, outcomes=worse)])
-    assert [method for _, method in said.small if method] == ["mean.clipped", "mean.cwme-cdp"]
-    assert " on the left and " in small(said) and len(said.headline) == 2
+    worse = [replace(o, error=o.error * factor.get(o.method, 1.0)) for o in hard_study.outcomes]
+    the_answer = answer([own_study, replace(hard_study, outcomes=worse)])
+    assert [method for _, method in the_answer.small if method] == ["mean.clipped", "mean.cwme-cdp"]
+    assert " on the left and " in small(the_answer) and len(the_answer.headline) == 2
 
 
 def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> None:
     six = tuple(m for m in methods_for("mean", "item") if method_card(m).privacy != "pure")[:6]
-    study = of(Scenario(methods=six, n=500, d=2, trials=2))
+    study = study_of(Scenario(methods=six, n=500, d=2, trials=2))
     figure = front_figure([study], View(card="others"))
     (panel,) = figure.panels
     lines = [line for line in panel.lines if line.key in six]
-    named = {line.key for line in lines if line.symbol}
-    assert len(lines) == 6 and len(named) == 5 and study.lead in named
-    assert {row.key for row in figure.ladder.rows} & set(six) == named
-    (grey,) = [line for line in lines if line.key not in named]
+    keys_with_sign = {line.key for line in lines if line.symbol}
+    assert len(lines) == 6 and len(keys_with_sign) == 5 and study.lead in keys_with_sign
+    assert {row.key for row in figure.ladder.rows} & set(six) == keys_with_sign
+    (grey,) = [line for line in lines if line.key not in keys_with_sign]
     assert grey.colour == METHODS["grey"]
 
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "chosen: coordinate-wise, Laplace, against" in small(say(of(scenario)))
+    assert "chosen: coordinate-wise, Laplace, against" in small(say(study_of(scenario)))
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:
-    assert say(of(SWEEP, outcomes=())).headline == ("", "")
+    assert say(study_of(SWEEP, outcomes=())).headline == ("", "")
     open_ones = replace(SWEEP, methods=("mean.sample", "mean.median-of-means"))
-    assert say(of(open_ones)).plain == "Choose a private algorithm to see what privacy costs"
+    assert say(study_of(open_ones)).plain == "Choose a private algorithm to see what privacy costs"
 
 
 def test_only_refused_estimators_leave_the_one_that_ran() -> None:
     scenario = replace(SWEEP, delta=0.0, methods=("mean.clipped", "mean.cwme-pure"))
-    assert "coordinate-wise, Laplace" in small(say(of(scenario)))
+    assert "coordinate-wise, Laplace" in small(say(study_of(scenario)))
     for methods in (("mean.clipped",), ("mean.sample", "mean.clipped")):
-        nobody = replace(SWEEP, delta=0.0, methods=methods)
-        assert say(of(nobody)).plain == "No chosen private algorithm can run here"
+        all_refused = replace(SWEEP, delta=0.0, methods=methods)
+        assert say(study_of(all_refused)).plain == "No chosen private algorithm can run here"
 
 
 def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     """But not at offset 0, where it is right by construction and no yardstick."""
-    at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
-    blind = of(replace(at, offset=0.01))
-    said = say(blind)
-    assert said.plain.startswith("No chosen private algorithm beats ignoring the data on Student")
+    scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
+    blind = study_of(replace(scenario, offset=0.01))
+    the_answer = say(blind)
+    assert the_answer.plain.startswith(
+        "No chosen private algorithm beats ignoring the data on Student"
+    )
     row = blind.at("mean.clipped", None)
     assert row is not None
-    assert small(said).replace(NO_BREAK, " ") == (
+    assert small(the_answer).replace(NO_BREAK, " ") == (
         f"Best of the private algorithms chosen: simple clipping, error {rounded(row.mean)}; "
         "ignoring the data, 0.0100 (n = 200, d = 20, ε = 0.1)."
     )
     rows = front_figure([blind], View()).ladder.rows
     assert [row.values[0] for row in rows if row.key == "start"] == ["0.0100"]
-    beside = say(of(SWEEP), replace(blind, role="pin"))
-    assert beside.headline[0].endswith(";") and "against the non-private sample mean" in small(
-        beside
-    )
-    assert beside.headline[1] == "in the pinned run ignoring the data does better"
-    both = say(blind, replace(blind, role="pin"))
-    assert both.plain.lower().count("ignoring") == 1
-    assert "ignoring" not in say(of(replace(at, offset=0.0))).plain.lower()
+    mixed = say(study_of(SWEEP), replace(blind, role="pin"))
+    assert mixed.headline[0].endswith(";") and "against the non-private sample mean" in small(mixed)
+    assert mixed.headline[1] == "in the pinned run ignoring the data does better"
+    equal = say(blind, replace(blind, role="pin"))
+    assert equal.plain.lower().count("ignoring") == 1
+    assert "ignoring" not in say(study_of(replace(scenario, offset=0.0))).plain.lower()
 
 
 def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_are_said() -> None:
-    at = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=3, axis="n")
-    study = of(replace(at, grid=(2000, 4000)))
+    scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=3, axis="n")
+    study = study_of(replace(scenario, grid=(2000, 4000)))
     row = study.at("mean.clipped", 2000)
     assert row is not None
-    level = replace(at, grid=(2000, 4000), offset=0.8 * row.mean)
-    assert say(of(level)).headline[1] == AS_WELL["level"] or (
-        "beats ignoring the data" in say(of(level)).headline[0]
+    level = replace(scenario, grid=(2000, 4000), offset=0.8 * row.mean)
+    assert say(study_of(level)).headline[1] == AS_WELL["level"] or (
+        "beats ignoring the data" in say(study_of(level)).headline[0]
     )
-    assert "ignoring" not in say(of(SWEEP)).plain.lower()
-    assert "outside of the sweep" not in small(say(of(level)))
-    assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
-    wide = of(replace(level, n=10_000, d=1000, grid=(100, 200)))
-    named, here = "but not for the command dpsco run.", small(say(wide))
+    assert "ignoring" not in say(study_of(SWEEP)).plain.lower()
+    assert "outside of the sweep" not in small(say(study_of(level)))
+    assert small(say(study_of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
+    wide = study_of(replace(level, n=10_000, d=1000, grid=(100, 200)))
+    way_out, remark = "but not for the command dpsco run.", small(say(wide))
     assert (
-        here.endswith(f" n = 10,000 is too large to run here, {named}")
-        and "(n\xa0=\xa0200," in here
+        remark.endswith(f" n = 10,000 is too large to run here, {way_out}")
+        and "(n\xa0=\xa0200," in remark
     )
     items = replace(
         level, axis="m", grid=(10, 20), m=10**7, methods=default_methods("mean", "user")
     )
-    assert small(say(of(items))).endswith(" m = 10⁷ is too large to run here.")
+    assert small(say(study_of(items))).endswith(" m = 10⁷ is too large to run here.")
 
 
 def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
@@ -209,33 +211,35 @@ def test_a_panel_alone_is_called_what_it_is_called_beside_the_other() -> None:
 
 
 def test_the_verdict_on_two_panels_that_share_it_is_said_once() -> None:
-    at = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=2, epsilon=0.2)
-    blind = without_data(at)
+    scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=2, epsilon=0.2)
+    blind = without_data(scenario)
     outcomes = tuple(
         o if o.method == "mean.sample" else replace(o, error=blind * (1 + 0.1 * o.trial))
-        for o in run(at).outcomes
+        for o in run(scenario).outcomes
     )
-    level = of(at, outcomes=outcomes)
-    both = say(level, replace(level, role="pin")).plain
-    assert both == "In both runs, ignoring the data does as well"
+    level = study_of(scenario, outcomes=outcomes)
+    equal = say(level, replace(level, role="pin")).plain
+    assert equal == "In both runs, ignoring the data does as well"
     hard = say(level, replace(level, role="hardest")).plain
     assert hard == "On both data sets, ignoring the data does as well"
-    beside = say(of(SWEEP), replace(level, role="pin")).plain
-    assert beside.endswith("in the pinned run ignoring the data does as well")
+    mixed = say(study_of(SWEEP), replace(level, role="pin")).plain
+    assert mixed.endswith("in the pinned run ignoring the data does as well")
 
 
 def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy() -> None:
-    own = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, grid=(2000, 10_000))
-    hard = hardest(own)
+    scenario = replace(
+        SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, grid=(2000, 10_000)
+    )
+    hard = hardest(scenario)
     assert hard is not None
-    studies = of(own), of(hard, "hardest")
+    studies = study_of(scenario), study_of(hard, "hardest")
     errors = [o.error for o in studies[1].outcomes if (o.method, o.x) == ("mean.adaptive", 10_000)]
     exact = expected_error(hard.at(10_000), "mean.sample")
     assert exact is not None
     times = ratio_text(sum(errors) / len(errors) / exact)
-    first, second = say(*studies).headline
-    assert first.endswith(" on Student\N{NO-BREAK SPACE}t data;")
-    assert second == f"on the hardest data known {times} times, as bad as ignoring the data"
+    own_clause, hard_clause = say(*studies).headline
+    assert own_clause.endswith(" on Student\N{NO-BREAK SPACE}t data;")
+    assert hard_clause == f"on the hardest data known {times} times, as bad as ignoring the data"
     figure = front_figure(studies, View())
     gap = figure.panels[1].gap
     assert gap is not None and gap.text == f"×{times}"
@@ -244,15 +248,15 @@ def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy()
 
 
 def test_where_the_hardest_data_for_privacy_have_the_smaller_error_that_is_said() -> None:
-    own = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), p=4, n=500, grid=(500,))
+    scenario = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), p=4, n=500, grid=(500,))
     for epsilon, easier in ((0.2, False), (5.0, True)):
-        at = replace(own, epsilon=epsilon)
-        hard = hardest(at)
+        at_epsilon = replace(scenario, epsilon=epsilon)
+        hard = hardest(at_epsilon)
         assert hard is not None
-        studies = of(at), of(hard, "hardest")
-        here, there = (study.at("mean.adaptive", 500) for study in studies)
-        assert here is not None and there is not None
-        assert (there.mean < here.mean) is easier
+        studies = study_of(at_epsilon), study_of(hard, "hardest")
+        own_row, hard_row = (study.at("mean.adaptive", 500) for study in studies)
+        assert own_row is not None and hard_row is not None
+        assert (hard_row.mean < own_row.mean) is easier
         assert ("on the hardest data known for privacy" in say(*studies).plain) is easier
 
 
@@ -263,8 +267,8 @@ def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
     assert cost_words(replace(open_one, high=2.9001), "") == "at most 2.9 times"
     assert cost_words(replace(open_one, high=800.0), "") == UNTOLD
     # An upper end alone would say that a line that is measured below the other is above it.
-    less = "between 0.6 and 2.9 times the error"
-    assert cost_words(replace(open_one, value=0.9), "error") == less
+    range_text = "between 0.6 and 2.9 times the error"
+    assert cost_words(replace(open_one, value=0.9), "error") == range_text
     narrow = Ratio(value=1.12, low=0.96, high=1.3)
     assert narrow.within_noise
     assert cost_words(narrow, "error") == "about 1.1 times the error"
@@ -277,16 +281,20 @@ def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
 
 
 def test_less_error_than_without_privacy_is_said_with_whom_it_is_compared() -> None:
-    study = of(SWEEP)
-    less = [
+    study = study_of(SWEEP)
+    better = [
         o if o.method == "mean.sample" else replace(o, error=o.error / 9) for o in study.outcomes
     ]
-    said = say(of(SWEEP, outcomes=less), replace(study, role="pin"))
-    assert said.headline[0] == "Less error than the sample mean on Student\N{NO-BREAK SPACE}t data,"
-    assert "times the error" in said.headline[1]  # the comparison is new: its error is named again
-    assert "against the non-private sample mean (" in small(said)
-    assert "the sample mean clips nothing, so that a few far records move it." in small(said)
-    assert "Choose the median of means, too" in small(said)
+    the_answer = say(study_of(SWEEP, outcomes=better), replace(study, role="pin"))
+    assert (
+        the_answer.headline[0]
+        == "Less error than the sample mean on Student\N{NO-BREAK SPACE}t data,"
+    )
+    # The comparison is new, so its error is named again.
+    assert "times the error" in the_answer.headline[1]
+    assert "against the non-private sample mean (" in small(the_answer)
+    assert "the sample mean clips nothing, so that a few far records move it." in small(the_answer)
+    assert "Choose the median of means, too" in small(the_answer)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 20.0])
@@ -297,10 +305,10 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
 ) -> None:
     """In the headline and in the figure alike; where it is not better, that alone is said."""
     methods = ("mean.sample", "mean.clipped", "mean.adaptive")
-    own = Scenario(n=n, p=p, epsilon=epsilon, methods=methods, trials=5)
-    hard = hardest(own)
+    scenario = Scenario(n=n, p=p, epsilon=epsilon, methods=methods, trials=5)
+    hard = hardest(scenario)
     assert hard is not None
-    studies = of(own), of(hard, "hardest")
+    studies = study_of(scenario), study_of(hard, "hardest")
     headline = say(*studies).plain
     figure = front_figure(studies, View())
     lines = say(*studies).headline
@@ -310,14 +318,14 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
         private = (study.at(m, None) for m in methods[1:])
         best = min((row for row in private if row is not None), key=lambda row: row.mean)
         better = best.mean < 0.95 * start
-        said = any(words in line.lower() for words in IGNORING["level"] + IGNORING["worse"])
-        assert said is not better
+        is_ignored = any(words in line.lower() for words in IGNORING["level"] + IGNORING["worse"])
+        assert is_ignored is not better
         assert ("does better" in line or "worse" in line) is (best.mean - best.half > start > 0)
         assert panel.gap is not None or not better
         # A price beside that verdict is one number, and the figure has it, too.
-        assert not ("times" in line and said) or panel.gap is not None
-    nowhere = all(study.useless(chosen_point(study.scenario)) for study in studies)
-    assert ("ignoring the data, " in small(say(*studies))) is nowhere
+        assert not ("times" in line and is_ignored) or panel.gap is not None
+    is_useless = all(study.useless(chosen_point(study.scenario)) for study in studies)
+    assert ("ignoring the data, " in small(say(*studies))) is is_useless
 
 
 @pytest.mark.parametrize("change", [{}, {"p": 3.0}, {"p": 8.0}, {"epsilon": 5.0}])
@@ -325,18 +333,18 @@ def test_in_the_hardest_case_more_is_proven_of_the_price_than_on_the_data_shown(
     change: dict[str, Any],
 ) -> None:
     """Over the exact error without privacy there, and over the measured one here."""
-    own = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, **change)
-    hard, n = beside(own, HARDEST, "").second, chosen_point(own)
+    scenario = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, **change)
+    hard, n = beside(scenario, HARDEST, "").second, chosen_point(scenario)
     assert hard is not None
     exact = expected_error(hard.at(n), "mean.sample")
-    here = of(replace(own, grid=(n,))).at("mean.sample", n)
-    assert exact is not None and here is not None
-    prices = [dict(region(own))[n].value / here.mean, dict(region(hard))[n].value / exact]
+    reference = study_of(replace(scenario, grid=(n,))).at("mean.sample", n)
+    assert exact is not None and reference is not None
+    prices = [dict(region(scenario))[n].value / reference.mean, dict(region(hard))[n].value / exact]
     assert prices[1] > max(1.0, prices[0])
 
 
 def test_a_line_that_ends_within_the_axis_is_not_drawn_on_to_the_edge() -> None:
-    (panel,) = front_figure([of(SWEEP)], View()).panels
+    (panel,) = front_figure([study_of(SWEEP)], View()).panels
     place = PanelBox(panel, Axis(title="", low=1e-3, high=1, ticks=()), 0, 1, Theme())
     x, y = [float(x) for x in SWEEP.grid], [0.5 / i for i in range(1, len(SWEEP.grid) + 1)]
     whole, part = place.extended(x, y)[0], place.extended(x[1:-1], y[1:-1])[0]
@@ -345,17 +353,17 @@ def test_a_line_that_ends_within_the_axis_is_not_drawn_on_to_the_edge() -> None:
 
 
 def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> None:
-    whole = of(SWEEP)
+    whole = study_of(SWEEP)
     rest = [o for o in whole.outcomes if o.x != 10_000]
     half = [o for o in whole.outcomes if o.x == 10_000][:-1]
     for outcomes in (half, rest + half):
-        part = of(SWEEP, outcomes=outcomes)
+        part = study_of(SWEEP, outcomes=outcomes)
         assert say(part).headline == say(whole, part).headline == ("", "")
         assert front_figure([part], View()).panels[0].gap is None
         (lead,) = [r for r in front_figure([part], View()).ruler.rungs if r.bold] or [None]
         assert lead is None or not lead.text
-    there = [o for o in whole.outcomes if o.x == 10_000]
-    assert say(of(SWEEP, outcomes=there)).headline[0] == say(whole).headline[0]
+    present = [o for o in whole.outcomes if o.x == 10_000]
+    assert say(study_of(SWEEP, outcomes=present)).headline[0] == say(whole).headline[0]
 
 
 @pytest.mark.parametrize("value", [0.534, 0.97, 1.04, 9.94, 12.3, 1234.0])
@@ -372,7 +380,7 @@ def test_a_comma_in_a_name_does_not_make_two_methods_of_one() -> None:
     assert method_names(("mean.sample", "mean.clipped")) == "Sample mean, Simple clipping"
 
 
-def moved(scenario: Scenario, **change: float) -> Scenario:
+def move_slider(scenario: Scenario, **change: float) -> Scenario:
     """Return a scenario after a slider has moved."""
     return fitted(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
 
@@ -380,14 +388,14 @@ def moved(scenario: Scenario, **change: float) -> Scenario:
 def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
     """One that somebody has typed stays as it is, and one that cannot run is not reached."""
     usual = DEFAULT.scenario.grid
-    few = moved(DEFAULT.scenario, n=100)
-    assert few.grid == (100, *usual) and chosen_point(few) == 100
-    assert moved(few, n=200).grid == (200, *usual)
-    assert moved(few, n=1000).grid == usual
+    at_100 = move_slider(DEFAULT.scenario, n=100)
+    assert at_100.grid == (100, *usual) and chosen_point(at_100) == 100
+    assert move_slider(at_100, n=200).grid == (200, *usual)
+    assert move_slider(at_100, n=1000).grid == usual
     assert links.read({"n": "100"})[0].grid == (100, *usual)
-    own = moved(replace(DEFAULT.scenario, grid=(500, 1000)), n=100)
-    assert own.grid == (500, 1000)
-    more = replace(DEFAULT.scenario, grid=tuple(sorted((*usual, 3000))))
-    assert moved(more, n=200).grid == more.grid
+    typed = move_slider(replace(DEFAULT.scenario, grid=(500, 1000)), n=100)
+    assert typed.grid == (500, 1000)
+    with_3000 = replace(DEFAULT.scenario, grid=tuple(sorted((*usual, 3000))))
+    assert move_slider(with_3000, n=200).grid == with_3000.grid
     assert links.read({"n": "1000000"})[0].grid == usual
-    assert moved(DEFAULT.scenario, epsilon=0.01).grid == usual
+    assert move_slider(DEFAULT.scenario, epsilon=0.01).grid == usual

@@ -38,9 +38,9 @@ def test_a_problem_that_needs_a_variance_takes_p_back_to_two():
 
 
 def test_a_page_that_changes_the_problem_takes_p_and_its_sweep_back_too():
-    moved = with_problem(replace(HEAVY, axis="p", grid=(1.5, 2.0, 3.0)), "huber", ("huber",))
-    assert (moved.p, moved.grid) == (2.0, (2.0, 3.0))
-    assert moved.validate() == moved
+    regression = with_problem(replace(HEAVY, axis="p", grid=(1.5, 2.0, 3.0)), "huber", ("huber",))
+    assert (regression.p, regression.grid) == (2.0, (2.0, 3.0))
+    assert regression.validate() == regression
     low = with_problem(replace(HEAVY, axis="p", grid=(1.2, 1.5)), "huber", ("huber",))
     assert low.validate() == low and min(low.grid) >= 2
 

@@ -24,13 +24,13 @@ def screen(scenario: Scenario, size: str = "wide") -> FrontScreen:
 
 def test_a_method_alone_in_its_form_is_named_behind_the_common_line() -> None:
     assert screen(SCENARIO).figure.ladder.caption == f"{CALIBRATED} Coordinate-wise: one block."
-    two = replace(SCENARIO, methods=METHODS[:2])
-    assert screen(two).figure.ladder.caption == CALIBRATED
+    pair = replace(SCENARIO, methods=METHODS[:2])
+    assert screen(pair).figure.ladder.caption == CALIBRATED
 
 
 def test_without_a_method_of_a_paper_there_is_no_caption() -> None:
-    own = replace(SCENARIO, methods=("mean.sample", "mean.adaptive"))
-    assert screen(own).figure.ladder.caption == ""
+    scenario = replace(SCENARIO, methods=("mean.sample", "mean.adaptive"))
+    assert screen(scenario).figure.ladder.caption == ""
 
 
 def test_printed_noise_and_parameters_are_called_printed() -> None:
@@ -39,8 +39,8 @@ def test_printed_noise_and_parameters_are_called_printed() -> None:
     assert caption == "Methods run as printed: the papers’ noise and parameters."
 
 
-def notes(shown: FrontScreen) -> list[dict[str, Any]]:
-    parts: list[dict[str, Any]] = shown.charts["layout"]["annotations"]
+def notes(drawn_screen: FrontScreen) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = drawn_screen.charts["layout"]["annotations"]
     return [part for part in parts if "calibrated" in str(part["text"])]
 
 
@@ -49,5 +49,7 @@ def test_the_caption_is_below_the_legend_and_the_sentence_in_table_and_hover() -
     assert notes(wide) == [] and "one block" in wide.table
     assert notes(phone) == [] and f"<tfoot><tr><td colspan='3'>{CALIBRATED}" in phone.table
     assert "<small>Calibrated: the least noise" in phone.table
-    said = {trace.get("name"): str(trace.get("customdata", trace)) for trace in wide.charts["data"]}
-    assert "single block" in " ".join(said.values())
+    hovers = {
+        trace.get("name"): str(trace.get("customdata", trace)) for trace in wide.charts["data"]
+    }
+    assert "single block" in " ".join(hovers.values())

@@ -23,8 +23,8 @@ print(*sorted({"streamlit", "plotly", "pandas"} & set(sys.modules)))
 
 
 def test_the_front_page_is_told_and_drawn_without_streamlit_plotly_and_pandas() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.split() == []

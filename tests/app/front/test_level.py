@@ -33,8 +33,8 @@ L1 = Scenario(
 
 def with_errors(*errors: Sequence[float]) -> Study:
     """Return a study whose methods, in their order, have given errors at its two points."""
-    known = dict(zip(L1.methods, errors, strict=True))
-    outcomes = [replace(o, error=known[o.method][o.x == L1.n]) for o in run(L1).outcomes]
+    errors_of_method = dict(zip(L1.methods, errors, strict=True))
+    outcomes = [replace(o, error=errors_of_method[o.method][o.x == L1.n]) for o in run(L1).outcomes]
     return Study(scenario=L1, outcomes=outcomes)
 
 
@@ -61,29 +61,32 @@ def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
     assert [values[method] for method in L1.methods] == ["0", "0", "0.30"]
     prices = {row.key: row.values[1] for row in figure.ladder.rows}
     assert {prices[method] for method in L1.methods} == {""}  # over 0
-    (above,) = [
+    (zero_label,) = [
         row.values[1]
         for row in front_figure([with_errors((1, 1), (2, 2), (3, 3))], View()).ladder.rows
         if row.key == CLIPPED
     ]
-    assert above == "2.0×"
+    assert zero_label == "2.0×"
     assert study.lead == CLIPPED
     assert headline(answer([study])) == "Excess risk 0 in all 3 runs on Student t data."
     assert small(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")
-    elsewhere = replace(study, scenario=replace(L1, n=500))
-    assert headline(answer([elsewhere])) == "Excess risk 0.50 instead of 0 on Student t data."
+    at_500 = replace(study, scenario=replace(L1, n=500))
+    assert headline(answer([at_500])) == "Excess risk 0.50 instead of 0 on Student t data."
 
 
 def test_the_words_about_zero_stand_in_one_panel_and_no_axis_without_one_has_its_tick() -> None:
-    none, some = (
+    positive, with_zeros = (
         with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3)),
         with_errors((0, 0), (1, 0), (1, 1)),
     )
-    for studies, expected in (([none, some], [False, True]), ([some, some], [True, False])):
+    for studies, expected in (
+        ([positive, with_zeros], [False, True]),
+        ([with_zeros, with_zeros], [True, False]),
+    ):
         figure = front_figure(studies, View())
         words = ["lower edge" in str([w.lines for w in panel.words]) for panel in figure.panels]
         assert words == expected and figure.y.ticks[0][1] == "0"
-    figure = front_figure([none], View())
+    figure = front_figure([positive], View())
     assert "0" not in [text for _, text in figure.y.ticks]
 
 
@@ -99,27 +102,28 @@ def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
     words = "clipped gradients (level with coordinate-wise gradients), against"
     assert words in small(answer([tied])) and "level" not in headline(answer([tied]))
     # In two panels the one that is best, or level with the best, in both of them is named.
-    other = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
-    assert words in small(answer([tied, replace(other, role="tail")]))
-    assert "level" not in small(answer([study, replace(other, role="tail")]))
-    other = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
-    apart = small(answer([tied, replace(other, role="tail")]))
+    tail_study = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
+    assert words in small(answer([tied, replace(tail_study, role="tail")]))
+    assert "level" not in small(answer([study, replace(tail_study, role="tail")]))
+    tail_study = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    remark = small(answer([tied, replace(tail_study, role="tail")]))
     words = "clipped gradients (level with coordinate-wise gradients) on the left and coordinate-"
-    assert words in apart and "gradients on the right" in apart
+    assert words in remark and "gradients on the right" in remark
 
 
 def test_two_panels_speak_of_one_method_where_their_trials_allow_it() -> None:
-    own = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
+    main_study = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
     noise = (0.15, 0.2, 0.22)
     close = [
-        replace(o, error=noise[o.trial]) if o.method == COORDINATES else o for o in own.outcomes
+        replace(o, error=noise[o.trial]) if o.method == COORDINATES else o
+        for o in main_study.outcomes
     ]
-    tied = replace(own, outcomes=close, role="tail")
+    tied = replace(main_study, outcomes=close, role="tail")
     assert tied.lead == COORDINATES
-    assert [study.lead for study in agreed([own, tied])] == [CLIPPED, CLIPPED]
-    other = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
-    assert [study.lead for study in agreed([own, other])] == [CLIPPED, COORDINATES]
-    figure = front_screen((own, tied), View(), Theme()).figure
+    assert [study.lead for study in agreed([main_study, tied])] == [CLIPPED, CLIPPED]
+    other_study = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    assert [study.lead for study in agreed([main_study, other_study])] == [CLIPPED, COORDINATES]
+    figure = front_screen((main_study, tied), View(), Theme()).figure
     assert [panel.gap and panel.gap.key for panel in figure.panels] == [CLIPPED, CLIPPED]
 
 
@@ -137,6 +141,8 @@ def test_what_is_far_below_all_else_is_drawn_at_the_edge_and_leaves_the_axis_to_
 def test_a_price_beyond_all_measure_leaves_the_axis_to_the_others() -> None:
     price, low = View(measure="price"), with_errors((0.1, 0.1), (0.5, 0.4), (0.6, 0.3))
     high = with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
-    alone, both = (front_figure(studies, price).y for studies in ([low], [low, high]))
-    assert both.low == pytest.approx(alone.low) and both.high == pytest.approx(alone.high)
-    assert "≈ 0" not in [text for _, text in both.ticks]
+    axis_of_low, axis_of_both = (front_figure(studies, price).y for studies in ([low], [low, high]))
+    assert axis_of_both.low == pytest.approx(
+        axis_of_low.low
+    ) and axis_of_both.high == pytest.approx(axis_of_low.high)
+    assert "≈ 0" not in [text for _, text in axis_of_both.ticks]

@@ -54,24 +54,26 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
             point.validate(sampling=False)
         except InvalidInput:
             continue
-        said, spans, proven = words(point), window(point), lower_bounds(point)
-        if "is proven on this set" in said:
+        reason, spans, proven = words(point), window(point), lower_bounds(point)
+        if "is proven on this set" in reason:
             assert not spans and proven == [] and kind != "l2"
-        elif "in the ℓ₂ ball only" in said:
+        elif "in the ℓ₂ ball only" in reason:
             assert not spans and proven and kind != "l2"
-        elif "is proven for this loss" in said:
+        elif "is proven for this loss" in reason:
             assert not spans and proven == [] and kind == "l2"
-        elif "is proven for all such losses" in said:
+        elif "is proven for all such losses" in reason:
             best = min(known_window(point, notions_of(point)[0]).ceiling, worst_start(point))
             assert not spans and math.isinf(best)
-        elif "nobody can guarantee" in said:
-            here = known_window(point, notions_of(point)[0])
-            assert not spans and here.floor >= min(here.ceiling, worst_start(point))
-        elif "with other losses" in said:
-            own = {s.lower.card.instance_problem for _, s in spans if s.lower is not None}
-            assert own and problem not in own
+        elif "nobody can guarantee" in reason:
+            tested_window = known_window(point, notions_of(point)[0])
+            assert not spans and tested_window.floor >= min(
+                tested_window.ceiling, worst_start(point)
+            )
+        elif "with other losses" in reason:
+            problems = {s.lower.card.instance_problem for _, s in spans if s.lower is not None}
+            assert problems and problem not in problems
         else:
-            assert said == "" and spans and problem_card(problem).slug == problem
+            assert reason == "" and spans and problem_card(problem).slug == problem
 
 
 def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there() -> None:

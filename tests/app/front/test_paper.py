@@ -21,8 +21,8 @@ def test_a_paper_has_both_panels_below_one_another_in_one_column() -> None:
     ]
     for count in (1, 2):
         figure = front_figure(studies[:count], View(show="upper bounds,lower bounds"), "An answer")
-        made = pdf(figure, "n = 10,000")
-        assert made.startswith(b"%PDF") and made == pdf(figure, "n = 10,000")
-        (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", made)
+        content = pdf(figure, "n = 10,000")
+        assert content.startswith(b"%PDF") and content == pdf(figure, "n = 10,000")
+        (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", content)
         width, height = map(float, box)
         assert width < 3.4 * 72 and height > 2 * 72 * count

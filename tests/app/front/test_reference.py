@@ -30,15 +30,15 @@ PUBLIC = [m.card.slug for m in METHODS if m.card.privacy == "none"]
 SETS = (("l2", None), ("l1", None), ("lq", 1.5), ("simplex", None))
 
 
-def drawn(seed: int) -> Scenario:
+def random_scenario(seed: int) -> Scenario:
     """Return an allowed small scenario of random methods, of a random loss and set."""
     rng = random.Random(seed)
     while True:
         problem, (kind, q) = rng.choice(PROBLEM_SLUGS), rng.choice(SETS)
-        known = methods_for(problem, "item")
-        own = [m for m in known if method_card(m).privacy != "none"]
-        public = [m for m in known if m in PUBLIC]
-        methods = (*rng.sample(public, rng.randint(0, 2)), *rng.sample(own, rng.randint(1, 3)))
+        methods_known = methods_for(problem, "item")
+        private = [m for m in methods_known if method_card(m).privacy != "none"]
+        public = [m for m in methods_known if m in PUBLIC]
+        methods = (*rng.sample(public, rng.randint(0, 2)), *rng.sample(private, rng.randint(1, 3)))
         scenario = Scenario(
             problem=problem, geometry=kind, q=q, methods=methods, n=300, d=4, trials=2, seed=seed
         )
@@ -46,7 +46,7 @@ def drawn(seed: int) -> Scenario:
             return scenario
 
 
-def ran(scenario: Scenario) -> Study:
+def run_study(scenario: Scenario) -> Study:
     return Study(scenario=scenario, outcomes=run(scenario).outcomes)
 
 
@@ -58,32 +58,42 @@ def small(study: Study) -> str:
 def test_every_name_in_the_answer_is_a_method_of_the_run_and_the_factor_is_theirs(
     seed: int,
 ) -> None:
-    scenario = drawn(seed)
-    study = ran(scenario)
-    x, said = chosen_point(scenario), answer([study])
-    text = "".join(part for part, _ in said.small).replace("too, for a robust", "")
-    there = [m for m in scenario.methods if m in PUBLIC and study.at(m, x) is not None]
+    scenario = random_scenario(seed)
+    study = run_study(scenario)
+    x, the_answer = chosen_point(scenario), answer([study])
+    text = "".join(part for part, _ in the_answer.small).replace("too, for a robust", "")
+    public_run = [m for m in scenario.methods if m in PUBLIC and study.at(m, x) is not None]
     compared = text.split(" Choose the ")[0]
-    named = [m for m in PUBLIC if f"against the non-private {reference_name(m)}" in compared]
-    assert set(named) <= set(there)
-    assert {method for _, method in said.small if method} <= set(scenario.methods)
+    names_compared = [
+        m for m in PUBLIC if f"against the non-private {reference_name(m)}" in compared
+    ]
+    assert set(names_compared) <= set(public_run)
+    assert {method for _, method in the_answer.small if method} <= set(scenario.methods)
     row = study.at(study.lead, x)
     if row is None or row.price is None:
-        assert not named
+        assert not names_compared
         assert (
-            there or row is None or row.mean == 0 or "there is no price" in text or "Choose" in text
+            public_run
+            or row is None
+            or row.mean == 0
+            or "there is no price" in text
+            or "Choose" in text
         )
         return
     (reference,) = {r.price.reference for r in study.table.values() if r.price is not None}
-    assert reference in there and reference == study.public and named in ([], [reference])
+    assert (
+        reference in public_run
+        and reference == study.public
+        and names_compared in ([], [reference])
+    )
     public = study.at(reference, x)
     assert public is not None
     if public.mean == 0:  # as at a corner of a simplex that every sample finds
         assert math.isinf(row.price.value)
         return
     assert row.price.value == pytest.approx(row.mean / public.mean)
-    if said.headline[0].startswith(LESS.capitalize()):
-        assert f"than {with_article(reference)}" in said.headline[0]
+    if the_answer.headline[0].startswith(LESS.capitalize()):
+        assert f"than {with_article(reference)}" in the_answer.headline[0]
     (panel,) = front_figure([study], View()).panels
     if panel.gap is not None:
         assert (panel.gap.low, panel.gap.high) == (public.mean, row.mean)
@@ -108,10 +118,10 @@ REPORTED = (
 @pytest.mark.parametrize("scenario", REPORTED)
 def test_the_reference_is_named_everywhere_as_the_one_that_ran(scenario: Scenario) -> None:
     (reference,) = (m for m in scenario.methods if m in PUBLIC)
-    study = ran(scenario)
-    said = "".join((*answer([study]).headline, small(study)))
-    assert f"the non-private {reference_name(reference)}" in said
-    assert "risk minimiser" not in said and "non-private sample mean" not in said
+    study = run_study(scenario)
+    all_words = "".join((*answer([study]).headline, small(study)))
+    assert f"the non-private {reference_name(reference)}" in all_words
+    assert "risk minimiser" not in all_words and "non-private sample mean" not in all_words
     panel = FrontPanel(study, View(), [study])
     hovers = "".join(text for line in panel.lines for text in line.hover)
     assert f"times the {method_card(reference).name[0].lower()}" in hovers
@@ -122,7 +132,7 @@ def test_the_reference_is_named_everywhere_as_the_one_that_ran(scenario: Scenari
 
 def test_two_references_have_a_factor_each() -> None:
     methods = ("mean.sample", "mean.median-of-means", "mean.clipped")
-    study = ran(Scenario(methods=methods, n=1000, trials=5))
+    study = run_study(Scenario(methods=methods, n=1000, trials=5))
     assert "against the non-private sample mean" in small(study)
     assert "Against the median of means: " in small(study)
     (ratio,) = study.over_others(None).values()
@@ -132,7 +142,7 @@ def test_two_references_have_a_factor_each() -> None:
 
 
 def test_without_a_reference_there_is_no_price_and_the_page_says_what_to_choose() -> None:
-    study = ran(Scenario(methods=("mean.clipped",), n=1000, trials=2))
+    study = run_study(Scenario(methods=("mean.clipped",), n=1000, trials=2))
     assert "Choose the sample mean or the median of means, too" in small(study)
     (panel,) = front_figure([study], View()).panels
     assert panel.gap is None
@@ -140,7 +150,7 @@ def test_without_a_reference_there_is_no_price_and_the_page_says_what_to_choose(
 
 def test_the_bracket_and_the_headline_never_place_the_lower_line_above() -> None:
     """A factor that is measured below 1 and within its noise has both its ends."""
-    study = ran(Scenario(methods=("mean.sample", "mean.clipped"), n=1000, trials=3))
+    study = run_study(Scenario(methods=("mean.sample", "mean.clipped"), n=1000, trials=3))
     public = {o.trial: o.error for o in study.outcomes if o.method == "mean.sample"}
     factors = {0: 0.2, 1: 0.9, 2: 0.5}
     outcomes = tuple(
@@ -152,8 +162,8 @@ def test_the_bracket_and_the_headline_never_place_the_lower_line_above() -> None
     assert row is not None and row.price is not None and row.price.value < 1 < row.price.high
     low, high = loose_ends(row.price) or ("", "")
     assert float(low) <= row.price.low + 1e-9 and row.price.value <= float(high)
-    said = answer([study]).headline[0]
-    assert said.startswith(f"Privacy costs between {low} and {high} times")
+    opening = answer([study]).headline[0]
+    assert opening.startswith(f"Privacy costs between {low} and {high} times")
     ruler = front_figure([study], View()).ruler
     assert ruler is not None
     assert [r.text for r in ruler.rungs if r.bold] == [f"×{low}–{high}"]
@@ -165,8 +175,8 @@ def test_the_question_is_about_heavy_tails_only_where_the_data_have_one() -> Non
     for light in (replace(heavy, distribution="gaussian"), replace(heavy, p=20)):
         assert "light-tailed" in question([Study(scenario=light)])
     sweep = Study(scenario=replace(heavy, axis="p", grid=(2, 8)))
-    both = Study(scenario=heavy), Study(scenario=replace(heavy, p=8), role="tail")
-    assert question([sweep]) == question(both) == TAILS_QUESTION
+    pair = Study(scenario=heavy), Study(scenario=replace(heavy, p=8), role="tail")
+    assert question([sweep]) == question(pair) == TAILS_QUESTION
 
 
 def test_many_items_a_user_leave_a_curve_and_not_a_point() -> None:
@@ -174,7 +184,7 @@ def test_many_items_a_user_leave_a_curve_and_not_a_point() -> None:
     assert not problems and len(scenario.grid) >= 3 and max(scenario.grid) == 500
     assert links.read({"m": "1000", "grid": "500"})[0].grid == (500,)
     assert links.read(links.query(scenario))[0] == scenario
-    few = replace(links.BASE, m=1)
-    made, sweep, _ = changed(few, "m", 1000, (few.grid, few.grid), DASHBOARD)
-    assert made.grid == scenario.grid
-    assert changed(made, "m", 1, sweep, DASHBOARD)[0].grid == few.grid
+    items_1 = replace(links.BASE, m=1)
+    items_1000, sweep, _ = changed(items_1, "m", 1000, (items_1.grid, items_1.grid), DASHBOARD)
+    assert items_1000.grid == scenario.grid
+    assert changed(items_1000, "m", 1, sweep, DASHBOARD)[0].grid == items_1.grid

@@ -49,13 +49,13 @@ def random_scenario(seed: int) -> Scenario:
 
 def crossings(scenario: Scenario, outcomes: Sequence[Outcome] | None = None) -> list[str]:
     """Return where a private method's mean is below the region's edge by more than its noise."""
-    made = list(study(scenario)) if outcomes is None else outcomes
-    one, edge = Study(scenario=scenario, outcomes=made), dict(region(scenario))
+    measured = list(study(scenario)) if outcomes is None else outcomes
+    study_of_one, edge = Study(scenario=scenario, outcomes=measured), dict(region(scenario))
     return [
         f"{method} at {row.x}: {row.mean:.3g} ± {row.half:.2g} below {edge[row.x].value:.3g}"
         for method in scenario.methods
         if method_card(method).privacy != "none"
-        for row in one.rows(method)
+        for row in study_of_one.rows(method)
         if row.x in edge and row.mean + 2 * row.half < edge[row.x].value
     ]
 
@@ -64,17 +64,19 @@ def crossings(scenario: Scenario, outcomes: Sequence[Outcome] | None = None) -> 
 def test_no_private_line_runs_through_the_region_called_impossible(seed: int) -> None:
     scenario = random_scenario(seed)
     hard = hardest(scenario)
-    shown = [scenario, *([hard] if hard is not None else [])]
-    assert [line for one in shown for line in crossings(one)] == []
+    scenarios = [scenario, *([hard] if hard is not None else [])]
+    assert [line for one in scenarios for line in crossings(one)] == []
 
 
 def test_the_random_scenarios_have_regions_to_cross_and_a_line_below_one_is_found() -> None:
     with_region = [s for s in map(random_scenario, range(40)) if region(s)]
     assert len(with_region) >= 15
     scenario = Scenario(methods=("mean.clipped",), axis="n", grid=(500, 2000), trials=3, n=500)
-    made = list(study(scenario))
+    measured = list(study(scenario))
     edge = dict(region(scenario))
-    low = [replace(o, error=edge[o.x].value / 2 + 1e-6 * o.trial) for o in made if o.x is not None]
+    low = [
+        replace(o, error=edge[o.x].value / 2 + 1e-6 * o.trial) for o in measured if o.x is not None
+    ]
     assert len(crossings(scenario, low)) == 2
 
 
@@ -96,22 +98,22 @@ def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() 
     losses = ("quadratic", "linear")  # the hardest case of another loss is of that loss
     cases = [mean, replace(mean, p=20.0), replace(mean, p=2.0, rho=0.5, epsilon=None, delta=None)]
     cases += [replace(mean, problem=loss, methods=()) for loss in losses]
-    told = set()
+    kinds = set()
     for scenario in cases:
         hard = hardest(scenario)
         assert hard is not None
         panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
-        made = front_figure(panels, View())
+        figure = front_figure(panels, View())
         texts = []
-        for panel in made.panels:
+        for panel in figure.panels:
             areas = [area for area in panel.regions if area.key == "window"]
             ends = [(a.lower[-1], a.upper[-1]) for a in areas]
             texts.append(ranged(*ends[0]) if ends else "none")
-        left, right = next(row.values for row in made.ladder.rows if row.key == "window")
+        left, right = next(row.values for row in figure.ladder.rows if row.key == "window")
         assert right == texts[1] != "none"
         assert left == ("" if texts[0] == texts[1] else texts[0])
-        told.add("" if left == "" else "another")
-    assert told == {"", "another"}
+        kinds.add("" if left == "" else "another")
+    assert kinds == {"", "another"}
 
 
 def test_the_window_of_light_tails_is_the_same_in_the_figure_and_in_the_table() -> None:
@@ -129,20 +131,20 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
     methods = ("mean.sample", "mean.clipped")
     equal = Study(scenario=Scenario(methods=methods, n=5000))
 
-    def beside(scenario: Scenario) -> Panel:
+    def second_panel(scenario: Scenario) -> Panel:
         """Return the first of two panels: a single one shows no bounds on all data."""
         pair = [Study(scenario=scenario), Study(scenario=scenario, role="pin")]
         return front_figure(pair, View()).panels[0]
 
-    assert beside(equal.scenario).regions[-1].key == "window"
+    assert second_panel(equal.scenario).regions[-1].key == "window"
     unequal = replace(equal.scenario, decay=1.0)
     squares = Scenario(problem="least-squares", methods=("sco.erm", "sco.clipped"))
-    for other, why in ((unequal, "equal scale"), (squares, "other losses")):
-        panel = beside(other)
+    for problem_case, reason in ((unequal, "equal scale"), (squares, "other losses")):
+        panel = second_panel(problem_case)
         assert "window" not in [r.key for r in panel.regions]
-        assert why in " ".join(line for words in panel.words for line in words.lines)
-        worst = [line.y[0] for line in panel.lines if line.key == fano(other)]
-        assert all(y <= dict(region(other))[None].value for y in worst)
+        assert reason in " ".join(line for words in panel.words for line in words.lines)
+        worst = [line.y[0] for line in panel.lines if line.key == fano(problem_case)]
+        assert all(y <= dict(region(problem_case))[None].value for y in worst)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
 def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     """Without privacy it is the same to a hundredth; where privacy adds more it is private."""
     usual = Scenario(axis="n", grid=(500, 10_000), n=10_000)
-    for scenario, by, words in (
+    for scenario, binding, words in (
         (usual, "sampling", "No private algorithm"),
         (replace(usual, n=500), "private", "can promise an error in here"),
         (replace(usual, grid=(10_000,)), "sampling", "No algorithm, private or not,"),
@@ -201,18 +203,18 @@ def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     ):
         figure = front_figure([Study(scenario=scenario)], View())
         (area,) = [r for r in figure.panels[0].regions if r.key == "floor"]
-        at = scenario.grid.index(scenario.n)
-        everybody = region(replace(scenario, rho=None, epsilon=1e6))[at][1].value
+        index = scenario.grid.index(scenario.n)
+        without_privacy = region(replace(scenario, rho=None, epsilon=1e6))[index][1].value
         assert area.name == "proven limit"
-        assert bound_by(scenario, region(scenario)[at][1]) == by
-        assert (area.upper[at] < 1.01 * everybody) is (by == "sampling")
+        assert bound_by(scenario, region(scenario)[index][1]) == binding
+        assert (area.upper[index] < 1.01 * without_privacy) is (binding == "sampling")
         assert f"<b>{words}</b>" in [x for one in figure.panels[0].words for x in one.lines]
     hard = hardest(usual)
     assert hard is not None
     panels = [Study(scenario=usual), Study(scenario=hard, role="hardest")]
     rows = {row.key: row.values for row in front_figure(panels, View()).ladder.rows}
-    own, its = map(float, rows["floor"])
-    assert own < its
+    floor_here, hardest_floor = map(float, rows["floor"])
+    assert floor_here < hardest_floor
 
 
 def test_the_words_of_the_window_are_those_of_the_worst_data_and_of_a_panel() -> None:
@@ -220,45 +222,45 @@ def test_the_words_of_the_window_are_those_of_the_worst_data_and_of_a_panel() ->
     hard = hardest(study.scenario)
     assert hard is not None
     pair = study, Study(scenario=hard, role="hardest")
-    for first, easier in ((0, True), (1, False)):
-        panel = front_figure((pair[first], pair[1 - first]), View()).panels[0]
+    for index, easier in ((0, True), (1, False)):
+        panel = front_figure((pair[index], pair[1 - index]), View()).panels[0]
         (words,) = [w.lines for w in panel.words if "The band" in w.lines[0]]
         assert len(words) <= 3 and "for all data" in words[1] and "unbeatable" not in str(words)
         assert ("These may be easier." in words) is easier
 
 
 def test_a_mean_above_its_proven_bound_lies_within_the_error_of_the_trials() -> None:
-    made = Scenario(methods=("mean.sample",), n=5000, trials=5)
-    outcomes = list(study(made))
-    line = front_figure([Study(scenario=made, outcomes=outcomes)], View()).panels[0].lines[-1]
+    scenario = Scenario(methods=("mean.sample",), n=5000, trials=5)
+    outcomes = list(study(scenario))
+    line = front_figure([Study(scenario=scenario, outcomes=outcomes)], View()).panels[0].lines[-1]
     (_, proven), (mean,) = line.bound[0], line.y
     spread = [replace(o, error=o.error * proven / mean * 1.01) for o in outcomes]
     clear = [replace(o, error=o.error * proven / mean * 0.99) for o in outcomes]
-    for trials, within in ((spread, True), (clear, False)):
-        (panel,) = front_figure([Study(scenario=made, outcomes=trials)], View()).panels
-        assert ("within the trials’ error" in panel.lines[-1].hover[0]) is within
+    for trials, is_within in ((spread, True), (clear, False)):
+        (panel,) = front_figure([Study(scenario=scenario, outcomes=trials)], View()).panels
+        assert ("within the trials’ error" in panel.lines[-1].hover[0]) is is_within
 
 
 def test_a_floor_that_is_mostly_sampling_says_so_where_it_is_pointed_at() -> None:
-    for n, epsilon, mostly in ((500, 1.0, True), (500, 0.05, False)):
+    for n, epsilon, is_mostly_sampling in ((500, 1.0, True), (500, 0.05, False)):
         scenario = Scenario(n=n, epsilon=epsilon)
         (panel,) = front_figure([Study(scenario=scenario)], View()).panels
         (area,) = [r for r in panel.regions if r.key == "floor"]
-        assert ("mostly sampling error" in area.hover[0]) is mostly
+        assert ("mostly sampling error" in area.hover[0]) is is_mostly_sampling
 
 
 def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_one() -> None:
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=1, epsilon=0.01)
     pinned = Study(scenario=replace(scenario, epsilon=1.0))
-    alone, beside = (Study(scenario=scenario, overlay=one) for one in (None, pinned))
-    (bare,) = front_figure((alone,), View()).panels
-    (panel,) = front_figure((beside,), View()).panels
-    region = next(r for r in bare.regions if r.key == "floor")
+    plain, with_pin = (Study(scenario=scenario, overlay=one) for one in (None, pinned))
+    (plain_panel,) = front_figure((plain,), View()).panels
+    (panel,) = front_figure((with_pin,), View()).panels
+    region = next(r for r in plain_panel.regions if r.key == "floor")
     (edge,) = (line for line in panel.lines if line.key == "floor")
     assert list(edge.y) == list(region.upper)
     assert "floor" not in {r.key for r in panel.regions}
-    said = [line for words in bare.words for line in words.lines]
-    assert "<b>No private algorithm</b>" in said
+    words_drawn = [line for words in plain_panel.words for line in words.lines]
+    assert "<b>No private algorithm</b>" in words_drawn
     assert panel.words == []  # nothing is said of who cannot be there
 
 
@@ -279,8 +281,8 @@ def test_the_window_of_the_hardest_data_holds_their_floor_where_their_mean_is_fa
 ) -> None:
     """The mean of these instances is farther from 0 than that of the data beside them."""
     methods = ("sco.erm", "sco.clipped")
-    own = Scenario(problem="linear", methods=methods, p=2.0, n=500, d=d, offset=0.1, axis=None)
-    hard = hardest(replace(own, grid=()))
+    scenario = Scenario(problem="linear", methods=methods, p=2.0, n=500, d=d, offset=0.1, axis=None)
+    hard = hardest(replace(scenario, grid=()))
     assert hard is not None
     ((_, span),), ((_, proven),), ((_, start),) = (
         drawn_window(hard),

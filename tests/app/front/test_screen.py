@@ -19,19 +19,21 @@ WHOLE = Study(scenario=SCENARIO, outcomes=tuple(study(SCENARIO)))
 
 def test_what_was_drawn_is_shown_again_and_nothing_else_is_taken_for_it() -> None:
     view, theme = View(), Theme()
-    first = front_screen((WHOLE,), view, theme)
+    drawn_screen = front_screen((WHOLE,), view, theme)
     copied = replace(WHOLE, outcomes=tuple(replace(o) for o in WHOLE.outcomes))
-    assert front_screen((copied,), view, theme) is first
-    last = WHOLE.outcomes[-1]
-    wrong = replace(WHOLE, outcomes=(*WHOLE.outcomes[:-1], replace(last, error=2 * last.error)))
+    assert front_screen((copied,), view, theme) is drawn_screen
+    last_outcome = WHOLE.outcomes[-1]
+    wrong = replace(
+        WHOLE, outcomes=(*WHOLE.outcomes[:-1], replace(last_outcome, error=2 * last_outcome.error))
+    )
     half = replace(WHOLE, outcomes=WHOLE.outcomes[: len(WHOLE.outcomes) // 2])
-    for other in (wrong, half, replace(WHOLE, role="hardest")):
-        made = front_screen((other,), view, theme)
-        fresh = front_screen.__wrapped__((other,), view, theme)
-        assert made == fresh
-        assert made != first
-    for around in ((View(measure="price"), theme), (view, Theme(dark=True))):
-        assert front_screen((WHOLE,), *around).charts != first.charts
-    before = front_screen((WHOLE,), view, theme, before=True)
-    assert before.head != first.head
-    assert before.charts != first.charts
+    for changed in (wrong, half, replace(WHOLE, role="hardest")):
+        new_screen = front_screen((changed,), view, theme)
+        fresh = front_screen.__wrapped__((changed,), view, theme)
+        assert new_screen == fresh
+        assert new_screen != drawn_screen
+    for surroundings in ((View(measure="price"), theme), (view, Theme(dark=True))):
+        assert front_screen((WHOLE,), *surroundings).charts != drawn_screen.charts
+    faded = front_screen((WHOLE,), view, theme, before=True)
+    assert faded.head != drawn_screen.head
+    assert faded.charts != drawn_screen.charts

@@ -76,14 +76,14 @@ def test_the_line_is_there_exactly_where_the_matrix_has_a_wider_class_alone() ->
     ):
         for budget in BUDGETS:
             for m in (1, 16):
-                one = cell(problem, geometry, budget, m)
-                assert one is not None
+                entry = cell(problem, geometry, budget, m)
+                assert entry is not None
                 point = scenario_of(problem, geometry, budget, m)
                 assert point is not None
                 limit = limit_of_wider_losses(point)
-                assert bool(limit) == bool(one.wider and not one.lowers)
-                assert {e.bound.card.slug for e in limit} <= set(one.wider)
-                assert all(e.value == max_of(point, one.wider) for e in limit)
+                assert bool(limit) == bool(entry.wider and not entry.lowers)
+                assert {e.bound.card.slug for e in limit} <= set(entry.wider)
+                assert all(e.value == max_of(point, entry.wider) for e in limit)
 
 
 def max_of(point: Scenario, slugs: tuple[str, ...]) -> float:
@@ -101,7 +101,7 @@ def test_bounds_draws_it_as_a_thin_upright_line_and_names_the_class_in_its_headl
     assert f"at least {words.in_digits(wider.value)} for every (ε, δ)-DP algorithm" in headline
     assert headline.endswith("on some smooth convex loss, a wider class")
     assert "wider" not in words.title(in_table)
-    drawn = bounds_figure(in_table, "axis", "").panels[0].lines
-    assert not any(line.label == NAME for line in drawn)
+    lines = bounds_figure(in_table, "axis", "").panels[0].lines
+    assert not any(line.label == NAME for line in lines)
     (row,) = [r for r in in_table if r.bound == wider.bound]
     assert words.marked(row).endswith(", for smooth convex losses")

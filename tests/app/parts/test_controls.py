@@ -68,9 +68,9 @@ CHANGES: dict[str, tuple[dict[str, str], Any]] = {
     "problem": ({}, "quadratic"),
 }
 # These make a run long, or need an address of their own; the others follow each other.
-ALONE = ("problem", "alike", "axis", "tuning", "geometry", "m", "rho", "q")
-KNOWN = ("methods", "n")  # all that these leave to show has run before: it is drawn at once
-TOGETHER = tuple(field for field in CHANGES if field not in ALONE)
+TESTED_ALONE = ("problem", "alike", "axis", "tuning", "geometry", "m", "rho", "q")
+RUN_BEFORE = ("methods", "n")  # all that these leave to show has run before: it is drawn at once
+TESTED_TOGETHER = tuple(field for field in CHANGES if field not in TESTED_ALONE)
 
 
 def test_every_control_is_tried_below() -> None:
@@ -83,29 +83,33 @@ def measured(page: Any) -> list[str]:
     return [t["name"] for t in lines]
 
 
-@pytest.mark.parametrize("fields", [TOGETHER, *((f,) for f in ALONE)], ids=lambda f: f[0])
+@pytest.mark.parametrize(
+    "fields", [TESTED_TOGETHER, *((f,) for f in TESTED_ALONE)], ids=lambda f: f[0]
+)
 def test_a_control_changes_its_field_marks_the_figure_stale_and_run_clears_it(
     fields: tuple[str, ...],
 ) -> None:
     page = open_page(**CHANGES[fields[0]][0])
     for field in fields:
         value = CHANGES[field][1]
-        before = result(page)
+        old_result = result(page)
         lines = measured(page)
         assert not is_stale(page)
         page.get_by_key(PREFIX + field).set_value(value)
         page.run()
         changed = getattr(chosen(page), field)
         assert (list(changed) if isinstance(changed, tuple) else changed) == value
-        others = {f for f in CHANGES if getattr(chosen(page), f) != getattr(before.scenario, f)}
+        changed_fields = {
+            f for f in CHANGES if getattr(chosen(page), f) != getattr(old_result.scenario, f)
+        }
         follows = {"axis": {"grid"}, "problem": {"methods"}, "m": {"methods"}}.get(field, set())
-        assert others == {field} | follows
-        if field in KNOWN:
+        assert changed_fields == {field} | follows
+        if field in RUN_BEFORE:
             assert not is_stale(page) and result(page).complete
             assert result(page).scenario == chosen(page)
             continue
         assert is_stale(page), field
-        assert result(page) is before  # what is no longer chosen leaves the figure at once
+        assert result(page) is old_result  # what is no longer chosen leaves the figure at once
         assert [n for n in lines if n in measured(page)] == measured(page)
         assert measured(page) == lines or field in ("m", "problem")
         press(page, "Run")
@@ -190,9 +194,9 @@ def test_methods_that_nobody_chose_fit_the_notion_and_the_set_and_the_page_says_
     page.get_by_key(NOTION).set_value("approx")
     assert set(chosen(checked(page.run())).methods) == set(default_methods("logistic"))
     page.get_by_key("field_geometry").set_value("lq")
-    own = chosen(checked(page.run())).methods
+    methods = chosen(checked(page.run())).methods
     assert "These suit this set." in [c.value for c in page.sidebar.caption]
-    sets = [method_card(m).geometry for m in own if method_card(m).privacy != "none"]
+    sets = [method_card(m).geometry for m in methods if method_card(m).privacy != "none"]
     assert sorted(sets) == ["l2", "lq"]
     page = open_page(**link | {"methods": "sco.erm,sco.clipped"})
     assert chosen(page).methods == ("sco.erm", "sco.clipped")
@@ -206,9 +210,9 @@ def test_a_link_restores_the_methods_whether_they_are_the_usual_ones_or_not(
     problem: str, change: dict[str, Any]
 ) -> None:
     start = links.BASE if problem == "mean" else links.read({"problem": problem})[0]
-    at = replace(start, **change)
-    for methods in (default_methods(problem), usual_methods(at, "item"), at.methods[:2]):
-        scenario = replace(at, methods=methods)
+    base = replace(start, **change)
+    for methods in (default_methods(problem), usual_methods(base, "item"), base.methods[:2]):
+        scenario = replace(base, methods=methods)
         assert links.read(links.query(scenario)) == (scenario, [])
 
 
@@ -268,8 +272,12 @@ def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     assert "easier" not in texts(page)
     assert HARD in texts(page) and "on the hardest data known" in headline(page)
     assert HARD not in texts(open_page())
-    beside = result(open_page(against="hardest")).beside
-    assert beside is not None and beside.scenario.distribution == "hypercube" and beside.complete
+    second_result = result(open_page(against="hardest")).beside
+    assert (
+        second_result is not None
+        and second_result.scenario.distribution == "hypercube"
+        and second_result.complete
+    )
 
 
 def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:
@@ -294,13 +302,13 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
     page = open_page(
         methods="mean.sample,mean.clipped,mean.cwme-cdp", delta="0", show="lower bounds"
     )
-    drawn = set(trace_names(figure(page)))
+    line_names = set(trace_names(figure(page)))
     assert {bound(s).card.privacy for s in shown(chosen(page), ("lower bounds",))} == {
         "none",
         "pure",
         "approx",
     }
-    assert "proven limit" in drawn and "CDP hypercube" not in drawn
+    assert "proven limit" in line_names and "CDP hypercube" not in line_names
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())
@@ -328,20 +336,20 @@ def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
         "q": {"problem": "huber", "methods": ("sco.erm",), "geometry": "lq", "q": 1.5},
     }
     for axis in AXES:
-        own = special.get(axis, {"methods": ("mean.sample",)})
-        grid = default_grid(axis, own.get("geometry", "l2"))
-        scenario = Scenario(axis=axis, grid=grid, **own)  # type: ignore[arg-type]
+        fields = special.get(axis, {"methods": ("mean.sample",)})
+        grid = default_grid(axis, fields.get("geometry", "l2"))
+        scenario = Scenario(axis=axis, grid=grid, **fields)  # type: ignore[arg-type]
         hand = handle(scenario, axis)
         value = getattr(scenario, axis)
         assert hand["values"][hand["at"]] == value and hand["field"] == axis
-        inside = [x for x in hand["values"] if x != value]
-        assert all(grid[0] <= x <= grid[-1] for x in inside) and len(inside) > 1, axis
-        assert list(hand["values"]) == sorted(set(hand["values"])) and set(inside) <= set(
+        reachable = [x for x in hand["values"] if x != value]
+        assert all(grid[0] <= x <= grid[-1] for x in reachable) and len(reachable) > 1, axis
+        assert list(hand["values"]) == sorted(set(hand["values"])) and set(reachable) <= set(
             OPTIONS[axis]
         )
         assert len(hand["texts"]) == len(set(hand["texts"])) == len(hand["values"])
-    far = Scenario(methods=("mean.sample",), n=123, axis="n", grid=(1000, 10_000))
-    hand = handle(far, "n")
+    off_grid = Scenario(methods=("mean.sample",), n=123, axis="n", grid=(1000, 10_000))
+    hand = handle(off_grid, "n")
     assert hand["values"][hand["at"]] == 1000 and 123 not in hand["values"]  # on the axis
 
 
@@ -355,17 +363,17 @@ def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said()
     session.change("axis", "n")
     session.change("methods", ["sco.clipped"])
     assert session.choose("m", 1) == ""  # the level changes, and what is chosen serves it
-    said = session.choose("m", 10)
+    remark = session.choose("m", 10)
     methods = session.scenario.methods
     assert set(methods) == set(default_methods("quadratic", "user"))
     names = ", ".join(method_card(m).name for m in default_methods("quadratic", "user"))
-    assert said == f"**Squared distance, several items per user**: algorithms {names}."
+    assert remark == f"**Squared distance, several items per user**: algorithms {names}."
 
 
 def test_the_first_screen_folds_away_what_a_newcomer_understands_last() -> None:
     page = open_page()
-    (more,) = [e.label for e in page.sidebar.expander if "More settings" in e.label]
-    assert "geometry, δ" in more or "=" in more
+    (label,) = [e.label for e in page.sidebar.expander if "More settings" in e.label]
+    assert "geometry, δ" in label or "=" in label
     folded = {w.key for w in page.sidebar.expander[0].select_slider}
     assert "field_delta" in folded and "field_epsilon" not in folded
     static = static_controls(chosen(page), View(), Theme())

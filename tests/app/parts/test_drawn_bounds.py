@@ -25,7 +25,7 @@ from dpsco_core.scenario import Scenario
 SETTINGS = 3_000
 BATCH = 100  # settings of a test
 DEFAULT = 1  # tests that are not slow
-FIRST, MORE, ERRORS = 3, 64, 6.5
+FIRST_TRIALS, MORE_TRIALS, ERRORS = 3, 64, 6.5
 METHODS = tuple(
     method.card
     for method in catalogue.METHODS
@@ -49,7 +49,7 @@ def random_scenario(seed: int) -> Scenario | None:
         budget = {"epsilon": None, "delta": None, "rho": float(np.exp(rng.uniform(-6, 2)))}
     elif card.privacy == "pure" and rng.random() < 0.5:
         budget["delta"] = 0.0
-    drawn = {
+    fields = {
         "problem": problem,
         "distribution": str(rng.choice(laws)),
         "methods": (card.slug,),
@@ -65,10 +65,10 @@ def random_scenario(seed: int) -> Scenario | None:
         "seed": seed,
         **budget,
     }
-    if drawn["geometry"] == "lq":
-        drawn["q"] = float(rng.choice([1.2, 1.5, 3.0]))
+    if fields["geometry"] == "lq":
+        fields["q"] = float(rng.choice([1.2, 1.5, 3.0]))
     try:
-        return canonical_with(Scenario(**drawn).validate(), card.slug)
+        return canonical_with(Scenario(**fields).validate(), card.slug)
     except InvalidInput:
         return None
 
@@ -96,16 +96,16 @@ def errors_of(scenario: Scenario, trials: range) -> np.ndarray:
 
 
 def excess(scenario: Scenario) -> tuple[float, float] | None:
-    """Return (measured less its noise, drawn bound) where the first is above; None where not."""
-    drawn = drawn_bound(scenario)
-    if drawn is None or drawn.value == math.inf:
+    """Return the measured mean, less its noise, and the bound below it; None if it is not above."""
+    proven = drawn_bound(scenario)
+    if proven is None or proven.value == math.inf:
         return None
-    if errors_of(scenario, range(FIRST)).mean() <= drawn.value:
+    if errors_of(scenario, range(FIRST_TRIALS)).mean() <= proven.value:
         return None
-    errors = errors_of(scenario, range(FIRST, FIRST + MORE))
-    least = float(errors.mean() - ERRORS * errors.std(ddof=1) / math.sqrt(MORE))
-    rounding = 1e-9 * drawn.value + 1e-12  # one point is the whole simplex in one dimension
-    return None if least <= drawn.value + rounding else (least, drawn.value)
+    errors = errors_of(scenario, range(FIRST_TRIALS, FIRST_TRIALS + MORE_TRIALS))
+    lower_end = float(errors.mean() - ERRORS * errors.std(ddof=1) / math.sqrt(MORE_TRIALS))
+    rounding = 1e-9 * proven.value + 1e-12  # one point is the whole simplex in one dimension
+    return None if lower_end <= proven.value + rounding else (lower_end, proven.value)
 
 
 @pytest.mark.parametrize(
@@ -116,16 +116,18 @@ def excess(scenario: Scenario) -> tuple[float, float] | None:
     ],
 )
 def test_no_measured_mean_is_above_the_bound_that_is_drawn_for_it(batch: int) -> None:
-    above, drawn = {}, 0
+    violations, count_drawn = {}, 0
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
         scenario = random_scenario(seed)
         if scenario is None:
             continue
-        drawn += drawn_bound(scenario) is not None
-        if (over := excess(scenario)) is not None:
-            above[seed, scenario.methods] = over
-    assert not above
-    assert drawn >= BATCH // 3, "too few of the settings draw a bound for this to say anything"
+        count_drawn += drawn_bound(scenario) is not None
+        if (violation := excess(scenario)) is not None:
+            violations[seed, scenario.methods] = violation
+    assert not violations
+    assert count_drawn >= BATCH // 3, (
+        "too few of the settings draw a bound for this to say anything"
+    )
 
 
 D1 = Scenario(
@@ -161,8 +163,8 @@ def test_the_proven_line_of_simple_clipping_is_above_its_measured_line(n: int) -
     assert line is not None and line.bound.card.slug == "upper.mean.clipped-run-coordinate"
     noise = ERRORS * measured.std(ddof=1) / math.sqrt(len(measured))
     assert measured.mean() - noise < line.value < 1.1 * measured.mean()
-    least = evaluate(point, catalogue.bound("upper.mean.clipped-expected-coordinate"))
-    assert least.bound.parameters == "own" and least.value < measured.mean()
+    least_bound = evaluate(point, catalogue.bound("upper.mean.clipped-expected-coordinate"))
+    assert least_bound.bound.parameters == "own" and least_bound.value < measured.mean()
 
 
 @pytest.mark.parametrize("geometry", ["l2", "linf"])
@@ -172,5 +174,5 @@ def test_the_proven_line_of_sgd_is_above_its_measured_line(geometry: str) -> Non
     measured = errors_of(point, range(4))
     line = drawn_bound(point)
     assert line is not None and measured.mean() < line.value
-    own = evaluate(point, catalogue.bound("upper.sco.sgd"))
-    assert own.bound.parameters == "own" and own.value < measured.mean()
+    best_step = evaluate(point, catalogue.bound("upper.sco.sgd"))
+    assert best_step.bound.parameters == "own" and best_step.value < measured.mean()

@@ -61,15 +61,15 @@ def test_json_is_what_the_command_line_prints(capsys: pytest.CaptureFixture[str]
 def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
     script = tmp_path / "dpsco_run.py"
     script.write_text(run_script([SWEEP]), encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    head = done.stdout.splitlines()[: len(table(SWEEP)) + 1]
+    assert process.returncode == 0, process.stderr
+    head = process.stdout.splitlines()[: len(table(SWEEP)) + 1]
     printed = table(SWEEP).drop(columns="seconds")
     for line, row in zip(head[1:], printed.itertuples(index=False), strict=True):
         assert line.split()[0] == row.method
@@ -91,21 +91,21 @@ def test_a_page_of_one_figure_offers_it_as_a_slide() -> None:
 
 
 def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:
-    shown = numbers(run(SWEEP).outcomes, SWEEP)
-    assert list(shown["n"]) == list(table(SWEEP)["x"])
-    assert list(shown["Mean error"]) == list(table(SWEEP)["mean_error"])
-    spent = dict(zip(shown["Estimator"], shown["Spent"], strict=True))
+    printed = numbers(run(SWEEP).outcomes, SWEEP)
+    assert list(printed["n"]) == list(table(SWEEP)["x"])
+    assert list(printed["Mean error"]) == list(table(SWEEP)["mean_error"])
+    spent = dict(zip(printed["Estimator"], printed["Spent"], strict=True))
     assert spent["Sample mean"] == "not private" and spent["Simple clipping"] == "(1, 10⁻⁶)-DP"
-    parameters = dict(zip(shown["Estimator"], shown["Parameters"], strict=True))
+    parameters = dict(zip(printed["Estimator"], printed["Parameters"], strict=True))
     assert parameters["Simple clipping"].startswith("clip radius ")
-    assert "Remark" not in shown and "x" not in shown
+    assert "Remark" not in printed and "x" not in printed
 
 
 def test_the_table_of_a_refused_method_holds_its_reason() -> None:
-    shown = numbers(run(REFUSING).outcomes, REFUSING).set_index("Estimator")
-    assert "x" not in shown and math.isnan(shown.loc["Simple clipping", "Mean error"])
-    assert "Gaussian noise cannot give pure DP" in shown.loc["Simple clipping", "Remark"]
-    assert shown.loc["Simple clipping", "Spent"] == ""
+    printed = numbers(run(REFUSING).outcomes, REFUSING).set_index("Estimator")
+    assert "x" not in printed and math.isnan(printed.loc["Simple clipping", "Mean error"])
+    assert "Gaussian noise cannot give pure DP" in printed.loc["Simple clipping", "Remark"]
+    assert printed.loc["Simple clipping", "Spent"] == ""
 
 
 def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:
@@ -127,6 +127,6 @@ def test_a_page_with_sliders_says_how_long_it_takes_and_does_not_begin_what_is_t
     page = open_page(trials="2", grid="500,1000")
     (button,) = [b for b in page.get("download_button") if "sliders" in b.label]
     assert button.proto.disabled is (seconds > 60)
-    said = [c.value for c in page.caption if "page with sliders" in c.value]
-    assert len(said) == 1 and f"about {seconds:.0f} s" in said[0]
-    assert ("`dpsco page`" in said[0]) is (seconds > 60)
+    captions = [c.value for c in page.caption if "page with sliders" in c.value]
+    assert len(captions) == 1 and f"about {seconds:.0f} s" in captions[0]
+    assert ("`dpsco page`" in captions[0]) is (seconds > 60)

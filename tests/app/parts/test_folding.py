@@ -29,11 +29,11 @@ def test_controls_that_fold_away_keep_their_values() -> None:
     page = open_page(margin="1", tuning="theory")
     assert chosen(page).margin == 1 and chosen(page).tuning == "theory"
     assert "field_margin" not in {w.key for w in (*page.select_slider, *page.number_input)}
-    page.session_state[controls.MORE] = True
+    page.session_state[controls.MORE_KEY] = True
     checked(page.run())
     page.get_by_key("field_tuning").set_value("practical")
     checked(page.run())
-    page.session_state[controls.MORE] = False
+    page.session_state[controls.MORE_KEY] = False
     checked(page.run())
     checked(page.run())
     assert chosen(page).margin == 1 and chosen(page).tuning == "practical"

@@ -20,9 +20,9 @@ def test_a_formula_is_taken_apart_without_loss() -> None:
     assert written[0] == r"$\displaystyle a_{b,\ c}$, $\displaystyle c$"
     assert written[1] == r"where $\displaystyle \kappa=\frac{1,\ 2}3$, $\displaystyle k$ a rank"
     ignored = (r"\displaystyle", "where", r"\quad", r"\text", "$", ",", "\n", " ", "{", "}")
-    for which in BOUNDS:
-        text, latex = formula(which.card.latex), which.card.latex
+    for theorem in BOUNDS:
+        text, latex = formula(theorem.card.latex), theorem.card.latex
         assert text.count("$") % 2 == 0
         for word in ignored:
             text, latex = text.replace(word, ""), latex.replace(word, "")
-        assert sorted(text.replace("\\", "")) == sorted(latex.replace("\\", "")), which.card.slug
+        assert sorted(text.replace("\\", "")) == sorted(latex.replace("\\", "")), theorem.card.slug

@@ -33,9 +33,9 @@ draw_glossary()
 
 def symbols(latex: str) -> set[str]:
     """Return the letters of a formula, Greek ones by name, without words and subscripts' marks."""
-    bare = re.sub(r"\\(text|mathrm)\s*\{[^{}]*\}", " ", latex)
-    greek = {name for name in re.findall(r"\\([A-Za-z]+)", bare) if name not in NOTATION}
-    return greek | set(re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", bare)))
+    without_words = re.sub(r"\\(text|mathrm)\s*\{[^{}]*\}", " ", latex)
+    greek = {name for name in re.findall(r"\\([A-Za-z]+)", without_words) if name not in NOTATION}
+    return greek | set(re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", without_words)))
 
 
 def test_the_areas_of_the_figure_are_explained_as_it_draws_them() -> None:

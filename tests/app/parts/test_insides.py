@@ -13,7 +13,7 @@ import streamlit as st
 from dpsco_app.parts import insides
 from dpsco_app.shell import preload
 
-HERE = "parts/insides.py"
+INSIDES_FILE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
 # What reaches into Streamlit's page: names of its parts, and of the libraries that it is made of.
 PRIVATE = re.compile(
@@ -21,7 +21,7 @@ PRIVATE = re.compile(
 )
 CLASSES = re.compile(r"(\[class[*^$]?=[\"']?)([\w-]+)")
 KEY = "st-key-"  # how the class of a key begins
-MOST = 7  # parts; the number only becomes smaller
+MOST_PARTS = 7  # parts; the number only becomes smaller
 
 
 def private(text: str) -> list[str]:
@@ -47,7 +47,7 @@ def sources() -> Iterator[tuple[str, str]]:
 
 def test_no_other_file_reaches_into_streamlits_page() -> None:
     reached = {name: parts for name, text in sources() if (parts := private(text))}
-    assert {*reached} == {HERE}, reached
+    assert {*reached} == {INSIDES_FILE}, reached
 
 
 def reached_in_code(source: str) -> list[str]:
@@ -58,7 +58,7 @@ def reached_in_code(source: str) -> list[str]:
 
 def test_no_other_file_imports_a_module_inside_streamlit() -> None:
     reached = {name: parts for name, text in sources() if (parts := reached_in_code(text))}
-    assert {*reached} == {HERE}, reached
+    assert {*reached} == {INSIDES_FILE}, reached
     assert reached_in_code("    from streamlit.runtime import get_instance")
     assert reached_in_code("import streamlit.config") and reached_in_code("from streamlit import x")
     assert not reached_in_code("import streamlit as st")
@@ -108,7 +108,7 @@ def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
     blocks = text.split('"""')[-1].strip().split("\n\n")
     names = re.findall(r"^([A-Z_]+) = ", text, re.MULTILINE)
     selectors = [name for name in names if name not in ("STATIC", "CACHE_LOG")]
-    assert len(selectors) <= MOST and all("[" in vars(insides)[name] for name in selectors)
+    assert len(selectors) <= MOST_PARTS and all("[" in vars(insides)[name] for name in selectors)
     assert all(block.startswith("# ") for block in blocks if not block.startswith("import"))
 
 
@@ -124,8 +124,8 @@ def test_no_file_names_a_part_of_streamlits_code() -> None:
     assert len(bundles) > 50
     text = Path(preload.__file__).read_text(encoding="utf-8")
     assert bundles & {*re.findall(r"\w+", text)} == set()
-    named = re.compile(rf"\b(?:{'|'.join(sorted(bundles))})\.(?:\w+\.|\*\.)?js\b")
-    assert {name: files for name, text in sources() if (files := named.findall(text))} == {}
+    part_name = re.compile(rf"\b(?:{'|'.join(sorted(bundles))})\.(?:\w+\.|\*\.)?js\b")
+    assert {name: files for name, text in sources() if (files := part_name.findall(text))} == {}
 
 
 def test_without_plotly_in_sight_a_page_comes_without_its_link(

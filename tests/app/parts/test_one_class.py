@@ -38,22 +38,22 @@ Curve = list[Evaluation]
 Names = Callable[[Curve], str]
 
 
-def drawn(scenario: Scenario) -> list[Curve]:
+def drawn_curves(scenario: Scenario) -> list[Curve]:
     """Return the curves of the bounds that a scenario's figure can draw."""
-    every: dict[str, Curve] = {}
+    curves_by_slug: dict[str, Curve] = {}
     for e in evaluations(scenario, shown(scenario, VIEWS)):
         if 0 < e.value < math.inf:
-            every.setdefault(e.bound.card.slug, []).append(e)
-    return list(every.values())
+            curves_by_slug.setdefault(e.bound.card.slug, []).append(e)
+    return list(curves_by_slug.values())
 
 
 def contradictions(curves: list[Curve]) -> list[tuple[str, str, float, float]]:
-    """Return the upper bounds below a lower one that they meet."""
-    every = [e for curve in curves for e in curve if not e.failures and e.applies]
+    """Return the upper bounds that are below a lower bound of the same class."""
+    all_evaluations = [e for curve in curves for e in curve if not e.failures and e.applies]
     return [
         (u.bound.card.slug, low.bound.card.slug, u.value, low.value)
-        for u in every
-        for low in every
+        for u in all_evaluations
+        for low in all_evaluations
         if u.x == low.x
         and u.bound.card.is_comparable_with(low.bound.card, u.covers)
         and u.value < low.value * (1 - 1e-9)
@@ -70,13 +70,13 @@ def unmarked(curves: list[Curve], names: Names = lambda curve: bound_line(curve)
         for card in (curve[0].bound.card for curve in curves)
         if (card.kind, card.constant) == ("lower", "explicit")
     ]
-    below = {card.laws for card in floors if not card.of_law}
+    floor_laws = {card.laws for card in floors if not card.of_law}
     hidden = []
     for curve in curves:
         card = curve[0].bound.card
         if (card.kind, card.constant) != ("upper", "explicit"):
             continue
-        holds = all(below <= set(e.covers) for e in curve)
+        holds = all(floor_laws <= set(e.covers) for e in curve)
         if not holds and card.laws.short not in names(curve):
             hidden.append(card.slug)
     return hidden
@@ -94,7 +94,7 @@ def random_scenario(seed: int) -> Scenario | None:
         budget["delta"] = 0.0
     methods = catalogue.methods_for(problem, "item")
     n = int(np.exp(rng.uniform(np.log(100), np.log(1e5))))
-    given = {
+    fields = {
         "problem": problem,
         "distribution": str(rng.choice(catalogue.distributions_for(problem))),
         "methods": tuple(
@@ -110,7 +110,7 @@ def random_scenario(seed: int) -> Scenario | None:
         **budget,
     }
     try:
-        return Scenario(**given).validate()
+        return Scenario(**fields).validate()
     except InvalidInput:
         return None
 
@@ -126,17 +126,17 @@ def test_no_upper_bound_is_below_a_lower_one_of_its_class_in_what_a_figure_draws
     batch: int,
 ) -> None:
     """Nor does one of another class hide which class that is."""
-    met = 0
+    count_upper = 0
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
         scenario = random_scenario(seed)
         if scenario is None:
             continue
-        curves = drawn(scenario)
+        curves = drawn_curves(scenario)
         assert contradictions(curves) == [], scenario
         assert unmarked(curves) == [], scenario
-        met += any(curve[0].bound.card.kind == "upper" for curve in curves)
+        count_upper += any(curve[0].bound.card.kind == "upper" for curve in curves)
     # Many settings have an infinite variance, where only some problems have an upper bound.
-    assert met >= 0.4 * BATCH
+    assert count_upper >= 0.4 * BATCH
 
 
 def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> None:
@@ -155,7 +155,7 @@ def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> N
     assert not directional.bound.card.is_comparable_with(floor.bound.card, directional.covers)
     assert coordinate.bound.card.is_comparable_with(floor.bound.card, coordinate.covers)
     assert coordinate.value > floor.value
-    curves = drawn(scenario)
+    curves = drawn_curves(scenario)
     assert contradictions(curves) == unmarked(curves) == []
     uppers = [e for curve in curves for e in curve if e.bound.card.method == "mean.clipped"]
     assert len(uppers) == 4 and all(COORDINATE in e.covers for e in uppers)
@@ -165,20 +165,20 @@ def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> N
 def test_the_test_finds_a_bound_in_the_class_of_another() -> None:
     """The bound of these data's moments, said to hold for the coordinates' class."""
     scenario = Scenario.from_query(D3).validate()
-    which = catalogue.bound("upper.mean.clipped-expected")
-    wrong = replace(which, card=replace(which.card, law_class=COORDINATE))
-    curves = drawn(scenario)
+    moment_bound = catalogue.bound("upper.mean.clipped-expected")
+    wrong = replace(moment_bound, card=replace(moment_bound.card, law_class=COORDINATE))
+    curves = drawn_curves(scenario)
     planted = evaluate(scenario.at(20_000), wrong, 20_000)
     assert contradictions([*curves, [planted]]) != []
-    honest = evaluate(scenario.at(20_000), which, 20_000)
+    honest = evaluate(scenario.at(20_000), moment_bound, 20_000)
     assert unmarked([*curves, [honest]]) == []
     nameless = unmarked([*curves, [honest]], lambda curve: short_name(curve[0].bound.card))
-    assert nameless == [which.card.slug]
+    assert nameless == [moment_bound.card.slug]
 
 
 def test_a_bound_for_fewer_laws_is_drawn_where_a_method_has_no_other_and_says_so() -> None:
     scenario = Scenario(problem="linear", methods=("sco.sgd",), axis="n", grid=(1000, 10_000))
-    (curve,) = [c for c in drawn(scenario) if c[0].bound.card.kind == "upper"]
+    (curve,) = [c for c in drawn_curves(scenario) if c[0].bound.card.kind == "upper"]
     line = bound_line(curve)
     assert line.name.endswith(", for this variance")
     assert "holds for all distributions with this variance" in line.hover[0]

@@ -21,7 +21,7 @@ def test_a_number_and_its_unit_are_joined_and_nothing_else_is() -> None:
 
 def test_the_answer_of_a_lesson_has_no_break_before_a_percent_sign() -> None:
     page = open_at("learn", lesson="clipping", answers="clipping:some")
-    told = [box.value for box in (*page.success, *page.info)]
-    assert any("\N{NO-BREAK SPACE}%" in text for text in told)
-    written = [*told, *(m.value for m in page.markdown)]
+    verdicts = [box.value for box in (*page.success, *page.info)]
+    assert any("\N{NO-BREAK SPACE}%" in text for text in verdicts)
+    written = [*verdicts, *(m.value for m in page.markdown)]
     assert not [text for text in written if re.search(r"\d[*]* %", text)]

@@ -32,15 +32,15 @@ QUICK = {"part": "alike", "n": "500", "d": "2", "trials": "2"}
 USERS = Scenario(n=500, m=10, d=2, p=2.5, methods=(POOLED, ADAPTIVE))
 
 
-def made(method: str, means: list[float]) -> Errors:
+def errors_with(method: str, means: list[float]) -> Errors:
     items = 10.0 ** np.arange(len(means))
     return Errors(method=method, items=items, risks=np.array([[x, x] for x in means]))
 
 
 def test_the_figure_holds_the_errors_and_what_users_share() -> None:
     study = alike_study(fit(Scenario(n=1000, d=4)), 0.2)
-    curves = {slug: made(slug, [0.4, 0.3, 0.2]) for slug in (POOLED, CLIPPED, ADAPTIVE)}
-    figure = alike_figure(curves, made(ADAPTIVE, [0.4, 0.1, 0.05]), study)
+    curves = {slug: errors_with(slug, [0.4, 0.3, 0.2]) for slug in (POOLED, CLIPPED, ADAPTIVE)}
+    figure = alike_figure(curves, errors_with(ADAPTIVE, [0.4, 0.1, 0.05]), study)
     lines = {line.name: line for line in figure.panels[0].lines}
     assert list(lines[INDEPENDENT].y) == [0.4, 0.1, 0.05]
     assert list(lines["Adaptive user means"].y) == [0.4, 0.3, 0.2]

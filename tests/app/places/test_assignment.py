@@ -31,20 +31,20 @@ from tests.app.pages import checked, headline, html, session, texts
 from tests.app.places.test_one_run import open_at
 
 ATTACK = "<script>alert(1)</script> ![x](http://evil.test/x.png) **bold**"
-TWO = "noise,clipping"  # not in the order of the path
+TWO_TASKS = "noise,clipping"  # not in the order of the path
 
 
 def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> None:
     page = open_at("learn")
     page = checked(page.button(key="learn_assign").click().run())
     assert page.query_params["lesson"] == ASSIGN and not page.code
-    page = checked(page.multiselect(key=STATE.key("tasks")).set_value(TWO.split(",")).run())
+    page = checked(page.multiselect(key=STATE.key("tasks")).set_value(TWO_TASKS.split(",")).run())
     page = checked(page.text_area(key=TYPED).set_value(f"Why?\n\n  {ATTACK}").run())
     (code,) = page.code
     query = {k: v[0] for k, v in parse_qs(urlsplit(code.value).query).items()}
     assert query == {
         "lesson": "noise",
-        "tasks": TWO,
+        "tasks": TWO_TASKS,
         "questions": f"Why?\n{ATTACK}",
         "hide": "nav",
     }
@@ -67,7 +67,7 @@ def test_too_many_questions_are_one_sentence_and_the_text_stays_to_be_mended() -
 
 
 def test_a_student_sees_these_lessons_in_this_order_answers_and_hands_in() -> None:
-    page = open_at("learn", tasks=TWO, questions=f"Why?\n{ATTACK}")
+    page = open_at("learn", tasks=TWO_TASKS, questions=f"Why?\n{ATTACK}")
     assert list(page.selectbox(key=STATE.key("lesson")).options) == [
         step_name("noise"),
         step_name("clipping"),
@@ -85,16 +85,16 @@ def test_a_student_sees_these_lessons_in_this_order_answers_and_hands_in() -> No
     assert "1 of 2 lessons answered" in headline(page)
     page = checked(page.text_area(key="learn_reply_1").set_value("x <b>\n y").run())
     assert page.query_params["replies"] == "\nx <b> y"
-    again = open_at("learn", **dict(page.query_params))
-    for shown in (page, again):
-        written = html(shown)
+    reopened = open_at("learn", **dict(page.query_params))
+    for opened in (page, reopened):
+        written = html(opened)
         assert "<script>" not in written and "&lt;script&gt;alert(1)" in written
         assert "x &lt;b&gt; y" in written and "Not answered." in written
-        assert not any("evil.test" in m.value for m in shown.markdown)
+        assert not any("evil.test" in m.value for m in opened.markdown)
         assert step_name("clipping") in written and step_name("epsilon") not in written
-    link = parse_qs(urlsplit(again.code[0].value).query)
+    link = parse_qs(urlsplit(reopened.code[0].value).query)
     assert link["replies"] == ["\nx <b> y"] and link["answers"] == ["clipping:some"]
-    page = checked(again.button(key="learn_leave").click().run())
+    page = checked(reopened.button(key="learn_leave").click().run())
     assert not {"tasks", "questions", "replies"} & set(page.query_params)
 
 
@@ -141,18 +141,26 @@ def test_twenty_random_bytes_give_one_sentence_or_nothing(seed: int) -> None:
 
 
 def test_the_sheet_is_one_page_with_everything_escaped() -> None:
-    view = assignment_of(LessonsView(lesson=ASSIGN, tasks=TWO, questions=ATTACK))
-    made = sheet(view, 'https://host/learn?tasks=a&b="<')
-    heads = re.findall(r"<h2>(.*?)</h2>", made)
+    view = assignment_of(LessonsView(lesson=ASSIGN, tasks=TWO_TASKS, questions=ATTACK))
+    sheet_html = sheet(view, 'https://host/learn?tasks=a&b="<')
+    heads = re.findall(r"<h2>(.*?)</h2>", sheet_html)
     assert heads[:2] == [step_name("noise"), step_name("clipping")] and len(heads) == 3
-    assert "<script" not in made and "&lt;script&gt;" in made and "@media print" in made
-    assert "tasks=a&amp;b=&quot;&lt;" in made and "src=" not in made and "href=" not in made
-    assert "Some: more than one in a hundred" in made  # a choice to tick
+    assert (
+        "<script" not in sheet_html
+        and "&lt;script&gt;" in sheet_html
+        and "@media print" in sheet_html
+    )
+    assert (
+        "tasks=a&amp;b=&quot;&lt;" in sheet_html
+        and "src=" not in sheet_html
+        and "href=" not in sheet_html
+    )
+    assert "Some: more than one in a hundred" in sheet_html  # a choice to tick
 
 
 def test_the_page_without_a_server_takes_the_same_link() -> None:
     lessons = Lessons()
-    lessons.open(f"tasks={TWO}&questions=Why%3F")
+    lessons.open(f"tasks={TWO_TASKS}&questions=Why%3F")
     assert lessons.view.lesson == "noise" and lessons.wrong == []
     assert lessons.view.steps == ("noise", "clipping", HAND_IN)
     while lessons.step(10.0):
@@ -169,7 +177,7 @@ def test_the_page_without_a_server_takes_the_same_link() -> None:
         lessons.reply(1, "x")
     lessons.open("tasks=luck")
     assert lessons.wrong and lessons.view.lesson == SLUGS[0]
-    lessons.open(f"lesson={ASSIGN}&tasks={TWO}")
+    lessons.open(f"lesson={ASSIGN}&tasks={TWO_TASKS}")
     assert lessons.view.lesson == "noise"
 
 

@@ -15,8 +15,8 @@ from dpsco_app.front.links import BASE as START
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.figure import (
     FADED,
-    FIRST,
-    MOST,
+    FEW_ROWS,
+    MOST_ROWS,
     bounds_figure,
     room_for_names,
     symbol_of,
@@ -47,7 +47,7 @@ from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, pa
 from dpsco_core.explain.window import spans, standing, worst_start
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, below, checked, headline, ladder, texts
+from tests.app.pages import BASES, checked, headline, ladder, line_below, texts
 from tests.app.places.test_one_run import open_at
 
 BASE = BASES["bounds"]
@@ -72,7 +72,7 @@ def marks_of(page: AppTest) -> list[float]:
     return [t["x"][0] for t in specs(page)[0]["data"] if t.get("mode") == "markers"]
 
 
-def said(page: AppTest, key: str = "bounds_said") -> str:
+def text_of(page: AppTest, key: str = "bounds_said") -> str:
     return str(page.container(key=key).markdown[0].value)
 
 
@@ -80,16 +80,18 @@ def said(page: AppTest, key: str = "bounds_said") -> str:
 
 
 def test_the_figure_holds_every_comparable_value() -> None:
-    drawn = comparable(rows_of(MEAN, "kamath"), "l2 error")
-    figure = bounds_figure(drawn, "axis", "lower.mean.fano-cdp")
+    table_rows = comparable(rows_of(MEAN, "kamath"), "l2 error")
+    figure = bounds_figure(table_rows, "axis", "lower.mean.fano-cdp")
     (panel,) = figure.panels
     marks = {line.key: line for line in panel.lines if line.symbol}
-    shown = by_value(drawn, MOST)
-    assert len(marks) == len(figure.ladder.rows) == len(shown) == min(len(drawn), MOST)
-    shown = [r for r in shown if r.bound.card.slug in marks]
-    assert len(shown) >= MOST - 3  # the chosen one, and the best of every group
+    marked_rows = by_value(table_rows, MOST_ROWS)
+    assert (
+        len(marks) == len(figure.ladder.rows) == len(marked_rows) == min(len(table_rows), MOST_ROWS)
+    )
+    marked_rows = [r for r in marked_rows if r.bound.card.slug in marks]
+    assert len(marked_rows) >= MOST_ROWS - 3  # the chosen one, and the best of every group
     heights = []
-    for row in sorted(shown, key=lambda r: -marks[r.bound.card.slug].y[0]):
+    for row in sorted(marked_rows, key=lambda r: -marks[r.bound.card.slug].y[0]):
         mark = marks[row.bound.card.slug]
         assert list(mark.x) == [row.value]
         assert mark.symbol == symbol_of(row.bound.card)
@@ -99,7 +101,9 @@ def test_the_figure_holds_every_comparable_value() -> None:
         assert name.values == [words.in_digits(row.value)] and name.end == mark.y[0]
         assert name.bold == (mark.key == "lower.mean.fano-cdp")
     assert heights == sorted(heights, reverse=True) and len(set(heights)) == len(heights)
-    assert panel.x.low < min(r.value for r in shown) and panel.x.high > max(r.value for r in shown)
+    assert panel.x.low < min(r.value for r in marked_rows) and panel.x.high > max(
+        r.value for r in marked_rows
+    )
 
 
 def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() -> None:
@@ -109,58 +113,60 @@ def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() ->
 
 
 def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
-    drawn = comparable(rows_of(BASE, "all"), "excess risk")
-    shown_rows = by_value(drawn, MOST)
-    assert len(drawn) > MOST == len(shown_rows)
+    table_rows = comparable(rows_of(BASE, "all"), "excess risk")
+    shown_rows = by_value(table_rows, MOST_ROWS)
+    assert len(table_rows) > MOST_ROWS == len(shown_rows)
     assert all(counts(r) for r in shown_rows)
     assert {r.bound.card.kind for r in shown_rows} == {"upper", "lower"}
     for kind, best in (("upper", min), ("lower", max)):
-        values = [r.value for r in drawn if r.bound.card.kind == kind and counts(r)]
+        values = [r.value for r in table_rows if r.bound.card.kind == kind and counts(r)]
         assert best(values) in [r.value for r in shown_rows if r.bound.card.kind == kind]
-    least = floor(drawn)
-    assert least in shown_rows
+    floor_row = floor(table_rows)
+    assert floor_row in shown_rows
 
 
 def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() -> None:
     for table in ("kamath", "all"):
-        drawn = comparable(rows_of(MEAN, table), "l2 error")
-        chosen = next(r.bound.card.slug for r in drawn if not counts(r))
-        figure = bounds_figure(drawn, "axis", chosen, most=FIRST)
+        table_rows = comparable(rows_of(MEAN, table), "l2 error")
+        chosen = next(r.bound.card.slug for r in table_rows if not counts(r))
+        figure = bounds_figure(table_rows, "axis", chosen, most_rows=FEW_ROWS)
         slugs = {row.key for row in figure.ladder.rows}
-        assert len(figure.ladder.rows) == FIRST and chosen in slugs
-        for row in (leading(drawn), floor(drawn)):
+        assert len(figure.ladder.rows) == FEW_ROWS and chosen in slugs
+        for row in (leading(table_rows), floor(table_rows)):
             assert row is not None and row.bound.card.slug in slugs
-        assert figure.ladder.title == f"5 of {len(drawn)} bounds"
-        upper = [r for r in drawn if r.bound.card.slug in slugs and r.bound.card.kind == "upper"]
+        assert figure.ladder.title == f"5 of {len(table_rows)} bounds"
+        upper = [
+            r for r in table_rows if r.bound.card.slug in slugs and r.bound.card.kind == "upper"
+        ]
         assert all(r.bound.card.privacy != "none" for r in upper)
-    three_rows = drawn[:3]
-    assert {r.bound.card.slug for r in select(three_rows, FIRST, "")} == {
+    three_rows = table_rows[:3]
+    assert {r.bound.card.slug for r in select(three_rows, FEW_ROWS, "")} == {
         r.bound.card.slug for r in three_rows
     }
 
 
 def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs() -> None:
-    drawn = comparable(rows_of(MEAN, "all"), "l2 error")
-    every = {
+    table_rows = comparable(rows_of(MEAN, "all"), "l2 error")
+    rows_by_name = {
         (group.title, name): row
-        for group in grouped(drawn, drawn)
+        for group in grouped(table_rows, table_rows)
         for row, name in zip(group.rows, group.names, strict=True)
     }
-    assert len(every) == len(drawn)  # no two rows of a group have one name
-    assert every["Simple clipping", "rate"].bound.card.method == "mean.clipped"
-    assert ("Coordinate-wise, Gaussian", "proven at 95 %") in every
-    assert ("Sample mean", "not private") in every
-    assert ("Lower bounds on every (ε, δ)-DP algorithm", "Packing") in every
-    assert ("Lower bounds on every zCDP algorithm", "CDP tracing") in every
-    figure = bounds_figure(drawn, "axis", "")
+    assert len(rows_by_name) == len(table_rows)  # no two rows of a group have one name
+    assert rows_by_name["Simple clipping", "rate"].bound.card.method == "mean.clipped"
+    assert ("Coordinate-wise, Gaussian", "proven at 95 %") in rows_by_name
+    assert ("Sample mean", "not private") in rows_by_name
+    assert ("Lower bounds on every (ε, δ)-DP algorithm", "Packing") in rows_by_name
+    assert ("Lower bounds on every zCDP algorithm", "CDP tracing") in rows_by_name
+    figure = bounds_figure(table_rows, "axis", "")
     names = {row.key: row.name for row in figure.ladder.rows}
     assert not any("Coordinate-wise" in name for name in names.values())
     heads = {line.key: line for line in figure.panels[0].lines if line.key.startswith("group:")}
     heights = sorted([h.y[0] for h in heads.values()], reverse=True)
-    for row in (r for r in drawn if r.bound.card.slug in names):
+    for row in (r for r in table_rows if r.bound.card.slug in names):
         (end,) = [r.end for r in figure.ladder.rows if r.key == row.bound.card.slug]
-        above = min(y for y in heights if y > end)
-        assert heads[f"group:{group_key(row.bound.card)}"].y[0] == above
+        head_height = min(y for y in heights if y > end)
+        assert heads[f"group:{group_key(row.bound.card)}"].y[0] == head_height
     assert room_for_names(figure) < 400  # more than half of the width is the plot's
 
 
@@ -172,20 +178,20 @@ def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) ->
     for change in ({}, {"m": 100}, {"n": 200_000}):
         point = canonical_point(replace(Scenario(problem=problem, methods=()), **change))
         for key in TABLE_KEYS:
-            drawn = comparable(rows_of(point, key), words_for(problem).quantity)
-            title = words.title(drawn)
+            table_rows = comparable(rows_of(point, key), words_for(problem).quantity)
+            title = words.title(table_rows)
             assert len(title) <= TWO_LINES
-            upper, least = leading(drawn), floor(drawn)
-            for row in (upper, least):
+            upper, lower = leading(table_rows), floor(table_rows)
+            for row in (upper, lower):
                 assert row is None or words.in_digits(row.value) in title
 
 
 def test_the_title_has_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
-    drawn = comparable(rows_of(MEAN, "kamath"), "l2 error")
-    title = words.title(drawn)
+    table_rows = comparable(rows_of(MEAN, "kamath"), "l2 error")
+    title = words.title(table_rows)
     holding = [
         r
-        for r in drawn
+        for r in table_rows
         if r.holds and r.bound.card.kind == "upper" and r.bound.card.privacy != "none"
     ]
     rates = [r for r in holding if r.bound.card.constant == "rate"]
@@ -193,26 +199,26 @@ def test_the_title_has_the_smallest_proven_bound_or_rate_and_whom_the_floor_bind
     best = min(proven, key=lambda r: r.value)
     value = words.in_digits(best.value)
     assert title.startswith(f"Proven in this table: error at most {value}; in the worst case at ")
-    assert "“" not in title and f"“{words.short(best.bound.card)}”" in words.leader(drawn)
+    assert "“" not in title and f"“{words.short(best.bound.card)}”" in words.leader(table_rows)
     best = min(rates, key=lambda r: r.value)
-    unproven = [r for r in drawn if r not in proven]
+    unproven = [r for r in table_rows if r not in proven]
     title, rate = words.title(unproven), words.in_digits(best.value)
     assert title.startswith(f"The smallest rate of this table is {rate}; proven: in the worst case")
     assert words.leader(unproven) == f"Smallest upper bound: “{words.short(best.bound.card)}”. "
-    least = floor(drawn)
-    assert least is not None and least.bound.card.privacy == "zcdp"
-    assert title.endswith(f"at least {words.in_digits(least.value)} for every zCDP algorithm")
-    assert words.leader([least]) == ""
+    floor_row = floor(table_rows)
+    assert floor_row is not None and floor_row.bound.card.privacy == "zcdp"
+    assert title.endswith(f"at least {words.in_digits(floor_row.value)} for every zCDP algorithm")
+    assert words.leader([floor_row]) == ""
     assert "no row" not in title.lower()
 
 
 def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -> None:
-    here = rows_of(Scenario(problem="quadratic", methods=()), "kamath")
-    least = floor(here)
-    assert least is not None and least.bound.card.loss_class.strongly_convex
-    wider = [r for r in here if r.holds and not r.applies]
-    assert max(r.value for r in wider) > least.value
-    column = words.table_frame(here, 1.0)["Class"]
+    table_rows = rows_of(Scenario(problem="quadratic", methods=()), "kamath")
+    floor_row = floor(table_rows)
+    assert floor_row is not None and floor_row.bound.card.loss_class.strongly_convex
+    wider = [r for r in table_rows if r.holds and not r.applies]
+    assert max(r.value for r in wider) > floor_row.value
+    column = words.table_frame(table_rows, 1.0)["Class"]
     assert {text.removeprefix("coordinate moments; ") for text in column} == {
         "smooth convex losses",
         "smooth strongly convex losses",
@@ -227,36 +233,39 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     point = Scenario(
         n=20_000, d=75, p=2.0, epsilon=0.2, delta=1e-4, diameter=1.0, offset=0.3, methods=()
     )
-    here = [r for r in rows_of(point, "all") if r.holds and r.bound.card.quantity == "l2 error"]
-    least, first = floor(here), leading(here)
-    assert least is not None and first is not None
+    table_rows = [
+        r for r in rows_of(point, "all") if r.holds and r.bound.card.quantity == "l2 error"
+    ]
+    floor_row, leader = floor(table_rows), leading(table_rows)
+    assert floor_row is not None and leader is not None
     assert (
-        first.bound.card.is_comparable_with(least.bound.card, first.covers)
-        and first.value > least.value
+        leader.bound.card.is_comparable_with(floor_row.bound.card, leader.covers)
+        and leader.value > floor_row.value
     )
-    by_slug = {r.bound.card.slug: r for r in here}
-    other = by_slug["upper.mean.clipped-expected"]
-    assert other.value < least.value
-    for ratio in class_ratios(here):
+    by_slug = {r.bound.card.slug: r for r in table_rows}
+    expected_bound = by_slug["upper.mean.clipped-expected"]
+    assert expected_bound.value < floor_row.value
+    for ratio in class_ratios(table_rows):
         assert ratio.lower is not None and ratio.ratio >= 1
         assert ratio.lower.bound.card.laws in ratio.upper.covers
-        said = words.ratio_sentence(ratio)
-        assert f"and {ratio.lower.bound.card.laws.words}, the smallest" in said
-    assert {r.lower.bound.card.laws for r in class_ratios(here) if r.lower} >= {COORDINATE}
+        sentence = words.ratio_sentence(ratio)
+        assert f"and {ratio.lower.bound.card.laws.words}, the smallest" in sentence
+    assert {r.lower.bound.card.laws for r in class_ratios(table_rows) if r.lower} >= {COORDINATE}
     assert (
-        words.marked(other) == "Simple clipping, proven mean error, for these directional moments"
+        words.marked(expected_bound)
+        == "Simple clipping, proven mean error, for these directional moments"
     )
-    assert words.marked(first) == words.short(first.bound.card)
+    assert words.marked(leader) == words.short(leader.bound.card)
     open_to_all = next(r for r in rows_of(MEAN, "all") if r.bound.card.name == "Sample mean")
     assert words.marked(open_to_all) == "Sample mean, not private"
-    alone = [other, by_slug["lower.mean.fano-cdp"]]
+    pair = [expected_bound, by_slug["lower.mean.fano-cdp"]]
     start = "Proven in this table: error at most 0.347, for these directional moments; in the "
-    assert words.title(alone).startswith(start)
+    assert words.title(pair).startswith(start)
 
 
 def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
-    here = [r for r in rows_of(Scenario(methods=()), "all") if r.is_relevant]
-    table = words.table_frame(here, 1.0).set_index("Bound")
+    relevant = [r for r in rows_of(Scenario(methods=()), "all") if r.is_relevant]
+    table = words.table_frame(relevant, 1.0).set_index("Bound")
     row = table.loc["CDP tracing"]
     assert row["Binds"] == "every zCDP algorithm (ρ = 0.02801)"
     assert row["Class"] == "coordinate moments; mean estimation"
@@ -265,8 +274,8 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
 
 
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
-    only = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
-    title = words.title(only)
+    pure_rows = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
+    title = words.title(pure_rows)
     assert title.startswith("Proven in this table: error in the worst case at least ")
     assert title.endswith(" for every ε-DP algorithm")
     assert words.title([]).startswith("No row of this table")
@@ -275,40 +284,40 @@ def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
 
 
 def test_the_sentence_counts_what_holds() -> None:
-    everything = rows_of(MEAN, "kamath")
-    drawn = comparable(everything, "l2 error")
+    table_rows = rows_of(MEAN, "kamath")
+    compared = comparable(table_rows, "l2 error")
     [span] = spans(MEAN)
-    counted = words.count_sentence(everything, ())
-    together = words.count_sentence(everything, [span])
+    counted = words.count_sentence(table_rows, ())
+    with_window = words.count_sentence(table_rows, [span])
     assert (
-        together.startswith(counted)
-        and f"{words.in_digits(span.low)} is the proven limit" in together
+        with_window.startswith(counted)
+        and f"{words.in_digits(span.low)} is the proven limit" in with_window
     )
-    assert f"{words.in_digits(span.high)} is proven possible for all data" in together
-    text = words.sentence(drawn, paper_table("zhao"), 0.2)
-    here = [r for r in everything if r.is_relevant]
-    assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
-    assert counted.endswith(f"the table has {len(everything)}.")
-    (ratio,) = class_ratios(drawn)
+    assert f"{words.in_digits(span.high)} is proven possible for all data" in with_window
+    text = words.sentence(compared, paper_table("zhao"), 0.2)
+    relevant = [r for r in table_rows if r.is_relevant]
+    assert counted.startswith(f"{sum(r.holds for r in relevant)} of {len(relevant)} ")
+    assert counted.endswith(f"the table has {len(table_rows)}.")
+    (ratio,) = class_ratios(compared)
     assert ratio.lower is not None and f"**{words.in_digits(ratio.lower.value)}**" in text
     assert "times** the largest lower bound on every zCDP algorithm" in text
-    above = [r for r in drawn if is_vacuous(r, 0.2)]
-    upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
-    assert 0 < len(above) < len(upper)
-    assert f"**{len(above)} of the {len(upper)}** upper bounds that hold say nothing" in text
-    assert "say nothing" not in words.sentence(drawn, paper_table("zhao"), 1e9)
+    vacuous = [r for r in compared if is_vacuous(r, 0.2)]
+    upper = [r for r in compared if r.holds and r.bound.card.kind == "upper"]
+    assert 0 < len(vacuous) < len(upper)
+    assert f"**{len(vacuous)} of the {len(upper)}** upper bounds that hold say nothing" in text
+    assert "say nothing" not in words.sentence(compared, paper_table("zhao"), 1e9)
 
 
 def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> None:
     page = open_theory(problem="quadratic", table="arora")
-    before = dict(page.query_params)
+    old_query = dict(page.query_params)
     (button,) = [b for b in page.button if b.key == "bounds_covered"]
     checked(button.click().run())
     assert page.query_params["problem"] == "logistic"
     assert page.query_params["distribution"] == "hypercube"
-    (back,) = [b for b in page.button if b.label == "Back to mine"]
-    checked(back.click().run())
-    assert dict(page.query_params) == before
+    (back_button,) = [b for b in page.button if b.label == "Back to mine"]
+    checked(back_button.click().run())
+    assert dict(page.query_params) == old_query
 
 
 def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacuous() -> None:
@@ -319,35 +328,35 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
     (frame,) = [d.value for d in page.dataframe]
     vacuous = frame["Holds"] == "yes, vacuous"
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
-    kept = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
-    assert (kept["Value"] < start).all()
+    useful = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
+    assert (useful["Value"] < start).all()
     # A bound over all data may be above what is lost on these data, and says something.
     assert worst_start(canonical_point(MEAN)) == standing(MEAN).start == 2
-    few = replace(MEAN, n=500)
-    upper = [r for r in comparable(rows_of(few, "all"), "l2 error") if r.holds]
-    above = [r for r in upper if starting_risk(canonical_point(few)) < r.value < 2]
-    assert above and {words.holds_text(r, 2) for r in above} == {"yes"}
+    at_500 = replace(MEAN, n=500)
+    upper = [r for r in comparable(rows_of(at_500, "all"), "l2 error") if r.holds]
+    useless = [r for r in upper if starting_risk(canonical_point(at_500)) < r.value < 2]
+    assert useless and {words.holds_text(r, 2) for r in useless} == {"yes"}
 
 
 def test_where_no_worst_case_without_data_is_known_the_error_on_these_data_is_said() -> None:
     page = open_theory(problem="logistic", geometry="lq", q="1.5", d="100")
-    assert "An answer that ignores these data has 0.03" in below(page)
+    assert "An answer that ignores these data has 0.03" in line_below(page)
     assert not any("Dashed" in caption.value for caption in page.caption)
     page = open_theory()
-    assert "ignores these data" not in below(page)
+    assert "ignores these data" not in line_below(page)
     assert any("Dashed" in caption.value for caption in page.caption)
 
 
 def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:
     page = open_theory(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
-    which = bound("upper.mean.smoothed")
+    theorem = bound("upper.mean.smoothed")
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
-    for condition in conditions(point, which):
+    for condition in conditions(point, theorem):
         assert words.condition_text(condition) in texts(page)
-    (failing,) = [c for c in conditions(point, which) if c.text == "n >= 100 sqrt(d/rho)"]
+    (failing,) = [c for c in conditions(point, theorem) if c.text == "n >= 100 sqrt(d/rho)"]
     assert failing.failure and words.condition_text(failing).startswith("✗ n ≥ 100 √(d/ρ): fails:")
     copied = [code.value for code in page.code]
-    assert which.card.latex in copied
+    assert theorem.card.latex in copied
     assert any(text.startswith("@") for text in copied)
 
 
@@ -356,15 +365,15 @@ def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> N
 
 def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
     point = canonical_point(Scenario(problem="huber", methods=("sco.erm",), n=2000, d=5))
-    drawn = 0
-    for which in BOUNDS:
-        made = explore_address(point, which.card)
-        query = {k: v for k, v in made.items() if k in FIELDS}
+    count_drawn = 0
+    for theorem in BOUNDS:
+        address = explore_address(point, theorem.card)
+        query = {k: v for k, v in address.items() if k in FIELDS}
         scenario = Scenario.from_query(query, START)
-        alike = words_for(scenario.problem).quantity == which.card.quantity
-        assert alike == (made.get("bound") == which.card.slug)
-        drawn += alike
-    assert drawn >= 100
+        alike = words_for(scenario.problem).quantity == theorem.card.quantity
+        assert alike == (address.get("bound") == theorem.card.slug)
+        count_drawn += alike
+    assert count_drawn >= 100
 
 
 def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None:
@@ -381,41 +390,41 @@ def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None
 def test_the_page_draws_the_table_of_its_address() -> None:
     page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
-    drawn = comparable(rows_of(point, "kamath"), "l2 error")
-    assert len(marks_of(page)) == FIRST < len(drawn)
+    compared = comparable(rows_of(point, "kamath"), "l2 error")
+    assert len(marks_of(page)) == FEW_ROWS < len(compared)
     assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder(page))
     assert any(words.ZCDP in caption.value for caption in page.caption)
     (frame,) = [d.value for d in page.dataframe]
-    every = rows_of(point, "kamath")
-    here = [r for r in every if r.is_relevant]
-    assert len(frame) == len(every) > len(here)
-    assert list(frame["Holds"] == "another problem") == [not r.is_relevant for r in every]
-    by_name = {r.bound.card.slug: v for r, v in zip(every, frame["Value"], strict=True)}
-    (fano,) = [r for r in here if r.bound.card.slug == "lower.mean.fano-cdp"]
+    table_rows = rows_of(point, "kamath")
+    relevant = [r for r in table_rows if r.is_relevant]
+    assert len(frame) == len(table_rows) > len(relevant)
+    assert list(frame["Holds"] == "another problem") == [not r.is_relevant for r in table_rows]
+    by_name = {r.bound.card.slug: v for r, v in zip(table_rows, frame["Value"], strict=True)}
+    (fano,) = [r for r in relevant if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name["lower.mean.fano-cdp"] == fano.value
-    assert not set(frame["Bound"][: len(here)]) & set(frame["Bound"][len(here) :])
+    assert not set(frame["Bound"][: len(relevant)]) & set(frame["Bound"][len(relevant) :])
     assert formula(fano.bound.card.latex) in texts(page)
     assert words.in_digits(fano.value) in texts(page)
-    counted = f"{sum(r.holds for r in here)} of {len(here)} "
-    assert below(page).startswith(words.leader(drawn) + counted)
-    assert headline(page) == words.title(drawn)
+    counted = f"{sum(r.holds for r in relevant)} of {len(relevant)} "
+    assert line_below(page).startswith(words.leader(compared) + counted)
+    assert headline(page) == words.title(compared)
     (link,) = [x.proto for x in page.get("page_link") if x.proto.label == "Open in Explore"]
     assert "epsilon=2" in link.query_string and "bound=lower.mean.fano-cdp" in link.query_string
 
 
 def test_users_have_their_own_rows() -> None:
     page = open_theory(problem="geometric-median", m="100", table="lowy", rows="all")
-    assert "are hidden at once" in said(page)
+    assert "are hidden at once" in text_of(page)
     page.select_slider(key=controls.PREFIX + "m").set_value(1000)
     checked(page.run())
     assert page.query_params["m"] == "1000"
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = comparable(rows_of(point, "lowy"), "excess risk")
-    assert FIRST < len(expected) <= MOST
+    assert FEW_ROWS < len(expected) <= MOST_ROWS
     assert sorted(marks_of(page)) == pytest.approx(sorted(r.value for r in expected))
     page.segmented_control(key=STATE.key("rows")).set_value("few")
     checked(page.run())
-    assert len(marks_of(page)) == FIRST and "rows" not in page.query_params
+    assert len(marks_of(page)) == FEW_ROWS and "rows" not in page.query_params
 
 
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
@@ -438,8 +447,8 @@ def test_what_the_address_should_not_say_is_said() -> None:
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
     assert in_print("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n = 500."
     page = open_theory(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
-    shown = " ".join(d.value.to_string() for d in page.dataframe) + texts(page)
-    assert "10⁻⁶" in shown and "1e-06" not in shown
+    page_text = " ".join(d.value.to_string() for d in page.dataframe) + texts(page)
+    assert "10⁻⁶" in page_text and "1e-06" not in page_text
 
 
 @pytest.mark.parametrize(
@@ -457,11 +466,11 @@ def test_the_page_opens_a_table_with_a_theorem_that_holds(query: dict[str, str])
     point = canonical_point(links.read(dict(page.query_params))[0])
     table = fitting_table(point)
     assert any(row.holds for row in rows(point, table.slugs))
-    before = TABLE_KEYS[: TABLE_KEYS.index(table.key)]
-    assert not any(row.holds for k in before for row in rows(point, paper_table(k).slugs))
+    tables_before = TABLE_KEYS[: TABLE_KEYS.index(table.key)]
+    assert not any(row.holds for k in tables_before for row in rows(point, paper_table(k).slugs))
     assert f"{table.title} (holds here)" in page.selectbox(key=STATE.key("table")).options
-    other = open_theory(**query, table="all")
-    assert f"{table.title} (holds here)" in other.selectbox(key=STATE.key("table")).options
+    reopened = open_theory(**query, table="all")
+    assert f"{table.title} (holds here)" in reopened.selectbox(key=STATE.key("table")).options
 
 
 def test_the_entry_of_zhao_et_al_is_that_of_its_publication() -> None:
@@ -490,8 +499,8 @@ def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_re
 
 
 def test_where_every_theorem_promises_something_no_finding_is_told() -> None:
-    drawn = comparable(rows_of(MEAN), "l2 error")
-    assert words.finding(drawn, spans(MEAN), 1e9) == ""
+    compared = comparable(rows_of(MEAN), "l2 error")
+    assert words.finding(compared, spans(MEAN), 1e9) == ""
 
 
 def test_the_page_says_that_the_papers_measure_nothing() -> None:
@@ -503,15 +512,15 @@ def test_each_mark_bears_its_name_on_a_phone() -> None:
     """There the table of names is a screen below the figure; a long name is cut, inside it."""
     for table in ("zhao", "kamath"):
         key = next(key for key in TABLE_KEYS if key.startswith(table))
-        drawn = comparable(rows(canonical_point(Scenario()), paper_table(key).slugs), "l2 error")
-        (panel,) = bounds_figure(drawn, "axis", "", has_names=True).panels
+        compared = comparable(rows(canonical_point(Scenario()), paper_table(key).slugs), "l2 error")
+        (panel,) = bounds_figure(compared, "axis", "", has_names=True).panels
         marks = [line for line in panel.lines if line.symbol and line.label]
-        names = [row.name for row in bounds_figure(drawn, "axis", "").ladder.rows]
+        names = [row.name for row in bounds_figure(compared, "axis", "").ladder.rows]
         assert len(marks) == len(names) > 5
         for mark, name in zip(marks, names, strict=True):
-            shown, plain = mark.label.removesuffix("…"), name.strip("()")
-            assert plain.startswith(shown) and (shown == plain or len(shown) >= 12)
+            label, plain = mark.label.removesuffix("…"), name.strip("()")
+            assert plain.startswith(label) and (label == plain or len(label) >= 12)
             share = math.log(mark.x[0] / panel.x.low) / math.log(panel.x.high / panel.x.low)
             assert (mark.away[0] > 0) is (share <= 0.5)
-    (wide,) = bounds_figure(drawn, "axis", "").panels
+    (wide,) = bounds_figure(compared, "axis", "").panels
     assert not any(line.label for line in wide.lines if line.symbol)

@@ -30,7 +30,7 @@ from dpsco_core.referee.places import base_place
 from dpsco_core.referee.report import Check, Report
 from dpsco_core.referee.run import referee
 from dpsco_core.scenario import Scenario
-from tests.app.pages import below, checked, headline, html, press
+from tests.app.pages import checked, headline, html, line_below, press
 from tests.app.places.test_one_run import open_at
 
 MEAN = Scenario(n=1000, d=5, methods=("mean.clipped",))
@@ -70,7 +70,7 @@ def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
     page = open_check()
     assert headline(page).startswith("At your scenario the claim is ")
     assert "times the best upper bound and" in headline(page)
-    assert below(page).endswith("Press Check to try it at many settings.")
+    assert line_below(page).endswith("Press Check to try it at many settings.")
     assert [b.label for b in page.button if b.key.startswith("check")] == ["Check"]
     page = open_check(claim="d/n")
     assert headline(page) == "Refuted at your scenario: it is below a proven lower bound"
@@ -78,7 +78,7 @@ def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
     assert headline(page).startswith("The hidden constant must be at least ")
     page = open_check(hypotheses="n >= 1000*d")
     assert headline(page) == "At your scenario the claim says nothing"
-    assert "fails: 1000 and 5000" in below(page)
+    assert "fails: 1000 and 5000" in line_below(page)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_claim_that_is_nearly_0_is_refuted_at_the_scenario() -> None:
 def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: None) -> None:
     page = press(open_check(claim="d/n"), "Check")
     assert headline(page) == "Refuted without a run: it is below a proven lower bound"
-    assert "below the lower bound" in below(page)
+    assert "below the lower bound" in line_below(page)
     drawn = html(page)
     names = ("Hypotheses", "Against lower bounds", "Measured over claimed", "Slopes")
     places = [drawn.index(f"<h3>{name}: ") for name in (*names, "Optimality", "Privacy")]
@@ -142,7 +142,7 @@ def test_the_files_of_a_report_are_that_report(
 )
 def test_what_cannot_be_read_is_said_in_one_sentence(query: dict[str, str], sentence: str) -> None:
     page = open_check(**query)
-    assert headline(page) == "This claim cannot be read" and below(page).startswith(sentence)
+    assert headline(page) == "This claim cannot be read" and line_below(page).startswith(sentence)
     assert not [b for b in page.button if b.key.startswith("check")]
     page = checked(page.text_input(key=STATE.key("claim")).set_value("d/n").run())
     page = checked(page.text_input(key=STATE.key("hypotheses")).set_value("").run())

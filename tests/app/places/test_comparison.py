@@ -48,9 +48,9 @@ def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
     assert any("ℓ₁ ball" in title for title in titles) and headline(page).endswith("on the ℓ₂ ball")
     assert len(ladder(page)["Objective perturbation"]) == 2
-    here = {(o.x, o.trial): o.error for o in run.outcomes if o.method == "sco.erm"}
-    there = {(o.x, o.trial): o.error for o in run.beside.outcomes if o.method == "sco.erm"}
-    assert here.keys() == there.keys() and here != there
+    errors = {(o.x, o.trial): o.error for o in run.outcomes if o.method == "sco.erm"}
+    second_errors = {(o.x, o.trial): o.error for o in run.beside.outcomes if o.method == "sco.erm"}
+    assert errors.keys() == second_errors.keys() and errors != second_errors
 
 
 def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
@@ -67,8 +67,8 @@ def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
 
 def test_a_set_without_the_dimension_is_refused_in_a_sentence() -> None:
     page = open_page(**QUERY | {"grid": "5,12"}, against="group-l1")
-    said = "d must be a multiple of 5 for the geometry group-l1, got d = 12."
-    assert [e.value for e in page.error] == [said]
+    complaint = "d must be a multiple of 5 for the geometry group-l1, got d = 12."
+    assert [e.value for e in page.error] == [complaint]
 
 
 def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
@@ -110,10 +110,10 @@ def test_the_preset_shows_that_the_width_decides() -> None:
     start_preset(page, preset.name)
     run = result(page)
     assert chosen(page) == preset.scenario and run.beside is not None
-    method, last = "sco.objective-perturbation", preset.scenario.grid[-1]
+    method, largest_d = "sco.objective-perturbation", preset.scenario.grid[-1]
 
     def mean(outcomes: list) -> float:  # type: ignore[type-arg]
-        errors = [o.error for o in outcomes if o.method == method and o.x == last]
+        errors = [o.error for o in outcomes if o.method == method and o.x == largest_d]
         return sum(errors) / len(errors)
 
     assert mean(run.beside.outcomes) > 5 * mean(run.outcomes)

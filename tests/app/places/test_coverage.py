@@ -37,7 +37,7 @@ def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "methods", "drawn"),
+    ("problem", "methods", "is_drawn"),
     [
         ("mean", "mean.clipped,mean.sample", True),
         ("mean", "mean.adaptive,mean.sample", False),
@@ -45,9 +45,9 @@ def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
     ],
 )
 def test_it_stands_below_the_table_of_a_mean_with_intervals_alone(
-    problem: str, methods: str, drawn: bool
+    problem: str, methods: str, is_drawn: bool
 ) -> None:
     page = open_page(problem=problem, methods=methods, n="500", d="3", axis="", trials="3")
     page.session_state["fold_numbers"] = True
     page.run()
-    assert (ABOUT in texts(page)) == drawn
+    assert (ABOUT in texts(page)) == is_drawn

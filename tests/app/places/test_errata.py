@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.methods.words import about
+from dpsco_app.pages.methods.words import topic
 from dpsco_app.parts.options import in_print
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
@@ -42,7 +42,7 @@ def test_an_erratum_is_shown_and_its_experiment_runs() -> None:
 def test_every_erratum_is_in_the_table_with_its_paper() -> None:
     page = open_errata()
     table = page.dataframe[0].value
-    assert table["About"].tolist() == [about(e) for e in ERRATA]
+    assert table["About"].tolist() == [topic(e) for e in ERRATA]
     assert table["What is wrong"].tolist() == [e.severity for e in ERRATA]
     assert table["Paper"].nunique() == len({e.paper for e in ERRATA}) >= 5
     assert tuple(e.slug for e in ERRATA) == SLUGS
@@ -57,7 +57,7 @@ def test_a_method_and_its_errata_lead_to_each_other() -> None:
     entries = errata_of("mean.iterative")
     assert len(entries) >= 4
     for entry in entries:
-        assert f"erratum={entry.slug}" in links(method)[about(entry)]
+        assert f"erratum={entry.slug}" in links(method)[topic(entry)]
         assert "mean.iterative" in methods_of(entry)
     page = open_errata(erratum=entries[0].slug)
     for slug in methods_of(entries[0]):

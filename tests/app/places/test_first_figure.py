@@ -16,17 +16,18 @@ from dpsco_app.pages.explore.doors import DOORS, GONE
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.session import screen
 from dpsco_app.session.result import Result
+from dpsco_core.catalogue import BOUND_SLUGS, bound
 from dpsco_core.results.slopes import Verdict
 from tests.app.pages import (
     ENTRY,
     annotations,
-    below,
     checked,
     figure,
     headline,
     html,
     is_stale,
     ladder,
+    line_below,
     open_page,
     press,
     result,
@@ -62,7 +63,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
         re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0],
     )
     assert low <= prices[0] <= high
-    assert below(page) == (
+    assert line_below(page) == (
         "Best of the private algorithms chosen: coordinate-wise, Gaussian, against the "
         "non-private sample mean (n = 5,000, d = 20, ε = 1)."
     )
@@ -74,9 +75,9 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
 def test_two_panels_have_few_lines_and_three_proven_shapes() -> None:
     page = open_page(against="hardest", methods=None, n="5000", trials="10")
     for axis in ("x", "x2"):
-        drawn = [t for t in figure(page)["data"] if t.get("xaxis") == axis]
-        lines = {t["name"] for t in drawn if t.get("error_y")}
-        proven = {t["name"] for t in drawn if t.get("name") and not t.get("error_y")} - lines
+        traces = [t for t in figure(page)["data"] if t.get("xaxis") == axis]
+        lines = {t["name"] for t in traces if t.get("error_y")}
+        proven = {t["name"] for t in traces if t.get("name") and not t.get("error_y")} - lines
         assert 1 <= len(lines) <= 4
         fano = {"CDP Fano"} if axis == "x2" else set()  # it binds on the hardest case
         assert proven - {"answer without data"} == {"promise for all data", "proven limit"} | fano
@@ -88,17 +89,19 @@ def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_n
     checked(page.run())
     assert result(page).scenario == FIRST.scenario and page.query_params["distribution"]
     heads = re.findall(r"<h1>(.*?)</h1>|<h2>(.*?)</h2>|<p aria-live[^>]*>(.*?)</p>", html(page))
-    above = re.sub("<[^>]*>", " ", " ".join(text for head in heads for text in head))
-    assert 25 <= len([word for word in above.split() if re.search(r"\w", word)]) <= 40
-    drawn = {t["name"]: t["y"] for t in figure(page)["data"] if t.get("meta") and t.get("name")}
+    head_text = re.sub("<[^>]*>", " ", " ".join(text for head in heads for text in head))
+    assert 25 <= len([word for word in head_text.split() if re.search(r"\w", word)]) <= 40
+    lines = {t["name"]: t["y"] for t in figure(page)["data"] if t.get("meta") and t.get("name")}
     order = ["proven possible", "Adaptive clipping", "proven limit", "Sample mean"]
-    assert drawn.keys() == set(order)
-    at = [float(ladder(page)[name][0]) for name in order]
-    assert at == sorted(at, reverse=True)
+    assert lines.keys() == set(order)
+    ladder_values = [float(ladder(page)[name][0]) for name in order]
+    assert ladder_values == sorted(ladder_values, reverse=True)
     matches = [re.search(r"<b>×([\d.]+)</b>", text) for text in annotations(figure(page))]
     factors = sorted((float(match[1]) for match in matches if match), reverse=True)
-    assert factors == pytest.approx([value / at[-1] for value in at], rel=0.04)
-    limit = limit_text(at[2] / at[-1])
+    assert factors == pytest.approx(
+        [value / ladder_values[-1] for value in ladder_values], rel=0.04
+    )
+    limit = limit_text(ladder_values[2] / ladder_values[-1])
     assert f"No private algorithm can promise under {limit}" in headline(page)
     assert f"Privacy costs {ratio_text(factors[1])} times the error" in headline(page)
 
@@ -117,25 +120,25 @@ def test_one_method_speaks_and_is_kept_while_a_slider_moves() -> None:
             assert is_stale(page)
             press(page, "Run")
         assert not is_stale(page) and result(page).scenario.p == p
-        names.add(re.sub(r".* chosen: (.*), against .*", r"\1", below(page)))
+        names.add(re.sub(r".* chosen: (.*), against .*", r"\1", line_below(page)))
     assert names == {"adaptive clipping"}
 
 
 @pytest.mark.parametrize(("axis", "grid"), [("epsilon", "0.2,1,5"), ("p", "2,3,6")])
 def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: str) -> None:
     page = open_page(axis=axis, grid=grid)
-    symbol, (first, *_, last) = {"epsilon": "ε", "p": "p"}[axis], grid.split(",")
+    symbol, (lowest, *_, highest) = {"epsilon": "ε", "p": "p"}[axis], grid.split(",")
     cost = rf"({LESS}error|{SAME}error|((about|between|at most) )?[\d.,]+( and [\d.,]+)? times)"
-    assert re.search(rf"At {symbol} = {first}: {cost}; at {last}: {cost}\.$", below(page))
+    assert re.search(rf"At {symbol} = {lowest}: {cost}; at {highest}: {cost}\.$", line_below(page))
     assert ladder(page).keys() >= {"Adaptive clipping", "Simple clipping", "Sample mean"}
-    assert re.search(rf"At {symbol}\W= ({first}|{last}) it .*\.$", headline(page))
+    assert re.search(rf"At {symbol}\W= ({lowest}|{highest}) it .*\.$", headline(page))
 
 
 def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() -> None:
     page = open_page(problem="quadratic", trials="2", grid="500", d="5")
-    assert "non-private risk minimiser (" in below(page)
+    assert "non-private risk minimiser (" in line_below(page)
     page = open_page(methods="mean.clipped")
-    assert headline(page).startswith("Error 0.") and CHOOSE in below(page)
+    assert headline(page).startswith("Error 0.") and CHOOSE in line_below(page)
     page = open_page(methods=PUBLIC)
     assert headline(page) == "Choose a private algorithm to see what privacy costs"
     page = open_page(delta="0", methods=f"{PUBLIC},mean.clipped")
@@ -146,8 +149,8 @@ def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
     page = open_page(measure="price", grid="1000,5000")
     assert "**What to notice**" not in texts(page)  # there is nothing
     lines = {t["name"]: t for t in measured(page)}
-    (one,) = [t for t in figure(page)["data"] if t.get("name") == "without privacy"]
-    assert set(one["y"]) == {1.0} and "Sample mean" not in lines
+    (reference,) = [t for t in figure(page)["data"] if t.get("name") == "without privacy"]
+    assert set(reference["y"]) == {1.0} and "Sample mean" not in lines
     outcomes = result(page).outcomes
     assert lines["Adaptive clipping"]["y"] == pytest.approx(
         [price_of(outcomes, "mean.adaptive", x) for x in (1000, 5000)]
@@ -162,10 +165,14 @@ def test_light_data_are_explained() -> None:
 
 
 def test_the_proof_of_the_floor_is_linked_to_where_it_is_about_the_same_problem() -> None:
-    for query, there in (({}, True), ({"m": "50"}, False), ({"distribution": "hypercube"}, False)):
+    for query, is_linked in (
+        ({}, True),
+        ({"m": "50"}, False),
+        ({"distribution": "hypercube"}, False),
+    ):
         links = [link.proto for link in open_page(**query).main.get("page_link")]
         proofs = [one for one in links if one.label == "The proof, with your numbers"]
-        assert bool(proofs) is there
+        assert bool(proofs) is is_linked
         assert not proofs or "hard=data" in proofs[0].query_string
 
 
@@ -221,16 +228,16 @@ def test_a_run_that_a_change_has_stopped_is_called_unfinished() -> None:
 
 def stop(page: AppTest, finished: int) -> None:
     """Leave so many of the runs, as Cancel does."""
-    ran = result(page)
+    whole = result(page)
     session(page).cancel()
-    session(page).curves.result = Result(ran.scenario, ran.outcomes[:finished])
+    session(page).curves.result = Result(whole.scenario, whole.outcomes[:finished])
 
 
 def snapshot(page: AppTest) -> tuple[object, ...]:
     """Return all that is told of a run: titles, lines and areas, the table, and the words."""
     titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
     lines = [(t.get("name"), list(t["y"])) for t in figure(page)["data"] if t.get("meta")]
-    return titles, lines, ladder(page), below(page)
+    return titles, lines, ladder(page), line_below(page)
 
 
 def change(page: AppTest, key: str, value: object) -> None:
@@ -250,40 +257,41 @@ def _place_of_figure(page: AppTest) -> list[int]:
 
 
 def test_a_door_stands_open_at_the_first_settings_until_another_page_was_seen() -> None:
-    first = dict.fromkeys(("trials", "grid", "against"))
-    page = open_page(**first)
+    first_settings = dict.fromkeys(("trials", "grid", "against"))
+    page = open_page(**first_settings)
     assert [place.rsplit("/", 1)[-1] for place in _doors(page)] == list(DOORS)
     assert "New here?" in html(page)
     page.run()
     assert len(_doors(page)) == len(DOORS)
-    before = _place_of_figure(page)
+    old_place = _place_of_figure(page)
     change(page, "field_p", 3.0)
     assert _doors(page) == [] and "New here?" not in html(page)
-    assert _place_of_figure(page) == before  # elsewhere the browser would draw it from nothing
-    assert _doors(open_page(**first, type="large")) == []  # a class has a teacher
-    page = open_page(**first)
+    assert _place_of_figure(page) == old_place  # elsewhere the browser would draw it from nothing
+    assert _doors(open_page(**first_settings, type="large")) == []  # a class has a teacher
+    page = open_page(**first_settings)
     page.session_state[GONE] = True  # as any other page notes it
     assert _doors(checked(page.run())) == []
 
 
 def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     page = open_page(rho="0.5", epsilon=None, delta=None, against="hardest")
-    assert "the non-private sample mean (n = 5,000, d = 20, ρ = 0.5)." in below(page)
-    assert below(page).endswith(" n = 10,000 is outside of the sweep.")
+    assert "the non-private sample mean (n = 5,000, d = 20, ρ = 0.5)." in line_below(page)
+    assert line_below(page).endswith(" n = 10,000 is outside of the sweep.")
     assert re.search(
         r"; on the hardest data known .*ignoring the data( does as well)?$", headline(page)
     )
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
     assert notes.pop("Coordinate-wise").startswith("Calibrated: the least noise that the proof")
+    assert notes.pop("proven limit") in {bound(slug).card.name for slug in BOUND_SLUGS}
     assert notes == {
         "promise for all data": WINDOW_NOTE,
         "Sample mean": "not private",
         "answer without data": "the error of one fixed answer, on the data of the column",
     }
-    said = [a["text"] for a in figure(page)["layout"]["annotations"]]
-    assert said.count("made anew for each n: a few records far out carry the mean") == 1
-    assert not [text for text in said if "not looking" in text or text == "not private"]
+    drawn_texts = [a["text"] for a in figure(page)["layout"]["annotations"]]
+    assert drawn_texts.count("made anew for each n: a few records far out carry the mean") == 1
+    assert not [text for text in drawn_texts if "not looking" in text or text == "not private"]
 
 
 def test_points_that_are_too_large_go_and_come_back() -> None:

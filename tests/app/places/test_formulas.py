@@ -18,7 +18,7 @@ from tests.app.pages import open_page, texts
 POINT = replace(DEFAULT.scenario, axis=None, grid=())
 
 
-def said(point: Scenario, slug: str) -> str:
+def legend_of(point: Scenario, slug: str) -> str:
     return legend(point, evaluate(point, bound(slug)))
 
 
@@ -34,33 +34,35 @@ def test_the_page_gives_the_rho_that_its_values_use_and_calls_q_a_probability() 
 @pytest.mark.parametrize("slug", ["lower.mean.fano-cdp", "upper.mean.clipped-expected"])
 def test_a_legend_has_the_rho_of_its_bound(slug: str) -> None:
     rho = POINT.setting.gaussian_rho
-    assert rf"$\rho$ = {short_text(rho)}" in said(POINT, slug)
+    assert rf"$\rho$ = {short_text(rho)}" in legend_of(POINT, slug)
 
 
 def test_q_is_a_probability_in_one_formula_and_an_exponent_in_another() -> None:
-    assert "$q$: spike probability" in said(POINT, "lower.mean.hypercube-cdp")
+    assert "$q$: spike probability" in legend_of(POINT, "lower.mean.hypercube-cdp")
     sets = Scenario(problem="logistic", methods=("sco.erm",), geometry="lq", q=1.5)
-    assert "$q$ = 1.5: exponent" in said(sets, "upper.lp.shuffled-mirror-descent")
+    assert "$q$ = 1.5: exponent" in legend_of(sets, "upper.lp.shuffled-mirror-descent")
 
 
 def test_what_a_formula_defines_itself_has_no_other_meaning_in_its_legend() -> None:
-    assert r"\kappa" not in said(POINT, "upper.mean.clipped-expected")
+    assert r"\kappa" not in legend_of(POINT, "upper.mean.clipped-expected")
     assert defined_in(bound("upper.mean.clipped-expected").card.latex) == {r"\kappa"}
     users = Scenario(problem="quadratic", methods=("sco.erm",), m=10, diameter=4)
-    assert "$D$ = 2: radius" in said(users, "upper.user.clipped-means-explicit")
-    assert "strong convexity" not in said(users, "upper.user.clipped-means-explicit")
+    assert "$D$ = 2: radius" in legend_of(users, "upper.user.clipped-means-explicit")
+    assert "strong convexity" not in legend_of(users, "upper.user.clipped-means-explicit")
     steps = Scenario(problem="logistic", methods=("sco.erm",))
-    assert "$m$: number of gradient steps" in said(steps, "upper.lp.noisy-mirror-descent-explicit")
+    assert "$m$: number of gradient steps" in legend_of(
+        steps, "upper.lp.noisy-mirror-descent-explicit"
+    )
 
 
 def test_no_legend_explains_a_letter_twice() -> None:
-    for which in BOUNDS:
-        problem = which.card.problems[0]
-        level = which.card.level
+    for theorem in BOUNDS:
+        problem = theorem.card.problems[0]
+        level = theorem.card.level
         point = Scenario(
             problem=problem,
             methods=default_methods(problem, level),
             m=10 if level == "user" else 1,
         )
-        letters = re.findall(r"(?:^|; )(\$[^$]+\$)", said(point, which.card.slug))
-        assert len(letters) == len(set(letters)), which.card.slug
+        letters = re.findall(r"(?:^|; )(\$[^$]+\$)", legend_of(point, theorem.card.slug))
+        assert len(letters) == len(set(letters)), theorem.card.slug

@@ -34,10 +34,10 @@ def points(text: str, kind: str = "polyline") -> list[tuple[str, np.ndarray]]:
 
 def same_picture(a: str, b: str) -> bool:
     """Whether two pictures show the same lines and areas, up to the rounding of other machines."""
-    first, second = (points(text) + points(text, "polygon") for text in (a, b))
-    return [c for c, _ in first] == [c for c, _ in second] and all(
+    shapes_a, shapes_b = (points(text) + points(text, "polygon") for text in (a, b))
+    return [c for c, _ in shapes_a] == [c for c, _ in shapes_b] and all(
         len(p) == len(q) and np.abs(p - q).max() < 0.3
-        for (_, p), (_, q) in zip(first, second, strict=True)
+        for (_, p), (_, q) in zip(shapes_a, shapes_b, strict=True)
     )
 
 
@@ -45,12 +45,14 @@ def same_picture(a: str, b: str) -> bool:
 def test_every_preset_has_its_picture(preset: Preset) -> None:
     lines = points(preset.picture.read_text(encoding="utf-8"))
     colours = [colour for colour, _ in lines]
-    named = [m for m in preset.scenario.methods if method_card(m).privacy != "none"]
-    drawn = {middle(colour_of(m)) for m in named} & set(colours)
+    private = [m for m in preset.scenario.methods if method_card(m).privacy != "none"]
+    colours_drawn = {middle(colour_of(m)) for m in private} & set(colours)
     if preset.open == "others":
-        assert len(drawn) >= min(len({colour_of(m) for m in named}), 3) - 1  # one may refuse
+        assert (
+            len(colours_drawn) >= min(len({colour_of(m) for m in private}), 3) - 1
+        )  # one may refuse
     else:  # the best one, or nothing that is measured
-        assert len(drawn) == (preset.open == "")
+        assert len(colours_drawn) == (preset.open == "")
     assert "http" not in preset.picture.read_text().replace("http://www.w3.org/2000/svg", "")
 
 
@@ -61,10 +63,10 @@ def test_no_picture_is_left_of_a_preset_that_is_gone() -> None:
 @pytest.mark.parametrize("name", one_in(2, ["What privacy costs", "Privacy is free"]))
 def test_a_picture_is_drawn_from_its_run(name: str) -> None:
     preset = next(p for p in PRESETS if p.name == name)
-    other = next(p for p in PRESETS if p.name != name)
-    drawn = thumbnail(preset)
-    assert same_picture(drawn, preset.picture.read_text(encoding="utf-8"))
-    assert not same_picture(drawn, other.picture.read_text(encoding="utf-8"))
+    another = next(p for p in PRESETS if p.name != name)
+    fresh = thumbnail(preset)
+    assert same_picture(fresh, preset.picture.read_text(encoding="utf-8"))
+    assert not same_picture(fresh, another.picture.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
@@ -78,9 +80,9 @@ def test_a_higher_error_is_drawn_higher_and_inside() -> None:
     lines = [Line(key=str(y), name=str(y), x=[1, 10], y=[y, y], colour=pair) for y in (1.0, 10.0)]
     x = Axis(title="", low=1, high=10, ticks=())
     y = Axis(title="", low=0.5, high=20, ticks=())
-    (_, below), (_, above) = points(svg([Panel(title="", x=x, lines=lines)], y))
-    assert (above[1::2] < below[1::2]).all() and above[0] == below[0]
-    assert above.min() > 0 and above[0::2].max() < WIDTH and below[1::2].max() < HEIGHT
+    (_, lower), (_, upper) = points(svg([Panel(title="", x=x, lines=lines)], y))
+    assert (upper[1::2] < lower[1::2]).all() and upper[0] == lower[0]
+    assert upper.min() > 0 and upper[0::2].max() < WIDTH and lower[1::2].max() < HEIGHT
 
 
 def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches() -> None:
@@ -95,8 +97,8 @@ def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches(
         edge = np.array(re.findall(r"[\d.]+", area.get("points") or ""), float).reshape(-1, 2)
         edge = edge[: len(edge) // 2]
         for line in lines[i:]:
-            at = line.reshape(-1, 2)
-            assert (at[:, 1] <= np.interp(at[:, 0], edge[:, 0], edge[:, 1]) + 0.2).all()
+            corners = line.reshape(-1, 2)
+            assert (corners[:, 1] <= np.interp(corners[:, 0], edge[:, 0], edge[:, 1]) + 0.2).all()
 
 
 def test_the_gallery_opens_a_preset() -> None:

@@ -25,7 +25,7 @@ from dpsco_app.pages.geometry.figures import (
     sweep_figure,
     width_table_frame,
 )
-from dpsco_app.pages.geometry.state import OTHERS, PARTS, STATE, View, shape_of
+from dpsco_app.pages.geometry.state import PARTS, STATE, UNUSED_FIELDS, View, shape_of
 from dpsco_app.pages.geometry.words import (
     NOISE_NAMES,
     QUESTIONS,
@@ -61,7 +61,7 @@ def open_geometry(**query: str) -> AppTest:
     return open_at("geometry", **query)
 
 
-def at(kind: str) -> dict[str, str]:
+def address_of(kind: str) -> dict[str, str]:
     """Return the address of a set; groups of coordinates have five each."""
     return {"geometry": kind} | ({"q": "1.5"} if kind == "lq" else {})
 
@@ -90,59 +90,61 @@ def points(line: Line) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("kind", GEOMETRIES)
 def test_every_set_is_drawn_and_said(kind: str) -> None:
-    page = open_geometry(**at(kind))
+    page = open_geometry(**address_of(kind))
     assert not page.warning
     (chart,) = page.get("plotly_chart")
     assert headline(page) == chart.proto.alt == set_answer(Shape(kind=kind))
-    assert SETS[kind].what in texts(page) and QUESTIONS["set"] in html(page)
+    assert SETS[kind].description in texts(page) and QUESTIONS["set"] in html(page)
 
 
 def test_what_a_set_is_said_to_do_it_does() -> None:
     """Corners and boxes give exact zeros and ones; round sets do not."""
 
-    def moved(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
+    def projection(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
         a, b = nearest(Shape(kind=kind, q=q), x).nearest
         return a, b
 
     x = (1.4, 0.2)
-    assert moved("l1", x) == (1, 0) and moved("linf", x) == (1, 0.2)
-    assert moved("l2", x) == pytest.approx(np.array(x) / math.hypot(*x))
-    assert 0 < moved("lq", x)[1] < 0.2 and moved("simplex", x) == (1, 0)
-    assert moved("solid-simplex", (-0.5, 0.4)) == (0, 0.4)
-    assert moved("group-l1", x) == pytest.approx(moved("l2", x))
-    assert moved("sparse", x) == pytest.approx(moved("l1", x))
+    assert projection("l1", x) == (1, 0) and projection("linf", x) == (1, 0.2)
+    assert projection("l2", x) == pytest.approx(np.array(x) / math.hypot(*x))
+    assert 0 < projection("lq", x)[1] < 0.2 and projection("simplex", x) == (1, 0)
+    assert projection("solid-simplex", (-0.5, 0.4)) == (0, 0.4)
+    assert projection("group-l1", x) == pytest.approx(projection("l2", x))
+    assert projection("sparse", x) == pytest.approx(projection("l1", x))
     for q, same in ((1.0, "l1"), (2.0, "l2"), (math.inf, "linf")):
         assert set_answer(Shape(kind="lq", q=q)) == SETS[same].does
 
 
 def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
     shape = Shape(kind="l1")
-    drawn = lines(set_figure(shape, nearest(shape, (1.4, 0.2)), ""))
-    assert np.array(points(drawn["the set"])) == pytest.approx(curve(shape))
-    assert points(drawn["residual"]) == [(1.4, 0.2), (1.0, 0.0)]
-    assert points(drawn["point"]) == [(1.4, 0.2)] and points(drawn["nearest"]) == [(1, 0)]
-    assert points(drawn["farthest"]) == [(1, 0)]
-    assert points(drawn["reach"])[0] == (0, 0)
-    assert points(drawn["reach"])[1] == pytest.approx((0.98, 0.14))
-    inside = lines(set_figure(shape, nearest(shape, (0.1, 0.1)), ""))
-    assert points(inside["residual"]) == points(inside["touching"]) == []
-    assert points(inside["point"]) == [(0.1, 0.1)]
-    assert sorted(points(inside["farthest"])) == [(0, 1), (1, 0)]
+    outer = lines(set_figure(shape, nearest(shape, (1.4, 0.2)), ""))
+    assert np.array(points(outer["the set"])) == pytest.approx(curve(shape))
+    assert points(outer["residual"]) == [(1.4, 0.2), (1.0, 0.0)]
+    assert points(outer["point"]) == [(1.4, 0.2)] and points(outer["nearest"]) == [(1, 0)]
+    assert points(outer["farthest"]) == [(1, 0)]
+    assert points(outer["reach"])[0] == (0, 0)
+    assert points(outer["reach"])[1] == pytest.approx((0.98, 0.14))
+    inner = lines(set_figure(shape, nearest(shape, (0.1, 0.1)), ""))
+    assert points(inner["residual"]) == points(inner["touching"]) == []
+    assert points(inner["point"]) == [(0.1, 0.1)]
+    assert sorted(points(inner["farthest"])) == [(0, 1), (1, 0)]
 
 
 def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
-    def drawn(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def draw_at(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         shape = Shape(kind="l1")
         figure = plotly(set_figure(shape, nearest(shape, x), ""), Theme())
-        named = [note for note in figure["layout"]["annotations"] if "name" in note]
-        return {t["meta"]: t for t in figure["data"]}, named
+        notes = [note for note in figure["layout"]["annotations"] if "name" in note]
+        return {t["meta"]: t for t in figure["data"]}, notes
 
-    (before, labels), (after, moved) = drawn((1.4, 0.2)), drawn((-0.3, 1.3))
-    for key, trace in before.items():
-        same = (trace["x"], trace["y"]) == (after[key]["x"], after[key]["y"])
+    (old_traces, labels), (new_traces, new_labels) = draw_at((1.4, 0.2)), draw_at((-0.3, 1.3))
+    for key, trace in old_traces.items():
+        same = (trace["x"], trace["y"]) == (new_traces[key]["x"], new_traces[key]["y"])
         assert same == (key == "the set"), key
-    for one, other in zip(labels, moved, strict=True):
-        assert (one["x"], one["y"]) != (other["x"], other["y"]) and one["name"] in before
+    for old_label, new_label in zip(labels, new_labels, strict=True):
+        assert (old_label["x"], old_label["y"]) != (new_label["x"], new_label["y"]) and old_label[
+            "name"
+        ] in old_traces
 
 
 def test_a_unit_is_as_long_on_both_axes() -> None:
@@ -151,23 +153,23 @@ def test_a_unit_is_as_long_on_both_axes() -> None:
     assert layout["yaxis"]["scaleanchor"] == "x" and layout["xaxis"]["constrain"] == "domain"
     assert layout["yaxis"]["type"] == layout["xaxis"]["type"] == "linear"
     assert layout["yaxis"]["range"] == [-1.6, 1.6]
-    far = plotly(set_figure(shape, nearest(shape, (-1.9, 0.2)), ""), Theme())["layout"]
-    assert far["yaxis"]["range"][1] > 1.9
+    far_layout = plotly(set_figure(shape, nearest(shape, (-1.9, 0.2)), ""), Theme())["layout"]
+    assert far_layout["yaxis"]["range"][1] > 1.9
 
 
 def test_the_widths_are_drawn_with_the_chosen_set_in_colour() -> None:
     rows = width_table(1.5)
     figure = growth_figure(rows, NAMES, "linf", "")
-    drawn = lines(figure)
+    lines_by_name = lines(figure)
     for kind in GEOMETRIES:
-        line = drawn[NAMES[kind]]
-        mine = [row.width for row in rows if row.kind == kind]
-        assert line.y == pytest.approx([width.value for width in mine])
-        assert line.low == pytest.approx([width.lower for width in mine])
+        line = lines_by_name[NAMES[kind]]
+        widths = [row.width for row in rows if row.kind == kind]
+        assert line.y == pytest.approx([width.value for width in widths])
+        assert line.low == pytest.approx([width.lower for width in widths])
         assert (line.width > 3) == (kind == "linf")
-    assert drawn["√d"].y[-1] == pytest.approx(math.sqrt(1000))
+    assert lines_by_name["√d"].y[-1] == pytest.approx(math.sqrt(1000))
     ends = {row.name: row.end for row in figure.ladder.rows}
-    assert ends[NAMES["linf"]] == pytest.approx(drawn[NAMES["linf"]].y[-1])
+    assert ends[NAMES["linf"]] == pytest.approx(lines_by_name[NAMES["linf"]].y[-1])
 
 
 def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
@@ -175,15 +177,15 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
     rows = sweep(10, 0)
     q = sorted({row.q for row in rows})[1]
     figure = sweep_figure(rows, q, "")
-    drawn = lines(figure)
-    here = {NOISE_NAMES[row.noise]: rounded(row.mean) for row in rows if row.q == q}
-    assert {r.name: r.values[0] for r in figure.ladder.rows}.items() >= here.items()
+    lines_by_name = lines(figure)
+    values_at_q = {NOISE_NAMES[row.noise]: rounded(row.mean) for row in rows if row.q == q}
+    assert {r.name: r.values[0] for r in figure.ladder.rows}.items() >= values_at_q.items()
     for noise, name in NOISE_NAMES.items():
-        mine = sorted((row for row in rows if row.noise == noise), key=lambda row: -row.q)
-        assert drawn[name].y == pytest.approx([r.mean for r in mine])
-        assert drawn[name].x == pytest.approx([r.q for r in mine])
-        assert drawn[f"{name}, bound"].y == pytest.approx([r.bound for r in mine])
-    assert drawn[f"q = {q:g}"].x == [q, q]
+        rows_of_noise = sorted((row for row in rows if row.noise == noise), key=lambda row: -row.q)
+        assert lines_by_name[name].y == pytest.approx([r.mean for r in rows_of_noise])
+        assert lines_by_name[name].x == pytest.approx([r.q for r in rows_of_noise])
+        assert lines_by_name[f"{name}, bound"].y == pytest.approx([r.bound for r in rows_of_noise])
+    assert lines_by_name[f"q = {q:g}"].x == [q, q]
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -213,7 +215,7 @@ def test_the_sidebar_has_the_set_alone() -> None:
     page = open_geometry(geometry="lq", q="3")
     assert [box.label for box in page.sidebar.selectbox] == ["Geometry"]
     assert [s.label for s in page.sidebar.select_slider] == ["Exponent q of the norm"]
-    assert {*OTHERS, "geometry", "q"} == {*FIELDS}
+    assert {*UNUSED_FIELDS, "geometry", "q"} == {*FIELDS}
     assert shape_of(replace(BASE, geometry="lq", q=1e9)).q == 100
     assert shape_of(replace(BASE, geometry="lq", q=math.inf)).q == math.inf
 
@@ -231,8 +233,8 @@ def test_a_link_restores_the_whole_page() -> None:
     }
     page = open_geometry(**query)
     assert dict(page.query_params.items()) == query and not page.warning
-    again = open_geometry(**query)
-    assert (texts(again), html(again)) == (texts(page), html(page))
+    reopened = open_geometry(**query)
+    assert (texts(reopened), html(reopened)) == (texts(page), html(page))
     assert set(query) == {"geometry", "q", *View.__dataclass_fields__}
 
 
@@ -296,8 +298,8 @@ def test_sentences_hold_the_numbers() -> None:
     assert "norm" not in point_sentence(nearest(Shape(kind="simplex"), (1.4, 0.2)), flat)
     assert point_sentence(nearest(Shape(kind="l2"), (0.0, 0.0)), parts).count("\n") == 0
     gg, gaussian = (dual_square(100, 1.25, noise, 0) for noise in NOISES)
-    said = noise_answer(gg, gaussian, 100)
-    assert f"{gg.mean / gaussian.mean:.2g} times" in said
+    sentence = noise_answer(gg, gaussian, 100)
+    assert f"{gg.mean / gaussian.mean:.2g} times" in sentence
 
 
 def test_files_parse_to_what_is_shown() -> None:

@@ -25,7 +25,7 @@ from dpsco_app.lessons.lessons import (
 )
 from dpsco_app.lessons.report import Answered
 from dpsco_app.lessons.verdict import CLOSE, answer_text
-from dpsco_app.lessons.view import HAND_IN, MOST, START, STEPS, LessonsView
+from dpsco_app.lessons.view import HAND_IN, MOST_LETTERS, START, STEPS, LessonsView
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.learn.page import ASSETS
@@ -98,17 +98,17 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     assert headline(page) == words.ANSWER and "0 of 15 lessons answered" in texts(page)
     page = checked(page.button(key="learn_next").click().run())
     for slug in SLUGS:
-        told = WORDS[slug]
-        assert step_name(slug) in html(page) and headline(page) == told.before
+        lesson_words = WORDS[slug]
+        assert step_name(slug) in html(page) and headline(page) == lesson_words.preview_title
         assert STATE.from_query(dict(page.query_params))[0].lesson == slug
-        assert told.why not in written(page)
-        assert told.before in [chart.proto.alt for chart in page.get("plotly_chart")]
+        assert lesson_words.explanation not in written(page)
+        assert lesson_words.preview_title in [chart.proto.alt for chart in page.get("plotly_chart")]
         page = predict(page, slug)
         page = checked(page.button(key="learn_run").click().run())
         run = answered(page, slug)
-        assert run.verdict.sentence in verdict(page) and run.finding.said in verdict(page)
+        assert run.verdict.sentence in verdict(page) and run.finding.text in verdict(page)
         assert run.finding.headline in [chart.proto.alt for chart in page.get("plotly_chart")]
-        assert told.why in written(page) and headline(page) == run.finding.headline
+        assert lesson_words.explanation in written(page) and headline(page) == run.finding.headline
         button = page.button(key="learn_follow")
         if slug != SLUGS[-1]:
             follower = STEPS[STEPS.index(slug) + 1]
@@ -136,7 +136,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         assert cells == [
             step_name(slug),
             answer_text(BY_SLUG[slug], run.prediction),
-            run.finding.said.replace("**", ""),
+            run.finding.text.replace("**", ""),
             "Right or close" if run.verdict.close else "Missed",
         ]
     # What is known is still there when a step is visited again, and can be forgotten.
@@ -168,11 +168,11 @@ def test_answers_survive_a_reload(short_path: None) -> None:
     page = checked(page.button(key="learn_run").click().run())
     query = dict(page.query_params)
     assert query["answers"] == "clipping:none"
-    again = open_at("learn", **query)
-    assert verdict(again) == verdict(page)
-    other = open_at("learn", **(query | {"lesson": START}))  # measured again there, too
-    assert answered(other, "clipping").verdict == answered(page, "clipping").verdict
-    assert "1 of 15 lessons answered" in texts(other)
+    reopened = open_at("learn", **query)
+    assert verdict(reopened) == verdict(page)
+    at_start = open_at("learn", **(query | {"lesson": START}))  # measured again there, too
+    assert answered(at_start, "clipping").verdict == answered(page, "clipping").verdict
+    assert "1 of 15 lessons answered" in texts(at_start)
     for wrong in ("clipping:all", "luck:1", "noise:7.77"):
         with pytest.raises(InvalidInput, match="answers must be lessons with their answers"):
             LessonsView(answers=wrong).validate()
@@ -191,10 +191,10 @@ def test_what_is_measured_is_not_measured_again(
 ) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
     page = checked(page.button(key="learn_run").click().run())
-    known = verdict(page)
+    old_verdict = verdict(page)
     monkeypatch.delitem(experiments.RUNS, "radius")
-    again = open_at("learn", **dict(page.query_params))  # another session
-    assert verdict(again) == verdict(checked(page.run())) == known
+    reopened = open_at("learn", **dict(page.query_params))  # another session
+    assert verdict(reopened) == verdict(checked(page.run())) == old_verdict
 
 
 # -- the address --------------------------------------------------------------------------------
@@ -228,8 +228,8 @@ def test_every_step_opens_in_explore(short_path: None) -> None:
     to_users = {
         link.proto.label: link.proto for link in open_at("learn", lesson="users").get("page_link")
     }["Users: the whole map"]
-    there = {k: v[0] for k, v in parse_qs(to_users.query_string).items()}
-    assert Scenario.from_query(there, BASE) == BY_SLUG["users"].scenario
+    query_there = {k: v[0] for k, v in parse_qs(to_users.query_string).items()}
+    assert Scenario.from_query(query_there, BASE) == BY_SLUG["users"].scenario
 
 
 def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None) -> None:
@@ -245,16 +245,16 @@ def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None)
 def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
     lesson = small(BY_SLUG["geometry"])
     evidence = measure(lesson)
-    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    (figure,) = figures.figures(lesson, evidence, "", has_run=True)
     table = numbers_of(figure)
-    for where, own in (("ℓ₁ ball", evidence.points), ("ℓ₂ ball", evidence.beside)):
+    for set_name, points in (("ℓ₁ ball", evidence.points), ("ℓ₂ ball", evidence.second_points)):
         for method, name in (
             ("sco.erm", "Risk minimiser"),
             ("sco.objective-perturbation", "Objective perturbation"),
         ):
-            assert list(table[f"{name}, {where}"]) == list(curve(own, method).values())
-    other = small(BY_SLUG["noise"])
-    (figure,) = figures.figures(other, measure(other), "", done=True)
+            assert list(table[f"{name}, {set_name}"]) == list(curve(points, method).values())
+    one_set = small(BY_SLUG["noise"])
+    (figure,) = figures.figures(one_set, measure(one_set), "", has_run=True)
     assert [line.name for line in figure.panels[0].lines] == ["Sample mean", "Simple clipping"]
 
 
@@ -282,20 +282,20 @@ def test_the_picture_of_a_door_is_drawn_from_its_numbers(slug: str) -> None:
 
 
 def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None) -> None:
-    said = "Noise <b>hides</b> one record; A. Student"
+    student_text = "Noise <b>hides</b> one record; A. Student"
     page = open_at("learn", lesson=HAND_IN, answers="clipping:some,epsilon:51")
     assert "2 of 15 lessons answered" in headline(page)
-    page = checked(page.text_area(key=STATE.key("sentence")).set_value(said).run())
-    again = open_at("learn", **dict(page.query_params))
-    for shown in (page, again):
-        assert "hides&lt;/b&gt; one record; A. Student" in html(shown)
-        assert step_name("clipping") in html(shown) and step_name("noise") not in html(shown)
-    assert html(again) == html(page)
-    assert parse_qs(urlsplit(page.code[0].value).query)["sentence"] == [said]
-    again = checked(again.button(key="learn_forget").click().run())
-    assert "0 of 15 lessons answered" in headline(again) and "Student" not in html(again)
+    page = checked(page.text_area(key=STATE.key("sentence")).set_value(student_text).run())
+    reopened = open_at("learn", **dict(page.query_params))
+    for opened in (page, reopened):
+        assert "hides&lt;/b&gt; one record; A. Student" in html(opened)
+        assert step_name("clipping") in html(opened) and step_name("noise") not in html(opened)
+    assert html(reopened) == html(page)
+    assert parse_qs(urlsplit(page.code[0].value).query)["sentence"] == [student_text]
+    reopened = checked(reopened.button(key="learn_forget").click().run())
+    assert "0 of 15 lessons answered" in headline(reopened) and "Student" not in html(reopened)
     with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
-        LessonsView(sentence="x" * (MOST + 1)).validate()
+        LessonsView(sentence="x" * (MOST_LETTERS + 1)).validate()
 
 
 # -- figures ------------------------------------------------------------------------------------
@@ -304,54 +304,54 @@ def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None)
 def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(experiments.TRIALS, "radius", 2)
     evidence = measure(BY_SLUG["clipping"])
-    (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", done=True)
-    drawn = {line.name: line for line in figure.panels[0].lines}
+    (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", has_run=True)
+    lines = {line.name: line for line in figure.panels[0].lines}
     radius = lowest_x(curve(evidence.points, experiments.PRIVATE))
     best = {row.name: row.values for row in figure.ladder.rows}
     for series in (experiments.PRIVATE, *figures.PARTS):
         name = figures.SERIES[series][0]
-        own = curve(evidence.points, series)
-        assert list(drawn[name].y) == list(own.values())
-        assert best[name] == [rounded(own[radius])]
-    assert set(drawn) == {*best, ""}
+        values = curve(evidence.points, series)
+        assert list(lines[name].y) == list(values.values())
+        assert best[name] == [rounded(values[radius])]
+    assert set(lines) == {*best, ""}
     monkeypatch.setitem(experiments.TRIALS, "neighbours", 3)
     evidence = measure(BY_SLUG["epsilon"])
     counts, shares = experiments.running_share(evidence.rows)
-    figure, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", done=True)
+    figure, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", has_run=True)
     (line,) = (one for one in figure.panels[0].lines if one.key == experiments.RIGHT)
     assert list(line.x) == list(counts)
     assert list(line.y) == pytest.approx(list(100 * shares))
     (region,) = figure.panels[0].regions
     assert region.look is colours.IMPOSSIBLE
     assert region.lower[0] == pytest.approx(100 * guess_ceiling(experiments.GAME_EPSILON))
-    before, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", done=False)
-    assert not before.panels[0].regions and len(before.panels[0].lines) == 1
+    preview, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", has_run=False)
+    assert not preview.panels[0].regions and len(preview.panels[0].lines) == 1
 
 
 def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None:
     lesson = BY_SLUG["the-mean"]
     evidence = measure(lesson)
-    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    (figure,) = figures.figures(lesson, evidence, "", has_run=True)
     worst = [row.values[0] for row in figure.ladder.rows]
     assert list(numbers_of(figure).columns[1:]) == ["Sample mean", "Median of means"]
-    assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).said
+    assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).text
     for line in figure.panels[0].lines:
         assert list(line.x) == sorted(line.x) and line.y[0] == 100
 
 
 def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> None:
     lesson = BY_SLUG["clipping"]
-    (figure,) = figures.figures(lesson, measure(lesson, before=True), "", done=False)
+    (figure,) = figures.figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
     (line,), (row,) = figure.panels[0].lines, figure.ladder.rows
-    seen = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y >= figure.y.low]
-    assert 1 < len(seen) < len(line.x) and line.y[0] <= figure.y.high
-    assert row.values == [rounded(seen[-1][1])]
-    assert figure.ladder.title == f"At R = {seen[-1][0]:g}"
+    visible = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y >= figure.y.low]
+    assert 1 < len(visible) < len(line.x) and line.y[0] <= figure.y.high
+    assert row.values == [rounded(visible[-1][1])]
+    assert figure.ladder.title == f"At R = {visible[-1][0]:g}"
 
 
 def test_where_every_row_has_a_radius_of_its_own_only_the_best_one_is_named_and_meets_it() -> None:
     lesson = BY_SLUG["look"]
-    (figure,) = figures.figures(lesson, measure(lesson), "", done=True)
+    (figure,) = figures.figures(lesson, measure(lesson), "", has_run=True)
     private = next(line for line in figure.panels[0].lines if line.key == experiments.PRIVATE)
     best = private.x[int(np.argmin(private.y))]
     (row,) = [row for row in figure.ladder.rows if row.key == experiments.PRIVATE]
@@ -362,13 +362,15 @@ def test_where_every_row_has_a_radius_of_its_own_only_the_best_one_is_named_and_
 def test_the_parts_of_an_error_have_their_colours_and_no_other_line_has_them() -> None:
     code = {"bias": colours.BIAS, "sampling": colours.SAMPLING, "noise": colours.NOISE}
     assert {part: figures.colour_named(part) for part in figures.PARTS} == code
-    used = {s: figures.colour_named(s) for lesson in LESSONS for s in lesson.scenario.methods}
-    used |= {
+    colours_used = {
+        s: figures.colour_named(s) for lesson in LESSONS for s in lesson.scenario.methods
+    }
+    colours_used |= {
         s: figures.colour_named(s)
         for s in (*set(figures.SERIES) - set(figures.PARTS), *figures.CHOOSES)
     }
     red = (colours.IMPOSSIBLE.edge, colours.IMPOSSIBLE.ink)
-    assert not {*code.values(), *red} & set(used.values())
+    assert not {*code.values(), *red} & set(colours_used.values())
 
 
 def contrast(colour: str, page: str) -> float:

@@ -50,16 +50,16 @@ Curves = dict[str, dict[float, float]]
 
 def test_a_choice_that_is_a_point_of_the_figure_is_drawn_there() -> None:
     lesson = BY_SLUG["packing"]
-    (figure,) = figures(lesson, measure(lesson, before=True), "", done=False)
-    drawn = {(line.x[0], line.y[0]) for line in figure.panels[0].lines if len(line.x) == 1}
-    assert len(set(lesson.spots)) == len(lesson.choices) == 4 and {*lesson.spots} <= drawn
+    (figure,) = figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
+    points = {(line.x[0], line.y[0]) for line in figure.panels[0].lines if len(line.x) == 1}
+    assert len(set(lesson.spots)) == len(lesson.choices) == 4 and {*lesson.spots} <= points
     light, dark = Theme(dark=False), Theme(dark=True)
     for number, slug in enumerate(lesson.choices):
-        asked = choices_in_figure(lesson, slug, light)
-        assert asked["chosen"] == number
-        across, up = asked["places"][number]
-        assert slug == f"{'upper' if up > 0 else 'lower'}-{'right' if across > 0 else 'left'}"
-        assert asked["colour"] != choices_in_figure(lesson, slug, dark)["colour"]
+        data = choices_in_figure(lesson, slug, light)
+        assert data["chosen"] == number
+        x, y = data["places"][number]
+        assert slug == f"{'upper' if y > 0 else 'lower'}-{'right' if x > 0 else 'left'}"
+        assert data["colour"] != choices_in_figure(lesson, slug, dark)["colour"]
     assert choices_in_figure(lesson, None, light)["chosen"] is None
     assert not any(one.spots for one in LESSONS if one is not lesson)
 
@@ -69,10 +69,10 @@ def test_what_no_attack_reaches_is_drawn_after_the_run_alone_and_the_measured_po
 ):
     lesson = BY_SLUG["attacker"]
     evidence = measure(lesson)
-    for done in (False, True):
-        (figure,) = figures(lesson, evidence, "", done=done)
+    for has_run in (False, True):
+        (figure,) = figures(lesson, evidence, "", has_run=has_run)
         panel = figure.panels[0]
-        assert bool(panel.regions) == done and len(panel.lines) == 1 + done
+        assert bool(panel.regions) == has_run and len(panel.lines) == 1 + has_run
         assert figure.y.low == 0 and figure.y.high == 100, "every prediction is in sight"
         assert panel.x.low < lesson.place(evidence, 50)[0] == 1 < panel.x.high
     (region,) = panel.regions
@@ -80,9 +80,9 @@ def test_what_no_attack_reaches_is_drawn_after_the_run_alone_and_the_measured_po
     assert edge == pytest.approx(98.1675, abs=1e-2)
     finding = lesson.find(evidence)
     assert finding.answer == pytest.approx(panel.lines[-1].y[0])
-    said = finding.said.replace("**", "")
+    text = finding.text.replace("**", "")
     for reading in ("ε = 1 at δ = ", "ρ = 0.028", "μ = 0.237", "98.2 %", "promise 97.3 %", "9.4 p"):
-        assert reading in said
+        assert reading in text
     assert not judge(lesson, 37, finding).close and judge(lesson, 98, finding).close
 
 
@@ -99,8 +99,8 @@ def outcomes_of(errors: Mapping[str, Sequence[float]]) -> tuple[Outcome, ...]:
     """Return samples with these errors."""
     return tuple(
         Outcome(method=method, x=None, trial=i, error=error, seconds=0.0, spent=None)
-        for method, own in errors.items()
-        for i, error in enumerate(own)
+        for method, errors_of_method in errors.items()
+        for i, error in enumerate(errors_of_method)
     )
 
 
@@ -111,7 +111,7 @@ CHOICE = BY_SLUG["clipping"]
 
 
 def finding_of(answer: str | float) -> LessonFinding:
-    return LessonFinding(answer=answer, headline="", said="")
+    return LessonFinding(answer=answer, headline="", text="")
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_a_prediction_is_compared_with_what_was_measured(
 ) -> None:
     verdict = judge(lesson, prediction, finding_of(answer))
     assert verdict.close is close
-    did = "chose" if isinstance(prediction, str) else "predicted"
-    assert sentence in verdict.sentence and verdict.sentence.startswith(f"You {did} **")
+    verb = "chose" if isinstance(prediction, str) else "predicted"
+    assert sentence in verdict.sentence and verdict.sentence.startswith(f"You {verb} **")
     assert ("Right." in verdict.sentence or "Close, " in verdict.sentence) is close
 
 
@@ -191,7 +191,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
     ],
 )
 def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: str) -> None:
-    finding = replace(finding_of(2000.0), since=1000.0)
+    finding = replace(finding_of(2000.0), lower_end=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
     assert f"the measurement says **m = 1,000 to 2,000**. {verdict}" in sentence
 
@@ -202,7 +202,7 @@ def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: 
 def test_the_largest_record_is_the_median_at_the_last_n() -> None:
     points = series_of({GAUSSIAN: {10: 2, 10_000: 4}, STUDENT: {10: 1, 10_000: 40}})
     answer = find.largest_record(LessonEvidence(points=points))
-    assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.said
+    assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_the_sturdier_one_is_found_in_the_middle_and_in_the_tail(
 def test_right_guesses_are_counted_over_all_parts() -> None:
     points = series_of({RIGHT: {100: 0.7}}, trials=40)
     answer = find.right_guesses(LessonEvidence(points=points))
-    assert answer.answer == pytest.approx(70) and "4,000" in answer.said and "73" in answer.headline
+    assert answer.answer == pytest.approx(70) and "4,000" in answer.text and "73" in answer.headline
 
 
 @pytest.mark.parametrize(("cut", "answer"), [(0.0, "none"), (0.1, "some"), (0.9, "most")])
@@ -242,13 +242,18 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
     )
     finding = find.share_cut(LessonEvidence(points=points))
     assert finding.answer == answer and "radius, 5," in finding.headline
-    assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.said
+    assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.text
 
 
 def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() -> None:
     best = min(radius_parts().items(), key=lambda item: item[1].error)[0]
-    near = [sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, RADII_SHOWN)]
-    assert near[0] < near[1] and "more radii near the best one" in WORDS["look"].text
+    counts_near_best = [
+        sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, RADII_SHOWN)
+    ]
+    assert (
+        counts_near_best[0] < counts_near_best[1]
+        and "more radii near the best one" in WORDS["look"].text
+    )
 
 
 def test_the_fall_compares_the_ends() -> None:
@@ -257,7 +262,7 @@ def test_the_fall_compares_the_ends() -> None:
     )
     finding = find.fall(LessonEvidence(points=points))
     assert finding.answer == pytest.approx(10)
-    for text in (finding.headline, finding.said.replace("**", "")):
+    for text in (finding.headline, finding.text.replace("**", "")):
         assert "a factor of 10;" in text and "a factor of 5" in text
 
 
@@ -283,7 +288,7 @@ def test_free_means_from_there_on(private: tuple[float, ...], answer: float) -> 
 def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
     points = series_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
     finding = find.laplace_over_gaussian(LessonEvidence(points=points))
-    assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.said
+    assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.text
 
 
 @pytest.mark.parametrize(("start", "answer"), [(0.1, "start"), (0.9, "sco.clipped")])
@@ -303,12 +308,14 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
     method = "sco.objective-perturbation"
     cross = {method: {5: 1.0, 200: 0.02}, "sco.erm": {5: 0.1, 200: 0.01}}
     ball = {method: {5: 1.0, 200: 0.11}, "sco.erm": {5: 0.1, 200: 0.03}}
-    evidence = LessonEvidence(points=series_of(cross), beside=series_of(ball), start={200.0: 0.05})
+    evidence = LessonEvidence(
+        points=series_of(cross), second_points=series_of(ball), start={200.0: 0.05}
+    )
     finding = find.width_gain(evidence)
-    assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.said
-    assert "more than the risk of the answer 0" in finding.said
+    assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.text
+    assert "more than the risk of the answer 0" in finding.text
     # Explore's price on each set: 0.02 over 0.01, and 0.11 over 0.03.
-    assert "**2 times** the excess risk on the ℓ₁ ball and **3.7 times** on the" in finding.said
+    assert "**2 times** the excess risk on the ℓ₁ ball and **3.7 times** on the" in finding.text
 
 
 @pytest.mark.parametrize(
@@ -323,22 +330,22 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
             "user.accelerated": dict(zip(xs, filtered, strict=True)),
         }
     )
-    for blank, never in ((0.5, True), (2.5, False)):
+    for blank, has_remark in ((0.5, True), (2.5, False)):
         start = dict.fromkeys(map(float, xs), blank)
         finding = find.filter_pays(LessonEvidence(points=points, start=start))
-        assert finding.answer == answer and ("never do." in finding.said) is never
-        before = number_text(answer / 10)
-        assert finding.since == answer / 10
-        wins = f"win once users hold {before} to {number_text(answer)} items"
+        assert finding.answer == answer and ("never do." in finding.text) is has_remark
+        lower_end = number_text(answer / 10)
+        assert finding.lower_end == answer / 10
+        wins = f"win once users hold {lower_end} to {number_text(answer)} items"
         assert finding.headline == f"Filtered gradients {wins}"
-        below = "1,000" if blank == 0.5 or answer == 1000 else "100"
-        assert f"Not before m = **{below}** do" in finding.said
+        useful_from = "1,000" if blank == 0.5 or answer == 1000 else "100"
+        assert f"Not before m = **{useful_from}** do" in finding.text
 
 
 def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
     points = series_of({"mean.clipped": {500: 0.4, 20_000: 0.3}})
     finding = find.above_floor(LessonEvidence(points=points, floor={500.0: 0.2, 20_000.0: 0.1}))
-    assert finding.answer == pytest.approx(3) and "n = 20,000" in finding.said
+    assert finding.answer == pytest.approx(3) and "n = 20,000" in finding.text
     assert "error of simple clipping is 3 times" in finding.headline
 
 
@@ -348,17 +355,17 @@ def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=SLUGS)
 def test_a_lesson_is_whole(lesson: Lesson) -> None:
     words = lesson.words
-    texts = (words.title, words.text, words.question, words.before, words.why)
+    texts = (words.title, words.text, words.question, words.preview_title, words.explanation)
     assert all(texts) and words.question.endswith(("?", "%.", "4."))
     assert sum(text.count("$") for text in texts) // 2 <= 2
     assert bool(lesson.choices) != bool(lesson.numbers)
     assert all(a < b for a, b in pairwise(lesson.numbers))
     scenario = lesson.scenario.validate(DASHBOARD)
-    assert set(lesson.given) < set(scenario.methods) or lesson.experiment is not None
-    assert lesson.experiment is not None or lesson.given
+    assert set(lesson.preview_methods) < set(scenario.methods) or lesson.experiment is not None
+    assert lesson.experiment is not None or lesson.preview_methods
     assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
-    assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
-    query = explore_query(scenario, against=lesson.against)
+    assert {slug for slug, _ in lesson.further_pages} <= set(PLACES)
+    query = explore_query(scenario, against=lesson.second_set)
     assert (
         Scenario.from_query({k: v for k, v in query.items() if k not in ("show", "against")}, BASE)
         == scenario
@@ -375,24 +382,26 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
 )
 def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
     evidence = measure(lesson)
-    (figure, *_) = figures(lesson, evidence, "", done=True)
-    shown = figure.panels[0]
+    (figure, *_) = figures(lesson, evidence, "", has_run=True)
+    panel = figure.panels[0]
     trials = lesson.trials(evidence)
     for x, y in trials:
-        assert shown.x.low <= x <= shown.x.high and y > 0
+        assert panel.x.low <= x <= panel.x.high and y > 0
     if lesson.experiment is None:
         means = find.curve(evidence.points, lesson.lands)
         for x, mean in means.items():
-            at = [error for place, error in trials if place == x]
-            assert len(at) == lesson.scenario.trials and sum(at) / len(at) == pytest.approx(mean)
+            errors = [error for place, error in trials if place == x]
+            assert len(errors) == lesson.scenario.trials and sum(errors) / len(
+                errors
+            ) == pytest.approx(mean)
     answer = float(lesson.find(evidence).answer)
     places = [lesson.place(evidence, number) for number in (*lesson.numbers, answer)]
     for x, y in places:  # the figure has room for every prediction
-        assert shown.x.low <= x <= shown.x.high and figure.y.low <= y <= figure.y.high
+        assert panel.x.low <= x <= panel.x.high and figure.y.low <= y <= figure.y.high
     if lesson.height is None:
         assert [x for x, _ in places] == [*lesson.numbers, answer]
     else:
-        assert {x for x, _ in places} == {lesson.last}
+        assert {x for x, _ in places} == {lesson.last_x}
 
 
 def test_every_word_belongs_to_a_lesson() -> None:
@@ -401,8 +410,8 @@ def test_every_word_belongs_to_a_lesson() -> None:
 
 def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algorithm() -> None:
     lesson = BY_SLUG["lower-bound"]
-    at = window(replace(lesson.scenario, axis=None, grid=()), "approx")
-    private = [slug for slug in at.lowers if bound(slug).card.privacy == "approx"]
+    known_bounds = window(replace(lesson.scenario, axis=None, grid=()), "approx")
+    private = [slug for slug in known_bounds.lowers if bound(slug).card.privacy == "approx"]
     assert private[0] == lesson.floor  # the largest comes first
 
 
@@ -412,20 +421,20 @@ def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
     rng = np.random.default_rng(3)
     errors = {m: rng.pareto(2, size=200).tolist() for m in lesson.scenario.methods}
     evidence = LessonEvidence(points=(), outcomes=outcomes_of(errors))
-    (figure,) = figures(lesson, evidence, "", done=True)
+    (figure,) = figures(lesson, evidence, "", has_run=True)
     for line, row in zip(figure.panels[0].lines, figure.ladder.rows, strict=True):
-        (met,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
-        assert row.values == [find.short(met)]
+        (crossing,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
+        assert row.values == [find.short(crossing)]
         assert not line.label
-        assert f"**{met:.2g}**" in lesson.find(evidence).said
+        assert f"**{crossing:.2g}**" in lesson.find(evidence).text
 
 
 def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
     lesson = BY_SLUG["clipping"]
     rows = tuple(row for part in parts("radius") for row in run_part(part))
     evidence = LessonEvidence(points=series_points(rows), rows=rows)
-    (figure,) = figures(lesson, evidence, "", done=True)
-    below = sorted(figure.ladder.rows, key=lambda row: -row.end)
-    values = [float(row.values[0]) for row in below]
+    (figure,) = figures(lesson, evidence, "", has_run=True)
+    ladder_rows = sorted(figure.ladder.rows, key=lambda row: -row.end)
+    values = [float(row.values[0]) for row in ladder_rows]
     assert values == sorted(values, reverse=True) and len(values) == 4
     assert not figure.ladder.leaders  # they would lead to other heights

@@ -18,7 +18,7 @@ from dpsco_app.pages.lower_bounds.figures import (
     curve_figure,
     sweep_figure,
 )
-from dpsco_app.pages.lower_bounds.page import bare
+from dpsco_app.pages.lower_bounds.page import mean_point
 from dpsco_app.pages.lower_bounds.proof import (
     distance_steps,
     expectile_steps,
@@ -49,13 +49,13 @@ from dpsco_core.explain.fano.forms import ladder
 from dpsco_core.explain.fano.instance import curves, floors, largest, mean_instance
 from dpsco_core.explain.window import grid, notions_of, standing, swept
 from dpsco_core.scenario import Scenario
-from tests.app.pages import below, checked, headline, press, texts
+from tests.app.pages import checked, headline, line_below, press, texts
 from tests.app.pages import ladder as numbers_in_ladder
 from tests.app.places.test_one_run import open_at
 from tests.app.places.test_privacy import alts
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
-SHOWN = {
+SCENE_STATES = {
     scene.name: (replace(View(), **scene.changes), replace(BASE, **scene.scenario))
     for scene in SCENES
 }
@@ -74,7 +74,7 @@ def open_lower(**query: str) -> AppTest:
     return open_at("lower_bounds", **(QUICK | {"rho": "0.01"} | query))
 
 
-def said(page: AppTest) -> str:
+def small_text(page: AppTest) -> str:
     return page.container(key="lower_said").markdown[0].value
 
 
@@ -93,10 +93,10 @@ def ladder_of(figure: Figure) -> dict[str, list[str]]:
 
 def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_window_in_red() -> None:
     for scenario, notion in ((HARD, "zcdp"), (START, "approx")):
-        drawn = curves(instance_of(View(), scenario))
-        best = largest(drawn, notion)
-        figure = curve_figure(drawn, "fano-cdp", best, 0.05, 0.003, "alt")
-        for curve in drawn:
+        fano_curves = curves(instance_of(View(), scenario))
+        best = largest(fano_curves, notion)
+        figure = curve_figure(fano_curves, "fano-cdp", best, 0.05, 0.003, "alt")
+        for curve in fano_curves:
             mark = line_of(figure, curve.name, width=0)
             assert (mark.x, mark.y) == ([curve.best_q], [curve.best])
             assert ladder_of(figure)[curve.name] == [brief(curve.best)]
@@ -106,40 +106,43 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
         assert line_of(figure, "CDP Fano, paper's packing").colour == INK
         (upright,) = [e for e in figure.panels[0].lines if e.label == "the proof's q"]
         assert set(upright.x) == {0.003}
-        windows = standing(bare(scenario)).windows
+        windows = standing(mean_point(scenario)).windows
         assert {k: c.best for k, c in best.items()} == pytest.approx(
             {k: w.floor for k, w in windows.items()}
         )
-    assert [c.name for c in drawn][:2] == ["CDP two-sided information", "CDP Fano by distance"]
+    assert [c.name for c in fano_curves][:2] == [
+        "CDP two-sided information",
+        "CDP Fano by distance",
+    ]
     table = numbers_of(figure)
-    assert set(table.columns[1:]) == {*(c.name for c in drawn), "Sampling alone"}
-    far = curve_figure(drawn, "fano-cdp", best, 0.05, 1e-9, "alt").panels[0].x
-    assert far.low <= 1e-9
+    assert set(table.columns[1:]) == {*(c.name for c in fano_curves), "Sampling alone"}
+    wide_axis = curve_figure(fano_curves, "fano-cdp", best, 0.05, 1e-9, "alt").panels[0].x
+    assert wide_axis.low <= 1e-9
 
 
 def test_every_scene_makes_its_point() -> None:
     """The numbers that the buttons promise; fails where a bound moves and the words do not."""
 
     def bites(name: str) -> str:
-        view, scenario = SHOWN[name]
-        at = instance_of(view, scenario)
-        return bites_sentence(largest(curves(at), notions_of(scenario)[0]), floors(at))
+        view, scenario = SCENE_STATES[name]
+        instance = instance_of(view, scenario)
+        return bites_sentence(largest(curves(instance), notions_of(scenario)[0]), floors(instance))
 
     text = bites("Privacy bites")
     assert "is 0.32, and" in text and "**Privacy bites**" in text and "anyone 0.127" in text
-    at = instance_of(*SHOWN["Privacy bites"])
-    (curve,) = largest(curves(at), "zcdp").values()
-    assert short_text(curve.best / floors(at).sampling, 2) == "2.5"
+    instance = instance_of(*SCENE_STATES["Privacy bites"])
+    (curve,) = largest(curves(instance), "zcdp").values()
+    assert short_text(curve.best / floors(instance).sampling, 2) == "2.5"
     text = bites("Statistics bites")
     assert "0.0297" in text and "**Statistics bites**" in text and "0.127" in text
-    view, scenario = SHOWN["The constant is 15 times too small"]
+    view, scenario = SCENE_STATES["The constant is 15 times too small"]
     assert view.hard == "spike"
-    drawn = curves(instance_of(view, scenario))
-    packing = next(c for c in drawn if c.slug == "fano-cdp")
+    fano_curves = curves(instance_of(view, scenario))
+    packing = next(c for c in fano_curves if c.slug == "fano-cdp")
     assert "for a mean can promise less than 0.00354" in proof_title(packing, packing.best)
-    assert "0.0538, 15 times this one, is that of" in floors_sentence(drawn, packing)
+    assert "0.0538, 15 times this one, is that of" in floors_sentence(fano_curves, packing)
     assert "0.227" in bites("Pure costs more")
-    assert brief(floors(instance_of(*SHOWN["Pure costs more"])).concentrated) == "0.0561"
+    assert brief(floors(instance_of(*SCENE_STATES["Pure costs more"])).concentrated) == "0.0561"
 
 
 def test_words_at_the_edges() -> None:
@@ -151,9 +154,9 @@ def test_words_at_the_edges() -> None:
     assert "best q" not in proof_small(curve, 0.01, curve.best, 2 * curve.best)
 
 
-@pytest.mark.parametrize("name", list(SHOWN))
+@pytest.mark.parametrize("name", list(SCENE_STATES))
 def test_every_proof_ends_with_its_bound(name: str) -> None:
-    view, scenario = SHOWN[name]
+    view, scenario = SCENE_STATES[name]
     instance, pure = instance_of(view, scenario), scenario.delta == 0
     q = instance.own_probability
     if pure and (expectiles := instance.expectiles(q)):
@@ -180,38 +183,43 @@ def test_every_proof_ends_with_its_bound(name: str) -> None:
 
 def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> None:
     page = open_lower(part="prove")
-    assert "**Privacy bites**" in said(page)
+    assert "**Privacy bites**" in small_text(page)
     (link,) = [x.proto for x in page.get("page_link") if "on this instance" in x.proto.label]
     assert "distribution=hypercube" in link.query_string and "grid=500" in link.query_string
-    before = numbers_in_ladder(page)
+    old_numbers = numbers_in_ladder(page)
     page.select_slider(key=controls.PREFIX + "rho").set_value(2)
     checked(page.run())
-    assert numbers_in_ladder(page)["CDP hypercube"] != before["CDP hypercube"]
-    assert "**Statistics bites**" in said(page) and page.query_params["rho"] == "2"
+    assert numbers_in_ladder(page)["CDP hypercube"] != old_numbers["CDP hypercube"]
+    assert "**Statistics bites**" in small_text(page) and page.query_params["rho"] == "2"
 
 
 def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     page = open_lower(part="prove")
-    mine = there = page.session_state[visit.SESSION].visit_scenario
-    wanted = View()
+    visit_scenario = scene_scenario = page.session_state[visit.SESSION].visit_scenario
+    scene_view = View()
     for scene in SCENES[2:]:
         press(page, scene.name)
-        wanted = replace(wanted, **scene.changes)
-        there = replace(there, **scene.scenario)
+        scene_view = replace(scene_view, **scene.changes)
+        scene_scenario = replace(scene_scenario, **scene.scenario)
         query = dict(page.query_params)
-        assert STATE.from_query(query) == (wanted, [])
-        shown = links.read(query, sampling=False)[0]
-        assert shown is not None
-        assert (shown.n, shown.d, shown.p, shown.budget) == (
-            there.n,
-            there.d,
-            there.p,
-            there.budget,
+        assert STATE.from_query(query) == (scene_view, [])
+        address_scenario = links.read(query, sampling=False)[0]
+        assert address_scenario is not None
+        assert (
+            address_scenario.n,
+            address_scenario.d,
+            address_scenario.p,
+            address_scenario.budget,
+        ) == (
+            scene_scenario.n,
+            scene_scenario.d,
+            scene_scenario.p,
+            scene_scenario.budget,
         )
-        assert page.session_state[visit.SESSION].visit_scenario == mine
+        assert page.session_state[visit.SESSION].visit_scenario == visit_scenario
         assert "(yours: " in page.container(key="lower_apart").markdown[0].value
     press(page, "Back to mine")
-    assert links.read(dict(page.query_params), sampling=False)[0] == mine
+    assert links.read(dict(page.query_params), sampling=False)[0] == visit_scenario
 
 
 def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -> None:
@@ -219,7 +227,9 @@ def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
     assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
-    assert "nothing is proven" in headline(page) and "The best q proves 0.00354." in below(page)
+    assert "nothing is proven" in headline(page) and "The best q proves 0.00354." in line_below(
+        page
+    )
     assert r"\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N}" in texts(page) and "dpsco fano" in texts(
         page
     )
@@ -233,14 +243,14 @@ def test_the_floor_on_the_data_of_the_visit_is_proven_in_six_lines_with_numbers(
     numbers = [text for text in steps if text.startswith("**") and "  \n" in text]
     assert "**0.134**" in numbers[1] and "**0.0258**" in numbers[5]
     page = open_lower(part="prove", hard="data", distribution="pareto", p="2")
-    assert "finds its edge rather than its mean" in below(page)
+    assert "finds its edge rather than its mean" in line_below(page)
 
 
 def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
     """Every (ε, δ) algorithm and every pure one by expectiles, zCDP algorithms by Fano."""
-    every = "**0.0939**  \nleast expected error"
-    for budget, last, step in (
-        ({}, every, "The best conceivable posterior"),
+    last_of_all = "**0.0939**  \nleast expected error"
+    for budget, last_step, step in (
+        ({}, last_of_all, "The best conceivable posterior"),
         ({"delta": "0"}, "**0.0957**  \nleast expected error", "The best conceivable posterior"),
         (
             {"whom": "zcdp"},
@@ -250,7 +260,7 @@ def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
     ):
         page = open_at("lower_bounds", **WINDOW, part="prove", hard="hypercube", **budget)
         steps = [m.value for m in page.container(key="lower_steps").markdown]
-        assert steps[-1] == last
+        assert steps[-1] == last_step
         assert any(step in text for text in steps)
 
 
@@ -259,7 +269,7 @@ def test_what_the_page_does_not_allow_is_said() -> None:
     for name in ("\n- rho", "\n- hard", " method"):
         assert f"{name} must be" in written
     refused = open_lower(part="prove", hard="spike", d="1")
-    assert "d must be at least 2" in below(refused)
+    assert "d must be at least 2" in line_below(refused)
 
 
 # -- the window, and the proof by tracing --------------------------------------------------------
@@ -269,16 +279,16 @@ WINDOW = {"p": "2", "n": "10000", "d": "20"}
 
 def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> None:
     page = open_at("lower_bounds", **WINDOW)
-    here = standing(Scenario(p=2.0, diameter=4.0))
-    windows = here.windows
+    standing_here = standing(Scenario(p=2.0, diameter=4.0))
+    windows = standing_here.windows
     floor, ceiling = brief(windows["approx"].floor), brief(windows["zcdp"].ceiling)
     assert headline(page) == (
         f"No (ε, δ)-private algorithm for a mean can promise less than {floor}; "
         f"{ceiling} is proven possible"
     )
-    assert f", guarantees {ceiling}, 2.2 times the proven limit. " in below(page)
-    assert below(page).endswith("The worst-case error of always answering 0 is 2.")
-    assert "zCDP" not in headline(page) + below(page)
+    assert f", guarantees {ceiling}, 2.2 times the proven limit. " in line_below(page)
+    assert line_below(page).endswith("The worst-case error of always answering 0 is 2.")
+    assert "zCDP" not in headline(page) + line_below(page)
     possible = f"and {ceiling} is proven possible: 1.8 times that limit"
     assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in texts(page)
     assert "**privacy noise** and **clipping bias** make the window wide" in texts(page)
@@ -287,24 +297,26 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
-    point = bare(Scenario(p=2.0, diameter=4.0))
-    here, sizes = standing(point), grid(point, "d", 4)
+    point = mean_point(Scenario(p=2.0, diameter=4.0))
+    standing_here, sizes = standing(point), grid(point, "d", 4)
     standings = swept(point, "d", sizes)
-    made = sweep_figure(sizes, standings, here, "d")
+    figure_made = sweep_figure(sizes, standings, standing_here, "d")
     for notion in ("zcdp", "approx"):
-        (drawn,) = [e for e in made.panels[0].lines if e.name == LINE_NAMES[notion]]
-        assert drawn.y == [s.windows[notion].floor for s in standings]
-        (row,) = [row for row in made.ladder.rows if row.name == LINE_NAMES[notion]]
-        assert row.values == [brief(here.windows[notion].floor)]
+        (floor_line,) = [e for e in figure_made.panels[0].lines if e.name == LINE_NAMES[notion]]
+        assert floor_line.y == [s.windows[notion].floor for s in standings]
+        (row,) = [row for row in figure_made.ladder.rows if row.name == LINE_NAMES[notion]]
+        assert row.values == [brief(standing_here.windows[notion].floor)]
         # The floor of the headline is the strong line.
-        first = notion == next(iter(here.windows))
-        assert (drawn.dash == "solid") is first and (drawn.width > 2) is first
-    (area,) = made.panels[0].regions
+        is_own_notion = notion == next(iter(standing_here.windows))
+        assert (floor_line.dash == "solid") is is_own_notion and (
+            floor_line.width > 2
+        ) is is_own_notion
+    (area,) = figure_made.panels[0].regions
     assert area.lower == [s.windows["approx"].floor for s in standings]
     assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in standings]
-    assert len(numbers_of(made)) == len(sizes)
+    assert len(numbers_of(figure_made)) == len(sizes)
     # Where nothing is proven below the answer 0, there is no line that looks like a bound.
-    (proven,) = [e for e in made.panels[0].lines if e.name == BOUND_LINE]
+    (proven,) = [e for e in figure_made.panels[0].lines if e.name == BOUND_LINE]
     assert {y < s.start for y, s in zip(proven.y, standings, strict=True)} == {True, False}
     for y, s in zip(proven.y, standings, strict=True):
         vacuous = s.windows["approx"].ceiling >= s.start
@@ -312,37 +324,37 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     hopeless = standing(replace(point, n=100, d=500))
     assert "nothing is proven below the answer 0" in standing_words(hopeless)[1]
     line = standing(replace(point, d=1))
-    every, zcdp = (line.windows[notion] for notion in ("approx", "zcdp"))
-    assert every.ceiling < zcdp.ceiling
-    assert f"; {brief(every.ceiling)} is proven" in standing_words(line)[0]
+    approx, zcdp = (line.windows[notion] for notion in ("approx", "zcdp"))
+    assert approx.ceiling < zcdp.ceiling
+    assert f"; {brief(approx.ceiling)} is proven" in standing_words(line)[0]
     possible = f"{brief(zcdp.floor)}, and {brief(zcdp.ceiling)} is proven possible: "
     assert f"the proven limit is {possible}" in zcdp_sentence(line)
     assert zcdp_sentence(standing(replace(point, epsilon=None, delta=None, rho=0.1))) == ""
 
 
-@pytest.mark.parametrize("whom", ["every", "zcdp"])
-def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(whom: str) -> None:
-    page = open_at("lower_bounds", **WINDOW, part="prove", hard="tracing", whom=whom)
+@pytest.mark.parametrize("about_whom", ["every", "zcdp"])
+def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(about_whom: str) -> None:
+    page = open_at("lower_bounds", **WINDOW, part="prove", hard="tracing", whom=about_whom)
     steps = [m.value for m in page.container(key="lower_steps").markdown]
-    row = bound("lower.mean.approx-tracing" if whom == "every" else "lower.mean.tracing-cdp")
+    row = bound("lower.mean.approx-tracing" if about_whom == "every" else "lower.mean.tracing-cdp")
     value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
     assert steps[-1].startswith(f"**{brief(value)}**")
     assert "Can a spy tell whether your record was used?" in texts(page)
-    assert "from sample mean" in below(page) and "allows at most 13.6 %" in below(page)
+    assert "from sample mean" in line_below(page) and "allows at most 13.6 %" in line_below(page)
     assert brief(value) in headline(page)
     assert "Sample mean lets the spy do better" in alts(page)[0]
 
 
 def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:
     page = open_at("lower_bounds", n="1000000", d="20", part="prove", hard="tracing")
-    assert "The spy is put to work where" in below(page)
+    assert "The spy is put to work where" in line_below(page)
     page = open_at("lower_bounds", d="1", part="prove", hard="tracing")
-    assert "d must be at least 2" in below(page)
+    assert "d must be at least 2" in line_below(page)
 
 
 def test_the_forms_climb_from_the_packing_to_two_sided_information() -> None:
-    at = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6)
-    table = forms_table(ladder(at))
+    instance = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6)
+    table = forms_table(ladder(instance))
     values = [float(row.split("|")[2]) for row in table.splitlines()[2:]]
     assert values == sorted(values)
     assert values[0] == pytest.approx(0.00573) and values[-2:] == pytest.approx([0.0975, 0.115])
@@ -361,25 +373,25 @@ def test_a_small_probability_is_not_written_as_zero() -> None:
 
 
 def test_each_floor_that_is_not_the_largest_says_why() -> None:
-    at = instance_of(View(), START)
-    drawn, own_floors = numbers(at)
-    cube = next(c for c in drawn if c.slug == "hypercube-cdp")
-    why = floors_sentence(drawn, cube)
-    assert brief(own_floors.concentrated) in why and "CDP two-sided information" in why
-    largest_one = max((c for c in drawn if c.binds == "zcdp"), key=lambda c: c.best)
-    assert floors_sentence(drawn, largest_one) == ""
-    assert f"{short_text(own_floors.concentrated / cube.best, 2)} times this one" in why
+    instance = instance_of(View(), START)
+    fano_curves, own_floors = numbers(instance)
+    cube = next(c for c in fano_curves if c.slug == "hypercube-cdp")
+    reason = floors_sentence(fano_curves, cube)
+    assert brief(own_floors.concentrated) in reason and "CDP two-sided information" in reason
+    largest_one = max((c for c in fano_curves if c.binds == "zcdp"), key=lambda c: c.best)
+    assert floors_sentence(fano_curves, largest_one) == ""
+    assert f"{short_text(own_floors.concentrated / cube.best, 2)} times this one" in reason
 
 
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
-    at = instance_of(View(), HARD)
-    first = distance_steps(at.by_distance(at.own_probability))[0]
-    assert first.name == "All sign patterns" and "no packing" in first.why
+    instance = instance_of(View(), HARD)
+    first_step = distance_steps(instance.by_distance(instance.own_probability))[0]
+    assert first_step.name == "All sign patterns" and "no packing" in first_step.reason
 
 
 def test_the_figure_of_the_window_names_whose_it_is() -> None:
-    here = standing(bare(START))
-    title = sweep_title((here, here), "n")
-    for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
-        assert short_text(here.ratio(notion), 2) in title and whom in title
+    standing_here = standing(mean_point(START))
+    title = sweep_title((standing_here, standing_here), "n")
+    for notion, algorithms in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
+        assert short_text(standing_here.ratio(notion), 2) in title and algorithms in title
     assert title.startswith("The window’s upper edge is ") and "times its lower edge for " in title

@@ -15,15 +15,15 @@ from dpsco_app.front.links import BASE
 from dpsco_app.pages.methods.method import cost_sentence
 from dpsco_app.pages.methods.overview import (
     ALL,
+    QUESTION,
     START,
-    WHICH,
     answer,
     comparison,
     in_order,
     race_figure,
+    reason_for,
     slow_ones,
     start_with,
-    why,
     with_names_above,
 )
 from dpsco_app.pages.methods.page import TAB
@@ -49,7 +49,7 @@ from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
-from tests.app.pages import below, checked, headline, html, ladder, press, texts
+from tests.app.pages import checked, headline, html, ladder, line_below, press, texts
 from tests.app.places.test_one_run import open_at
 
 QUICK = {"problem": "mean", "p": "4", "n": "1000"}
@@ -65,10 +65,10 @@ def open_algorithms(**query: str) -> AppTest:
 
 def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4")
-    near = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
-    expected = recipe(replace(near, axis=None, grid=()), "mean.clipped")
-    shown, [release] = texts(page), expected.releases
-    assert f"clip radius (max_grad_norm): **{expected.clips['clip_radius']:.4g}**" in shown
+    runnable = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
+    expected = recipe(replace(runnable, axis=None, grid=()), "mean.clipped")
+    page_text, [release] = texts(page), expected.releases
+    assert f"clip radius (max_grad_norm): **{expected.clips['clip_radius']:.4g}**" in page_text
     numbers = (
         release.on_mean,
         release.on_sum,
@@ -77,7 +77,7 @@ def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
         release.add_remove_multiplier,
     )
     row = " | ".join(f"{value:.4g}" for value in numbers if value is not None)
-    assert f"| mean of clipped records | 1 | {row} | 100 % |" in shown
+    assert f"| mean of clipped records | 1 | {row} | 100 % |" in page_text
     assert f"scale={release.on_sum!r}" in next(code.value for code in page.code)
     assert "What to set" not in texts(open_algorithms(method="mean.sample", n="2000", p="4"))
 
@@ -87,26 +87,28 @@ def test_every_method_has_a_page() -> None:
     for slug in METHOD_SLUGS:
         page.selectbox(key=STATE.key("method")).set_value(slug)
         checked(page.run())
-        told, shown = story(slug), texts(page)
+        method_story, page_text = story(slug), texts(page)
         assert f"{method_card(slug).name}: how does it work?" in html(page)
         assert headline(page) == method_card(slug).summary
-        assert told.what in shown and all(step in shown for step in told.steps)
-        private = told.privacy is not None
-        assert ("It is not private" in shown) != private
-        if told.privacy is not None:
-            assert told.privacy.sensitivity in shown
+        assert method_story.what in page_text and all(
+            step in page_text for step in method_story.steps
+        )
+        private = method_story.privacy is not None
+        assert ("It is not private" in page_text) != private
+        if method_story.privacy is not None:
+            assert method_story.privacy.sensitivity in page_text
         assert any("def release(" in block.value for block in page.code)
         assert page.query_params["method"] == slug
         assert page.header[0].value == "Its steps"
-        own = [b.card for b in BOUNDS if b.card.method == slug]
-        assert all(card.summary in shown for card in own)
+        cards_of_method = [b.card for b in BOUNDS if b.card.method == slug]
+        assert all(card.summary in page_text for card in cards_of_method)
         for warning in (*page.error, *page.warning):
             pytest.fail(warning.value)
 
 
 def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table() -> None:
     page = open_algorithms(**QUICK)
-    assert WHICH in html(page)
+    assert QUESTION in html(page)
     page.get_by_key(TAB).set_value("all")
     checked(page.run())
     assert ALL in html(page) and page.query_params["part"] == "all"
@@ -119,15 +121,15 @@ def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table()
     page = open_algorithms(**QUICK, method="mean.clipped")
     page.get_by_key(TAB).set_value("which")
     checked(page.run())
-    assert WHICH in html(page) and not {"part", "method"} & set(page.query_params)
+    assert QUESTION in html(page) and not {"part", "method"} & set(page.query_params)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_links_lead_to_what_they_say(slug: str) -> None:
     scenario = with_method(BASE, slug)
     query = explore_query(scenario)
-    kept = {name: text for name, text in query.items() if name in FIELDS}
-    assert Scenario.from_query(kept, BASE) == scenario and slug in scenario.methods
+    fields = {name: text for name, text in query.items() if name in FIELDS}
+    assert Scenario.from_query(fields, BASE) == scenario and slug in scenario.methods
     anatomy = method_anatomy_query(BASE, slug)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
@@ -138,13 +140,13 @@ def test_the_links_lead_to_what_they_say(slug: str) -> None:
 
 def test_a_methods_page_is_about_the_visits_scenario() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
-    said = [m.value for m in page.markdown if m.value.startswith("Here (")]
-    assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in said[0]
+    costs = [m.value for m in page.markdown if m.value.startswith("Here (")]
+    assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in costs[0]
     assert "Values at the same settings." in texts(page)
     assert not any(b.label == "Use it everywhere" for b in page.button)
     point, _ = links.read({"n": "2000", "p": "4", "rho": "0.1"})
-    (own,) = evaluations(replace(point, axis=None, grid=()), ("upper.mean.clipped",))
-    assert f"Value there: **{own.value:.3g}**" in texts(page)
+    (evaluation,) = evaluations(replace(point, axis=None, grid=()), ("upper.mean.clipped",))
+    assert f"Value there: **{evaluation.value:.3g}**" in texts(page)
 
 
 def test_every_method_runs_at_the_point_of_its_page() -> None:
@@ -168,10 +170,10 @@ def runs(scenario: Scenario, slug: str) -> bool:
 
 def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
     page = open_algorithms(method="sco.objective-perturbation", n="2000", rho="0.1")
-    shown = texts(page)
-    assert "Logistic regression (yours: Mean estimation)" in shown
-    assert "At your settings Objective perturbation cannot run" in shown
-    assert "n = 2,000, d = 20, p = 2, ε = 1, δ = 10⁻⁶)" in shown
+    page_text = texts(page)
+    assert "Logistic regression (yours: Mean estimation)" in page_text
+    assert "At your settings Objective perturbation cannot run" in page_text
+    assert "n = 2,000, d = 20, p = 2, ε = 1, δ = 10⁻⁶)" in page_text
     press(page, "Use it everywhere")
     assert "cannot run." not in texts(page)
     assert page.query_params["problem"] == "logistic" and page.query_params["n"] == "2000"
@@ -182,8 +184,8 @@ def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
     point = comparison_point(links.read({"delta": "0", "n": "2000", "d": "5"})[0])
     (fit,) = [fit for fit in fitting(point) if fit.slug == "mean.iterative"]
     assert not fit.runs
-    said = f"At your settings Iterative updating cannot run: {in_print(fit.refusal)}"
-    assert said in texts(page)
+    remark = f"At your settings Iterative updating cannot run: {in_print(fit.refusal)}"
+    assert remark in texts(page)
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
@@ -200,11 +202,11 @@ def test_the_cost_is_said_in_words() -> None:
     assert "at most **250 gradients**, which is 2.5 passes; about 0.5 s" in text
     unknown = replace(counted, gradients=None)
     assert "not known beforehand" in cost_sentence(slug, unknown)
-    one = replace(counted, gradients=100, at_most=False)
+    single_pass = replace(counted, gradients=100, at_most=False)
     assert "**100 records read**, which is 1 pass;" in cost_sentence(
-        example_point("mean.clipped"), one
+        example_point("mean.clipped"), single_pass
     )
-    theory = cost_sentence(example_point("lp.shuffled-mirror-descent"), one)
+    theory = cost_sentence(example_point("lp.shuffled-mirror-descent"), single_pass)
     assert "the theorem's parameters" in theory and "ε = 0.5" in theory
 
 
@@ -212,8 +214,8 @@ def test_the_cost_is_said_in_words() -> None:
 
 
 def spec(page: AppTest) -> dict[str, Any]:
-    (drawn,) = page.get("plotly_chart")
-    return dict(json.loads(drawn.proto.spec))
+    (chart,) = page.get("plotly_chart")
+    return dict(json.loads(chart.proto.spec))
 
 
 def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scenario() -> None:
@@ -223,7 +225,7 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
     advised = advice(outcomes, default_methods("mean"), 1.0)
     assert headline(page) == start_with(advised, 1.0)
-    assert why(advised, 1.0) in below(page)
+    assert reason_for(advised, 1.0) in line_below(page)
     assert "What do you estimate?" in texts(page)  # the guide
     best = method_card(advised.choice).name
     rows = ladder(page)
@@ -233,8 +235,8 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     for method, error in advised.ranked:
         assert float(rows[method_card(method).name][0]) == pytest.approx(error, rel=0.06)
     dots = [t for t in spec(page)["data"] if t.get("mode") == "markers"]
-    drawn = sorted(x for t in dots for x in t["x"])
-    assert drawn == pytest.approx(sorted(o.error for o in outcomes if o.error > 0))
+    drawn_errors = sorted(x for t in dots for x in t["x"])
+    assert drawn_errors == pytest.approx(sorted(o.error for o in outcomes if o.error > 0))
     press(page, f"About {best}")
     assert f"{best}: how does it work?" in html(page)
 
@@ -251,8 +253,8 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
     page = open_algorithms(**users, m="500")
     assert headline(page).startswith("Do not use the data here")
-    said = below(page)
-    factor = re.search(r"has error (\S+), ([\d,]+) times smaller than .*? \((\S+)\)", said)
+    small_text = line_below(page)
+    factor = re.search(r"has error (\S+), ([\d,]+) times smaller than .*? \((\S+)\)", small_text)
     assert factor is not None and "Start with" not in html(page)
     start, times, error = (plain_number(text) for text in factor.groups())
     point = Scenario.from_query(users | {"m": "500"}, BASE)
@@ -266,17 +268,17 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
 
 def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
     """The methods of the catalogue with a pure form, and those that choose their own radius."""
-    (which,) = re.findall(r"Under pure ε (.*?) can run", guide())
+    (pure_text,) = re.findall(r"Under pure ε (.*?) can run", guide())
     private = [m.card for m in METHODS if m.card.privacy != "none"]
     pure = {card.name for card in private if "pure" in card.budgets}
-    assert set(re.findall(r"\*\*(.*?)\*\*", which)) == pure and "Output perturbation" in pure
+    assert set(re.findall(r"\*\*(.*?)\*\*", pure_text)) == pure and "Output perturbation" in pure
     (chosen,) = re.findall(r"break the proof\. (.*?) choose\s", guide())
     names = {m.card.name for m in METHODS if m.card.private_radius}
     assert names == set(re.findall(r"\*\*(.*?)\*\*", chosen)) and "Adaptive clipping" in names
     special = guide().split("What is special about it?")[1]
     assert special.count("   - ") == 9
-    named = set(re.findall(r"\*\*(.*?)\*\*", special))
-    assert named < {card.name for card in private} and len(named) >= 11
+    names_in_guide = set(re.findall(r"\*\*(.*?)\*\*", special))
+    assert names_in_guide < {card.name for card in private} and len(names_in_guide) >= 11
     (opacus,) = re.findall(r"Opacus: (.*?fixed norm.*?)\.", special, re.DOTALL)
     assert re.findall(r"\*\*(.*?)\*\*", opacus) == ["Minibatch DP-SGD", "Clipped gradients"]
     assert "never read off" not in guide() and "only the Laplace" not in guide()
@@ -290,8 +292,10 @@ def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> N
         "approx": {"epsilon": 1.0, "delta": 1e-6},
     }
     for method in METHODS:
-        given = {kind: replace(example_point(method.card.slug), **b) for kind, b in budgets.items()}
-        able = tuple(kind for kind, point in given.items() if runs(point, method.card.slug))
+        points = {
+            kind: replace(example_point(method.card.slug), **b) for kind, b in budgets.items()
+        }
+        able = tuple(kind for kind, point in points.items() if runs(point, method.card.slug))
         assert able == method.card.budgets, method.card.slug
 
 
@@ -304,7 +308,7 @@ def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
 ) -> None:
     """The second is what Users begins with."""
     page = open_algorithms(problem="quadratic", n="10000", **large)
-    assert f"Measured at {fits}: your {letter} is too large to be run here." in below(page)
+    assert f"Measured at {fits}: your {letter} is too large to be run here." in line_below(page)
     assert spec(page)["data"] and "What do you estimate?" in texts(page)
     table = open_algorithms(problem="quadratic", n="10000", part="all", **large)
     assert len(table.dataframe[0].value) == len(METHOD_SLUGS)
@@ -313,9 +317,9 @@ def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
 def outcomes_of(**errors: list[float]) -> list[Outcome]:
     """Return outcomes of a run with other errors, by the names of estimators."""
     point = Scenario(methods=("mean.sample",), n=500, d=2, trials=1)
-    (one,) = (run_cell(c) for c in cells(point))
+    (outcome,) = (run_cell(c) for c in cells(point))
     return [
-        replace(one, method=f"mean.{name}", trial=i, error=error)
+        replace(outcome, method=f"mean.{name}", trial=i, error=error)
         for name, values in errors.items()
         for i, error in enumerate(values)
     ]
@@ -325,17 +329,17 @@ def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_
     usual = default_methods("mean")
     adaptive = [0.050, 0.052, 0.051, 0.049, 0.053]
     lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # better by luck, if at all
-    far, half = [3 * e for e in adaptive], [e / 2 for e in adaptive]
-    level = outcomes_of(adaptive=adaptive, clipped=far, plan=lucky)
-    told = advice(level, usual, 1.0)
-    assert told.ranked[0][0] == "mean.plan" and told.choice == "mean.adaptive"
-    assert told.unbeaten == ("mean.plan", "mean.adaptive")
-    better = outcomes_of(adaptive=adaptive, clipped=far, plan=half)
+    three_times, half = [3 * e for e in adaptive], [e / 2 for e in adaptive]
+    level = outcomes_of(adaptive=adaptive, clipped=three_times, plan=lucky)
+    advised = advice(level, usual, 1.0)
+    assert advised.ranked[0][0] == "mean.plan" and advised.choice == "mean.adaptive"
+    assert advised.unbeaten == ("mean.plan", "mean.adaptive")
+    better = outcomes_of(adaptive=adaptive, clipped=three_times, plan=half)
     assert advice(better, usual, 1.0).choice == "mean.plan"
     # Of several usual ones the best; one that is worse than no data is none of them.
     close = [0.0525, 0.0525, 0.0520, 0.0505, 0.0530]
-    both = outcomes_of(adaptive=adaptive, clipped=close, plan=lucky)
-    assert advice(both, usual, 1.0).choice == "mean.adaptive"
+    both_tied = outcomes_of(adaptive=adaptive, clipped=close, plan=lucky)
+    assert advice(both_tied, usual, 1.0).choice == "mean.adaptive"
     assert advice(level, usual, 0.0508).choice == "mean.plan"
     assert advice([], usual).choice == ""
 
@@ -344,39 +348,47 @@ def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> Non
     for query in ({}, {"n": "500"}):
         assert headline(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
     usual = "|".join(method_card(m).name for m in default_methods("mean"))
-    told = "no private method is measurably better in 5 runs"
-    assert re.match(f"Start with ({usual}): {told}", headline(open_algorithms(d="1")))
+    reason = "no private method is measurably better in 5 runs"
+    assert re.match(f"Start with ({usual}): {reason}", headline(open_algorithms(d="1")))
 
 
 def test_the_advice_is_said_with_its_reason() -> None:
     ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
-    both = ("mean.adaptive", "mean.clipped")
-    clear = Advice(ranked=ranked, unbeaten=both[:1], choice=both[0])
-    tied = replace(clear, unbeaten=both)
+    pair = ("mean.adaptive", "mean.clipped")
+    clear = Advice(ranked=ranked, unbeaten=pair[:1], choice=pair[0])
+    tied = replace(clear, unbeaten=pair)
     assert start_with(clear, 1.0).startswith("Start with Adaptive clipping: it has the smallest ")
-    assert why(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
-    assert "2 times smaller than that of Simple clipping (0.1)" in why(clear, 1.0)
+    assert reason_for(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
+    assert "2 times smaller than that of Simple clipping (0.1)" in reason_for(clear, 1.0)
     assert start_with(tied, 1.0).endswith("no private method is measurably better in 5 runs")
-    assert why(tied, 1.0).endswith("5 runs do not tell it apart from Simple clipping (0.1).")
-    second = replace(tied, choice=both[1])
+    assert reason_for(tied, 1.0).endswith("5 runs do not tell it apart from Simple clipping (0.1).")
+    second_chosen = replace(tied, choice=pair[1])
     level = "no private method is measurably better in 5 runs"
-    assert start_with(second, 1.0) == f"Start with Simple clipping: {level}"
-    apart = "5 runs do not tell it apart from Adaptive clipping (0.05)"
+    assert start_with(second_chosen, 1.0) == f"Start with Simple clipping: {level}"
+    tie_text = "5 runs do not tell it apart from Adaptive clipping (0.05)"
     usual = "Among equals, this page names the one whose curve Explore draws"
-    assert why(second, 1.0) == f"Mean error 0.1; {apart}. {usual}."
+    assert reason_for(second_chosen, 1.0) == f"Mean error 0.1; {tie_text}. {usual}."
     # A few that are not told apart are named, those with a larger error, too; many are counted.
-    three = (*ranked, ("mean.plan", 0.12))
-    several = Advice(ranked=three, unbeaten=tuple(m for m, _ in three), choice=both[1])
-    assert all(f"{method_card(m).name} (" in why(several, 1.0) for m in (both[0], "mean.plan"))
-    many = tuple((m, 0.1 + i / 100) for i, m in enumerate(methods_for("mean", "item")))
-    some = Advice(ranked=many, unbeaten=tuple(m for m, _ in many), choice=many[0][0])
-    assert f"do not tell it apart from {len(many) - 1} others." in why(some, 1.0)
+    three_ranked = (*ranked, ("mean.plan", 0.12))
+    three_tied = Advice(
+        ranked=three_ranked, unbeaten=tuple(m for m, _ in three_ranked), choice=pair[1]
+    )
+    assert all(
+        f"{method_card(m).name} (" in reason_for(three_tied, 1.0) for m in (pair[0], "mean.plan")
+    )
+    many_ranked = tuple((m, 0.1 + i / 100) for i, m in enumerate(methods_for("mean", "item")))
+    many_tied = Advice(
+        ranked=many_ranked, unbeaten=tuple(m for m, _ in many_ranked), choice=many_ranked[0][0]
+    )
+    assert f"do not tell it apart from {len(many_ranked) - 1} others." in reason_for(many_tied, 1.0)
     assert start_with(clear, 0.04).startswith("Do not use the data here")
-    without = why(clear, 0.04)
-    assert "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in without
-    assert "no larger than the error of" in why(clear, 0.05)
+    blind_text = reason_for(clear, 0.04)
+    assert (
+        "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in blind_text
+    )
+    assert "no larger than the error of" in reason_for(clear, 0.05)
     assert start_with(clear, 0.0) == start_with(clear, 1.0)  # the truth was put there
-    assert "the only private method" in why(replace(clear, ranked=ranked[:1]), 1.0)
+    assert "the only private method" in reason_for(replace(clear, ranked=ranked[:1]), 1.0)
 
 
 def test_on_a_phone_each_row_has_its_name_and_its_mean_above_it() -> None:
@@ -405,10 +417,10 @@ def test_what_takes_longer_is_named_and_not_run() -> None:
 
 def test_the_table_has_every_method_those_that_run_here_first() -> None:
     fits = fitting(comparison_point(Scenario(problem="hinge", methods=(), n=2000, d=5)))
-    known = {fit.slug: fit for fit in fits}
-    order = in_order(known)
+    fits_by_slug = {fit.slug: fit for fit in fits}
+    order = in_order(fits_by_slug)
     assert sorted(order) == sorted(METHOD_SLUGS)
-    table = comparison(order, known)
+    table = comparison(order, fits_by_slug)
     running = [fit.slug for fit in fits if fit.runs]
     assert order[: len(running)] == running
     assert table["Runs here"].tolist() == (
@@ -427,16 +439,16 @@ def test_the_answer_counts_what_runs() -> None:
     pure = fitting(
         comparison_point(Scenario(problem="least-squares", methods=(), n=500, delta=0.0))
     )
-    made = sum(method_card(fit.slug).privacy != "none" for fit in pure)
-    assert answer(pure) == f"1 of the {made} private methods for this problem can run here"
+    count_private = sum(method_card(fit.slug).privacy != "none" for fit in pure)
+    assert answer(pure) == f"1 of the {count_private} private methods for this problem can run here"
     refused = [fit for fit in pure if not fit.runs]
     assert answer(refused) == "No private method for this problem can run at these settings"
 
 
 def test_what_a_logarithm_cannot_show_is_said() -> None:
     page = open_algorithms(problem="linear", geometry="linf", n="1000", d="5")
-    (said,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
-    name = said.split(": ")[1].removesuffix(".").split(", ")[0]
+    (caption,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
+    name = caption.split(": ")[1].removesuffix(".").split(", ")[0]
     assert name not in ladder(page)
 
 
@@ -468,11 +480,11 @@ def test_everything_has_a_name() -> None:
 
 def test_every_example_leads_with_its_method() -> None:
     for slug in METHOD_SLUGS:
-        shown = example(slug)
-        assert len(shown.methods) >= 2, f"give the example of {slug} a method to compare it with"
-        assert shown.axis in EXAMPLE_AXES, (
+        scenario = example(slug)
+        assert len(scenario.methods) >= 2, f"give the example of {slug} a method to compare it with"
+        assert scenario.axis in EXAMPLE_AXES, (
             f"the example in the story of {slug} must have an axis, one of {EXAMPLE_AXES}, with a "
-            f"grid, as those of words/methods/shared.toml have, got axis={shown.axis}"
+            f"grid, as those of words/methods/shared.toml have, got axis={scenario.axis}"
         )
 
 

@@ -19,13 +19,13 @@ def offers(page: AppTest) -> list[str]:
 def test_wide_bars_come_with_an_offer_of_more_trials_which_adds_to_those_that_ran() -> None:
     page = open_page(d="1", trials=None)
     assert chosen(page).trials == 10 and "trials" not in page.query_params
-    before = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
+    old_errors = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
     (label,) = offers(page)
     assert label.startswith("30 trials: ")
     press(page, label)
     assert page.query_params["trials"] == "30" and chosen(page).trials == 30
-    after = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
-    assert len(after) == 3 * len(before) and before.items() <= after.items()
+    new_errors = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
+    assert len(new_errors) == 3 * len(old_errors) and old_errors.items() <= new_errors.items()
     assert not offers(page)
 
 

@@ -47,23 +47,33 @@ def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_wh
     assert page.selectbox(key="need_method").value == "mean.clipped"
     page.number_input(key="need_error").set_value(0.05).run()
     page.button(key="need_run").click().run()
-    said = texts(page)
-    assert "no (ε, δ)-DP algorithm can guarantee" in said or "no algorithm can guarantee" in said
-    assert "In the worst case over all distributions with these moments in every coordinate" in said
+    page_text = texts(page)
+    assert (
+        "no (ε, δ)-DP algorithm can guarantee" in page_text
+        or "no algorithm can guarantee" in page_text
+    )
+    assert (
+        "In the worst case over all distributions with these moments in every coordinate"
+        in page_text
+    )
 
 
 def test_it_asks_at_first_how_the_method_of_the_headline_would_halve_its_error() -> None:
     """What the visitor has chosen stays, where another method leads."""
-    several = SMALL | {"methods": "mean.sample,mean.clipped,mean.adaptive", "grid": "500,5000"}
-    page = open_page(**several | {"n": "5000"})
+    query = SMALL | {"methods": "mean.sample,mean.clipped,mean.adaptive", "grid": "500,5000"}
+    page = open_page(**query | {"n": "5000"})
     study = Study(scenario=chosen(page), outcomes=result(page).outcomes)
     assert study.lead == page.selectbox(key="need_method").value == "mean.adaptive"
-    at = [o.error for o in study.outcomes if (o.method, o.x) == (study.lead, 5000)]
-    assert page.number_input(key="need_error").value == pytest.approx(median(at) / 2, rel=0.3)
+    errors_of_lead = [o.error for o in study.outcomes if (o.method, o.x) == (study.lead, 5000)]
+    assert page.number_input(key="need_error").value == pytest.approx(
+        median(errors_of_lead) / 2, rel=0.3
+    )
     page.selectbox(key="need_method").set_value("mean.clipped").run()
-    other = [o.error for o in study.outcomes if (o.method, o.x) == ("mean.clipped", 5000)]
+    errors_of_clipped = [
+        o.error for o in study.outcomes if (o.method, o.x) == ("mean.clipped", 5000)
+    ]
     target = page.number_input(key="need_error")
-    assert target.value == pytest.approx(median(other) / 2, rel=0.3)
+    assert target.value == pytest.approx(median(errors_of_clipped) / 2, rel=0.3)
     target.set_value(0.2).run()
     page.selectbox(key="need_method").set_value("mean.adaptive").run()
     page.run()

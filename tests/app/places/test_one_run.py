@@ -41,7 +41,7 @@ from dpsco_core.explain.anatomy import (
 )
 from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.problems import SCO_PROBLEMS
-from tests.app.pages import BASES, annotations, below, checked, headline, trace_names
+from tests.app.pages import BASES, annotations, checked, headline, line_below, trace_names
 from tests.explain.error_parts import error_parts
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
@@ -85,12 +85,12 @@ def values(trace: dict[str, Any]) -> list[float]:
     return list(y)
 
 
-def named(figure: dict[str, Any], name: str) -> dict[str, Any]:
+def trace_named(figure: dict[str, Any], name: str) -> dict[str, Any]:
     (trace,) = [t for t in figure["data"] if t.get("name") == name]
     return trace
 
 
-def said(page: AppTest) -> str:
+def radius_text(page: AppTest) -> str:
     return page.container(key="one_run_sentence").markdown[0].value
 
 
@@ -103,43 +103,47 @@ def player(page: AppTest) -> dict[str, Any]:
 def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     page = open_anatomy(problem="linear")
     point = replace(POINT, problem="linear")
-    seen, (parts,) = player(page), specs(page)
+    picture, (parts,) = player(page), specs(page)
     paths = single_runs(point, "sco.clipped")
     chosen = short_text(clipped_plan(point)[1], 2)
     names = [f"private run (R = {chosen})", "same, no noise", "same, no noise, no clipping"]
-    assert [run["name"] for run in seen["runs"]] == names
-    for run, path in zip(seen["runs"], paths.values(), strict=True):
+    assert [run["name"] for run in picture["runs"]] == names
+    for run, path in zip(picture["runs"], paths.values(), strict=True):
         assert run["risks"] == list(path.risks) and run["final"] == path.final
-    assert seen["steps"] == paths["private"].steps.tolist()
+    assert picture["steps"] == paths["private"].steps.tolist()
     lengths = gradient_norms(point, paths["private"].points[-1])
-    assert seen["norms"][-1] == pytest.approx(lengths[:400].tolist(), rel=1e-4)
+    assert picture["norms"][-1] == pytest.approx(lengths[:400].tolist(), rel=1e-4)
     table = next(t.value for t in page.dataframe if "Excess risk" in t.value.columns)
     assert table["Excess risk"].iloc[0] == paths["private"].risks[0]
     errors = error_parts(point, trials=1)
-    assert values(named(parts, "whole error")) == pytest.approx(list(errors.total))
+    assert values(trace_named(parts, "whole error")) == pytest.approx(list(errors.total))
     stack = parts_figure(errors, errors.chosen).panels[0].regions
-    above = [region for region in stack if not region.key.endswith("below")]
-    assert [region.name for region in above] == [PART_NAMES[part] for part in PARTS]
-    for part, region in zip(PARTS, above, strict=True):
+    positive = [region for region in stack if not region.key.endswith("below")]
+    assert [region.name for region in positive] == [PART_NAMES[part] for part in PARTS]
+    for part, region in zip(PARTS, positive, strict=True):
         thick = np.subtract(region.upper, region.lower)
         assert thick == pytest.approx(np.maximum(getattr(errors, part), 0), abs=1e-12)
     # Each begins where the one below it ends; what is above 0 less what is below it is the whole.
-    assert [r.lower for r in above[1:]] == [r.upper for r in above[:-1]]
-    below = sum((np.subtract(r.upper, r.lower) for r in stack if r not in above), np.zeros(1))
-    assert np.subtract(above[-1].upper, below) == pytest.approx(errors.total)
+    assert [r.lower for r in positive[1:]] == [r.upper for r in positive[:-1]]
+    reduction = sum(
+        (np.subtract(r.upper, r.lower) for r in stack if r not in positive), np.zeros(1)
+    )
+    assert np.subtract(positive[-1].upper, reduction) == pytest.approx(errors.total)
 
 
 def test_path_curve_headline_and_words_are_at_the_radius_that_is_shown() -> None:
     factor = FACTORS[2]
     page = open_anatomy(problem="linear", radius=repr(factor))
     point = replace(POINT, problem="linear")
-    seen, paths = player(page), single_runs(point, "sco.clipped", factor)
-    at = f"R = {short_text(factor * clipped_plan(point)[1], 2)}"
-    assert seen["runs"][0]["name"] == f"private run ({at})" and seen["title"].startswith(f"At {at}")
-    for run, path in zip(seen["runs"], paths.values(), strict=True):
+    picture, paths = player(page), single_runs(point, "sco.clipped", factor)
+    radius_label = f"R = {short_text(factor * clipped_plan(point)[1], 2)}"
+    assert picture["runs"][0]["name"] == f"private run ({radius_label})" and picture[
+        "title"
+    ].startswith(f"At {radius_label}")
+    for run, path in zip(picture["runs"], paths.values(), strict=True):
         assert run["risks"] == list(path.risks) and run["final"] == path.final
     chosen = single_runs(point, "sco.clipped")
-    assert player(open_anatomy(problem="linear"))["id"] == seen["id"]  # it stays at its frame
+    assert player(open_anatomy(problem="linear"))["id"] == picture["id"]  # it stays at its frame
     for kind in ("private", "clipped"):
         assert paths[kind].final != chosen[kind].final
     assert paths["exact"].final == chosen["exact"].final
@@ -153,8 +157,8 @@ def test_a_method_without_that_radius_says_that_its_run_does_not_follow_it() -> 
         radius="0.5",
     )
     assert player(page)["runs"][0]["name"] == "private run"
-    assert "are not private" in below(page)
-    assert "does not change this run, which is of noisy gradient descent" in below(page)
+    assert "are not private" in line_below(page)
+    assert "does not change this run, which is of noisy gradient descent" in line_below(page)
 
 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
@@ -165,26 +169,28 @@ def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_pict
     assert not player(page)
     _, chosen = clipped_plan(POINT)
     norms = gradient_norms(POINT)
-    seen = []
+    sentences = []
     for factor in (1.0, FACTORS[2], FACTORS[-3]):
         page.get_by_key(STATE.key("radius")).set_value(factor)
         checked(page.run())
         radius = factor * chosen
         (figure,) = specs(page)
-        at = f"R = {short_text(radius, 2)}"
-        assert named(figure, at)["x"] == pytest.approx([radius] * 2)
-        assert any(at in a for a in annotations(figure))
-        assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in said(page)
+        radius_label = f"R = {short_text(radius, 2)}"
+        assert trace_named(figure, radius_label)["x"] == pytest.approx([radius] * 2)
+        assert any(radius_label in a for a in annotations(figure))
+        assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in radius_text(
+            page
+        )
         assert page.query_params.get("radius", "1") == f"{factor:g}"
-        seen.append(said(page))
-    assert len(set(seen)) == 3
+        sentences.append(radius_text(page))
+    assert len(set(sentences)) == 3
 
 
 def test_the_address_sets_the_radius_of_the_picture() -> None:
     page = open_anatomy(problem="linear", radius="0.3")
-    seen = player(page)
-    assert seen["radius"] == pytest.approx(0.3 * seen["chosen"])
-    assert f"radius **{seen['radius']:.2g}**" in said(page)
+    picture = player(page)
+    assert picture["radius"] == pytest.approx(0.3 * picture["chosen"])
+    assert f"radius **{picture['radius']:.2g}**" in radius_text(page)
     assert not page.get("select_slider") or all(
         s.label != "Clip radius R" for s in page.select_slider
     )
@@ -202,25 +208,25 @@ def test_the_sentences_shares_add_up() -> None:
 
 
 def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> None:
-    ones = np.ones(3)
+    unit = np.ones(3)
     parts = ErrorParts(
         radii=np.array([1.0, 2.0, 4.0]),
-        optimisation=ones,
+        optimisation=unit,
         bias=np.array([2.0, -0.5, -0.5]),
-        sampling=ones,
-        noise=ones,
+        sampling=unit,
+        noise=unit,
         chosen=2.0,
     )
     figure = parts_figure(parts, 2.0)
-    drawn = {r.name: r for r in figure.panels[0].regions}
-    below = drawn["clipping bias, reduces it"]
-    assert below.lower == pytest.approx([0, -0.5, -0.5]) and not any(below.upper)
-    bias = drawn["clipping bias"]
+    regions = {r.name: r for r in figure.panels[0].regions}
+    reduction = regions["clipping bias, reduces it"]
+    assert reduction.lower == pytest.approx([0, -0.5, -0.5]) and not any(reduction.upper)
+    bias = regions["clipping bias"]
     assert np.subtract(bias.upper, bias.lower) == pytest.approx([2, 0, 0])
     whole = next(line for line in figure.panels[0].lines if line.key == "whole")
     assert whole.y == pytest.approx([5, 2.5, 2.5])
-    shown = {row.name: row.values[0] for row in figure.ladder.rows}
-    assert shown["clipping bias"] == "-0.5" and shown["whole error"] == "2.5"
+    ladder_values = {row.name: row.values[0] for row in figure.ladder.rows}
+    assert ladder_values["clipping bias"] == "-0.5" and ladder_values["whole error"] == "2.5"
     text = radius_sentence(np.array([1.0, 3.0]), parts, 2.0)
     assert "**50 %** of the gradients are clipped" in text
     assert "clipping bias reduces it by **20 %**" in text
@@ -244,8 +250,8 @@ def test_what_hangs_below_zero_is_not_cut() -> None:
 
 
 # In every run; the other losses in `make test-slow`, and without a page in test_anatomy of explain.
-FEW = ("quadratic", "logistic")
-LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
+FEW_PROBLEMS = ("quadratic", "logistic")
+LOSSES = [p if p in FEW_PROBLEMS else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
 
 
 @pytest.mark.parametrize("problem", LOSSES)
@@ -256,24 +262,27 @@ def test_every_loss_and_every_optimiser_is_drawn_or_refused(problem: str) -> Non
         page = open_anatomy(problem=problem, methods=method)
         figures = specs(page)
         names = [n for figure in figures for n in trace_names(figure)]
-        shown = any("Excess risk" in table.value.columns for table in page.dataframe)
-        assert shown != bool(page.info)
+        has_table = any("Excess risk" in table.value.columns for table in page.dataframe)
+        assert has_table != bool(page.info)
         assert "whole error" in names
 
 
 def test_a_method_that_does_not_descend_is_played_as_a_share_of_its_run() -> None:
-    seen = player(open_anatomy(methods="sco.phased-sgd", problem="linear"))
-    assert seen["relative"] and seen["length"] == "end of the run"
-    assert [run["name"] for run in seen["runs"]] == ["private run", "gradient descent, no privacy"]
-    assert all(run["shares"][0] == 0 and run["shares"][-1] == 1 for run in seen["runs"])
+    picture = player(open_anatomy(methods="sco.phased-sgd", problem="linear"))
+    assert picture["relative"] and picture["length"] == "end of the run"
+    assert [run["name"] for run in picture["runs"]] == [
+        "private run",
+        "gradient descent, no privacy",
+    ]
+    assert all(run["shares"][0] == 0 and run["shares"][-1] == 1 for run in picture["runs"])
 
 
 def test_a_pure_budget_is_refused_with_a_way_out() -> None:
     page = open_anatomy(delta="0")
     assert not page.get("plotly_chart")
     assert any("Gaussian noise cannot give pure DP" in i.value for i in page.info)
-    first = next(b for b in page.button if b.label == "Change that")
-    checked(first.click().run())
+    way_out = next(b for b in page.button if b.label == "Change that")
+    checked(way_out.click().run())
     assert len(page.get("plotly_chart")) == 1
 
 
@@ -282,9 +291,9 @@ def test_a_link_restores_the_whole_page() -> None:
     page = open_anatomy(**query)
     written = dict(page.query_params.items())
     assert query.items() <= written.items()
-    again = open_at("one_run", **written)
-    assert said(again) == said(page) and not again.warning
-    assert dict(again.query_params.items()) == written
+    reopened = open_at("one_run", **written)
+    assert radius_text(reopened) == radius_text(page) and not reopened.warning
+    assert dict(reopened.query_params.items()) == written
 
 
 @pytest.mark.parametrize(
@@ -315,7 +324,7 @@ def test_work_that_is_too_heavy_is_refused_in_one_sentence(
     monkeypatch.setattr("dpsco_app.pages.one_run.page.LONGEST_SECONDS", 0.0)
     page = open_anatomy()
     assert any("use fewer trials, or a smaller n or d" in i.value for i in page.info)
-    assert not page.get("plotly_chart") and said(page).endswith("clipped.")
+    assert not page.get("plotly_chart") and radius_text(page).endswith("clipped.")
 
 
 def path(*risks: float) -> RiskPath:
@@ -340,8 +349,8 @@ def test_the_parts_have_one_colour_each_on_every_page() -> None:
 
 
 def test_it_is_said_where_clipping_helps_without_noise() -> None:
-    said = clipping_helps(path(1, 0.002), path(1, 0.01))
-    assert "0.002 with it, 0.01 without" in said and "largest gradients" in said
+    sentence = clipping_helps(path(1, 0.002), path(1, 0.01))
+    assert "0.002 with it, 0.01 without" in sentence and "largest gradients" in sentence
     assert clipping_helps(path(1, 0.01), path(1, 0.002)) == clipping_helps(None, path(1, 1)) == ""
     assert clipping_helps(path(1, 0.01), path(1, 0.0101)) == ""
 
@@ -367,8 +376,8 @@ def test_titles_name_what_costs_most() -> None:
     best = parts.radii[parts.total.argmin()]
     title = parts_title(parts, parts.radii[0])
     if "bend lies outside" not in title:
-        lost = f"at {short_text(parts.radii[0], 2)} the error is"
-        assert title.startswith(f"Radius {short_text(best, 2)} is best") and lost in title
+        comparison = f"at {short_text(parts.radii[0], 2)} the error is"
+        assert title.startswith(f"Radius {short_text(best, 2)} is best") and comparison in title
         assert parts_title(parts, best).endswith("the one that is shown, is best")
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
 
@@ -389,7 +398,7 @@ def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
         assert sentence == radius_sentence(gradient_norms(point), parts, factor * chosen)
         assert percent(noise / mean) in sentence
         means.add(sentence)
-        heads.add(below(page))
+        heads.add(line_below(page))
         helps.append(any("clipping helps even without noise" in m.value for m in page.markdown))
     # What stands between headline and picture is the same at every radius: nothing jumps.
     assert len(means) == 2 and len(heads) == 1 and helps == [True, False]
@@ -399,10 +408,10 @@ def test_the_parts_are_those_of_the_settings_of_the_page() -> None:
     page = open_anatomy(problem="linear", trials="2")
     page.select_slider(key=controls.PREFIX + "n").set_value(1000)
     checked(page.run())
-    moved = replace(POINT, problem="linear", trials=2, n=1000)
-    parts, radius = error_parts(moved, trials=2), clipped_plan(moved)[1]
+    point = replace(POINT, problem="linear", trials=2, n=1000)
+    parts, radius = error_parts(point, trials=2), clipped_plan(point)[1]
     sentence = page.container(key="one_run_sentence").markdown[0].value
-    assert sentence == radius_sentence(gradient_norms(moved), parts, radius)
+    assert sentence == radius_sentence(gradient_norms(point), parts, radius)
 
 
 def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:
@@ -410,10 +419,10 @@ def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> 
     assert any("times less noise" in s.value for s in page.subheader)
     (sentence,) = [c.value for c in page.caption if "noise that cancels" in c.value]
     steps = int(re.search(r"takes (\d+) step", sentence)[1])
-    own = cancelling(steps)
-    assert f"{short_text(float(own.sum_std[-1]), 2)} with noise that cancels" in sentence
-    other = open_at("one_run", problem="logistic", methods="sco.clipped", n="2000", d="5")
-    assert not any("times less noise" in s.value for s in other.subheader)
+    noise = cancelling(steps)
+    assert f"{short_text(float(noise.sum_std[-1]), 2)} with noise that cancels" in sentence
+    plain_page = open_at("one_run", problem="logistic", methods="sco.clipped", n="2000", d="5")
+    assert not any("times less noise" in s.value for s in plain_page.subheader)
     figure = noise_figure(cancelling(100))
     spread = {line.key: line.y[-1] for line in figure.panels[0].lines if line.width > 2}
     assert spread == {
@@ -423,8 +432,8 @@ def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> 
 
 
 def test_a_run_that_a_visitor_has_seen_is_not_made_again_for_the_next_one() -> None:
-    kept = (computed.single_runs, computed.frames_of, computed.error_split)
+    cached = (computed.single_runs, computed.frames_of, computed.error_split)
     open_anatomy(n="501")
-    before = [known.cache_info().misses for known in kept]
+    old_misses = [known.cache_info().misses for known in cached]
     open_anatomy(n="501")
-    assert [known.cache_info().misses for known in kept] == before
+    assert [known.cache_info().misses for known in cached] == old_misses

@@ -38,7 +38,7 @@ LARGE = replace(SMALL, grid=(10**7, 10**8), trials=300)
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def offer_no_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No file is offered by the server unless a test does so."""
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     yield
@@ -46,7 +46,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
-    """Write a results file: every cell but for some of the first; those of large ones made up."""
+    """Write a results file: all but the first few cells, with made-up outcomes of large ones."""
     with Store(path) as store:
         for scenario in scenarios:
             if scenario.grid[-1] <= 1000 and not leave_out:
@@ -55,12 +55,12 @@ def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
             store.begin(scenario)
             for cell in list(cells(scenario))[leave_out:]:
                 small = replace(cell, point=replace(cell.point, n=500), trial=0)
-                known = KNOWN.setdefault(cell.method, run_cell(small))
-                store.put(cell, replace(known, trial=cell.trial, x=cell.x))
+                outcome = OUTCOMES_BY_METHOD.setdefault(cell.method, run_cell(small))
+                store.put(cell, replace(outcome, trial=cell.trial, x=cell.x))
     return path
 
 
-KNOWN: dict[str, Outcome] = {}
+OUTCOMES_BY_METHOD: dict[str, Outcome] = {}
 
 
 def opened(page: AppTest, file: bytes) -> AppTest:
@@ -107,8 +107,8 @@ def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
     assert run.complete and len({(o.method, o.x, o.trial) for o in run.outcomes}) == 12
     fresh = {(o.method, o.x, o.trial): o.error for o in study(SMALL)}
     lacked = [(c.method, c.x, c.trial) for c in list(cells(SMALL))[:5]]
-    got = {(o.method, o.x, o.trial): o.error for o in run.outcomes}
-    assert [got[cell] for cell in lacked] == [fresh[cell] for cell in lacked]
+    errors = {(o.method, o.x, o.trial): o.error for o in run.outcomes}
+    assert [errors[cell] for cell in lacked] == [fresh[cell] for cell in lacked]
 
 
 def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
@@ -126,27 +126,31 @@ def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -
 def test_the_server_offers_the_studies_of_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = replace(SMALL, distribution="pareto", trials=2)
-    path = written(tmp_path / "r.sqlite", SMALL, other)
-    before = path.read_bytes()
+    pareto_study = replace(SMALL, distribution="pareto", trials=2)
+    path = written(tmp_path / "r.sqlite", SMALL, pareto_study)
+    old_bytes = path.read_bytes()
     monkeypatch.setenv(ENVIRONMENT, "")
     offer(str(path))
     page = open_page()
     page.button(key="presets").click().run()
-    which = page.selectbox(key="study_served_which")
-    assert len(which.options) == 2
+    study_menu = page.selectbox(key="study_served_which")
+    assert len(study_menu.options) == 2
     page.button(key="presets").click()
-    which.set_value(next(i for i, text in enumerate(which.options) if "Pareto" in text)).run()
+    study_menu.set_value(
+        next(i for i, text in enumerate(study_menu.options) if "Pareto" in text)
+    ).run()
     page.button(key="study_served").click().run()
-    assert result(checked(page)).scenario == other and status(page).startswith("Measured in 8 runs")
-    assert path.read_bytes() == before
+    assert result(checked(page)).scenario == pareto_study and status(page).startswith(
+        "Measured in 8 runs"
+    )
+    assert path.read_bytes() == old_bytes
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(1, "another study of a version"), (3, "3 other studies of a version")]
+    ("count", "remark"), [(1, "another study of a version"), (3, "3 other studies of a version")]
 )
 def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
-    tmp_path: Path, count: int, said: str
+    tmp_path: Path, count: int, remark: str
 ) -> None:
     newer = [SMALL.to_json().replace("mean.clipped", f"mean.newer-{i}") for i in range(count)]
     file = changed(
@@ -156,7 +160,7 @@ def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
     page.button(key="presets").click().run()
-    assert any(said in caption.value for caption in checked(page).caption)
+    assert any(remark in caption.value for caption in checked(page).caption)
     page.button(key="study_chosen").click().run()
     assert result(checked(page)).scenario == SMALL
 
@@ -175,13 +179,13 @@ def changed(path: Path, *statements: str) -> bytes:
 
 def test_a_file_that_is_none_gets_one_sentence_and_changes_nothing() -> None:
     page = open_page()
-    before = result(page)
+    old_result = result(page)
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("x.sqlite", b"no study" * 999, "text/x"))
     page.button(key="presets").click().run()
-    (said,) = [e.value for e in checked(page).error]
-    assert said.startswith("file must be a results file") and "/" not in said
-    assert result(page) is before
+    (complaint,) = [e.value for e in checked(page).error]
+    assert complaint.startswith("file must be a results file") and "/" not in complaint
+    assert result(page) is old_result
 
 
 HARM = {
@@ -202,10 +206,10 @@ HARM = {
 }
 
 
-@pytest.mark.parametrize(("sql", "why"), HARM.values(), ids=HARM)
-def test_a_foreign_or_damaged_file_is_refused(tmp_path: Path, sql: str, why: str) -> None:
+@pytest.mark.parametrize(("sql", "reason"), HARM.values(), ids=HARM)
+def test_a_foreign_or_damaged_file_is_refused(tmp_path: Path, sql: str, reason: str) -> None:
     shelf = Shelf(source=changed(tmp_path / "r.sqlite", sql), name="the chosen file")
-    with pytest.raises(InvalidInput, match=why) as caught:
+    with pytest.raises(InvalidInput, match=reason) as caught:
         shelf.outcomes(shelf.contents()[0][0])
     assert str(tmp_path) not in str(caught.value)
 
@@ -245,8 +249,10 @@ def test_an_outcome_is_not_believed(tmp_path: Path, field: str, value: Any) -> N
 def test_remarks_of_a_file_ask_no_host_for_a_picture_and_offer_no_wrong_change() -> None:
     cell = next(cells(SMALL))
     sound = run_cell(cell)
-    drawn = replace(sound, notes=("see ![x](https://example.org/x.png)",), changes=(("n", "x"),))
-    outcome = stored.checked(drawn, cell)
+    with_picture = replace(
+        sound, notes=("see ![x](https://example.org/x.png)",), changes=(("n", "x"),)
+    )
+    outcome = stored.checked(with_picture, cell)
     assert "![" not in outcome.notes[0] and outcome.changes == ()
     assert stored.checked(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
     for change in (("grid", "1"), ("method", "rm"), ("trials", None)):
@@ -276,15 +282,19 @@ def read_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a file that cannot be opened in its own place."""
     real = Store.__init__
 
-    def no_index(self: Store, where: Any, **options: Any) -> None:
-        if Path(where) == path:
+    def no_index(self: Store, place: Any, **options: Any) -> None:
+        if Path(place) == path:
             raise stored.StoreError(f"store must be read, got store={path} (cannot open).")
-        real(self, where, **options)
+        real(self, place, **options)
 
     monkeypatch.setattr(Store, "__init__", no_index)
     access = os.access
     monkeypatch.setattr(
-        os, "access", lambda at, *how, **more: at != path.parent and access(at, *how, **more)
+        os,
+        "access",
+        lambda folder, *arguments, **keywords: (
+            folder != path.parent and access(folder, *arguments, **keywords)
+        ),
     )
     shelf = Shelf(source=path, name="r")
     assert shelf.contents() == ((SMALL,), 0) and len(shelf.outcomes(SMALL)) == SMALL.cells
@@ -312,21 +322,21 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
 
 
 def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: now[0])
+    clock_time = [0.0]
+    monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: clock_time[0])
 
-    def asked(pace: Pace, *times: float) -> list[bool]:
+    def answers_at(pace: Pace, *times: float) -> list[bool]:
         answers = []
-        for now[0] in times:
+        for clock_time[0] in times:
             answers.append(pace.due())
         return answers
 
-    now[0] = 0.0
-    assert asked(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]
-    now[0] = 0.0
+    clock_time[0] = 0.0
+    assert answers_at(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]
+    clock_time[0] = 0.0
     # A drawing of 0.5 s, and then 4 times as long without one.
-    assert asked(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]
-    now[0] = 0.0
+    assert answers_at(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]
+    clock_time[0] = 0.0
     # After 6 s, a third of them without a drawing.
     pace = Pace(0.2, 0.8, share_of_elapsed=1 / 3)
-    assert asked(pace, 6, 6.9, 7.9, 8.1) == [True, False, False, True]
+    assert answers_at(pace, 6, 6.9, 7.9, 8.1) == [True, False, False, True]

@@ -31,12 +31,12 @@ from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     annotations,
-    below,
     chosen,
     figure,
     headline,
     is_stale,
     ladder,
+    line_below,
     open_page,
     press,
     result,
@@ -58,29 +58,29 @@ QUADRATIC = Scenario(
 
 
 # In every run; the other losses in `make test-slow`.
-FEW = ("quadratic", "logistic", "absolute")
-LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
+FEW_PROBLEMS = ("quadratic", "logistic", "absolute")
+LOSSES = [p if p in FEW_PROBLEMS else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
 
 
 @pytest.mark.parametrize("problem", LOSSES)
 def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
     methods = methods_for(problem, "item")
-    few = {"trials": "1", "grid": "500", "d": "5"}
-    page = open_page(problem=problem, methods=",".join(methods), card="others", **few)
+    small = {"trials": "1", "grid": "500", "d": "5"}
+    page = open_page(problem=problem, methods=",".join(methods), card="others", **small)
     assert result(page).complete and "Measured in " in status(page)
     wide = trace_names(figure(page))
     short = short_names(methods)
-    said = "\n".join(i.value for i in page.info)
+    remarks = "\n".join(i.value for i in page.info)
     refused = {o.method for o in result(page).outcomes if o.not_applicable}
     assert set(methods) - refused
     for method in methods:
         name = method_card(method).name
         assert (short[method] in wide) == (method not in refused)
-        assert (name in said) or method not in refused
-    assert "sco." not in said
+        assert (name in remarks) or method not in refused
+    assert "sco." not in remarks
     assert any("Excess population risk" in text for text in annotations(figure(page)))
     assert "answer without data" in ladder(page)
-    assert "xcess risk" in below(page) + headline(page) or "not looking" in headline(page)
+    assert "xcess risk" in line_below(page) + headline(page) or "not looking" in headline(page)
 
 
 @pytest.mark.parametrize("problem", LOSSES)
@@ -90,32 +90,32 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
         problem=problem, methods=methods_for(problem, "item"), n=1000, d=5, trials=1
     )
     for tuning in ("practical", "theory"):
-        here = replace(scenario, tuning=tuning)
-        for refused in measured_refusals(run(here).outcomes):
+        refusing = replace(scenario, tuning=tuning)
+        for refused in measured_refusals(run(refusing).outcomes):
             if not refused.changes:
                 continue
-            there = changed(here, refused).validate()
+            way_out = changed(refusing, refused).validate()
             for _ in range(3):  # one reason may stand behind another
-                point = replace(there, axis=None, grid=())
-                left = [m for m in refused.methods if m in there.methods and refusal(point, m)]
+                point = replace(way_out, axis=None, grid=())
+                left = [m for m in refused.methods if m in way_out.methods and refusal(point, m)]
                 if not left:
                     break
-                outcomes = run(replace(there, methods=tuple(left))).outcomes
-                (again, *_) = measured_refusals(outcomes)
-                assert again.reason != refused.reason
-                there = changed(replace(there, methods=tuple(left)), again).validate()
+                outcomes = run(replace(way_out, methods=tuple(left))).outcomes
+                (next_refusal, *_) = measured_refusals(outcomes)
+                assert next_refusal.reason != refused.reason
+                way_out = changed(replace(way_out, methods=tuple(left)), next_refusal).validate()
             else:
                 pytest.fail(f"{refused.names} cannot run on {problem} after three changes")
 
 
 def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> None:
     page = open_page(d="5", offset="0.5", diameter="10", margin="1", seed="4")
-    before = chosen(page)
+    old_scenario = chosen(page)
     page.get_by_key("field_problem").set_value("logistic")
     page.run()
     assert is_stale(page)
     assert set(chosen(page).methods) == set(default_methods("logistic"))
-    assert replace(chosen(page), problem="mean", methods=before.methods) == before
+    assert replace(chosen(page), problem="mean", methods=old_scenario.methods) == old_scenario
     press(page, "Run")
     assert result(page).complete and not is_stale(page)
     page.get_by_key("field_methods").set_value(["sco.clipped"])
@@ -126,15 +126,15 @@ def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> 
     page.get_by_key("field_problem").set_value("mean")
     page.run()
     assert set(chosen(page).methods) == set(default_methods("mean"))
-    assert replace(chosen(page), methods=before.methods) == before
+    assert replace(chosen(page), methods=old_scenario.methods) == old_scenario
 
 
 def test_methods_of_the_other_kind_are_not_offered() -> None:
     page = open_page(problem="huber", trials="1", grid="500")
     press(page, next(b.label for b in page.button if b.key == "methods_more"))
-    names = short_names(known := methods_for("huber", "item"))
+    names = short_names(item_methods := methods_for("huber", "item"))
     offered = [text.split(" ", 1)[1] for text in page.get_by_key("field_methods").options]
-    assert offered == [names[m] for m in known]
+    assert offered == [names[m] for m in item_methods]
 
 
 def test_controls_speak_of_features_and_of_the_parameter_where_it_is_one() -> None:
@@ -161,9 +161,9 @@ def test_a_link_restores_an_optimisation_scenario() -> None:
     }
     page = open_page(**query)
     assert not page.warning
-    again = open_page(**dict(page.query_params.items()))
-    assert chosen(again) == chosen(page) == result(again).scenario
-    assert again.session_state["show"] == ["rates"]
+    reopened = open_page(**dict(page.query_params.items()))
+    assert chosen(reopened) == chosen(page) == result(reopened).scenario
+    assert reopened.session_state["show"] == ["rates"]
     assert (chosen(page).problem, chosen(page).rho) == ("absolute", 0.5)
 
 
@@ -209,9 +209,9 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     problem: str, law: str, name: str
 ) -> None:
     page = open_page(problem=problem, trials="2", grid="500,2000", against="hardest")
-    beside = result(page).beside
-    assert beside is not None and beside.complete
-    assert (beside.scenario.problem, beside.scenario.distribution) == (problem, law)
+    second_result = result(page).beside
+    assert second_result is not None and second_result.complete
+    assert (second_result.scenario.problem, second_result.scenario.distribution) == (problem, law)
     assert "on the hardest data known" in headline(page)
     words = " ".join(annotations(figure(page)))
     assert f"The hardest data known: {name}" in words
@@ -231,27 +231,27 @@ def refused_by(scenario: Scenario, method: str) -> Refusal:
 
 def test_an_optimiser_that_cannot_run_says_why_and_runs_after_its_change() -> None:
     page = open_page(problem="hinge", methods="sco.clipped,sco.phased-sgd", trials="1", grid="500")
-    (told,) = [info.value for info in page.info]
-    assert told.startswith("**Phased SGD**: ") and "kinks" in told
+    (remark,) = [info.value for info in page.info]
+    assert remark.startswith("**Phased SGD**: ") and "kinks" in remark
     (phased,) = measured_refusals(result(page).outcomes)
-    after = changed(result(page).scenario, phased)
-    assert "sco.clipped" in after.methods and not refusal(after, after.methods[-1])
+    way_out = changed(result(page).scenario, phased)
+    assert "sco.clipped" in way_out.methods and not refusal(way_out, way_out.methods[-1])
 
 
 def test_a_refusal_is_told_with_the_names_and_letters_of_the_screen() -> None:
     page = open_page(methods="mean.sample,mean.cwme-cdp", delta="0", trials="1", grid="500")
-    (told,) = [info.value for info in page.info]
-    assert "δ = 10⁻⁶" in told
-    assert not [word for word in ("delta", "1e-06", *METHOD_SLUGS) if word in told]
+    (remark,) = [info.value for info in page.info]
+    assert "δ = 10⁻⁶" in remark
+    assert not [word for word in ("delta", "1e-06", *METHOD_SLUGS) if word in remark]
 
 
 def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp() -> None:
-    least = replace(QUADRATIC, problem="least-squares")
-    after = changed(least, refused_by(least, "sco.noisy-gd")).validate()
-    assert after.problem == "logistic" and set(QUADRATIC.methods) <= set(after.methods)
+    least_squares = replace(QUADRATIC, problem="least-squares")
+    way_out = changed(least_squares, refused_by(least_squares, "sco.noisy-gd")).validate()
+    assert way_out.problem == "logistic" and set(QUADRATIC.methods) <= set(way_out.methods)
     zcdp = replace(QUADRATIC, epsilon=None, delta=None, rho=0.5)
-    after = changed(zcdp, refused_by(zcdp, "sco.objective-perturbation")).validate()
-    assert not refusal(replace(after, axis=None, grid=()), "sco.objective-perturbation")
+    way_out = changed(zcdp, refused_by(zcdp, "sco.objective-perturbation")).validate()
+    assert not refusal(replace(way_out, axis=None, grid=()), "sco.objective-perturbation")
 
 
 def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
@@ -285,14 +285,14 @@ def test_bounds_are_chosen_by_their_cards() -> None:
             for name in (f"fano-{body}-cdp", f"two-sided-{body}-cdp", f"approx-{body}")
         ),
     }
-    two = replace(logistic, methods=("sco.clipped", "sco.cwme"))
-    assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ("rates",)))
+    pair = replace(logistic, methods=("sco.clipped", "sco.cwme"))
+    assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(pair, ("rates",)))
     # On a strongly convex loss those of its own, smaller class.
     assert all(c.loss_class.strongly_convex for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
-        own = problem_card(problem).loss_class
+        loss_class = problem_card(problem).loss_class
         assert lower_cards(problem)
-        assert all(c.applies_to(own) for c in lower_cards(problem))
+        assert all(c.applies_to(loss_class) for c in lower_cards(problem))
         assert all(c.quantity == words_for(problem).quantity for c in lower_cards(problem))
         assert reference_method(default_methods(problem))
 
@@ -314,7 +314,7 @@ def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.Monk
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
         assert result(page).complete and not page.exception
-        assert "non-private risk minimiser (" in below(page)
+        assert "non-private risk minimiser (" in line_below(page)
     finally:
         lower_cards.cache_clear()
 

@@ -31,9 +31,9 @@ from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, chosen, figure, ladder, open_page, trace_names
 
-NAMED = "upper.mean.clipped-paper"  # a row of no view, and far above the measured errors
-NAME = class_name(evaluations(Scenario(methods=("mean.clipped",)), (NAMED,)))
-BOTH = {"methods": "mean.sample,mean.clipped", "trials": "2"}
+NAMED_BOUND = "upper.mean.clipped-paper"  # a row of no view, and far above the measured errors
+NAME = class_name(evaluations(Scenario(methods=("mean.clipped",)), (NAMED_BOUND,)))
+TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
 
 def line_of(page: AppTest, name: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def line_of(page: AppTest, name: str) -> dict[str, Any]:
 
 
 def test_a_formula_of_the_address_is_a_line_with_its_values() -> None:
-    page = open_page(formula="sqrt(d/n) + d/(n*sqrt(ρ))", **BOTH)
+    page = open_page(formula="sqrt(d/n) + d/(n*sqrt(ρ))", **TWO_METHODS)
     formula = parse_formula("sqrt(d/n) + d/(n*sqrt(rho))")
     points = [point for _, point in chosen(page).points()]
     expected = [formula.value(letters_of(p)) for p in points]
@@ -61,8 +61,8 @@ def test_rho_is_what_epsilon_and_delta_leave_to_noise_and_lacking_letters_are_no
 
 
 def test_a_bound_of_the_address_is_drawn_whatever_the_views() -> None:
-    page = open_page(bound=NAMED, show="none", **BOTH)
-    values = [e.value for e in evaluations(chosen(page), (NAMED,))]
+    page = open_page(bound=NAMED_BOUND, show="none", **TWO_METHODS)
+    values = [e.value for e in evaluations(chosen(page), (NAMED_BOUND,))]
     assert line_of(page, NAME)["y"][1:-1] == pytest.approx(values)
     assert float(ladder(page)[NAME][0]) in [pytest.approx(v, rel=0.05) for v in values]
     checked(page.selectbox(key="bound_typed").set_value("").run())
@@ -70,7 +70,7 @@ def test_a_bound_of_the_address_is_drawn_whatever_the_views() -> None:
 
 
 def test_what_is_typed_is_drawn_or_refused_in_a_sentence() -> None:
-    page = open_page(**BOTH)
+    page = open_page(**TWO_METHODS)
     typed = page.text_input(key="formula_typed")
     checked(typed.set_value("__import__('os')").run())
     assert "formula must be made of" in " ".join(e.value for e in page.error)
@@ -82,11 +82,13 @@ def test_what_is_typed_is_drawn_or_refused_in_a_sentence() -> None:
 
 
 def test_several_formulas_are_lines_of_their_own_and_rows_among_the_slopes() -> None:
-    page = open_page(formula="1/sqrt(n); D*d/n; n^(-1+1/p)", grid="500,1000,2000", axis="n", **BOTH)
-    drawn = {t.get("name"): t for t in figure(page)["data"]}
+    page = open_page(
+        formula="1/sqrt(n); D*d/n; n^(-1+1/p)", grid="500,1000,2000", axis="n", **TWO_METHODS
+    )
+    traces = {t.get("name"): t for t in figure(page)["data"]}
     names = [f"Your formula {i}" for i in (1, 2, 3)]
-    assert set(names) <= set(drawn)
-    assert len({drawn[name]["line"]["dash"] for name in names}) == 3
+    assert set(names) <= set(traces)
+    assert len({traces[name]["line"]["dash"] for name in names}) == 3
     (table,) = [table.value for table in page.table]
     rows = dict(zip(table["Estimator"], table["Fitted"], strict=True))
     p = chosen(page).p
@@ -94,7 +96,7 @@ def test_several_formulas_are_lines_of_their_own_and_rows_among_the_slopes() -> 
         names, ("1/sqrt(n)", "D*d/n", "n^(-1+1/p)"), (-0.5, -1.0, -1 + 1 / p), strict=True
     ):
         assert rows[f"{name}: `{text}`"] == signed(slope)
-    refused = open_page(formula="; ".join(["1/n"] * 5), **BOTH)
+    refused = open_page(formula="; ".join(["1/n"] * 5), **TWO_METHODS)
     assert "at most 4, separated by ;, got formula=5 of them" in refused.warning[0].value
 
 
@@ -102,40 +104,40 @@ def test_sizes_of_the_set_and_constants_of_the_loss_are_letters() -> None:
     lasso = Scenario(
         problem="logistic", methods=(), distribution="hypercube", geometry="l1", d=50, diameter=6.0
     )
-    at = letters_of(lasso)
-    assert at["D"] == 6.0 and at["L"] == lasso.setting.constants.lipschitz > 0
-    assert at["width"] == lasso.setting.body.gaussian_width().upper
-    assert at["width"] == pytest.approx(3 * largest_absolute_mean(50))
-    assert at["q"] == lasso.setting.exponent and at["kappa"] != at["kappa"]
+    letters = letters_of(lasso)
+    assert letters["D"] == 6.0 and letters["L"] == lasso.setting.constants.lipschitz > 0
+    assert letters["width"] == lasso.setting.body.gaussian_width().upper
+    assert letters["width"] == pytest.approx(3 * largest_absolute_mean(50))
+    assert letters["q"] == lasso.setting.exponent and letters["kappa"] != letters["kappa"]
     assert letters_of(Scenario(geometry="lq", q=1.3, methods=()))["q"] == 1.3
     assert letters_of(Scenario(problem="quadratic", methods=()))["kappa"] == 1.0
     heavy = Scenario(problem="least-squares", methods=(), axis="n", grid=(100, 200))
     with pytest.raises(InvalidInput, match="what this scenario has, which is not L, got"):
         check_drawable(heavy, parse_formula("L*D/sqrt(n)"))
-    for text, value in (("L*D", at["L"] * 6), ("κ*q*width", math.nan)):
-        number = parse_formula(text).value(at)
+    for text, value in (("L*D", letters["L"] * 6), ("κ*q*width", math.nan)):
+        number = parse_formula(text).value(letters)
         assert number == pytest.approx(value, nan_ok=True)
 
 
 def test_an_error_about_a_formula_shows_every_sign() -> None:
     """Signs of a formula are not those of Markdown."""
-    page = open_page(**BOTH)
+    page = open_page(**TWO_METHODS)
     checked(page.text_input(key="formula_typed").set_value("2*n*d*_x_").run())
-    (said,) = [e.value for e in page.error if "formula must be" in e.value]
-    assert r"+ - \* / ^" in said or r"\*" in said
-    assert not re.search(r"(?<!\\)[*_]", said)
-    address = open_page(formula="2*n*d*_x_", **BOTH).warning[0].value
+    (complaint,) = [e.value for e in page.error if "formula must be" in e.value]
+    assert r"+ - \* / ^" in complaint or r"\*" in complaint
+    assert not re.search(r"(?<!\\)[*_]", complaint)
+    address = open_page(formula="2*n*d*_x_", **TWO_METHODS).warning[0].value
     assert not re.search(r"(?<!\\)[*_]", address)
 
 
 def test_a_formula_that_cannot_be_read_is_said_and_left_out() -> None:
-    page = open_page(formula="n.real", **BOTH)
+    page = open_page(formula="n.real", **TWO_METHODS)
     assert "formula must be" in " ".join(w.value for w in page.warning)
     assert "Your formula" not in trace_names(figure(page))
 
 
 def test_a_bound_of_something_else_is_not_drawn() -> None:
-    page = open_page(bound="upper.sco.clipped", **BOTH)
+    page = open_page(bound="upper.sco.clipped", **TWO_METHODS)
     assert short_name(bound("upper.sco.clipped").card) not in trace_names(figure(page))
     assert page.selectbox(key="bound_typed").value == ""
 
@@ -145,32 +147,32 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
         methods=("mean.sample", "mean.clipped"), axis="n", grid=(500, 5000), trials=2
     )
     result = Result(scenario=scenario, outcomes=list(study(scenario)))
-    asked = View(show=",".join(VIEWS), bound=NAMED, formula="1/sqrt(n)", card="proof")
-    drawn = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], asked)
-    (panel,) = drawn.panels
+    view = View(show=",".join(VIEWS), bound=NAMED_BOUND, formula="1/sqrt(n)", card="proof")
+    page_figure = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], view)
+    (panel,) = page_figure.panels
     lines = {line.name: (line.key,) for line in panel.lines if line.key in BOUND_SLUGS}
     cells = json.loads(
-        run_notebook([part.scenario for part in result.parts], lines, asked.formulas)
+        run_notebook([part.scenario for part in result.parts], lines, view.formulas)
     )["cells"]
     names: dict[str, Any] = {}
     with redirect_stdout(io.StringIO()):
         for cell in cells:
             if cell["cell_type"] == "code":
                 exec("".join(cell["source"]), names)
-    there = {trace.name: list(trace.y) for trace in names["figure"].data}
-    shown = {line.name: list(line.y) for line in panel.lines if line.opacity == 1}
-    assert {NAME, "CDP Fano", "Your formula", "answer without data"} <= set(shown)
-    there["Your formula"] = there.pop("1/sqrt(n)")
-    there["answer without data"] = there.pop("Answer without data")
+    notebook_lines = {trace.name: list(trace.y) for trace in names["figure"].data}
+    page_lines = {line.name: list(line.y) for line in panel.lines if line.opacity == 1}
+    assert {NAME, "CDP Fano", "Your formula", "answer without data"} <= set(page_lines)
+    notebook_lines["Your formula"] = notebook_lines.pop("1/sqrt(n)")
+    notebook_lines["answer without data"] = notebook_lines.pop("Answer without data")
     for m in scenario.methods:
-        there[short_names(scenario.methods)[m]] = there.pop(method_card(m).name)
-    assert {name for name, y in there.items() if y} == set(shown)
-    for name, y in shown.items():
-        assert there[name] == pytest.approx(y), name
+        notebook_lines[short_names(scenario.methods)[m]] = notebook_lines.pop(method_card(m).name)
+    assert {name for name, y in notebook_lines.items() if y} == set(page_lines)
+    for name, y in page_lines.items():
+        assert notebook_lines[name] == pytest.approx(y), name
 
 
 def test_the_menu_of_bounds_follows_the_way_back() -> None:
-    page = open_page(**BOTH)
+    page = open_page(**TWO_METHODS)
     checked(page.text_input(key="formula_typed").set_value("d/n").run())
     checked(page.selectbox(key="bound_typed").select_index(1).run())
     assert "formula" in page.query_params and "bound" in page.query_params

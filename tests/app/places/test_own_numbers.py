@@ -58,9 +58,9 @@ def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimens
     matching = fitting([fit], Scenario())
     assert (matching.distribution, matching.n, matching.d) == ("skewed-pareto", 5000, 1)
     assert 2 <= matching.p <= fit.index - matching.margin
-    said = in_words([fit], ["x"], matching, [1.234])
-    assert f"{fit.index:.2g}" in said and "4,800 numbers" in said and "1.23 in your" in said
-    assert "95 %" not in said and "interval" not in said and "d = 1" in said
+    text = in_words([fit], ["x"], matching, [1.234])
+    assert f"{fit.index:.2g}" in text and "4,800 numbers" in text and "1.23 in your" in text
+    assert "95 %" not in text and "interval" not in text and "d = 1" in text
     matching.validate(DASHBOARD)
 
 
@@ -92,11 +92,11 @@ def test_numbers_whose_mean_may_not_exist_are_told_that_no_bound_covers_them() -
 def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_little() -> None:
     light = tail(np.random.default_rng(1).standard_normal(20_000))
     matching = fitting([light], Scenario())
-    said = in_words([light], ["x"], matching, [1.0])
-    assert "light tail" in said and "Student" not in said and matching.distribution == "gaussian"
-    few = tail(np.random.default_rng(3).standard_normal(150))
-    assert few.kind == "unclear" and fitting([few], Scenario()).p == 2
-    assert "too few to tell" in in_words([few], ["x"], fitting([few], Scenario()), [1.0])
+    text = in_words([light], ["x"], matching, [1.0])
+    assert "light tail" in text and "Student" not in text and matching.distribution == "gaussian"
+    unclear = tail(np.random.default_rng(3).standard_normal(150))
+    assert unclear.kind == "unclear" and fitting([unclear], Scenario()).p == 2
+    assert "too few to tell" in in_words([unclear], ["x"], fitting([unclear], Scenario()), [1.0])
 
 
 def test_the_plot_draws_the_index_over_the_threshold() -> None:
@@ -122,12 +122,12 @@ def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:
 def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why() -> None:
     values = 1000 + pareto(3)
     page = with_file(as_csv(values))
-    said = words_of(page)
+    text = words_of(page)
     assert re.search(
-        r"\*\*Clip at R = [\d.]+\*\*, which keeps [\d,.]+ to [\d,.]+, because at p", said
+        r"\*\*Clip at R = [\d.]+\*\*, which keeps [\d,.]+ to [\d,.]+, because at p", text
     )
-    assert "noise of standard deviation" in said and "a bias of at most" in said
-    assert "the answers are not private" in said and RELEASED not in page.session_state
+    assert "noise of standard deviation" in text and "a bias of at most" in text
+    assert "the answers are not private" in text and RELEASED not in page.session_state
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
     page = checked(button.click().run())
     (table,) = [frame.value for frame in page.dataframe]
@@ -136,14 +136,14 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
         assert float(released.replace(",", "")) == pytest.approx(values.mean(), abs=1)
     assert set(table["Spends"]) == {"not private", "(1, 10⁻⁶)-DP"}
     assert "their budgets add up" in words_of(page)
-    first = page.session_state[RELEASED][1][1].values
+    first_values = page.session_state[RELEASED][1][1].values
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
-    again = checked(button.click().run())
-    assert again.session_state[RELEASED][1][1].values != first  # no seed is kept
-    (guess,) = [n for n in again.number_input if n.label == "A guess of the mean"]
+    rerun = checked(button.click().run())
+    assert rerun.session_state[RELEASED][1][1].values != first_values  # no seed is kept
+    (guess,) = [n for n in rerun.number_input if n.label == "A guess of the mean"]
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
-    moved = checked(guess.set_value(990.0).run())
-    assert not moved.dataframe  # what was released is of other public values
+    with_guess = checked(guess.set_value(990.0).run())
+    assert not with_guess.dataframe  # what was released is of other public values
 
 
 @pytest.mark.parametrize(("middle", "spread"), [(1e6, 1.0), (1.7e12, 1000.0), (1e-7, 1e-13)])
@@ -170,8 +170,8 @@ def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float)
     for label in ("The mean is at most this far off", "Unit"):
         (field,) = [n for n in page.number_input if n.label == label]
         usual = field.value
-        said = words_of(checked(field.set_value(value).run()))
-        assert f'"{label}"' in said and "diameter must" not in said and "within" not in said
+        text = words_of(checked(field.set_value(value).run()))
+        assert f'"{label}"' in text and "diameter must" not in text and "within" not in text
         (field,) = [n for n in page.number_input if n.label == label]
         page = checked(field.set_value(usual).run())
         assert not page.error
@@ -205,10 +205,10 @@ def with_two_columns(*names: str) -> AppTest:
 
 def test_several_columns_are_records_of_that_dimension() -> None:
     page = with_two_columns("size_1", "pay")
-    said = words_of(page)
+    text = words_of(page)
     assert (
         r"Columns: *size\_1* and *pay*, 4,784 rows used, 16 left out, for example 'n/a' in column "
-        "pay, line 12." in said
+        "pay, line 12." in text
     )
     (table,) = [frame.value for frame in page.dataframe]
     assert table["Column"].tolist() == ["size_1", "pay"]
@@ -216,10 +216,10 @@ def test_several_columns_are_records_of_that_dimension() -> None:
     assert table["Rows left out for it"].tolist() == [1, 15]
     values = np.array([r.split(",") for r in two_columns()[1:] if "n/a" not in r and r[-1] != ","])
     values = values.astype(float)
-    for mean, wanted in zip(table["Mean"], values.mean(axis=0)[::-1], strict=True):
-        assert float(mean.replace(",", "")) == pytest.approx(wanted, rel=1e-4)
-    assert re.search(r"4,784 rows with a \*\*tail index of about 2\.\d\*\*, that of \*pay\*", said)
-    assert "d = 2, n = 5,000" in said and "One unit of error here is about" in said
+    for mean, expected_mean in zip(table["Mean"], values.mean(axis=0)[::-1], strict=True):
+        assert float(mean.replace(",", "")) == pytest.approx(expected_mean, rel=1e-4)
+    assert re.search(r"4,784 rows with a \*\*tail index of about 2\.\d\*\*, that of \*pay\*", text)
+    assert "d = 2, n = 5,000" in text and "One unit of error here is about" in text
     assert len(page.number_input) == 6
     assert [field.label for field in page.number_input][:3] == [
         r"A guess of the mean of size\_1",
@@ -233,19 +233,19 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
     for label, value in (("A guess of the mean of pay", 2.0), (r"Unit of size\_1", 2e4)):
         (field,) = [n for n in page.number_input if n.label == label]
         page = checked(field.set_value(value).run())
-    said = words_of(page)
-    assert re.search(r"\*\*Clip at R = [\d.]+ units\*\*, which is how far from the guesses", said)
+    text = words_of(page)
+    assert re.search(r"\*\*Clip at R = [\d.]+ units\*\*, which is how far from the guesses", text)
     assert re.search(
-        r"units in every column \([\d.]+ for \*pay\* and [\d.,]+ for \*size\\_1\*\)", said
+        r"units in every column \([\d.]+ for \*pay\* and [\d.,]+ for \*size\\_1\*\)", text
     )
-    assert "centred at its guess and divided by its unit" in said and "d = 2 dimensions" in said
+    assert "centred at its guess and divided by its unit" in text and "d = 2 dimensions" in text
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
     page = checked(button.click().run())
     (_, table) = [frame.value for frame in page.dataframe]
     assert len(table) >= 3 and table["Off their average by"].iloc[0] == "0 units"
-    for name, mean, near in (("pay", 1.67, 0.5), ("size_1", 1e6, 5e3)):
+    for name, mean, tolerance in (("pay", 1.67, 0.5), ("size_1", 1e6, 5e3)):
         for released in table[f"Released: {name}"]:
-            assert float(released.replace(",", "")) == pytest.approx(mean, abs=near)
+            assert float(released.replace(",", "")) == pytest.approx(mean, abs=tolerance)
     assert all(re.match(r"not private|\((1|0\.9\d+), 10⁻⁶\)-DP", one) for one in table["Spends"])
     (field,) = page.multiselect
     page = checked(field.set_value(["size_1", "pay"]).run())
@@ -276,13 +276,15 @@ def test_columns_with_light_tails_or_too_few_rows_are_said_to_have_them() -> Non
     matching = fitting(light, Scenario())
     assert (matching.d, matching.distribution) == (2, "gaussian")
     assert "**light tails** in every column" in in_words(light, ["a", "b"], matching, [1.0, 2.0])
-    few = [tail(np.random.default_rng(3).standard_normal(150)), tail(pareto(3, 150))]
-    matching = fitting(few, Scenario())
-    said = in_words(few, ["a", "b"], matching, [1.0, 2.0])
-    assert matching.p == 2 and "that of *b*" in said
-    assert "too few rows to tell for *a*, and p = 2" in said
-    twice = in_words(few[:1] * 2, ["a", "b"], fitting(few[:1] * 2, Scenario()), [1.0, 2.0])
-    assert "too few to tell for *a* and *b*" in twice
+    unclear = [tail(np.random.default_rng(3).standard_normal(150)), tail(pareto(3, 150))]
+    matching = fitting(unclear, Scenario())
+    text = in_words(unclear, ["a", "b"], matching, [1.0, 2.0])
+    assert matching.p == 2 and "that of *b*" in text
+    assert "too few rows to tell for *a*, and p = 2" in text
+    both_unclear = in_words(
+        unclear[:1] * 2, ["a", "b"], fitting(unclear[:1] * 2, Scenario()), [1.0, 2.0]
+    )
+    assert "too few to tell for *a* and *b*" in both_unclear
 
 
 def test_the_plot_draws_a_line_for_every_column() -> None:

@@ -33,8 +33,8 @@ from tests.app.pages import (
     texts,
 )
 
-TWO = {"methods": "mean.sample,mean.clipped", "trials": "3"}
-KEPT = replace(
+TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "3"}
+PINNED = replace(
     BASE,
     methods=("mean.sample", "mean.clipped"),
     epsilon=0.2,
@@ -44,9 +44,9 @@ KEPT = replace(
 
 
 def row(page: Any) -> str:
-    """Return what is said of the pinned run."""
-    (said,) = [c.value for c in page.caption if c.value.startswith("**Pinned")]
-    return str(said)
+    """Return the line about the pinned run."""
+    (caption,) = [c.value for c in page.caption if c.value.startswith("**Pinned")]
+    return str(caption)
 
 
 def lines(page: Any) -> dict[str, dict[str, Any]]:
@@ -64,8 +64,8 @@ def titles(page: Any) -> list[str]:
 
 
 def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() -> None:
-    page = open_page(**TWO, epsilon="0.2")
-    before = [o.error for o in result(page).outcomes]
+    page = open_page(**TWO_METHODS, epsilon="0.2")
+    old_errors = [o.error for o in result(page).outcomes]
     press(page, "Pin")
     assert not is_stale(page) and "Change a setting and run" in row(page)
     page.get_by_key("field_epsilon").set_value(2)
@@ -74,11 +74,11 @@ def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() ->
     press(page, "Run")
     run = result(page)
     assert not is_stale(page) and run.overlay is not None and run.complete
-    assert [o.error for o in run.overlay.outcomes] == before
-    assert [o.error for o in run.outcomes] != before
-    own, kept = (lines(page)[f"Simple clipping{end}"] for end in ("", ", pinned"))
-    assert own["line"]["dash"] == "solid" and kept["line"]["dash"] == "dash"
-    assert own["line"]["color"] == kept["line"]["color"]
+    assert [o.error for o in run.overlay.outcomes] == old_errors
+    assert [o.error for o in run.outcomes] != old_errors
+    new_line, pinned_line = (lines(page)[f"Simple clipping{end}"] for end in ("", ", pinned"))
+    assert new_line["line"]["dash"] == "solid" and pinned_line["line"]["dash"] == "dash"
+    assert new_line["line"]["color"] == pinned_line["line"]["color"]
     assert {"Simple clipping", "Simple clipping, pinned"} <= ladder(page).keys()
     press(page, "Unpin")
     assert not is_stale(page) and result(page).overlay is None
@@ -87,12 +87,12 @@ def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() ->
 
 
 def test_the_link_restores_the_pinned_run_and_the_present_one() -> None:
-    page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT))
+    page = open_page(**TWO_METHODS, epsilon="2", pin=pin_text(PINNED))
     run = result(page)
     assert not page.warning and run.complete and run.overlay is not None
-    assert run.overlay.scenario == KEPT and run.scenario.epsilon == 2
+    assert run.overlay.scenario == PINNED and run.scenario.epsilon == 2
     written = dict(page.query_params)
-    assert written["pin"] == pin_text(KEPT)
+    assert written["pin"] == pin_text(PINNED)
     copied = page.code[0].value.split("?")[1]
     assert dict(parse_qsl(copied)) == written
     assert chosen(page) == run.scenario
@@ -112,14 +112,14 @@ BAD = {
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:12])
 def test_a_bad_pin_costs_one_sentence_and_nothing_else(bad: str) -> None:
-    view, (said,) = STATE.from_query({"pin": bad})
+    view, (complaint,) = STATE.from_query({"pin": bad})
     assert view.pin == ""
-    assert said.startswith("pin holds no scenario that can be run. ") and BAD[bad] in said
-    assert len(said) < 400
+    assert complaint.startswith("pin holds no scenario that can be run. ") and BAD[bad] in complaint
+    assert len(complaint) < 400
 
 
 def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
-    page = open_page(**TWO, pin="n=abc")
+    page = open_page(**TWO_METHODS, pin="n=abc")
     (warning,) = page.warning
     assert "pin holds no scenario that can be run. n must be an integer" in warning.value
     assert result(page).complete and result(page).beside is None
@@ -127,21 +127,21 @@ def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
 
 
 def test_a_pin_and_a_set_stand_together() -> None:
-    page = open_page(**TWO, pin=pin_text(KEPT), against="l1")
-    beside, overlay = result(page).beside, result(page).overlay
-    assert beside is not None and beside.scenario.geometry == "l1"
-    assert overlay is not None and overlay.scenario == KEPT
+    page = open_page(**TWO_METHODS, pin=pin_text(PINNED), against="l1")
+    second_result, overlay = result(page).beside, result(page).overlay
+    assert second_result is not None and second_result.scenario.geometry == "l1"
+    assert overlay is not None and overlay.scenario == PINNED
 
 
 def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, kept = replace(KEPT, trials=50), replace(KEPT, trials=10)
+    present_run, pinned_run = replace(PINNED, trials=50), replace(PINNED, trials=10)
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
     # A machine so slow that either run is allowed, and both together are not.
-    slow = 1.05 * DASHBOARD.seconds / (cost(now).seconds + cost(kept).seconds)
+    slow = 1.05 * DASHBOARD.seconds / (cost(present_run).seconds + cost(pinned_run).seconds)
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: slow)
-    query = TWO | {"epsilon": "0.2", "trials": "50"}
+    query = TWO_METHODS | {"epsilon": "0.2", "trials": "50"}
     assert not open_page(**query).error
-    page = open_page(**query, pin=pin_text(kept))
+    page = open_page(**query, pin=pin_text(pinned_run))
     (error,) = page.error
     assert error.value.startswith("This run and the one beside it would take about 126 s")
     button = page.get_by_key("nearest")
@@ -162,7 +162,7 @@ def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_what_cannot_be_overlaid_has_the_second_panel(query: dict[str, str | None]) -> None:
-    page = open_page(**(TWO | query), pin=pin_text(KEPT))
+    page = open_page(**(TWO_METHODS | query), pin=pin_text(PINNED))
     assert "it has the second panel" in row(page)
     assert headline(page).endswith("in the pinned run") and result(page).complete
     assert len(titles(page)) == 2 and titles(page)[1].endswith("pinned</b>")
@@ -172,7 +172,7 @@ def test_what_cannot_be_overlaid_has_the_second_panel(query: dict[str, str | Non
 
 
 def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
-    page = open_page(**(TWO | {"trials": "4"}), seed="77")
+    page = open_page(**(TWO_METHODS | {"trials": "4"}), seed="77")
     page.get_by_key("field_trials").set_value(10)
     page.run()
     assert "24 runs" in status(page)  # 2 points, 2 estimators, 6 more trials
@@ -188,13 +188,13 @@ def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
 ) -> None:
     monkeypatch.setattr(visit, "DASHBOARD", replace(DASHBOARD, cells=20))
     for trials, panels in (("5", 2), ("6", 1)):
-        page = open_page(**TWO | {"trials": trials}, grid="500", against="hardest")
+        page = open_page(**TWO_METHODS | {"trials": trials}, grid="500", against="hardest")
         assert not page.error and len(result(page).parts) == panels
 
 
 def test_a_panel_alone_keeps_the_switch_that_brings_the_other_back() -> None:
     for panel in ("both", "first", "second"):
-        page = open_page(against="hardest", panel=panel, **TWO)
+        page = open_page(against="hardest", panel=panel, **TWO_METHODS)
         assert page.get_by_key("panel_typed").value == panel
     page.get_by_key("panel_typed").set_value("both")
     assert len(titles(page.run())) == 2
@@ -204,18 +204,18 @@ def test_the_switch_of_panels_says_what_is_drawn_after_a_change_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(visit, "DASHBOARD", replace(DASHBOARD, cells=20))
-    page = open_page(against="hardest", grid="500", **TWO | {"trials": "10"})
-    for trials, shown, panels in ((10, "first", 1), (5, "both", 2), (10, "first", 1)):
+    page = open_page(against="hardest", grid="500", **TWO_METHODS | {"trials": "10"})
+    for trials, panel_choice, panels in ((10, "first", 1), (5, "both", 2), (10, "first", 1)):
         page.get_by_key("field_trials").set_value(trials)
         page = page.run()
         if is_stale(page):
             press(page, "Run")
-        assert page.get_by_key("panel_typed").value == shown
+        assert page.get_by_key("panel_typed").value == panel_choice
         assert len(result(page).parts) == panels
 
 
 def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
-    page = open_page(**TWO | {"grid": "5000,10000"})
+    page = open_page(**TWO_METHODS | {"grid": "5000,10000"})
     page.get_by_key("field_d").set_value(1000)  # with which no point of the sweep fits
     page.run()
     (error,) = page.error
@@ -232,8 +232,8 @@ def test_a_pinned_scenario_survives_its_text() -> None:
     swept = Scenario(problem="quadratic", methods=("sco.erm",))
     for scenario in (
         BASE,
-        KEPT,
-        replace(KEPT, epsilon=None, delta=None, rho=0.5),
+        PINNED,
+        replace(PINNED, epsilon=None, delta=None, rho=0.5),
         replace(swept, geometry="lq", q=1.1, axis="q", grid=(1.0, 1.5)),
     ):
         text = checked_pin(pin_text(scenario))
@@ -242,17 +242,17 @@ def test_a_pinned_scenario_survives_its_text() -> None:
 
 
 def test_what_differs_is_said_in_words() -> None:
-    assert in_short(KEPT, KEPT) == ""
-    assert in_short(KEPT, replace(KEPT, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
-    fewer = replace(KEPT, methods=("mean.sample",))
-    assert in_short(KEPT, fewer) == "algorithms Sample mean, Simple clipping"
-    assert in_short(fewer, KEPT) == "algorithms Sample mean"
-    other = replace(KEPT, problem="quadratic", methods=("sco.erm",))
-    assert "problem Mean estimation" in in_short(KEPT, other)
-    assert "trials 10" in in_short(replace(KEPT, trials=10), KEPT)
-    swept = replace(KEPT, n=500)
-    assert differences(KEPT, swept) == ()  # n is on the axis
-    assert overlays(KEPT, swept) and not overlays(KEPT, replace(KEPT, axis="d", grid=(5,)))
+    assert in_short(PINNED, PINNED) == ""
+    assert in_short(PINNED, replace(PINNED, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
+    fewer = replace(PINNED, methods=("mean.sample",))
+    assert in_short(PINNED, fewer) == "algorithms Sample mean, Simple clipping"
+    assert in_short(fewer, PINNED) == "algorithms Sample mean"
+    regression = replace(PINNED, problem="quadratic", methods=("sco.erm",))
+    assert "problem Mean estimation" in in_short(PINNED, regression)
+    assert "trials 10" in in_short(replace(PINNED, trials=10), PINNED)
+    swept = replace(PINNED, n=500)
+    assert differences(PINNED, swept) == ()  # n is on the axis
+    assert overlays(PINNED, swept) and not overlays(PINNED, replace(PINNED, axis="d", grid=(5,)))
 
 
 # -- where curves come from -------------------------------------------------------------------
@@ -260,17 +260,19 @@ def test_what_differs_is_said_in_words() -> None:
 
 def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
-    said = texts(page)
+    page_text = texts(page)
     areas = {"promise for all data", "proven limit"}  # edges are bounds with names
-    drawn = {t["name"] for t in figure(page)["data"] if t.get("name")}
-    proven = drawn - areas - lines(page).keys() - {"answer without data"}
+    curve_names = {t["name"] for t in figure(page)["data"] if t.get("name")}
+    proven = curve_names - areas - lines(page).keys() - {"answer without data"}
     floor, *_ = [e for _, e in region(chosen(page))]
     assert len(proven) > 4
     for name in (*proven, floor.bound.card.name):
-        assert re.search(rf"\*\*{re.escape(name)}\*\* is .* here \(.{{4,}}, .{{4,}}\)", said), name
+        assert re.search(
+            rf"\*\*{re.escape(name)}\*\* is .* here \(.{{4,}}, .{{4,}}\)", page_text
+        ), name
     cards = [method_card(m) for m in chosen(page).methods]
-    assert all(f"**{c.name}**: {c.paper}, {c.statement}" in said for c in cards)
-    assert all(f"**{c.paper.key}**: " in said for c in (*cards, floor.bound.card))
+    assert all(f"**{c.name}**: {c.paper}, {c.statement}" in page_text for c in cards)
+    assert all(f"**{c.paper.key}**: " in page_text for c in (*cards, floor.bound.card))
     bib = next(c.value for c in page.code if "@" in c.value)
     assert bib.count("@") == bib.count("  title = ") >= 2
     assert "  author = {Gautam Kamath and Xingtu Liu and Huanyu Zhang},\n" in bib
@@ -278,5 +280,5 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
 
 
 def test_a_formula_stands_with_its_value() -> None:
-    page = open_page(**TWO)
+    page = open_page(**TWO_METHODS)
     assert "**CDP Fano** is **0." in texts(page) and "$\\displaystyle \\max_q" in texts(page)

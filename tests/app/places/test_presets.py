@@ -57,7 +57,9 @@ LONG = (
     "Where is the mean?",
     "The hard convex loss",
 )
-RAN: dict[str, Result] = {}  # results of the presets, by name: what they show need not be run again
+RESULTS: dict[
+    str, Result
+] = {}  # results of the presets, by name: what they show need not be run again
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ RAN: dict[str, Result] = {}  # results of the presets, by name: what they show n
 )
 def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     page = start_preset(open_page(), preset.name)
-    RAN[preset.name] = result(page)
+    RESULTS[preset.name] = result(page)
     assert chosen(page) == result(page).scenario == preset.scenario
     assert result(page).complete and re.match(r"Measured in [\d,]+ runs", status(page))
     assert not is_stale(page)
@@ -76,20 +78,22 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
         for method in preset.scenario.methods
         if all(o.not_applicable for p in run.parts for o in p.outcomes if o.method == method)
     }
-    drawn, names = trace_names(figure(page)), short_names(preset.scenario.methods)
+    line_names, names = trace_names(figure(page)), short_names(preset.scenario.methods)
     if preset.open == "light":
         assert headline(page).endswith("More records cure it at p = 10, not at p = 2.")
-        assert not set(names.values()) & set(drawn)
+        assert not set(names.values()) & set(line_names)
         return
     if not preset.open:  # the best private line and its reference; the others by a question
-        rest = set(names.values()) - set(drawn)
+        rest = set(names.values()) - set(line_names)
         assert len(rest) == len(names) - 2 and rest <= set(ladder(page))
     for slug in preset.scenario.methods if preset.open else ():
-        gone = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
-        assert (names[slug] in drawn) == (not gone)
+        is_absent = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
+        assert (names[slug] in line_names) == (not is_absent)
         lines = [t for t in figure(page)["data"] if t.get("name") == names[slug]]
         hues = {t["line"]["color"] for t in lines if t.get("line", {}).get("width")}
-        assert gone or hues <= set(colour_of(slug)), "a line without its colour has no name either"
+        assert is_absent or hues <= set(colour_of(slug)), (
+            "a line without its colour has no name either"
+        )
     assert (run.beside is None) == (preset.against == NO_SET)
     assert f"**What to notice**\n{preset.look_for}" in texts(page)
     expect_one_number(page, preset)
@@ -101,7 +105,7 @@ def is_hardest(preset: Preset) -> bool:
 
 
 def expect_one_number(page: AppTest, preset: Preset) -> None:
-    """Headline, ladder, figure and table tell one number at the chosen point, in both panels."""
+    """Expect the same number at the chosen point in headline, ladder, figure and table."""
     run = result(page)
     roles: list[Role] = ["own", "tail" if preset.against == TAIL else "hardest"]
     if preset.against not in (TAIL, "hardest"):
@@ -114,40 +118,42 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
         for part, role in zip(parts, roles, strict=False)
     ]
     assert headline(page) == answer(studies).plain.replace("\xa0", " ")
-    drawn = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
-    for i, one in enumerate(studies):
-        slug, x = one.lead, chosen_point(one.scenario)
-        row = one.at(slug, x)
+    chart = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
+    for i, study_shown in enumerate(studies):
+        slug, x = study_shown.lead, chosen_point(study_shown.scenario)
+        row = study_shown.at(slug, x)
         assert row is not None
         value = row.mean
         if preset.measure == MEASURES[1]:
             assert row.price is not None
             value = row.price.value
-        name = short_names(one.scenario.methods)[slug]
-        (at,) = [
+        name = short_names(study_shown.scenario.methods)[slug]
+        (marked_values,) = [
             y
-            for t in drawn.data
+            for t in chart.data
             if t.name == name and t.error_y.array is not None and t.xaxis == ("x", "x2")[i]
             for a, y in zip(t.x, t.y, strict=True)
             if a == x
         ]
-        assert at == pytest.approx(value)
+        assert marked_values == pytest.approx(value)
         if preset.measure != MEASURES[1]:
             assert ladder(page)[name][i] == rounded(value)
     table = next(d.value for d in page.dataframe if "Trials" in d.value)
-    here = table[table[SYMBOL[str(preset.scenario.axis)]] == chosen_point(preset.scenario)]
+    rows_at_point = table[table[SYMBOL[str(preset.scenario.axis)]] == chosen_point(preset.scenario)]
     mean = next(c for c in table.columns if c.startswith("Mean"))
     method = method_card(studies[0].lead).name
-    shown = here.set_index(table.columns[0])[mean][method]
+    value_in_table = rows_at_point.set_index(table.columns[0])[mean][method]
     row = studies[0].at(studies[0].lead, chosen_point(preset.scenario))
-    assert row is not None and shown == pytest.approx(row.mean, rel=1e-6)
+    assert row is not None and value_in_table == pytest.approx(row.mean, rel=1e-6)
 
 
 def means(preset_name: str) -> dict[str, list[float]]:
     preset = next(p for p in PRESETS if p.name == preset_name)
-    ran = RAN.get(preset.name)  # a page that is not opened here is opened in `make test-slow`
-    assert ran is None or ran.scenario == preset.scenario
-    table = summary(frame(list(study(preset.scenario)) if ran is None else ran.outcomes))
+    stored = RESULTS.get(
+        preset.name
+    )  # a page that is not opened here is opened in `make test-slow`
+    assert stored is None or stored.scenario == preset.scenario
+    table = summary(frame(list(study(preset.scenario)) if stored is None else stored.outcomes))
     return {m: list(g.sort_values("x")["mean_error"]) for m, g in table.groupby("method")}
 
 
@@ -328,14 +334,14 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
             # Gaussian noise gives way to Laplace noise under pure privacy, never the budget.
             large = Scenario(n=1_000_000, delta=0.0, axis=None, grid=())
             pure = notion != "pure" or refusal(large, slug) is None
-            there = slug if pure else "mean.cwme-pure"
-            assert short_names((there,))[there] in trace_names(figure(page))
+            way_out = slug if pure else "mean.cwme-pure"
+            assert short_names((way_out,))[way_out] in trace_names(figure(page))
         private = method_card(slug).privacy != "none"
-        alone = tuple(words.capitalize() for _, words in IGNORING.values())
-        alone += ("No chosen private algorithm beats ignoring the data",)
-        assert headline(page).startswith(("Error ", *alone)) == private
-        here = [o.error for o in result(page).outcomes if o.x == 5000]
-        assert not private or tuning == "theory" or sum(here) / len(here) < 1
+        ignoring = tuple(words.capitalize() for _, words in IGNORING.values())
+        ignoring += ("No chosen private algorithm beats ignoring the data",)
+        assert headline(page).startswith(("Error ", *ignoring)) == private
+        errors = [o.error for o in result(page).outcomes if o.x == 5000]
+        assert not private or tuning == "theory" or sum(errors) / len(errors) < 1
 
 
 def test_one_reason_for_several_estimators_is_said_once() -> None:

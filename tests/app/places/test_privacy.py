@@ -57,7 +57,7 @@ from dpsco_core.explain.recipe.ledgers import account
 from dpsco_core.privacy.budget import gaussian_epsilon
 from dpsco_core.scenario import Scenario
 from tests.app import pages
-from tests.app.pages import below, headline, press
+from tests.app.pages import headline, line_below, press
 from tests.app.places.test_one_run import open_at
 
 RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0)
@@ -69,7 +69,7 @@ def open_privacy(**query: str) -> Any:
 
 def texts(page: Any) -> str:
     """Return what the page says, its head first."""
-    return f"{headline(page)}\n{below(page)}\n{pages.texts(page)}"
+    return f"{headline(page)}\n{line_below(page)}\n{pages.texts(page)}"
 
 
 def alts(page: Any) -> list[str]:
@@ -86,13 +86,13 @@ def line(figure: Figure, key: str) -> Line:
 
 def test_the_conversions_are_drawn_as_they_are() -> None:
     curves, converted = epsilon_curves(1e-6), conversions(Point(kind="approx"))
-    drawn = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
+    points = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
     lines = {name: (curves.rho, getattr(curves, key)) for key, name in CONVERSION_NAMES.items()}
-    figure = compared_figure(lines, drawn, ("ρ", "ε"), "", told="ρ", across=True)
+    figure = compared_figure(lines, points, ("ρ", "ε"), "", column="ρ", shows_x=True)
     for key, name in CONVERSION_NAMES.items():
         assert line(figure, name).y == pytest.approx(getattr(curves, key))
         mark = line(figure, f"{name} here")
-        assert [(mark.x[0], mark.y[0])] == [drawn[name]] and mark.symbol
+        assert [(mark.x[0], mark.y[0])] == [points[name]] and mark.symbol
     assert [row.values for row in figure.ladder.rows] == [[f"{c.rho:.3g}"] for c in converted]
     table = numbers_of(figure)
     assert list(table.columns) == ["ρ", *CONVERSION_NAMES.values()]
@@ -105,8 +105,8 @@ def test_a_route_that_fails_is_not_drawn_there() -> None:
         name: ([float(n) for n, _ in rows], [routes[i].noise_multiplier for _, routes in rows])
         for i, name in enumerate(ROUTE_NAMES.values())
     }
-    at = {name: (10.0, values[0]) for name, (_, values) in lines.items()}
-    figure = compared_figure(lines, at, ("n", "noise"), "")
+    points = {name: (10.0, values[0]) for name, (_, values) in lines.items()}
+    figure = compared_figure(lines, points, ("n", "noise"), "")
     closed = line(figure, ROUTE_NAMES["closed"])
     assert math.isnan(closed.y[0])
     assert closed.y[1] == pytest.approx(rows[1][1][2].noise_multiplier)
@@ -120,21 +120,21 @@ def test_arguments_keep_clear_of_the_colours_of_the_parts_of_an_error() -> None:
 @pytest.mark.parametrize("fault", FAULTS[:3])
 def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
-    *_, last = run_audit(task)
-    figure = audit_figure(task, last, title_audit(last))
-    assert list(line(figure, "proven").y) == pytest.approx(last.best_so_far)
-    looks = [e.epsilon_lower_bound for e in last.evidence]
-    assert last.best_so_far == [max(looks[: i + 1]) for i in range(len(looks))]
+    *_, findings = run_audit(task)
+    figure = audit_figure(task, findings, title_audit(findings))
+    assert list(line(figure, "proven").y) == pytest.approx(findings.best_so_far)
+    looks = [e.epsilon_lower_bound for e in findings.evidence]
+    assert findings.best_so_far == [max(looks[: i + 1]) for i in range(len(looks))]
     (region,) = figure.panels[0].regions
-    assert set(region.lower) == {last.claimed_epsilon} and region.look == IMPOSSIBLE
-    caught = last.caught_at is not None
-    assert caught == (fault != "none") == ("Caught" in title_audit(last))
-    said = said_audit(task, last)
-    assert "5,000 runs at δ = 0.05; confidence 99.9 %" in said
-    assert (FAULT_NAMES[fault].lower() in said) == (fault != "none")
-    shown = samples(last)
-    drawn = line(samples_figure(shown, ""), "on the other")
-    assert list(drawn.y)[1:-2:2] == shown.neighbour_counts.tolist()
+    assert set(region.lower) == {findings.claimed_epsilon} and region.look == IMPOSSIBLE
+    caught = findings.caught_at is not None
+    assert caught == (fault != "none") == ("Caught" in title_audit(findings))
+    sentence = said_audit(task, findings)
+    assert "5,000 runs at δ = 0.05; confidence 99.9 %" in sentence
+    assert (FAULT_NAMES[fault].lower() in sentence) == (fault != "none")
+    drawn_samples = samples(findings)
+    outline_line = line(samples_figure(drawn_samples, ""), "on the other")
+    assert list(outline_line.y)[1:-2:2] == drawn_samples.neighbour_counts.tolist()
 
 
 def test_the_ledger_is_drawn_as_shares() -> None:
@@ -163,12 +163,12 @@ def test_the_first_figure_is_the_calculator() -> None:
     assert not page.warning and len(page.get("plotly_chart")) == 1
     assert alts(page) == [headline(page)]
     assert "the exact curve allows 1.6 times" in headline(page)
-    assert "4.225" in below(page)
+    assert "4.225" in line_below(page)
     assert set(QUESTIONS) == set(PARTS)
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "expected"),
     [
         ({"part": "compose", "rho": "0.001"}, "100 releases together cost ε = 1.99;"),
         ({"part": "compose"}, "ε = 13.5; adding their ε at δ/100 each would give 122"),
@@ -212,13 +212,13 @@ def test_the_first_figure_is_the_calculator() -> None:
         ),
     ],
 )
-def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
+def test_every_tool_says_its_result(query: dict[str, str], expected: str) -> None:
     page = open_privacy(**query)
-    assert shown in texts(page)
+    assert expected in texts(page)
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "expected"),
     [
         ({"part": "convert", "rho": "0.5"}, ["5.76", "5.22", "4.89"]),
         ({"part": "compose", "rho": "0.001"}, ["21.2", "17.1", "2.14", "1.99"]),
@@ -229,14 +229,14 @@ def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
     ],
 )
 def test_the_ladder_says_what_every_argument_proves_here(
-    query: dict[str, str], shown: list[str]
+    query: dict[str, str], expected: list[str]
 ) -> None:
     values = [row[0] for row in pages.ladder(open_privacy(**query)).values()]
-    assert values == shown
+    assert values == expected
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "expected"),
     [
         ({}, ("73.11 %", "far from certain", "δ = 10⁻⁶", "**0.4752**")),
         ({"epsilon": "0.1"}, ("52.5 %", "hardly better than tossing a coin")),
@@ -245,17 +245,22 @@ def test_the_ladder_says_what_every_argument_proves_here(
     ],
 )
 def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
-    query: dict[str, str], shown: tuple[str, ...]
+    query: dict[str, str], expected: tuple[str, ...]
 ) -> None:
     page = open_privacy(**query)
-    told = texts(page) + "".join(str(f.value.to_dict("list")) for f in page.dataframe)
-    for part in shown:
-        assert part in told
+    page_text = texts(page) + "".join(str(f.value.to_dict("list")) for f in page.dataframe)
+    for part in expected:
+        assert part in page_text
     assert ("the probability of revealing more" in texts(page)) == (query.get("delta") != "0")
 
 
 def test_powers_of_e_are_set_as_powers() -> None:
-    written = [*words.ABOUT.values(), words.WHY_DELTA, words.HOW_TO_READ, *users.LOOK_AT.values()]
+    written = [
+        *words.PART_TEXTS.values(),
+        words.WHY_DELTA,
+        words.HOW_TO_READ,
+        *users.LOOK_AT.values(),
+    ]
     assert sum(text.count(r"$e^\varepsilon$") for text in written) == 4
     assert not any("e^ε" in text for text in written)
 
@@ -267,8 +272,8 @@ def test_the_audit_of_the_page_is_that_of_its_command() -> None:
     (code,) = [c.value for c in page.code if c.value.startswith("dpsco audit")]
     assert "--rho" in code and "--at-delta 0.1" in code
     task = replace(View(part="audit", at=0.1), fault="printed-constant", audited="mean.smoothed")
-    *_, last = run_audit(task.audit())
-    assert said_audit(task.audit(), last) in texts(page)
+    *_, findings = run_audit(task.audit())
+    assert said_audit(task.audit(), findings) in texts(page)
     assert "1.78 times less private" in texts(page)
     assert gaussian_epsilon(task.audit().point.rho or 0, 0.1) == pytest.approx(1.0)
     assert main(code.split()[1:]) == 0
@@ -349,12 +354,12 @@ def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
 
 def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
     """The clip radius follows from p, the diameter and the set: all of them reach the ledger."""
-    mine = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
-    page = open_at("privacy", method="mean.clipped", **mine)  # what the page opens on
-    run = ledger_run(links.read(mine)[0], "mean.clipped")
+    query = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
+    page = open_at("privacy", method="mean.clipped", **query)  # what the page opens on
+    run = ledger_run(links.read(query)[0], "mean.clipped")
     assert said_ledger(account(run)) in texts(page)
-    other = ledger_run(links.read(mine | {"p": "2", "diameter": "4"})[0], "mean.clipped")
-    assert account(run).spendings != account(other).spendings
+    other_run = ledger_run(links.read(query | {"p": "2", "diameter": "4"})[0], "mean.clipped")
+    assert account(run).spendings != account(other_run).spendings
     assert list(page.selectbox(key=STATE.key("method")).options) == [
         method_card(m).name for m in ("mean.clipped", "mean.cwme-cdp")
     ]

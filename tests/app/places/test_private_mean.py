@@ -14,8 +14,8 @@ from tests.app.places.test_one_run import open_at
 def sent(app: Any) -> dict[str, Any]:
     """Return the sample that the browser draws from."""
     assert not app.exception
-    (made,) = (c for c in app.get("bidi_component") if "dpsco_touch_picture" in str(c.proto))
-    return dict(json.loads(made.proto.json)["samples"][0])
+    (component,) = (c for c in app.get("bidi_component") if "dpsco_touch_picture" in str(c.proto))
+    return dict(json.loads(component.proto.json)["samples"][0])
 
 
 def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_for_it() -> None:
@@ -24,9 +24,11 @@ def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_
         sample = sent(app)
         for name, value in query.items():
             assert sample[name] == float(value)
-        many = int(query["n"]) > SHOWN_RECORDS
+        has_many = int(query["n"]) > SHOWN_RECORDS
         assert len(sample["records"]) == min(int(query["n"]), SHOWN_RECORDS)
-        assert any("500 of the 12,345 records are drawn" in c.value for c in app.caption) == many
+        assert (
+            any("500 of the 12,345 records are drawn" in c.value for c in app.caption) == has_many
+        )
         assert any("not private itself" in c.value for c in app.main.caption)
     names = re.findall(r'<input[^>]* name="(\w+)"', text("picture.html"))
     assert names == ["radius", "distance"]

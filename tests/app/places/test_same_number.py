@@ -30,13 +30,20 @@ def test_explore_and_lower_bounds_agree_on_the_window_and_on_the_floor_of_the_da
     query = {"n": n, "d": "20", "p": "2", "axis": "n", "grid": f"1000,{n}", "methods": methods}
     query |= scenario | {"trials": "2"}
     explore = ladder(open_page(**query, against="hardest"))
-    at = {name: query[name] for name in ("n", "d", "p", *scenario)}
-    said = headline(open_at("lower_bounds", **at, problem="mean", distribution="student-t"))
-    floor, ceiling = map(float, re.findall(r"\d+\.\d+|\d+(?= is)", said))
-    both = explore["promise for all data"]  # once where both panels have the same
-    assert (both[0] or both[1]) == ranged(floor, ceiling)
+    query_here = {name: query[name] for name in ("n", "d", "p", *scenario)}
+    page_headline = headline(
+        open_at("lower_bounds", **query_here, problem="mean", distribution="student-t")
+    )
+    floor, ceiling = map(float, re.findall(r"\d+\.\d+|\d+(?= is)", page_headline))
+    window_values = explore["promise for all data"]  # once where both panels have the same
+    assert (window_values[0] or window_values[1]) == ranged(floor, ceiling)
     proof = open_at(
-        "lower_bounds", **at, problem="mean", distribution="student-t", part="prove", hard="data"
+        "lower_bounds",
+        **query_here,
+        problem="mean",
+        distribution="student-t",
+        part="prove",
+        hard="data",
     )
     steps = [m.value for m in proof.container(key="lower_steps").markdown]
     numbers = [float(x) for step in steps for x in re.findall(r"\*\*([\d.]+)\*\*", step)]

@@ -24,8 +24,8 @@ USERS = Scenario(problem="logistic", methods=("sco.sgd",), n=2000, m=100, diamet
 @pytest.mark.parametrize("problem", SCO_PROBLEMS)
 def test_counts_of_gradients_are_never_on_the_axis_of_risks(problem: str) -> None:
     assert GRADIENTS
-    drawn = {c.slug for c in cards(problem, "user")}
-    assert drawn and not drawn & GRADIENTS
+    slugs = {c.slug for c in cards(problem, "user")}
+    assert slugs and not slugs & GRADIENTS
     scenario = replace(USERS, problem=problem)
     for slug in shown(scenario, VIEWS):
         assert bound(slug).card.quantity == words_for(problem).quantity

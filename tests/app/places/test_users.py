@@ -73,7 +73,7 @@ from dpsco_core.explain.users.regions import (
 )
 from dpsco_core.runs.study import Cell, Outcome, planned, study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import below, checked, headline, html, texts
+from tests.app.pages import checked, headline, html, line_below, texts
 from tests.app.places.test_one_run import open_at, values
 
 QUICK = {"n": "2000", "d": "2", "trials": "2", "basis": "rates"}
@@ -83,12 +83,12 @@ def open_users(**query: str) -> AppTest:
     return open_at("users", **(QUICK | query))
 
 
-def made(method: str, means: list[float]) -> Errors:
+def errors_with(method: str, means: list[float]) -> Errors:
     items = 10.0 ** np.arange(len(means))
     return Errors(method=method, items=items, risks=np.array([[m, 1.2 * m] for m in means]) / 1.1)
 
 
-FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
+FALLING, FLAT = errors_with(FILTERED, [2, 0.2, 0.02, 0.002]), errors_with(PLAIN, [0.05] * 4)
 SCENARIO = fit(BASE)
 LEVEL = level(SCENARIO)
 
@@ -120,8 +120,8 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     """Those of the map, whose mean is near 0, and not the visitor's."""
     cell = _cells(SCENARIO)[0]
     assert (cell.point.distribution, cell.point.offset) == (LAW, OFFSET)
-    first = next(_measured(SCENARIO))
-    assert (first.winners == first.smallest).all()
+    first_map = next(_measured(SCENARIO))
+    assert (first_map.winners == first_map.smallest).all()
     small = OF_MAP.format(start=rounded(without_data(cell.point)), trials=SCENARIO.trials)
     assert f"an error of {rounded(without_data(cell.point))}" in small
     assert f"averages {SCENARIO.trials} runs, and the map {TRIALS}" in small
@@ -131,68 +131,79 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
         return replace(cached_cell(replace(cell, trial=0)), trial=cell.trial)
 
     monkeypatch.setattr(users_page, "cached_cell", one_run)
-    assert small.strip() in below(open_at("users", part="map"))
+    assert small.strip() in line_below(open_at("users", part="map"))
 
 
 def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> None:
     """The chosen point comes first, and with one item per user nothing helps there."""
-    at = replace(SCENARIO, n=500, m=1, d=20)
-    first = next(_measured(at))
-    row, column = nearest_cell(first.plane, at)
-    assert first.start is not None
-    assert first.start[row, column] == without_data(_cells(at)[0].point)
-    assert first.values[:, row, column].min() > first.start[row, column]
-    assert first.winners[row, column] == len(MEASURED)
-    said = winner(first, at, "measured").replace("\xa0", " ")
-    assert said.startswith("At m = 1, n = 500, no method of this map beats an answer without")
-    best = contest_table(first)["Best"].to_numpy().reshape(first.smallest.shape)
+    scenario = replace(SCENARIO, n=500, m=1, d=20)
+    first_map = next(_measured(scenario))
+    row, column = nearest_cell(first_map.plane, scenario)
+    assert first_map.start is not None
+    assert first_map.start[row, column] == without_data(_cells(scenario)[0].point)
+    assert first_map.values[:, row, column].min() > first_map.start[row, column]
+    assert first_map.winners[row, column] == len(MEASURED)
+    sentence = winner(first_map, scenario, "measured").replace("\xa0", " ")
+    assert sentence.startswith("At m = 1, n = 500, no method of this map beats an answer without")
+    best = contest_table(first_map)["Best"].to_numpy().reshape(first_map.smallest.shape)
     assert best[row, column] == "an answer without data"
 
 
 def test_every_share_of_headline_and_table_is_of_the_whole_map() -> None:
     (bounds,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
-    least = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
-    at = nearest_cell(bounds.plane, SCENARIO)
-    some = replace(
-        bounds, start=np.where(np.arange(least.shape[1]) < 9, 0.0, np.full_like(least, 9))
+    smallest_values = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
+    cell = nearest_cell(bounds.plane, SCENARIO)
+    partly_idle = replace(
+        bounds,
+        start=np.where(
+            np.arange(smallest_values.shape[1]) < 9, 0.0, np.full_like(smallest_values, 9)
+        ),
     )
-    best, left = int(some.smallest[at]), (some.winners >= 0) & (some.winners < len(some.methods))
-    assert some.winners[at] == best and 0 < left.sum() < left.size
-    share = f"{100 * (some.winners == best).mean():.0f} %"
-    assert share != f"{100 * (some.winners[left] == best).mean():.0f} %"
-    assert winner(some, SCENARIO, "measured").endswith(f"as on {share} of the map")
-    rows = contest_figure(some, SCENARIO, "measured").ladder.rows
+    best, left = (
+        int(partly_idle.smallest[cell]),
+        (partly_idle.winners >= 0) & (partly_idle.winners < len(partly_idle.methods)),
+    )
+    assert partly_idle.winners[cell] == best and 0 < left.sum() < left.size
+    share = f"{100 * (partly_idle.winners == best).mean():.0f} %"
+    assert share != f"{100 * (partly_idle.winners[left] == best).mean():.0f} %"
+    assert winner(partly_idle, SCENARIO, "measured").endswith(f"as on {share} of the map")
+    rows = contest_figure(partly_idle, SCENARIO, "measured").ladder.rows
     assert rows[0].values[1] == share
     shares = [float(row.values[1].removesuffix(" %")) for row in rows]
     assert sum(shares) == pytest.approx(100, abs=2)
-    assert rows[-1].values[1] == f"{100 * some.share(len(some.methods)):.0f} %"
-    none = replace(bounds, start=np.zeros_like(least))
-    assert [row.values[1] for row in contest_figure(none, SCENARIO, "measured").ladder.rows] == [
-        *["0 %"] * len(none.methods),
-        f"{100 * none.share(len(none.methods)):.0f} %",
+    assert rows[-1].values[1] == f"{100 * partly_idle.share(len(partly_idle.methods)):.0f} %"
+    all_idle = replace(bounds, start=np.zeros_like(smallest_values))
+    assert [
+        row.values[1] for row in contest_figure(all_idle, SCENARIO, "measured").ladder.rows
+    ] == [
+        *["0 %"] * len(all_idle.methods),
+        f"{100 * all_idle.share(len(all_idle.methods)):.0f} %",
     ]
 
 
 def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_m() -> None:
-    at = replace(SCENARIO, n=700, m=20, d=2)
-    first = next(_measured(at))
-    assert (700 in first.plane.y, 20 in first.plane.x) == (True, True)
-    assert "at m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
+    scenario = replace(SCENARIO, n=700, m=20, d=2)
+    first_map = next(_measured(scenario))
+    assert (700 in first_map.plane.y, 20 in first_map.plane.x) == (True, True)
+    assert "at m = 20, n = 700" in winner(first_map, scenario, "measured").replace("\xa0", " ")
     swept = list(
-        study(replace(crossing_scenario(n=700, d=2, p=at.p, methods=METHODS), grid=(20.0,)))
+        study(replace(crossing_scenario(n=700, d=2, p=scenario.p, methods=METHODS), grid=(20.0,)))
     )
-    ones = [
+    means = [
         np.mean([o.error for o in swept if o.method == m and o.trial < TRIALS]) for m in MEASURED
     ]
-    row, column = (int(np.flatnonzero(~np.isnan(first.values[0]))[0]) // len(first.plane.x)), 0
-    column = int(np.flatnonzero(~np.isnan(first.values[0]))[0]) % len(first.plane.x)
-    assert first.values[:, row, column] == pytest.approx(ones)
+    row, column = (
+        (int(np.flatnonzero(~np.isnan(first_map.values[0]))[0]) // len(first_map.plane.x)),
+        0,
+    )
+    column = int(np.flatnonzero(~np.isnan(first_map.values[0]))[0]) % len(first_map.plane.x)
+    assert first_map.values[:, row, column] == pytest.approx(means)
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:
     empty = measured_contest(measured_through(SCENARIO.n, 60), MEASURED, {})
-    said = winner(empty, replace(SCENARIO, m=60), "measured").replace("\xa0", " ")
-    assert said.startswith("Measuring, from m = 60, n = 10,000 ")
+    sentence = winner(empty, replace(SCENARIO, m=60), "measured").replace("\xa0", " ")
+    assert sentence.startswith("Measuring, from m = 60, n = 10,000 ")
     assert plotly(contest_figure(empty, SCENARIO, "measured"), Theme(size=COMPACT))["data"]
 
 
@@ -200,13 +211,13 @@ def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
     figure = crossing_figure([FALLING, FLAT], 0.03, 90)
     assert figure.ladder.title == "At m = 100"
     assert [row.values for row in figure.ladder.rows] == [["0.0200"], ["0.050"]]
-    drawn = lines(figure)
-    assert drawn["m = 100"].x == [100, 100]
+    lines_by_name = lines(figure)
+    assert lines_by_name["m = 100"].x == [100, 100]
     for curve in (FALLING, FLAT):
-        assert drawn[method_card(curve.method).name].y == pytest.approx(curve.mean)
-    assert drawn["always answering 0"].y == [0.03, 0.03]
-    assert sorted(drawn["always answering 0"].x) == [1, 1000]
-    guide = drawn["1/m"]
+        assert lines_by_name[method_card(curve.method).name].y == pytest.approx(curve.mean)
+    assert lines_by_name["always answering 0"].y == [0.03, 0.03]
+    assert sorted(lines_by_name["always answering 0"].x) == [1, 1000]
+    guide = lines_by_name["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
     # The title's methods and the map's are compared by the same mean errors.
@@ -221,11 +232,14 @@ def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
     assert crossing_table(clear)["Smallest"].tolist() == expected
 
 
-STEADY, DIP = made(GROUPS, [0.5, 0.4, 0.03, 0.02]), made(GROUPS, [0.5, 0.01, 0.5, 0.01])
+STEADY, DIP = (
+    errors_with(GROUPS, [0.5, 0.4, 0.03, 0.02]),
+    errors_with(GROUPS, [0.5, 0.01, 0.5, 0.01]),
+)
 
 
 @pytest.mark.parametrize(
-    ("curves", "start", "said"),
+    ("curves", "start", "expected"),
     [
         (
             [FALLING, FLAT],
@@ -269,14 +283,14 @@ STEADY, DIP = made(GROUPS, [0.5, 0.4, 0.03, 0.02]), made(GROUPS, [0.5, 0.01, 0.5
     ],
 )
 def test_the_answer_says_what_beats_an_answer_without_data_and_from_where_on(
-    curves: list[Errors], start: float, said: str
+    curves: list[Errors], start: float, expected: str
 ) -> None:
-    assert crossing_answer(curves, start) == said
+    assert crossing_answer(curves, start) == expected
 
 
 def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
-    over = mean_over_items(replace(BASE, m=50))
-    assert (over.problem, over.axis, over.grid[0], over.grid[-1]) == ("mean", "m", 1, 50)
+    mean = mean_over_items(replace(BASE, m=50))
+    assert (mean.problem, mean.axis, mean.grid[0], mean.grid[-1]) == ("mean", "m", 1, 50)
     assert mean_over_items(BASE).m == 50  # a visitor with one item each sees what more change
     large = mean_over_items(replace(BASE, n=50_000, m=1000))
     assert large.m == 10 == large.grid[-1] and large.validate(DASHBOARD)
@@ -287,56 +301,62 @@ def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
 def test_the_frontier_holds_every_need() -> None:
     assert set(NEED_NAMES) == {need.slug for need in NEEDS}
     needs = frontier(LEVEL)
-    here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
-    figure = frontier_figure(needs, here, math.inf, 1e4, LEVEL)
-    drawn = lines(figure)
+    needs_here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
+    figure = frontier_figure(needs, needs_here, math.inf, 1e4, LEVEL)
+    lines_by_name = lines(figure)
     for need in NEEDS:
-        assert drawn[NEED_NAMES[need.slug]].y == pytest.approx(needs[need.slug])
-        assert drawn[NEED_NAMES[need.slug]].x == pytest.approx(EPSILONS)
-    assert (drawn["chosen point"].x, drawn["chosen point"].y) == ([1.0], [10_000])
+        assert lines_by_name[NEED_NAMES[need.slug]].y == pytest.approx(needs[need.slug])
+        assert lines_by_name[NEED_NAMES[need.slug]].x == pytest.approx(EPSILONS)
+    assert (lines_by_name["chosen point"].x, lines_by_name["chosen point"].y) == ([1.0], [10_000])
     assert {row.name: row.values[0] for row in figure.ladder.rows}[
         NEED_NAMES["step-calibrated"]
-    ] == f"{here['step-calibrated']:,.0f}"
+    ] == f"{needs_here['step-calibrated']:,.0f}"
     assert len(numbers_of(figure)) == len(EPSILONS)
-    said = frontier_small(here, math.inf, 1e4, LEVEL)
-    assert NEED_NAMES["step-calibrated"] in said and "Theorem C.1" not in said
+    sentence = frontier_small(needs_here, math.inf, 1e4, LEVEL)
+    assert NEED_NAMES["step-calibrated"] in sentence and "Theorem C.1" not in sentence
     # Both conditions, which no n meets.
-    assert f"n ≥ {here['theorem-c1']:,.0f} (privacy)" in said
-    assert "δ < 1/(nm), so n < 10,000 (accuracy)" in said
-    few = frontier_small(here, 256_310, 1e4, replace(LEVEL, n=500, epsilon=0.1))
-    assert "256,310" in few and "(accuracy)" not in few
+    assert f"n ≥ {needs_here['theorem-c1']:,.0f} (privacy)" in sentence
+    assert "δ < 1/(nm), so n < 10,000 (accuracy)" in sentence
+    at_500 = frontier_small(needs_here, 256_310, 1e4, replace(LEVEL, n=500, epsilon=0.1))
+    assert "256,310" in at_500 and "(accuracy)" not in at_500
 
 
 def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets() -> None:
-    here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
-    never, once = (frontier_answer(here, runs, 1.0) for runs in (math.inf, 256_310))
-    least = f"At ε = 1, filtered gradients can run from {here['step-calibrated']:,.0f} users on; "
-    assert never == f"{least}the published version cannot run with any number of users"
-    assert once == f"{least}their published theorem asks for {here['theorem-c1']:,.0f}"
+    needs_here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
+    unrunnable, runnable = (frontier_answer(needs_here, runs, 1.0) for runs in (math.inf, 256_310))
+    opening = (
+        f"At ε = 1, filtered gradients can run from {needs_here['step-calibrated']:,.0f} users on; "
+    )
+    assert unrunnable == f"{opening}the published version cannot run with any number of users"
+    assert runnable == f"{opening}their published theorem asks for {needs_here['theorem-c1']:,.0f}"
     assert math.isinf(printed_accelerated_run(LEVEL))
     page = open_users(part="feasibility", m="2")
-    at = replace(LEVEL, n=2000, d=2, m=2)
-    assert f"n = {printed_accelerated_run(at):,.0f} on" in below(page)
+    point = replace(LEVEL, n=2000, d=2, m=2)
+    assert f"n = {printed_accelerated_run(point):,.0f} on" in line_below(page)
     assert "as published" not in headline(page)
     assert "Batches of the published size would be up to" in texts(page)
 
 
 def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_can_run() -> None:
-    least = int(next(need for need in NEEDS if need.slug == "step-calibrated").least_users(LEVEL))
+    least_users = int(
+        next(need for need in NEEDS if need.slug == "step-calibrated").least_users(LEVEL)
+    )
     point = Scenario(
         problem="quadratic", distribution="hypercube", methods=(FILTERED,), m=LEVEL.m, d=LEVEL.d
     )
-    assert planned(replace(point, n=least, epsilon=1.0, delta=1e-6), FILTERED)
-    with pytest.raises(NotApplicable, match=f"it needs {least}"):
-        planned(replace(point, n=least - 1, epsilon=1.0, delta=1e-6), FILTERED)
+    assert planned(replace(point, n=least_users, epsilon=1.0, delta=1e-6), FILTERED)
+    with pytest.raises(NotApplicable, match=f"it needs {least_users}"):
+        planned(replace(point, n=least_users - 1, epsilon=1.0, delta=1e-6), FILTERED)
 
 
 def test_the_counts_of_gradients_are_a_link_away_in_their_table() -> None:
     page = open_users(part="feasibility")
     (link,) = [x.proto for x in page.get("page_link") if x.proto.label.startswith("How many grad")]
     assert link.page == "bounds" and link.query_string == "table=lowy-gradients"
-    named = {b.card.slug for b in BOUNDS if b.card.quantity == "item gradients"}
-    assert set(paper_table("lowy-gradients").slugs) == named and len(named) >= len(COMPARISON)
+    gradient_bounds = {b.card.slug for b in BOUNDS if b.card.quantity == "item gradients"}
+    assert set(paper_table("lowy-gradients").slugs) == gradient_bounds and len(
+        gradient_bounds
+    ) >= len(COMPARISON)
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -363,10 +383,10 @@ def test_the_page_opens_on_the_measured_crossover_at_the_visitor_s_tail(p: float
     curves = [errors_of(outcomes, m) for m in METHODS]
     start = without_data(scenario.at(scenario.grid[-1]))
     assert headline(page) == crossing_answer(curves, start)
-    assert stretches(curves) in below(page)
-    drawn = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
+    assert stretches(curves) in line_below(page)
+    traces = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
     for curve in curves:
-        assert values(drawn[method_card(curve.method).name]) == pytest.approx(curve.mean)
+        assert values(traces[method_card(curve.method).name]) == pytest.approx(curve.mean)
 
 
 def test_the_crossover_and_the_map_are_of_the_same_methods() -> None:
@@ -413,19 +433,19 @@ def test_values_between_the_options_are_kept() -> None:
 
 def test_a_slider_moves_the_figure() -> None:
     page = open_users(part="feasibility")
-    before = [c.proto.spec for c in page.get("plotly_chart")]
+    old_charts = [c.proto.spec for c in page.get("plotly_chart")]
     page.select_slider(key=controls.PREFIX + "m").set_value(10_000)
-    after = [c.proto.spec for c in checked(page.run()).get("plotly_chart")]
+    new_charts = [c.proto.spec for c in checked(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
-    assert len(before) == len(after) == 1 and before != after
+    assert len(old_charts) == len(new_charts) == 1 and old_charts != new_charts
 
 
 @pytest.mark.slow
 def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    cells_run = []
 
     def quick(cell: Any) -> Outcome:
-        asked.append(cell)
+        cells_run.append(cell)
         rank = BOUNDED.index(cell.method)
         error = 1e-9 * (1 + rank + 0.01 * cell.trial)  # the first is best everywhere, by far
         return Outcome(
@@ -433,11 +453,11 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
         )
 
     monkeypatch.setattr(users_page, "cached_cell", quick)
-    where = {"problem": "geometric-median", "m": "1000"}
-    page = open_users(part="map", basis="measured", **where)
+    query = {"problem": "geometric-median", "m": "1000"}
+    page = open_users(part="map", basis="measured", **query)
     users = len({*MEASURED_USERS, 2000})
     cells = users * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
-    of_map = [c for c in asked if c.x is None]
+    of_map = [c for c in cells_run if c.x is None]
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 2000)
     start = "The smallest measured error at m = 1,000, n = 2,000: "
     start += "Clipped user gradients"
@@ -462,7 +482,7 @@ def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> 
     """Not by a number of items that the figure would have drawn first."""
     page = open_users(n="10000")
     page.session_state[visit.SESSION].change("d", 1000)
-    assert below(checked(page.run())) == (
+    assert line_below(checked(page.run())) == (
         "n times d must be at most 2,000,000 for the dashboard, got n = 10,000 and d = 1,000."
     )
 
@@ -474,8 +494,8 @@ def test_a_method_that_cannot_run_says_why() -> None:
 
 def test_tables_are_csv_that_parses() -> None:
     table = crossing_table([FALLING, FLAT])
-    again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
-    assert list(again.columns) == list(table.columns) and len(again) == len(table)
+    parsed = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+    assert list(parsed.columns) == list(table.columns) and len(parsed) == len(table)
     assert crossing_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]
 
 

@@ -18,7 +18,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
 from dpsco_app.front.links import BASE as START
-from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
+from dpsco_app.pages.contest import cell_text, contest_figure, nearest_cell, winner
 from dpsco_app.pages.who_wins.state import PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
@@ -46,25 +46,25 @@ def map_of(scenario: Scenario = BASE, name: str = "n-epsilon", reading: Any = "r
 
 
 def cells(expected: Contest, reading: Any = "rates") -> Cells:
-    drawn = contest_figure(expected, BASE, reading).panels[0].cells
-    assert drawn is not None
-    return drawn
+    drawn_cells = contest_figure(expected, BASE, reading).panels[0].cells
+    assert drawn_cells is not None
+    return drawn_cells
 
 
 @pytest.mark.parametrize("name", PLANES)
 def test_the_map_holds_the_winners_of_the_core(name: str) -> None:
     expected = map_of(BASE, name)
-    drawn = cells(expected)
-    assert (np.array(drawn.shows) == expected.smallest).all()
-    assert (drawn.x, drawn.y) == (list(expected.plane.x), list(expected.plane.y))
+    drawn_cells = cells(expected)
+    assert (np.array(drawn_cells.shows) == expected.smallest).all()
+    assert (drawn_cells.x, drawn_cells.y) == (list(expected.plane.x), list(expected.plane.y))
     row, column = 3, 5
-    text = drawn.hover[row][column]
-    assert text.startswith(where(expected.plane, row, column))
+    text = drawn_cells.hover[row][column]
+    assert text.startswith(cell_text(expected.plane, row, column))
     for k, short in enumerate(short_names(expected.methods).values()):
         value = expected.values[k, row, column]
-        said = text.split(f"<br>{short} ")[1].split("<br>")[0]
-        assert ("(" in said) == (not expected.holds[k, row, column])
-        assert float(said.strip("()").replace(",", "")) == pytest.approx(value, rel=0.06)
+        hover_value = text.split(f"<br>{short} ")[1].split("<br>")[0]
+        assert ("(" in hover_value) == (not expected.holds[k, row, column])
+        assert float(hover_value.strip("()").replace(",", "")) == pytest.approx(value, rel=0.06)
 
 
 @pytest.mark.parametrize("theme", [Theme(), Theme(dark=True, size=COMPACT)])
@@ -74,8 +74,8 @@ def test_a_cell_is_filled_in_the_colour_of_its_method_and_hatched_where_it_is_ti
     expected = map_of()
     ties = np.zeros_like(expected.ties)
     ties[tuple(np.argwhere(expected.smallest >= 0)[4])] = True
-    drawn = plotly(contest_figure(replace(expected, ties=ties), BASE, "rates"), theme)["data"]
-    filled = [t for t in drawn if t.get("fill") == "toself"]
+    traces = plotly(contest_figure(replace(expected, ties=ties), BASE, "rates"), theme)["data"]
+    filled = [t for t in traces if t.get("fill") == "toself"]
     assert sum(t["x"].count(None) for t in filled) == (expected.smallest >= 0).sum()
     hatched = [t for t in filled if "fillpattern" in t]
     assert [t["x"].count(None) for t in hatched] == [1]
@@ -85,9 +85,9 @@ def test_a_cell_is_filled_in_the_colour_of_its_method_and_hatched_where_it_is_ti
     for trace in (t for t in filled if t not in hatched):
         r, g, b = trace["fillcolor"].removeprefix("rgba(").split(",")[:3]
         assert f"#{int(r):02x}{int(g):02x}{int(b):02x}" in colours
-    (mark,) = [t for t in drawn if t.get("name") == "chosen point"]
+    (mark,) = [t for t in traces if t.get("name") == "chosen point"]
     assert (mark["x"], mark["y"]) == ([BASE.n], [BASE.epsilon]) and not mark["cliponaxis"]
-    (targets,) = [t for t in drawn if t.get("name") == "cells"]
+    (targets,) = [t for t in traces if t.get("name") == "cells"]
     assert len(targets["customdata"]) == expected.smallest.size
 
 
@@ -115,14 +115,14 @@ def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> Non
 
 def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
     expected = map_of()
-    at = nearest_cell(expected.plane, BASE)
-    best = expected.smallest[at]
+    cell = nearest_cell(expected.plane, BASE)
+    best = expected.smallest[cell]
     name = method_card(expected.methods[best]).name
-    said = winner(expected, BASE, "rates").replace("\xa0", " ")
-    assert said.startswith("The smallest rate that holds at n = 10,000, ε = 1: ")
-    assert name.lower() in said.lower()
-    assert f"as on {100 * (expected.smallest == best).mean():.0f} % of the map" in said
-    start = np.full_like(expected.values[0], expected.values[best][at])
+    sentence = winner(expected, BASE, "rates").replace("\xa0", " ")
+    assert sentence.startswith("The smallest rate that holds at n = 10,000, ε = 1: ")
+    assert name.lower() in sentence.lower()
+    assert f"as on {100 * (expected.smallest == best).mean():.0f} % of the map" in sentence
+    start = np.full_like(expected.values[0], expected.values[best][cell])
     tied = replace(expected, ties=np.ones_like(expected.ties), start=start)
     assert "no method of this map beats an answer without data" in winner(tied, BASE, "measured")
     tied = replace(tied, start=2 * start)
@@ -130,7 +130,7 @@ def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> N
     assert "in a tie, best on" in winner(tied, BASE, "measured")
     share = f"{100 * (expected.smallest == best).mean():.0f} %"
     assert winner(tied, BASE, "measured").endswith(f"of the map (tied on {share})")
-    assert "tied" not in said
+    assert "tied" not in sentence
     pure = replace(BASE, delta=0.0)
     assert winner(map_of(pure), pure, "rates").startswith("No theorem of the methods holds")
 
@@ -161,11 +161,12 @@ def test_the_page_opens_on_what_is_measured_and_ends_with_the_point_in_the_answe
 
 
 # In every run; the other problems in `make test-slow`.
-FEW = ("mean", "linear", "logistic")
+FEW_PROBLEMS = ("mean", "linear", "logistic")
 
 
 @pytest.mark.parametrize(
-    "problem", [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in PROBLEM_SLUGS]
+    "problem",
+    [p if p in FEW_PROBLEMS else pytest.param(p, marks=pytest.mark.slow) for p in PROBLEM_SLUGS],
 )
 def test_every_problem_has_its_map(problem: str) -> None:
     page = open_who_wins(
@@ -188,14 +189,14 @@ def test_the_plane_is_in_the_address() -> None:
     page.get_by_key(STATE.key("plane")).set_value("d-epsilon")
     page.run()
     assert page.query_params["plane"] == "d-epsilon"
-    again = open_who_wins(**({"problem": "mean"} | written))
-    assert dict(again.query_params.items()) == written
+    reopened = open_who_wins(**({"problem": "mean"} | written))
+    assert dict(reopened.query_params.items()) == written
 
 
 @pytest.mark.parametrize("query", [{"plane": "n-n"}, {"reading": "foo"}, {"d": "x"}])
 def test_a_bad_address_costs_one_sentence(query: dict[str, str]) -> None:
-    few = {"reading": "rates", "methods": "sco.clipped,sco.cwme"}
-    page = open_who_wins(**(few | query))
+    quick = {"reading": "rates", "methods": "sco.clipped,sco.cwme"}
+    page = open_who_wins(**(quick | query))
     assert len(page.warning) == 1 and spec(page)["data"]
 
 
@@ -214,11 +215,11 @@ def test_no_private_method_is_said() -> None:
 
 
 def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> None:
-    few = {"problem": "mean", "reading": "measured", "d": "2", "n": "1000", "delta": "0"}
-    page = open_who_wins(methods="mean.clipped,mean.cwme-pure", **few)
+    quick = {"problem": "mean", "reading": "measured", "d": "2", "n": "1000", "delta": "0"}
+    page = open_who_wins(methods="mean.clipped,mean.cwme-pure", **quick)
     assert "Left out: Simple clipping (Gaussian noise cannot give pure DP)" in html(page)
     assert set(ladder(page)) <= {"■ Coordinate-wise", "■ an answer without data"}
-    page = open_who_wins(methods="mean.clipped", **few)
+    page = open_who_wins(methods="mean.clipped", **quick)
     assert headline(page) == "No private estimator that is chosen can run here"
     assert "Left out: Simple clipping" in html(page) and not page.get("plotly_chart")
     # What more records would mend runs elsewhere on the map.
@@ -241,7 +242,9 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
 
 
 def test_a_plane_that_the_scenario_has_not_gives_way_in_map_address_and_link_alike() -> None:
-    (only,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
+    (only_plane,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
     page = open_who_wins(epsilon="none", delta="none", rho="0.5", plane="n-epsilon")
-    assert page.query_params["plane"] == only and f"plane={only}" in page.code[0].value
-    assert session(page).views["who_wins"] == replace(STATE.default, plane=only, reading="rates")
+    assert page.query_params["plane"] == only_plane and f"plane={only_plane}" in page.code[0].value
+    assert session(page).views["who_wins"] == replace(
+        STATE.default, plane=only_plane, reading="rates"
+    )

@@ -49,15 +49,15 @@ def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
 
 def test_the_last_steps_lead_to_the_same_settings_where_explore_is_at_hand() -> None:
     scenarios = [scenario for _, scenario, _ in TO_CURVES]
-    told = scroll_data(STORY, dark=False, explore="./")["steps"]
-    assert [len(step["leads"]) for step in told] == [0] * (len(STEPS) - 2) + [2, 1]
-    for (label, address), scenario in zip(told[-2]["leads"], scenarios, strict=True):
+    step_data = scroll_data(STORY, dark=False, explore="./")["steps"]
+    assert [len(step["leads"]) for step in step_data] == [0] * (len(STEPS) - 2) + [2, 1]
+    for (label, address), scenario in zip(step_data[-2]["leads"], scenarios, strict=True):
         path, _, query = address.partition("?")
         assert path == "./" and f"p = {scenario.p:g}" in label
         fields = {k: v for k, v in parse_qsl(query) if k not in ("show", "measure")}
         assert Scenario.from_query(fields, links.BASE) == scenario
         assert (scenario.d, scenario.epsilon) == (WORST_D, EPSILON)
-    assert told[-1]["leads"] == told[-2]["leads"][:1]
+    assert step_data[-1]["leads"] == step_data[-2]["leads"][:1]
     # A page of its own has no Explore beside it, and a teacher may hide the ways to other pages.
     assert not any(step["leads"] for step in scroll_data(STORY, dark=False)["steps"])
 
@@ -78,13 +78,13 @@ def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> N
     assert opened.axis == "n" and opened.n in opened.grid
     floors = impossible(opened)
     prices = []
-    for (_, point), least in zip(opened.points(), floors, strict=True):
+    for (_, point), floor in zip(opened.points(), floors, strict=True):
         law = point.instance.problem.distribution
         n, q = point.n, law.spike_probability
         counts = np.arange(200)
         # the mean error of the average, exactly
-        away = float(binom.pmf(counts, n, q) @ abs(counts / n - q))
-        prices.append(least.value / (law.record_norm * away))
+        mean_distance = float(binom.pmf(counts, n, q) @ abs(counts / n - q))
+        prices.append(floor.value / (law.record_norm * mean_distance))
     assert min(prices) > 2.6 and max(prices) < 1.02 * min(prices)
 
 
@@ -113,27 +113,27 @@ def test_other_records_are_announced_and_their_stack_does_not_argue_with_the_hea
 def test_no_step_asks_a_phone_for_what_it_does_not_show() -> None:
     assert re.search(r"@media \(max-width: 760px\)[^{]*{[^{]*\.told \.wide {", text("scroll.css"))
     for step in STEPS:
-        told = re.sub(r"<span class='wide'>.*?</span>", "", " ".join(step.text))
-        assert step.state.main == "bars" or "the stack" not in told.lower(), step.title
-        assert step.state.main == "records" or "the circle" not in told.lower(), step.title
+        phone_text = re.sub(r"<span class='wide'>.*?</span>", "", " ".join(step.text))
+        assert step.state.main == "bars" or "the stack" not in phone_text.lower(), step.title
+        assert step.state.main == "records" or "the circle" not in phone_text.lower(), step.title
 
 
 def test_the_words_follow_the_numbers() -> None:
     numbers = why()
-    other = replace(
+    changed = replace(
         numbers, heavy=replace(numbers.heavy, plain=0.0123, floors=(4.56,), farthest=321.0)
     )
-    said = " ".join(p for step in steps(other) for p in step.text)
-    assert "0.012" in said and "4.6 times" in said and "320 away" in said
+    all_text = " ".join(p for step in steps(changed) for p in step.text)
+    assert "0.012" in all_text and "4.6 times" in all_text and "320 away" in all_text
     assert "0.012" not in " ".join(p for step in STEPS for p in step.text)
     assert [step.state.floor for step in STEPS] == [False] * (len(STEPS) - 1) + [True]
 
 
 def test_the_figure_of_the_last_steps_draws_the_worst_case_of_the_text() -> None:
     numbers = why()
-    drawn = scroll_data(STORY, dark=False)["prices"]
-    assert tuple(drawn["sizes"]) == SIZES and f"d = {WORST_D} " in text("picture.html")
-    for line, side in zip(drawn["lines"], (numbers.heavy, numbers.light), strict=True):
+    prices = scroll_data(STORY, dark=False)["prices"]
+    assert tuple(prices["sizes"]) == SIZES and f"d = {WORST_D} " in text("picture.html")
+    for line, side in zip(prices["lines"], (numbers.heavy, numbers.light), strict=True):
         assert (line["p"], tuple(line["prices"])) == (side.p, side.guarantees)
         assert tuple(line["floors"]) == side.floors
         assert f"from {side.guarantees[0]:.1f} " in STEPS[-2].text[0]
@@ -142,11 +142,13 @@ def test_the_figure_of_the_last_steps_draws_the_worst_case_of_the_text() -> None
 
 @pytest.mark.parametrize("p", [SCENARIO.p, LIGHT])
 def test_the_story_and_explore_give_the_same_factors_at_the_same_settings(p: float) -> None:
-    told = why().heavy if p == SCENARIO.p else why().light
+    story_side = why().heavy if p == SCENARIO.p else why().light
     # Whatever law Explore shows, its window is about all data.
-    shown = window(replace(HARDEST, distribution="student-t", p=p, grid=SIZES))
-    assert [n for n, _ in shown] == list(SIZES)
-    for (n, span), guarantee, floor in zip(shown, told.guarantees, told.floors, strict=True):
+    windows = window(replace(HARDEST, distribution="student-t", p=p, grid=SIZES))
+    assert [n for n, _ in windows] == list(SIZES)
+    for (n, span), guarantee, floor in zip(
+        windows, story_side.guarantees, story_side.floors, strict=True
+    ):
         assert n is not None
         sampling = math.sqrt(WORST_D / n)
         assert span.high / sampling == pytest.approx(guarantee, rel=1e-9)
@@ -165,23 +167,26 @@ def test_a_factor_is_told_with_what_it_is_over() -> None:
 def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
     heavy, light, step = why().heavy, why().light, STEPS[-2]
     assert "more records make privacy cheap" in step.title and "in the worst case" in TITLE
-    first, second = step.text
-    assert first.endswith("<b>privacy stays expensive</b>.") and "privacy stays expensive" in TITLE
+    first_text, second_text = step.text
+    assert (
+        first_text.endswith("<b>privacy stays expensive</b>.")
+        and "privacy stays expensive" in TITLE
+    )
     # The light tail is the cheaper one at every n, and in the end costs next to nothing.
     assert all(a < b for a, b in zip(light.guarantees, heavy.guarantees, strict=True))
-    assert light.guarantees[-1] < 1.05 and f"{light.guarantees[-1]:.2f} with" in first
-    assert heavy.guarantees[-1] > 4 and f"to {heavy.guarantees[-1]:.1f}: " in first
+    assert light.guarantees[-1] < 1.05 and f"{light.guarantees[-1]:.2f} with" in first_text
+    assert heavy.guarantees[-1] > 4 and f"to {heavy.guarantees[-1]:.1f}: " in first_text
     # No method makes the heavy one cheap: the red line is flat, above 1 and above the light tail.
     assert min(heavy.floors) > 2 and max(heavy.floors) < 1.01 * min(heavy.floors)
     assert light.guarantees[0] > heavy.floors[0] and light.guarantees[-1] < heavy.floors[-1]
     assert "the guarantee passes below it" in STEPS[-1].text[0]
     assert light.halving < 4 <= round(heavy.halving, 1)
-    assert f"At p = 10, {light.halving:.1f} times the records" in second
-    assert "At p = 2, halving either part takes 4 times the records" in second
+    assert f"At p = 10, {light.halving:.1f} times the records" in second_text
+    assert "At p = 2, halving either part takes 4 times the records" in second_text
     # One law is milder than the worst case: its tail is lighter than p says.
     index = SCENARIO.instance.problem.distribution.tail_index
     assert 1 < heavy.later < heavy.price and index > SCENARIO.p
-    assert f"from {heavy.price:.1f} to {heavy.later:.1f}." in second
+    assert f"from {heavy.price:.1f} to {heavy.later:.1f}." in second_text
 
 
 def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:

@@ -26,10 +26,10 @@ SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=100, d=2, trials=10)
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, which a test moves; whoever waits is told at once that it was in vain."""
-    now = [1000.0]
-    monkeypatch.setattr(turns.time, "monotonic", lambda: now[0])
+    time_now = [1000.0]
+    monkeypatch.setattr(turns.time, "monotonic", lambda: time_now[0])
     monkeypatch.setattr(turns, "WAIT_SECONDS", 0.0)
-    return now
+    return time_now
 
 
 def test_a_run_computes_at_once_where_nobody_waits(clock: list[float]) -> None:
@@ -84,16 +84,16 @@ def test_a_page_that_computes_long_counts_no_more(clock: list[float]) -> None:
 
 def test_runs_take_turns_in_their_order(clock: list[float]) -> None:
     shared = Turns(1)
-    first, second, third = (Turn(shared) for _ in range(3))
-    assert [turn.wait_for_slice() for turn in (first, second, third)] == [True, False, False]
-    first.hand_on()
-    assert [turn.wait_for_slice() for turn in (first, second, third)] == [True, False, False]
+    turn_a, turn_b, turn_c = (Turn(shared) for _ in range(3))
+    assert [turn.wait_for_slice() for turn in (turn_a, turn_b, turn_c)] == [True, False, False]
+    turn_a.hand_on()
+    assert [turn.wait_for_slice() for turn in (turn_a, turn_b, turn_c)] == [True, False, False]
     clock[0] += 2 * turns.SLICE_SECONDS  # until then it goes on before all others
-    first.hand_on()
-    assert [turn.wait_for_slice() for turn in (third, second, first)] == [False, True, False]
+    turn_a.hand_on()
+    assert [turn.wait_for_slice() for turn in (turn_c, turn_b, turn_a)] == [False, True, False]
     clock[0] += 2 * turns.SLICE_SECONDS
-    second.hand_on()
-    assert [turn.wait_for_slice() for turn in (first, second, third)] == [False, False, True]
+    turn_b.hand_on()
+    assert [turn.wait_for_slice() for turn in (turn_a, turn_b, turn_c)] == [False, False, True]
 
 
 @pytest.mark.parametrize("computing", [True, False])
@@ -101,8 +101,8 @@ def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
     clock: list[float], computing: bool
 ) -> None:
     shared = Turns(1)
-    other = Turn(shared)
-    assert computing or other.wait_for_slice()
+    next_turn = Turn(shared)
+    assert computing or next_turn.wait_for_slice()
 
     def run() -> None:
         with shared.run() as turn:
@@ -111,7 +111,7 @@ def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
 
     with pytest.raises(KeyError):
         run()
-    other.leave()
+    next_turn.leave()
     assert not shared._queue and Turn(shared).wait_for_slice()
 
 
@@ -119,16 +119,16 @@ def test_no_more_runs_compute_at_once_than_there_are_slots(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "TURNS", Turns(2))
-    inside, most, lock = [0], [0], threading.Lock()
+    computing, peak, lock = [0], [0], threading.Lock()
 
     def counted(cell: Cell) -> Outcome:
         with lock:
-            inside[0] += 1
-            most[0] = max(most[0], inside[0])
+            computing[0] += 1
+            peak[0] = max(peak[0], computing[0])
         time.sleep(0.01)
         outcome = run_cell(cell)
         with lock:
-            inside[0] -= 1
+            computing[0] -= 1
         return outcome
 
     monkeypatch.setattr("dpsco_app.session.result.outcome_of", counted)
@@ -139,7 +139,7 @@ def test_no_more_runs_compute_at_once_than_there_are_slots(
     for thread in threads:
         thread.join(60)
     assert all(result.complete for result in results)
-    assert most[0] == 2
+    assert peak[0] == 2
 
 
 def test_a_run_that_is_dropped_in_the_middle_gives_its_slot_back(
@@ -170,11 +170,11 @@ def test_a_head_start_goes_on_to_an_end_that_is_near(
 
 
 def test_what_any_visit_has_run_is_there_at_once() -> None:
-    first = opened(SMALL)
-    while first.work(lambda: False):
+    first_visit = opened(SMALL)
+    while first_visit.work(lambda: False):
         pass
-    second = opened(SMALL)
-    assert second.curves.finished == SMALL.cells and not second.curves.is_running
+    second_visit = opened(SMALL)
+    assert second_visit.curves.finished == SMALL.cells and not second_visit.curves.is_running
     cells.forget()
     assert opened(SMALL).curves.finished == 0
 
@@ -186,11 +186,11 @@ def test_no_more_cells_are_kept_than_there_is_room_for(monkeypatch: pytest.Monke
     while session.work(lambda: False):
         pass
     assert session.curves.finished == SMALL.cells and len(cells._outcomes) == 3
-    again = opened(SMALL)
-    assert again.curves.finished == 3
-    while again.work(lambda: False):
+    reopened = opened(SMALL)
+    assert reopened.curves.finished == 3
+    while reopened.work(lambda: False):
         pass
-    assert again.curves.finished == SMALL.cells
+    assert reopened.curves.finished == SMALL.cells
 
 
 def opened(scenario: Scenario) -> Session:
@@ -213,8 +213,10 @@ class Clicked(BaseException):
 def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one = Scenario(problem="logistic", methods=("sco.private-sgd",), n=1234, d=3, trials=1, seed=49)
-    (cell,) = all_cells(one)
+    scenario = Scenario(
+        problem="logistic", methods=("sco.private-sgd",), n=1234, d=3, trials=1, seed=49
+    )
+    (cell,) = all_cells(scenario)
     checks: list[str] = []
 
     class State:

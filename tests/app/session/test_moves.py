@@ -20,16 +20,16 @@ pytestmark = pytest.mark.folded
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count runs of the page, and what is asked of the session."""
     counts = Counter[str]()
 
     def count(owner: Any, name: str) -> None:
         original: Callable[..., Any] = getattr(owner, name)
 
-        def counted(*given: Any, **more: Any) -> Any:
+        def counted(*arguments: Any, **keywords: Any) -> Any:
             counts[name] += 1
-            return original(*given, **more)
+            return original(*arguments, **keywords)
 
         monkeypatch.setattr(owner, name, counted)
 
@@ -46,19 +46,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.mark.parametrize(("at_once", "page_runs"), [(math.inf, 1), (0.0, 2)])
 def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
-    asked: Counter[str], monkeypatch: pytest.MonkeyPatch, at_once: float, page_runs: int
+    calls: Counter[str], monkeypatch: pytest.MonkeyPatch, at_once: float, page_runs: int
 ) -> None:
     monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
     page = open_page(against="hardest")
-    asked.clear()
+    calls.clear()
     checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
     assert result(page).scenario.epsilon == 2 and result(page).complete and not is_stale(page)
-    assert (asked["style"], asked["change"]) == (page_runs, 1)
-    assert asked["settle"] == 2  # for the move, and when its runs begin
-    asked.clear()
+    assert (calls["style"], calls["change"]) == (page_runs, 1)
+    assert calls["settle"] == 2  # for the move, and when its runs begin
+    calls.clear()
     checked(page.select_slider(key="field_epsilon").set_value(1.0).run())
     assert result(page).scenario.epsilon == 1 and result(page).complete and not is_stale(page)
-    assert asked == {
+    assert calls == {
         "style": 1,
         "change": 1,
         "settle": 1,
@@ -68,11 +68,11 @@ def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
     }
 
 
-def test_a_look_at_other_bounds_asks_nothing_to_run(asked: Counter[str]) -> None:
+def test_a_look_at_other_bounds_asks_nothing_to_run(calls: Counter[str]) -> None:
     page = open_page()
-    asked.clear()
+    calls.clear()
     checked(page.get_by_key("measure").set_value("price").run())
-    assert asked["style"] == asked["screen"] == 1 and not asked["change"]
+    assert calls["style"] == calls["screen"] == 1 and not calls["change"]
     assert not is_stale(page)
 
 

@@ -108,7 +108,7 @@ EVENTS: dict[str, Callable[[Session], object]] = {
 
 
 @cache
-def ran(cell: Cell) -> float:
+def error_of(cell: Cell) -> float:
     return run_cell(cell).error
 
 
@@ -116,33 +116,33 @@ def check(session: Session, theme: Theme) -> Screen:
     """Check that all parts of a screen are of one moment; return it."""
     screen = session.screen(theme)
     front, view = screen.front, screen.view
-    own, *others = screen.result.parts
-    known = {part.scenario: part.outcomes for part in (own, *others)}
+    own_part, *companions = screen.result.parts
+    outcomes_of = {part.scenario: part.outcomes for part in (own_part, *companions)}
     for study in screen.studies:
-        check_runs(study, known[study.scenario])
+        check_runs(study, outcomes_of[study.scenario])
         if study.overlay is not None:
-            check_runs(study.overlay, known[study.overlay.scenario])
+            check_runs(study.overlay, outcomes_of[study.overlay.scenario])
     # The headline, its small print and the price in it.
     reply = answer(screen.studies)
     assert front.answer == reply
-    told = re.search(r"<h2>(.*?)</h2>", front.head)
-    assert told is not None
+    heading = re.search(r"<h2>(.*?)</h2>", front.head)
+    assert heading is not None
     if screen.is_old:  # no measured number under new settings
-        assert re.search("Measuring|Not measured yet|cannot be run", told[1])
-    first = screen.studies[0]
+        assert re.search("Measuring|Not measured yet|cannot be run", heading[1])
+    first_study = screen.studies[0]
     small = "".join(text for text, _ in front.answer.small)
     if " (n = " in small.replace("\xa0", " "):
-        assert settings_text(first.scenario, chosen_point(first.scenario)) in small
+        assert settings_text(first_study.scenario, chosen_point(first_study.scenario)) in small
     # What the last change does stands in the place of the question.
     assert (session.because and session.because in front.head) or (
         question(screen.studies) in front.head
     )
     # The figure, and the table's numbers.
-    drawn = screen.studies
+    drawn_studies = screen.studies
     if not screen.has_room:
-        drawn = drawn[-1:] if view.panel == "second" else drawn[:1]
-    assert len(front.figure.panels) == len(drawn)
-    for study, panel in zip(drawn, front.figure.panels, strict=True):
+        drawn_studies = drawn_studies[-1:] if view.panel == "second" else drawn_studies[:1]
+    assert len(front.figure.panels) == len(drawn_studies)
+    for study, panel in zip(drawn_studies, front.figure.panels, strict=True):
         lines = {line.key: line for line in panel.lines if line.kind == "measured"}
         methods = {m for m in lines if not m.endswith(", pinned")}
         assert methods <= set(study.scenario.methods)
@@ -171,13 +171,13 @@ def check(session: Session, theme: Theme) -> Screen:
     return screen
 
 
-def check_runs(study: Study, known: tuple[Outcome, ...]) -> None:
+def check_runs(study: Study, outcomes: tuple[Outcome, ...]) -> None:
     """Check that a panel has what was run of its scenario, and nothing else."""
-    every = {(c.method, c.x, c.trial): c for c in cells(study.scenario)}
-    assert {(o.method, o.x, o.trial) for o in study.outcomes} <= every.keys()
-    assert set(map(id, study.outcomes)) <= set(map(id, known))
+    cells_by_key = {(c.method, c.x, c.trial): c for c in cells(study.scenario)}
+    assert {(o.method, o.x, o.trial) for o in study.outcomes} <= cells_by_key.keys()
+    assert set(map(id, study.outcomes)) <= set(map(id, outcomes))
     for o in study.outcomes:
-        error = ran(every[o.method, o.x, o.trial])
+        error = error_of(cells_by_key[o.method, o.x, o.trial])
         assert o.error == error or o.not_applicable
 
 
@@ -203,30 +203,33 @@ def play_sequence(seed: int) -> None:
         session.open(CURVES, session.screen(Theme()).address)
     finish(session)
     session.because = ""  # A link says nothing of what was changed before.
-    again = Session(DASHBOARD)
-    again.open(CURVES, session.screen(Theme()).address)
-    finish(again)
+    reopened = Session(DASHBOARD)
+    reopened.open(CURVES, session.screen(Theme()).address)
+    finish(reopened)
     for theme in THEMES:
-        one, other = check(session, theme), check(again, theme)
-        assert not one.is_old and not one.is_running, f"{seed}: {story}"
-        same = one.front == other.front and (one.notes, one.panel) == (other.notes, other.panel)
+        played, linked = check(session, theme), check(reopened, theme)
+        assert not played.is_old and not played.is_running, f"{seed}: {story}"
+        same = played.front == linked.front and (played.notes, played.panel) == (
+            linked.notes,
+            linked.panel,
+        )
         assert same, f"{seed}: {story}"
-        assert (one.address, one.finished, one.cells) == (
-            other.address,
-            other.finished,
-            other.cells,
+        assert (played.address, played.finished, played.cells) == (
+            linked.address,
+            linked.finished,
+            linked.cells,
         )
 
 
 @pytest.mark.parametrize(
-    ("first", "last"),
+    ("first_seed", "end_seed"),
     [(0, 25), *(pytest.param(k, k + 95, marks=pytest.mark.slow) for k in range(25, 500, 95))],
 )
 def test_no_part_of_a_screen_is_older_than_another_whatever_has_happened(
-    first: int, last: int
+    first_seed: int, end_seed: int
 ) -> None:
     """And a sequence ends as the link to its last settings does."""
-    for seed in range(first, last):
+    for seed in range(first_seed, end_seed):
         play_sequence(seed)
 
 
@@ -304,13 +307,13 @@ def test_a_run_that_has_ended_starts_no_other_one_by_itself() -> None:
 
 def test_what_a_page_cannot_show_stays_on_it_and_goes_when_it_is_left() -> None:
     session = opened(SMALL)
-    before = session.visit_scenario
+    old_scenario = session.visit_scenario
     session.change("methods", ())
-    assert session.scenario.methods == () and session.visit_scenario == before
-    assert links.read(session.screen(Theme()).address)[0] == before
+    assert session.scenario.methods == () and session.visit_scenario == old_scenario
+    assert links.read(session.screen(Theme()).address)[0] == old_scenario
     session.leave()
     session.open(CURVES, {})
-    assert session.scenario == before and not session.curves.refused
+    assert session.scenario == old_scenario and not session.curves.refused
 
 
 def test_a_field_that_another_one_hides_comes_back_with_its_value() -> None:
@@ -370,17 +373,17 @@ def test_settings_with_the_runs_of_others_are_refused_all_the_same() -> None:
 
 
 def test_an_address_that_says_all_leaves_nothing_but_a_study_without_an_address() -> None:
-    session, elsewhere = Session(DASHBOARD), Page(name="elsewhere", default=PageView(), use=Use())
+    session, empty_page = Session(DASHBOARD), Page(name="elsewhere", default=PageView(), use=Use())
     session.open(CURVES, {"d": "5"})
-    session.open(elsewhere, {})
+    session.open(empty_page, {})
     session.open(CURVES, {})
     assert session.scenario.d == 5
-    session.open(elsewhere, {})
+    session.open(empty_page, {})
     session.open(CURVES, {}, is_whole=True)
     assert session.scenario.d != 5
     large = replace(links.BASE, trials=100_000)
     session.show_stored(large, ())
     assert session.curves.is_read_only
-    session.open(elsewhere, {})
+    session.open(empty_page, {})
     session.open(CURVES, {}, is_whole=True)
     assert session.curves.is_read_only and session.scenario == large

@@ -31,7 +31,7 @@ from tests.app.pages import (
 )
 from tests.app.places.test_one_run import open_at
 
-KEPT = {"seed": "5", "margin": "1"}
+SURVIVING = {"seed": "5", "margin": "1"}
 BAD = {
     "n=abc": "n must be an integer, got n=abc.",
     "n=0": "n must be an integer between 1 and",
@@ -61,28 +61,31 @@ BAD = {
     "show=" + "x" * 1000: "show must be among",
 }
 # Of the scenario and of the page, not read and not allowed, with marks, with other fields: drawn.
-SHOWN = ("n=abc", "offset=3", "methods=mean.clipped,mean.foo", "tuning=<b>", [*BAD][-1])
+SHOWN_BAD = ("n=abc", "offset=3", "methods=mean.clipped,mean.foo", "tuning=<b>", [*BAD][-1])
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:30])
 def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
     name, value = bad.split("=")
-    query = SMALL | KEPT | {name: value}
+    query = SMALL | SURVIVING | {name: value}
     view, wrong = STATE.from_query(query)
     scenario, problems = links.read(query)
-    (said,) = wrong + problems
-    assert BAD[bad] in said and len(said) < 400
+    (complaint,) = wrong + problems
+    assert BAD[bad] in complaint and len(complaint) < 400
     assert (view.show == View().show) and (view.against == SMALL["against"])
-    lost = {name, "grid"} if name == "axis" else {name}  # the grid is of no other axis
-    assert scenario == links.read({k: v for k, v in (SMALL | KEPT).items() if k not in lost})[0]
+    fields_lost = {name, "grid"} if name == "axis" else {name}  # the grid is of no other axis
+    assert (
+        scenario
+        == links.read({k: v for k, v in (SMALL | SURVIVING).items() if k not in fields_lost})[0]
+    )
     if name != "show":
         assert getattr(scenario, name) == getattr(BASE, name)
 
 
-@pytest.mark.parametrize("bad", SHOWN, ids=lambda bad: bad[:30])
+@pytest.mark.parametrize("bad", SHOWN_BAD, ids=lambda bad: bad[:30])
 def test_the_page_says_what_is_bad_once_and_runs_without_it(bad: str) -> None:
     name, value = bad.split("=")
-    page = open_page(**(KEPT | {name: value}))
+    page = open_page(**(SURVIVING | {name: value}))
     (warning,) = page.warning
     assert BAD[bad] in warning.value
     assert warning.value.startswith("In the address: ") and len(warning.value) < 400
@@ -102,7 +105,7 @@ def test_every_bad_field_has_its_own_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "remark"),
     [
         (
             {"axis": "q", "grid": "1.5,2", "geometry": "l2"},
@@ -117,21 +120,21 @@ def test_every_bad_field_has_its_own_sentence() -> None:
         ({"rho": "1", "epsilon": "2"}, "beside rho, got epsilon=2"),
     ],
 )
-def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], said: str) -> None:
+def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], remark: str) -> None:
     scenario, problems = links.read(query | {"n": "700"})
     (sentence,) = problems
-    assert said in sentence and scenario.n == 700
-    lost = {k for k, v in query.items() if getattr(scenario, k) != parse(k, v)}
-    assert lost
-    assert all(f"{name}={query[name]}" in sentence for name in lost)
+    assert remark in sentence and scenario.n == 700
+    fields_lost = {k for k, v in query.items() if getattr(scenario, k) != parse(k, v)}
+    assert fields_lost
+    assert all(f"{name}={query[name]}" in sentence for name in fields_lost)
 
 
-FEW = {"n": "500", "d": "3", "trials": "2", "reading": "rates"}
+SMALL_MAP = {"n": "500", "d": "3", "trials": "2", "reading": "rates"}
 
 
 @pytest.mark.parametrize("slug", sorted(PLACES))
 def test_every_page_names_an_unknown_parameter_in_its_one_box(slug: str) -> None:
-    page = open_at(slug, **FEW, eps="0.5", lesson="zebra")
+    page = open_at(slug, **SMALL_MAP, eps="0.5", lesson="zebra")
     (warning,) = page.warning
     assert "eps" in warning.value and warning.value.count("In the address:") == 1
 
@@ -182,8 +185,8 @@ def test_a_run_that_is_too_heavy_is_refused_in_one_sentence(
 ) -> None:
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
     page = open_page(**query)
-    said = [*page.error, *page.warning]
-    assert len(said) == 1 and words in said[0].value
+    complaints = [*page.error, *page.warning]
+    assert len(complaints) == 1 and words in complaints[0].value
     if page.error:
         assert [b.disabled for b in page.button if b.label == "Run"] == [True]
 
@@ -202,15 +205,15 @@ def test_the_link_restores_the_scenario_and_the_views() -> None:
         "calibration": "paper",
     }
     page = open_page(**query)
-    again = AppTest.from_file(ENTRY, default_timeout=60)
+    reopened = AppTest.from_file(ENTRY, default_timeout=60)
     written = dict(page.query_params)
     for name, value in written.items():
-        again.query_params[name] = value
-    again.run()
-    assert not again.warning and not again.exception
-    assert result(again).scenario == result(page).scenario == chosen(page)
-    assert again.session_state["show"] == page.session_state["show"] == ["rates", "upper bounds"]
-    assert dict(again.query_params) == written
+        reopened.query_params[name] = value
+    reopened.run()
+    assert not reopened.warning and not reopened.exception
+    assert result(reopened).scenario == result(page).scenario == chosen(page)
+    assert reopened.session_state["show"] == page.session_state["show"] == ["rates", "upper bounds"]
+    assert dict(reopened.query_params) == written
     copied = page.code[0].value.split("?")[1]
     assert dict(parse_qsl(copied)) == written
 
@@ -251,8 +254,8 @@ def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> No
     assert not page.warning
     scenario = chosen(page)
     assert scenario.d == 50 and result(page).scenario == scenario
-    kept = [n for n in BASE.grid if n * 50 <= DASHBOARD.elements]
-    assert list(scenario.grid) == kept and len(kept) == len(BASE.grid) - 1
+    allowed = [n for n in BASE.grid if n * 50 <= DASHBOARD.elements]
+    assert list(scenario.grid) == allowed and len(allowed) == len(BASE.grid) - 1
 
 
 def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:

@@ -13,12 +13,12 @@ LONG = {"seed": "771", "trials": "40", "grid": "1000,5000", "methods": "mean.cli
 
 
 def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(explore, "when_there", lambda: asked.append(1))
+    calls: list[int] = []
+    monkeypatch.setattr(explore, "when_there", lambda: calls.append(1))
     for name in ("HEAD_START_SECONDS", "AT_ONCE_SECONDS"):
         monkeypatch.setattr(curves, name, 0.0)
     page = open_page(**LONG)
-    assert len(asked) == 1
+    assert len(calls) == 1
     assert result(page).finished == 1
     assert not result(page).complete
     assert "1 of 80 runs" in status(page)
@@ -30,7 +30,7 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     checked(page.run())
     assert result(page).complete
     assert status(page).startswith("Measured in 80 runs")
-    assert len(asked) == 1
+    assert len(calls) == 1
 
 
 def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ from dpsco_core.results.notebook import notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 from tests.app.pages import BASES
-from tests.app.places.test_one_run import SMALL, open_anatomy, open_at, said
+from tests.app.places.test_one_run import SMALL, open_anatomy, open_at, radius_text
 
 
 def printed(script: str) -> dict[str, pd.DataFrame]:
@@ -44,7 +44,7 @@ def printed(script: str) -> dict[str, pd.DataFrame]:
     return {b.split("\n", 1)[0]: pd.read_csv(io.StringIO(b.split("\n", 1)[1])) for b in blocks}
 
 
-def shown(page: AppTest, column: str) -> pd.DataFrame:
+def table_with(page: AppTest, column: str) -> pd.DataFrame:
     """Return the first table of a page that has the column."""
     return next(d.value for d in page.dataframe if column in d.value.columns)
 
@@ -61,7 +61,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     scenario = Scenario.from_query(SMALL, BASES["one_run"])
     point, method = canonical(scenario), scenario.methods[0]
     tables = printed(anatomy_script(point, method, scenario.trials, parts=True))
-    path = shown(page, "Excess risk")
+    path = table_with(page, "Excess risk")
     expected = np.concatenate(
         [
             table["risk"].to_numpy()
@@ -70,13 +70,13 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
         ]
     )
     assert path["Excess risk"].to_numpy() == pytest.approx(expected, rel=1e-12)
-    parts, split = shown(page, "Clip radius"), tables["parts of the error"]
+    parts, split = table_with(page, "Clip radius"), tables["parts of the error"]
     assert parts["Whole error"].to_numpy() == pytest.approx(split["total"].to_numpy(), rel=1e-12)
     assert parts["Clipping bias"].to_numpy() == pytest.approx(split["bias"].to_numpy(), rel=1e-12)
     norms = tables["gradient norms"]["norm"].to_numpy()
     chosen = float(split["radii"].iloc[len(split) // 2])
     assert len(norms) == point.n
-    assert percent(share_clipped(norms, chosen)).replace("none", "no gradient") in said(page)
+    assert percent(share_clipped(norms, chosen)).replace("none", "no gradient") in radius_text(page)
 
 
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
@@ -84,12 +84,12 @@ def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
     expect_files(page)
     point = BASES["who_wins"]
     tables = printed(regimes_script(point, "n-epsilon", "rates"))
-    table, values = shown(page, "Tied"), tables["the best over the plane, row by row"]
+    table, values = table_with(page, "Tied"), tables["the best over the plane, row by row"]
     assert len(table) == len(values) == 33 * 25
     names = [c for c in table.columns if c.endswith(", holds")]
     assert len(names) == len(point.methods)
-    known = {method_card(m).name: m for m in point.methods}
-    best = [known.get(name, "") for name in table["Best"]]
+    slugs_by_name = {method_card(m).name: m for m in point.methods}
+    best = [slugs_by_name.get(name, "") for name in table["Best"]]
     assert best == values["best"].fillna("").tolist() and "" in best
     for name, slug in zip(names, point.methods, strict=True):
         rate = table[name.removesuffix(", holds")].to_numpy()
@@ -102,34 +102,36 @@ def test_the_numbers_of_each_part_of_geometry_are_those_of_the_library() -> None
     view, problems = GEOMETRY.from_query(query)
     assert not problems
     shape = shape_of(Scenario.from_query(query, BASE))
-    for part, ours, theirs in (
+    for part, column, expected in (
         ("set", "Projection P(x)", nearest(shape, (view.x1, view.x2)).nearest),
         ("width", "At most", [row.width.upper for row in width_table(shape.q)]),
         ("noise", "Measured", [row.mean for row in sweep(view.noise_d, view.seed)]),
     ):
-        table = shown(open_at("geometry", part=part, **query), ours)
-        assert table[ours].to_numpy() == pytest.approx(np.array(theirs), rel=1e-12)
+        table = table_with(open_at("geometry", part=part, **query), column)
+        assert table[column].to_numpy() == pytest.approx(np.array(expected), rel=1e-12)
 
 
-def users_at(**own: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:
+def users_at(**query: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:
     """Return the page Users at a small setting, and the tables that its script prints."""
-    page = open_at("users", n="2000", d="2", trials="2", **own)
+    page = open_at("users", n="2000", d="2", trials="2", **query)
     expect_files(page)
     scenario = fit(Scenario.from_query({"n": "2000", "d": "2", "trials": "2"}, BASE))
-    return page, printed(users_script(UsersView(**own), scenario))
+    return page, printed(users_script(UsersView(**query), scenario))
 
 
 def test_the_script_of_users_prints_what_each_part_shows() -> None:
     page, tables = users_at()
     mean = np.concatenate([table["mean"].to_numpy() for table in tables.values()])
-    law = shown(page, "RMS distance")
+    law = table_with(page, "RMS distance")
     assert law["Mean excess risk"].to_numpy() == pytest.approx(mean, rel=1e-12)
 
     page, tables = users_at(part="feasibility")
-    least, needs = shown(page, "Privacy budget ε"), tables["least users"]
-    for ours, theirs in zip(least.columns, needs.columns, strict=True):
-        column = needs[theirs].replace(np.inf, np.nan).to_numpy()
-        assert least[ours].astype(float).to_numpy() == pytest.approx(column, nan_ok=True)
+    page_table, needs = table_with(page, "Privacy budget ε"), tables["least users"]
+    for page_column, script_column in zip(page_table.columns, needs.columns, strict=True):
+        column = needs[script_column].replace(np.inf, np.nan).to_numpy()
+        assert page_table[page_column].astype(float).to_numpy() == pytest.approx(
+            column, nan_ok=True
+        )
 
     page, tables = users_at(part="map", basis="rates")
     expect_map(page, tables["map"])
@@ -143,7 +145,7 @@ def test_the_script_of_the_measured_map_prints_what_it_shows() -> None:
 
 def expect_map(page: AppTest, printed_map: pd.DataFrame) -> None:
     """The map's table has the script's numbers."""
-    table = shown(page, "Tied")
+    table = table_with(page, "Tied")
     for k, name in enumerate(c for c in table.columns if c.endswith(", holds")):
         rate = table[name.removesuffix(", holds")].astype(float).to_numpy()
         column = printed_map.iloc[:, 2 + k].replace(np.inf, np.nan).to_numpy()

@@ -45,10 +45,10 @@ STATES = {
 PAGES = PANELS | STATES
 # In `make test` two pages of each kind, whose state is kept by the same code; the others are slow.
 QUICK = ("explore", "bounds", "lower_bounds", "privacy")
-EVERY = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
+ALL_PAGES = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
 
 
-def at(name: str) -> AppTest:
+def open_named(name: str) -> AppTest:
     page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
     for key, value in PAGES[name].items():
         page.query_params[key] = value
@@ -61,47 +61,47 @@ def control_values(page: AppTest) -> dict[str, Any]:
     return {w.key: w.value for kind in kinds for w in page.get(kind) if w.key}
 
 
-def told(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
+def read_controls(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
     """Yield key, value, and what the browser is told in this run, of every control."""
     for chosen in page.selectbox:
-        yield str(chosen.key), chosen.index, _told(chosen, chosen.index, chosen.proto.default)
+        yield str(chosen.key), chosen.index, _sent_value(chosen, chosen.index, chosen.proto.default)
     for slider in page.select_slider:
         place = slider.options.index(slider.format_func(slider.value))
-        yield str(slider.key), place, _told(slider, place, int(slider.proto.default[0]))
+        yield str(slider.key), place, _sent_value(slider, place, int(slider.proto.default[0]))
     for group in page.get("button_group"):
         places = sorted(group.indices)
-        yield str(group.key), places, _told(group, places, sorted(group.proto.default))
+        yield str(group.key), places, _sent_value(group, places, sorted(group.proto.default))
     for number in page.number_input:
-        yield str(number.key), number.value, _told(number, number.value, number.proto.default)
+        yield str(number.key), number.value, _sent_value(number, number.value, number.proto.default)
 
 
-def _told(widget: Any, value: Any, default: Any) -> Any:
+def _sent_value(widget: Any, value: Any, default: Any) -> Any:
     return value if widget.proto.set_value else default
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: str) -> None:
-    page = checked(at(name).run())
+    page = checked(open_named(name).run())
     page = checked(page.run())  # what was set before the first run is not sent again
-    values = {key: value for key, value, _ in told(page)}
+    values = {key: value for key, value, _ in read_controls(page)}
     assert values
-    assert {key: kept for key, _, kept in told(page)} == values
+    assert {key: kept for key, _, kept in read_controls(page)} == values
 
 
-@pytest.mark.parametrize("after", [3, pytest.param(1000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("count_filled", [3, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ALL_PAGES)
 def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
-    name: str, after: int, monkeypatch: pytest.MonkeyPatch
+    name: str, count_filled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = control_values(checked(at(name).run()))
-    page = at(name)
+    whole = control_values(checked(open_named(name).run()))
+    page = open_named(name)
     with monkeypatch.context() as patch:
         fill_widgets = PageState.fill_widgets
 
         def fill_some(self: Any, view: Any) -> None:
             """Put some of the values of the page's own controls, and stop there."""
             fill_widgets(self, view)
-            for key in [self.key(name) for name in self.names][after:]:
+            for key in [self.key(name) for name in self.names][count_filled:]:
                 del st.session_state[key]
             st.stop()
 
@@ -111,11 +111,11 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     assert control_values(checked(page.run())) == whole
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_address(
     name: str,
 ) -> None:
-    page = checked(at(name).run())
+    page = checked(open_named(name).run())
     whole = control_values(page)
     leave(page)
     page = checked(page.run())
@@ -127,16 +127,16 @@ def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_add
     assert dict(page.query_params) != {}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ALL_PAGES)
 def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = checked(at(name).run())
+    page = checked(open_named(name).run())
     whole = control_values(page)
     leave(page)
     page = checked(page.run())
-    now, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
-    monkeypatch.setattr(page_state.time, "monotonic", lambda: now() + later)
+    real_time, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
+    monkeypatch.setattr(page_state.time, "monotonic", lambda: real_time() + later)
     page.query_params.clear()  # the back button
     page = checked(page.run())
     assert control_values(page) != whole
@@ -149,7 +149,7 @@ def test_an_empty_address_later_on_is_the_page_at_its_defaults(
 def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_keeps_its_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    page = checked(at("bounds").run())
+    page = checked(open_named("bounds").run())
     addresses = [dict(page.query_params)]
     for value in (3.0, 4.0, 5.0):  # each message names the address before the last
         slider = page.select_slider(key="field_p")
@@ -159,8 +159,8 @@ def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_k
     assert [query["p"] for query in addresses[1:]] == ["3", "4", "5"]
     page = checked(page.run())  # the way back moves no control
     assert dict(page.query_params) == addresses[-2]
-    now, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
-    monkeypatch.setattr(page_state.time, "monotonic", lambda: now() + later)
+    real_time, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
+    monkeypatch.setattr(page_state.time, "monotonic", lambda: real_time() + later)
     page.query_params = addresses[0]
     page = checked(page.select_slider(key="field_p").set_value(2.5).run())
     assert dict(page.query_params) == addresses[0]
@@ -168,19 +168,19 @@ def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_k
 
 def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """The browser says that it is one: without that, the page keeps what it was opened at."""
-    page = checked(at("bounds").run())
+    page = checked(open_named("bounds").run())
     opened_at = dict(page.query_params)
     page.query_params["p"] = "4"
     page = checked(page.run())
     page.query_params = opened_at
     page = checked(page.run())
     assert page.query_params["p"] == "4"
-    said: list[dict[str, str]] = []
+    queries: list[dict[str, str]] = []
     query_params = type(st.query_params)
     say = query_params.from_dict
 
     def listen(self: Any, query: dict[str, str]) -> None:
-        said.append(query)
+        queries.append(query)
         say(self, query)
 
     monkeypatch.setattr(query_params, "from_dict", listen)
@@ -189,9 +189,9 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     page = checked(page.run())
     assert page.select_slider(key="field_p").value == 2.0
     # It may have heard of another address since.
-    assert said == [opened_at] == [dict(page.query_params)]
+    assert queries == [opened_at] == [dict(page.query_params)]
     page = checked(page.run())
-    assert said == [opened_at]
+    assert queries == [opened_at]
 
 
 def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_the_next_one(

@@ -76,8 +76,8 @@ def test_every_name_hides_something_and_every_control_has_a_name() -> None:
 def test_a_link_offers_what_its_page_has() -> None:
     lesson = open_at("learn", lesson="clipping")
     assert offered(lesson, "learn") == ["nav", "details", "export"]
-    again = parts_on(["data"], None)  # what is hidden can be shown again
-    assert again == ["nav", "details", "export", "data"]
+    parts = parts_on(["data"], None)  # what is hidden can be shown again
+    assert parts == ["nav", "details", "export", "data"]
     assert offered(open_page(), "explore") == list(PARTS)
     users = offered(open_at("users", n="500", d="3", trials="2", part="frontier"), "users")
     assert "presets" not in users and "algorithms" not in users and "size" in users

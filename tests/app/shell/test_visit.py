@@ -36,20 +36,31 @@ BUT_MAP, BUT_USERS = (
     [pytest.param(name, marks=[pytest.mark.slow] * (name == long)) for name in PAGES]
     for long in ("who_wins", "users")
 )
-MINE = {"problem": "quadratic", "methods": "sco.clipped,sco.cwme", "n": "2000", "d": "3", "p": "4"}
-MEAN = MINE | {"problem": "mean", "methods": "mean.sample,mean.clipped"}
+MY_QUERY = {
+    "problem": "quadratic",
+    "methods": "sco.clipped,sco.cwme",
+    "n": "2000",
+    "d": "3",
+    "p": "4",
+}
+MEAN = MY_QUERY | {"problem": "mean", "methods": "mean.sample,mean.clipped"}
 SMALL = {"axis": "n", "grid": "500,1000", "trials": "2"}
 
 
-def wanted(name: str) -> dict[str, str]:
+def fitting_query(name: str) -> dict[str, str]:
     """Return a scenario that a page shows as it is."""
     if name == "users":
         methods = "sco.erm,user.clipped-means"
-        return MINE | {"methods": methods, "m": "10", "distribution": "gaussian", "offset": "0.1"}
-    return MEAN if name == "lower_bounds" else MINE
+        return MY_QUERY | {
+            "methods": methods,
+            "m": "10",
+            "distribution": "gaussian",
+            "offset": "0.1",
+        }
+    return MEAN if name == "lower_bounds" else MY_QUERY
 
 
-def at(name: str, **query: str) -> AppTest:
+def open_named(name: str, **query: str) -> AppTest:
     page = AppTest.from_string(SCRIPT, default_timeout=60)
     page.session_state["at"] = name
     for key, value in query.items():
@@ -64,12 +75,12 @@ def go(page: AppTest, name: str) -> AppTest:
     return checked(page.run())
 
 
-def mine(page: AppTest) -> Scenario:
+def visit_scenario(page: AppTest) -> Scenario:
     scenario: Scenario = page.session_state[visit.SESSION].visit_scenario
     return scenario
 
 
-def shown(page: AppTest) -> Scenario:
+def address_scenario(page: AppTest) -> Scenario:
     """Return the scenario of the address."""
     query = {k: v for k, v in page.query_params.items() if k in FIELDS}
     return Scenario.from_query(query, BASE)
@@ -85,56 +96,69 @@ def button(page: AppTest, label: str) -> bool:
 
 @pytest.mark.parametrize("name", BUT_MAP)
 def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> None:
-    page = at("explore", **wanted(name), **SMALL)
-    before = shown(page)
+    page = open_named("explore", **fitting_query(name), **SMALL)
+    old_scenario = address_scenario(page)
     go(page, name)
-    assert shown(page) == mine(page) == before
+    assert address_scenario(page) == visit_scenario(page) == old_scenario
     assert (control_value(page, "n"), control_value(page, "d")) == (2000, 3)
     assert not button(page, "Use it everywhere")
     page.get_by_key(controls.PREFIX + "d").set_value(5)
     checked(page.run())
-    assert mine(page) == replace(before, d=5)
+    assert visit_scenario(page) == replace(old_scenario, d=5)
     go(page, "explore")
-    assert control_value(page, "d") == 5 and shown(page) == mine(page) == replace(before, d=5)
+    assert control_value(page, "d") == 5 and address_scenario(page) == visit_scenario(
+        page
+    ) == replace(old_scenario, d=5)
 
 
 @pytest.mark.parametrize("name", BUT_USERS)
 def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> None:
-    page = at("explore", **wanted(name), **SMALL, seed="7", tuning="theory", margin="1")
+    page = open_named(
+        "explore", **fitting_query(name), **SMALL, seed="7", tuning="theory", margin="1"
+    )
     go(page, name)
-    again = at(name, **{k: str(v) for k, v in page.query_params.items()})
-    assert mine(again) == mine(page) == shown(page)
-    go(again, "explore")
-    assert shown(again) == mine(page) and mine(again).seed == 7
+    reopened = open_named(name, **{k: str(v) for k, v in page.query_params.items()})
+    assert visit_scenario(reopened) == visit_scenario(page) == address_scenario(page)
+    go(reopened, "explore")
+    assert address_scenario(reopened) == visit_scenario(page) and visit_scenario(reopened).seed == 7
 
 
 def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone() -> None:
-    page = at("explore", **SMALL, d="3", n="500")
-    before = mine(page)
-    assert before.problem == "mean"
+    page = open_named("explore", **SMALL, d="3", n="500")
+    old_scenario = visit_scenario(page)
+    assert old_scenario.problem == "mean"
     go(page, "one_run")
-    assert mine(page) == before and shown(page).problem == "huber" and shown(page).d == 3
+    assert (
+        visit_scenario(page) == old_scenario
+        and address_scenario(page).problem == "huber"
+        and address_scenario(page).d == 3
+    )
     (note,) = page.container(key="one_run_apart").markdown
     assert "(yours: Mean estimation)" in note.value
     assert "This page needs an optimisation problem" in note.value
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
     page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
     checked(page.run())
-    assert mine(page) == replace(before, n=1000) and not button(page, "Back to mine")
+    assert visit_scenario(page) == replace(old_scenario, n=1000) and not button(
+        page, "Back to mine"
+    )
     page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
     checked(page.run())
-    assert mine(page) == replace(before, n=1000) and shown(page).problem == "logistic"
+    assert (
+        visit_scenario(page) == replace(old_scenario, n=1000)
+        and address_scenario(page).problem == "logistic"
+    )
     go(page, "bounds")
-    assert shown(page) == mine(page)
+    assert address_scenario(page) == visit_scenario(page)
     go(page, "one_run")
-    assert shown(page).problem == "logistic"
+    assert address_scenario(page).problem == "logistic"
     press(page, "Back to mine")
-    assert shown(page).problem == "huber"
+    assert address_scenario(page).problem == "huber"
 
 
 def test_what_a_page_needs_is_said_above_its_figure() -> None:
     """Below the first screen, the other problem and m = 100,000 came without a word."""
-    page = at("users", **SMALL, d="3", n="500")
+    page = open_named("users", **SMALL, d="3", n="500")
     (note,) = page.container(key="users_apart").markdown
     assert "m = 100,000 (yours: 1), norm of the truth 0.1 (yours: 1). This page needs" in note.value
     assert button(page, "Use it everywhere")
@@ -144,47 +168,49 @@ def test_what_a_page_needs_is_said_above_its_figure() -> None:
 
 
 def test_what_a_page_shows_can_be_used_everywhere() -> None:
-    page = at("explore", **SMALL, d="3", n="500")
+    page = open_named("explore", **SMALL, d="3", n="500")
     go(page, "one_run")
     press(page, "Use it everywhere")
-    assert mine(page) == shown(page) and mine(page).problem == "huber"
+    assert (
+        visit_scenario(page) == address_scenario(page) and visit_scenario(page).problem == "huber"
+    )
     assert not button(page, "Use it everywhere")
     go(page, "explore")
     assert control_value(page, "problem") == "huber"
 
 
 def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
-    page = at("who_wins", problem="quadratic", m="100", methods="user.accelerated")
-    assert shown(page).m == 1 and mine(page).m == 100
+    page = open_named("who_wins", problem="quadratic", m="100", methods="user.accelerated")
+    assert address_scenario(page).m == 1 and visit_scenario(page).m == 100
     assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
 
 
 def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
-    scenario, said = links.read({"distribution": "tracing"})
-    assert scenario.distribution == "tracing" and not said
-    other = with_problem(scenario, "logistic", ("logistic",))
-    assert (other.problem, other.distribution) == ("logistic", BASE.distribution)
+    scenario, complaints = links.read({"distribution": "tracing"})
+    assert scenario.distribution == "tracing" and not complaints
+    fitted = with_problem(scenario, "logistic", ("logistic",))
+    assert (fitted.problem, fitted.distribution) == ("logistic", BASE.distribution)
     assert with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
     assert with_problem(scenario, "logistic", ("mean",)) == scenario
 
 
 def test_two_visitors_do_not_meet() -> None:
     """One's scenario, run and address leave the other's alone."""
-    one, two = open_page(d="5"), open_page(d="50")
-    before = result(two), dict(two.query_params)
-    (slider,) = [s for s in one.select_slider if s.label == "Dimension d"]
+    first_visit, second_visit = open_page(d="5"), open_page(d="50")
+    old_state = result(second_visit), dict(second_visit.query_params)
+    (slider,) = [s for s in first_visit.select_slider if s.label == "Dimension d"]
     press(checked(slider.set_value(2).run()), "Run")
-    assert result(one).scenario.d == 2 and result(one).complete
-    checked(two.run())
-    assert (result(two), dict(two.query_params)) == before
-    assert result(two).scenario.d == 50 and two.query_params["d"] == "50"
+    assert result(first_visit).scenario.d == 2 and result(first_visit).complete
+    checked(second_visit.run())
+    assert (result(second_visit), dict(second_visit.query_params)) == old_state
+    assert result(second_visit).scenario.d == 50 and second_visit.query_params["d"] == "50"
 
 
 @pytest.mark.parametrize("slug", sorted({*DRAW} - {EXPLORE}))
 def test_a_page_is_drawn_by_the_frame_which_alone_opens_it(slug: str) -> None:
-    own = vars(sys.modules[DRAW[slug].__module__])
-    assert own["draw_page"] is frame.draw_page
-    assert not {"opened", "opened_at", "draw_wrong"} & {*own}
+    module_names = vars(sys.modules[DRAW[slug].__module__])
+    assert module_names["draw_page"] is frame.draw_page
+    assert not {"opened", "opened_at", "draw_wrong"} & {*module_names}
 
 
 @pytest.mark.parametrize(("name", "query"), [("why", {}), ("private_mean", {"epsilon": "2"})])

@@ -54,26 +54,31 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
 ) -> None:
     lesson, lessons = BY_SLUG[slug], Lessons()
     lessons.go(slug)
-    before = finish(lessons)
-    assert lesson.words.before in before["head"] and before["verdict"] == before["reason"] == ""
-    assert bool(before["handle"]) == bool(lesson.numbers) != bool(before["choices"])
-    assert (before["predicted"] is None and not before["handle"]) or not before["handle"]["trials"]
-    assert bool(before["spots"]) == bool(lesson.spots)
+    unanswered = finish(lessons)
+    assert (
+        lesson.words.preview_title in unanswered["head"]
+        and unanswered["verdict"] == unanswered["reason"] == ""
+    )
+    assert bool(unanswered["handle"]) == bool(lesson.numbers) != bool(unanswered["choices"])
+    assert (unanswered["predicted"] is None and not unanswered["handle"]) or not unanswered[
+        "handle"
+    ]["trials"]
+    assert bool(unanswered["spots"]) == bool(lesson.spots)
     lessons.run(slug, 1)
-    after = finish(lessons)
-    assert after["spots"] is None or after["spots"]["chosen"] == 1
+    answered = finish(lessons)
+    assert answered["spots"] is None or answered["spots"]["chosen"] == 1
     results = KeptResults()
     for item in lessons._items_of_step:
         results.run(item)
     finding = lesson.find(measure(lesson, results))
-    said = judge(lesson, lesson.answers[1], finding).sentence
-    assert finding.headline in after["head"].replace("&#x27;", "'")
-    assert said.replace("**", "") in after["verdict"].replace("<b>", "").replace("</b>", "")
+    verdict = judge(lesson, lesson.answers[1], finding).sentence
+    assert finding.headline in answered["head"].replace("&#x27;", "'")
+    assert verdict.replace("**", "") in answered["verdict"].replace("<b>", "").replace("</b>", "")
     follower = STEPS[STEPS.index(slug) + 1]
-    assert "Why." in after["reason"] and f"data-step='{follower}'" in after["reason"]
-    assert after["predicted"] == 1 and after["done"] and "1 of 15" in after["score"]
+    assert "Why." in answered["reason"] and f"data-step='{follower}'" in answered["reason"]
+    assert answered["predicted"] == 1 and answered["done"] and "1 of 15" in answered["score"]
     if lesson.numbers:
-        assert after["handle"]["measured"] and after["handle"]["trials"]
+        assert answered["handle"]["measured"] and answered["handle"]["trials"]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -88,10 +93,10 @@ def test_every_figure_of_a_lesson_has_only_traces_that_the_script_draws(
             lessons.run(slug, 0)
             finish(lessons)
         for theme in (WIDE, PHONE):
-            drawn = lessons.screen(theme)["figures"]
-            types = {trace["type"] for figure in drawn for trace in figure["data"]}
-            assert len(drawn) == 1 + (slug == "epsilon") and types and types <= set(TRACES)
-            assert all(("heard" in figure["table"]) == (theme is WIDE) for figure in drawn)
+            figures = lessons.screen(theme)["figures"]
+            types = {trace["type"] for figure in figures for trace in figure["data"]}
+            assert len(figures) == 1 + (slug == "epsilon") and types and types <= set(TRACES)
+            assert all(("heard" in figure["table"]) == (theme is WIDE) for figure in figures)
 
 
 def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> None:
@@ -100,24 +105,27 @@ def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> 
         lessons.go(slug)
         finish(lessons)
         cells = [item for item in lessons._items_of_step if isinstance(item, Cell)]
-        unseen = set(lesson.scenario.methods) - set(lesson.given)
+        unseen = set(lesson.scenario.methods) - set(lesson.preview_methods)
         for cell in cells:
-            first = lesson.first == cell.method and cell.x == lesson.scenario.grid[0]
-            beside = lesson.other is not None and cell.point.geometry == lesson.other.geometry
-            assert cell.method not in unseen or first or beside, (slug, cell)
+            is_start = lesson.start_method == cell.method and cell.x == lesson.scenario.grid[0]
+            is_second_set = (
+                lesson.second_scenario is not None
+                and cell.point.geometry == lesson.second_scenario.geometry
+            )
+            assert cell.method not in unseen or is_start or is_second_set, (slug, cell)
 
 
 class Canned:
     """Results of somebody else, who has run everything already."""
 
     def __init__(self) -> None:
-        self.asked: list[Cell | Part] = []
+        self.items_run: list[Cell | Part] = []
 
     def has(self, item: Cell | Part) -> bool:
         return True
 
     def run(self, item: Cell | Part) -> None:
-        self.asked.append(item)
+        self.items_run.append(item)
 
     def outcomes(self, scenario: Any) -> Sequence[Any]:
         return list(study(scenario))
@@ -131,16 +139,16 @@ def test_the_results_may_come_from_whoever_has_them(short: None) -> None:
     lessons = Lessons(results)
     lessons.run("noise", 3)
     screen = lessons.screen(WIDE)
-    assert screen["done"] and "You predicted" in screen["verdict"] and results.asked == []
+    assert screen["done"] and "You predicted" in screen["verdict"] and results.items_run == []
     assert lessons.todo == [] and not lessons.step(0.0)
 
 
 def test_a_step_ends_in_time_and_what_has_run_stays_known(short: None) -> None:
     lessons = Lessons()
     lessons.run("noise", 0)
-    every = lessons.all
-    assert lessons.step(0.0) and len(lessons.todo) == every - 1
-    assert lessons.status() == f"1 of {every} runs"
+    total = lessons.all
+    assert lessons.step(0.0) and len(lessons.todo) == total - 1
+    assert lessons.status() == f"1 of {total} runs"
     assert not lessons.screen(WIDE)["figures"] and not lessons.screen(WIDE)["done"]
     lessons.go("clipping")
     finish(lessons)
@@ -151,11 +159,11 @@ def test_a_step_ends_in_time_and_what_has_run_stays_known(short: None) -> None:
 def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short: None) -> None:
     lessons = Lessons()
     lessons.open("lesson=look&answers=noise:20,look:1.5")
-    own, drawn = len(lessons._items_of_step), 0
+    count_own, count_drawn = len(lessons._items_of_step), 0
     while not lessons.due():
         lessons.step(0.0)
-        drawn += 1
-    assert drawn == own < lessons.all
+        count_drawn += 1
+    assert count_drawn == count_own < lessons.all
     screen = lessons.screen(WIDE)
     assert "You predicted" in screen["verdict"] and "1 of 15" in screen["score"]
     assert not screen["done"] and not lessons.due()  # nothing new until the others are there
@@ -168,15 +176,15 @@ def test_an_address_opens_the_same_state_here_and_in_the_dashboard(short: None) 
     lessons.run("clipping", 1)
     lessons.say("Noise & bias; A. Student")
     lessons.go("noise")
-    given = dict(parse_qsl(lessons.address))
-    for known in (VIEW, STATE):
-        view, wrong = known.from_query(given)
+    query = dict(parse_qsl(lessons.address))
+    for address_kind in (VIEW, STATE):
+        view, wrong = address_kind.from_query(query)
         assert (view, wrong) == (lessons.view, [])
-    again = Lessons()
-    again.open(lessons.address)
-    assert again.view == lessons.view and again.address == lessons.address
-    again.forget()
-    assert again.address == "lesson=noise"
+    reopened = Lessons()
+    reopened.open(lessons.address)
+    assert reopened.view == lessons.view and reopened.address == lessons.address
+    reopened.forget()
+    assert reopened.address == "lesson=noise"
 
 
 def test_the_doors_of_the_dashboard_are_the_first_lesson_here() -> None:
@@ -254,10 +262,10 @@ class Tags(HTMLParser):
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -> None:
     words = WORDS[slug]
-    for text in (words.text, words.why):
-        made, tags = prose(text), Tags()
-        tags.feed(made)
-        assert tags.open == [] and not set("$\\{}^*") & set(made)
+    for text in (words.text, words.explanation):
+        html, tags = prose(text), Tags()
+        tags.feed(html)
+        assert tags.open == [] and not set("$\\{}^*") & set(html)
 
 
 def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
@@ -269,10 +277,10 @@ def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
         "page.shown('learn', 700, dark=True)\n"
         "print(before, *sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
+    assert (process.returncode, process.stdout.strip()) == (0, "False"), process.stderr
 
 
 def test_the_path_is_that_of_the_session_as_on_the_dashboard(short: None) -> None:

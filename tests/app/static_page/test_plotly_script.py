@@ -27,8 +27,8 @@ def test_the_bundle_is_byte_for_byte_the_published_one() -> None:
     lines = (FOLDER / "plotly.sha256").read_text(encoding="utf-8").splitlines()
     listed = {name: digest for digest, name in (line.split() for line in lines)}
     files = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
-    own = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    assert listed == {name: own[name] for name in own if name != "plotly.sha256"}
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    assert listed == {name: digests[name] for name in digests if name != "plotly.sha256"}
     assert set(listed) == {"plotly-basic.min.js", "LICENSE"}
 
 
@@ -50,8 +50,8 @@ def test_it_is_a_quarter_of_the_whole_library() -> None:
 
 def test_it_draws_the_traces_that_it_says() -> None:
     """A bundle registers each of its traces under a name, which no other bundle has."""
-    named = set(re.findall(r'moduleType:"trace",name:"(\w+)"', plotly_script()))
-    assert named == set(TRACES)
+    trace_types = set(re.findall(r'moduleType:"trace",name:"(\w+)"', plotly_script()))
+    assert trace_types == set(TRACES)
     assert "heatmap" in re.findall(r'moduleType:"trace",name:"(\w+)"', get_plotlyjs())
 
 
@@ -80,13 +80,13 @@ def other_types(source: str) -> list[str]:
 
 def test_the_renderer_makes_no_other_traces() -> None:
     """So that it is true of every figure that can be saved as a page, maps included."""
-    drawn = {n: s for n, s in modules().items() if n.startswith("dpsco_app.figure.")}
-    assert "dpsco_app.figure.panel_box" in drawn and figure_html.__module__ not in drawn
-    given = re.compile(r'"type": "(\w+)"')
-    for name, source in drawn.items():
+    sources = {n: s for n, s in modules().items() if n.startswith("dpsco_app.figure.")}
+    assert "dpsco_app.figure.panel_box" in sources and figure_html.__module__ not in sources
+    type_of_trace = re.compile(r'"type": "(\w+)"')
+    for name, source in sources.items():
         assert other_types(source) == [], name
         shapes = {"line", "rect"} if "ruler" in name else set()  # Every bundle draws them.
-        assert set(given.findall(source)) <= {"scatter", "log", "linear"} | shapes, name
+        assert set(type_of_trace.findall(source)) <= {"scatter", "log", "linear"} | shapes, name
 
 
 def test_a_planted_trace_is_found() -> None:

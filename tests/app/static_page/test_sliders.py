@@ -52,14 +52,14 @@ def test_each_place_of_the_sliders_has_its_own_answer_and_ladder(page: str) -> N
     data, sliders = packed(page), places(STUDY, ("epsilon",))
     lengths = [len(values) for values in sliders.values()]
     assert data["lengths"] == lengths and len(data["screens"]) == lengths[0] * lengths[1]
-    at = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
-    table = "".join(data["texts"][i] for i in data["screens"][at]["table light"])
+    place_index = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
+    table = "".join(data["texts"][i] for i in data["screens"][place_index]["table light"])
     visit = Visit()
     visit.show(STUDY, visit.session.view)
     visit.step(60)
-    own = visit.screen(theme_of(360, dark=False))["table"]
+    own_table = visit.screen(theme_of(360, dark=False))["table"]
     cells = re.compile(r"<td>([^<]*)</td>")
-    assert cells.findall(table) == cells.findall(own) and cells.findall(own)
+    assert cells.findall(table) == cells.findall(own_table) and cells.findall(own_table)
     tables = {tuple(screen["table light"]) for screen in data["screens"]}
     assert len(tables) == len(data["screens"])
 
@@ -76,9 +76,9 @@ def test_the_file_is_small_and_asks_no_host(page: str) -> None:
     assert sizes[0] < 750_000 < MOST_BYTES and sizes[1] < 220_000
     assert sizes[0] - sizes[1] < 530_000  # Plotly's script, packed
     assert not re.search(r"(src|href)=|https?://|@import|url\((?!#)", page)
-    named = set(re.findall(r"var\((--[\w-]+)\)", page))
+    variables = set(re.findall(r"var\((--[\w-]+)\)", page))
     sheets = page.partition("</style>")[0]
-    assert len(named) > 3 and all(sheets.count(f"{name}: ") >= 2 for name in named)
+    assert len(variables) > 3 and all(sheets.count(f"{name}: ") >= 2 for name in variables)
 
 
 def test_both_themes_are_drawn_each_in_its_colours(page: str) -> None:
@@ -93,9 +93,9 @@ def test_both_themes_are_drawn_each_in_its_colours(page: str) -> None:
 
 
 def test_what_cannot_be_a_slider_is_refused_in_one_sentence() -> None:
-    for over in (("n",), ("trials",), ("d", "epsilon", "p"), ("rho",)):
+    for fields in (("n",), ("trials",), ("d", "epsilon", "p"), ("rho",)):
         with pytest.raises(InvalidInput, match="over must be"):
-            places(STUDY, over)
+            places(STUDY, fields)
 
 
 def test_the_command_writes_the_file_and_says_what_is_wrong(
@@ -115,16 +115,16 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
     monkeypatch.setattr("dpsco_app.static_page.sliders.machine_speed", lambda: 1.0)
     studies = len(places(STUDY, ("epsilon",))["epsilon"])
-    drawn = PLACE_SECONDS * studies * len(STUDY.grid)
+    drawing_time = PLACE_SECONDS * studies * len(STUDY.grid)
     short = sliders_seconds(STUDY)
-    assert drawn < short < 2 * drawn
+    assert drawing_time < short < 2 * drawing_time
     # A hundred times the trials: a hundred times the runs, and the same drawings.
     long = sliders_seconds(replace(STUDY, trials=200))
-    assert long - drawn == pytest.approx(100 * (short - drawn))
-    own = sum(
+    assert long - drawing_time == pytest.approx(100 * (short - drawing_time))
+    run_time = sum(
         cost(replace(STUDY, epsilon=e)).seconds for e in places(STUDY, ("epsilon",))["epsilon"]
     )
-    assert short - drawn > own  # the hardest case is run, too
+    assert short - drawing_time > run_time  # the hardest case is run, too
 
 
 def test_a_study_over_the_dimension_without_an_epsilon_gets_a_slider_of_another_field() -> None:

@@ -35,9 +35,9 @@ VIEW_NAMES = {slug: name for row in VIEWS for slug, name in row.items()}
 
 @pytest.fixture
 def visit() -> Visit:
-    made = Visit()
-    made.open(SMALL)
-    return made
+    new_visit = Visit()
+    new_visit.open(SMALL)
+    return new_visit
 
 
 def finished(visit: Visit) -> tuple[int, int]:
@@ -56,8 +56,8 @@ def test_the_cells_are_those_of_the_library(visit: Visit) -> None:
     finish(visit)
     errors = {(o.method, o.x, o.trial): o.error for o in study(visit.scenario)}
     outcomes = visit.session.screen(WIDE).studies[0].outcomes
-    own = {(o.method, o.x, o.trial): o.error for o in outcomes}
-    assert own == errors and len(errors) == 8
+    library_errors = {(o.method, o.x, o.trial): o.error for o in outcomes}
+    assert library_errors == errors and len(errors) == 8
 
 
 def test_a_step_ends_in_time_and_a_move_drops_what_is_left(visit: Visit) -> None:
@@ -68,13 +68,17 @@ def test_a_step_ends_in_time_and_a_move_drops_what_is_left(visit: Visit) -> None
 
 
 def test_while_a_run_is_young_the_old_lines_are_faded_and_told_as_before(visit: Visit) -> None:
-    said = finish(visit).screen(WIDE)["head"]
+    old_head = finish(visit).screen(WIDE)["head"]
     visit.change("epsilon", 5)
     young = visit.screen(WIDE)
-    assert " before'" in young["head"] and " before'" not in said and not young["done"]
+    assert " before'" in young["head"] and " before'" not in old_head and not young["done"]
     assert "Measuring 8 runs at ε = 5" in young["head"]  # No number of the old ones.
-    done = finish(visit).screen(WIDE)
-    assert " before'" not in done["head"] and done["done"] and done["head"] != said
+    finished_screen = finish(visit).screen(WIDE)
+    assert (
+        " before'" not in finished_screen["head"]
+        and finished_screen["done"]
+        and finished_screen["head"] != old_head
+    )
 
 
 def test_an_old_run_never_stands_under_a_new_title(visit: Visit) -> None:
@@ -95,9 +99,9 @@ def test_an_old_run_never_stands_under_a_new_title(visit: Visit) -> None:
 def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
     visit.change("epsilon", 0.5)
     visit.change("measure", "price")
-    given = dict(parse_qsl(visit.address))
-    assert links.read(given) == (visit.scenario, [])
-    assert ADDRESS.from_query(given) == (visit.session.view, [])
+    query = dict(parse_qsl(visit.address))
+    assert links.read(query) == (visit.scenario, [])
+    assert ADDRESS.from_query(query) == (visit.session.view, [])
 
 
 def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
@@ -135,40 +139,42 @@ def test_a_screen_is_json_without_a_number_that_is_none(visit: Visit, width: int
     assert screen["cards"].count("<button") >= 3 and "Best of" in screen["whose"]
 
 
-def seen(visit: Visit) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(screen_json(visit, WIDE, PICTURE))
-    return made
+def picture_screen(visit: Visit) -> dict[str, Any]:
+    screen: dict[str, Any] = json.loads(screen_json(visit, WIDE, PICTURE))
+    return screen
 
 
 def test_the_picture_is_the_dashboards_for_the_same_settings(visit: Visit) -> None:
     visit.change("epsilon", 2.0)
-    made = seen(visit)
-    assert made["picture"] == json.loads(json.dumps(picture_data(visit.scenario, dark=False)))
-    assert made["picture"]["samples"][0]["epsilon"] == 2.0
-    assert made["sample"] == escape(sample_words(visit.scenario)) and "<p>" not in made["head"]
-    assert (made["address"], made["done"], made["wrong"]) == (visit.address, True, [])
+    screen = picture_screen(visit)
+    assert screen["picture"] == json.loads(json.dumps(picture_data(visit.scenario, dark=False)))
+    assert screen["picture"]["samples"][0]["epsilon"] == 2.0
+    assert screen["sample"] == escape(sample_words(visit.scenario)) and "<p>" not in screen["head"]
+    assert (screen["address"], screen["done"], screen["wrong"]) == (visit.address, True, [])
     dark = visit.picture(theme_of(1200, dark=True))["picture"]
-    assert dark["colours"] != made["picture"]["colours"] and dark["id"] == made["picture"]["id"]
+    assert dark["colours"] != screen["picture"]["colours"] and dark["id"] == screen["picture"]["id"]
 
 
 def test_what_the_picture_is_not_about_gives_way_in_words(visit: Visit) -> None:
     visit.start("a-whole-user-hidden")
-    made = seen(visit)
-    assert "m = 1 (yours: 10,000). The picture is about a mean" in made["head"]
-    assert made["picture"]["samples"][0]["n"] == visit.scenario.n and made["wrong"] == []
+    screen = picture_screen(visit)
+    assert "m = 1 (yours: 10,000). The picture is about a mean" in screen["head"]
+    assert screen["picture"]["samples"][0]["n"] == visit.scenario.n and screen["wrong"] == []
 
 
 def test_what_stops_the_curves_does_not_stop_the_picture(visit: Visit) -> None:
     visit.change("methods", [])
-    assert visit.wrong and seen(visit)["wrong"] == [] and "picture" in seen(visit)
+    assert (
+        visit.wrong and picture_screen(visit)["wrong"] == [] and "picture" in picture_screen(visit)
+    )
     visit.open("problem=mean&d=-3")
-    assert "d must be" in seen(visit)["wrong"][0] and "picture" in seen(visit)
+    assert "d must be" in picture_screen(visit)["wrong"][0] and "picture" in picture_screen(visit)
 
 
 def test_the_views_are_called_what_the_dashboard_calls_them() -> None:
     link = r"href='([^']*)' data-view='([^']*)'( aria-current='page')?>([^<]*)<"
-    here = re.findall(link, views(WHY))
-    assert here == [
+    view_links = re.findall(link, views(WHY))
+    assert view_links == [
         ("index.html#curves", "explore", "", VIEW_NAMES["explore"]),
         ("index.html#picture", "private-mean", "", VIEW_NAMES["private-mean"]),
         ("index.html#lessons", "learn", "", VIEW_NAMES["learn"]),
@@ -179,18 +185,18 @@ def test_the_views_are_called_what_the_dashboard_calls_them() -> None:
 def test_the_links_of_the_story_open_what_the_dashboard_opens() -> None:
     addresses = re.findall("href='([^']*)'", story_parts()["next"])
     for address, (_, scenario, view) in zip(addresses, TO_CURVES, strict=False):
-        given = dict(parse_qsl(unescape(address).partition("?")[2]))
-        assert links.read(given) == (scenario.validate(DASHBOARD), [])
-        assert ADDRESS.from_query(given) == (view, [])
+        query = dict(parse_qsl(unescape(address).partition("?")[2]))
+        assert links.read(query) == (scenario.validate(DASHBOARD), [])
+        assert ADDRESS.from_query(query) == (view, [])
     assert addresses[len(TO_CURVES) :] == ["index.html#picture"]
 
 
 def test_the_browser_asks_the_page_for_nothing_that_it_has_not() -> None:
     script = (ROOT / "deploy" / "live" / "web" / "worker.js").read_text(encoding="utf-8")
-    asked = set(re.findall(r"\bpage\.(\w+)", script))
-    assert asked >= {"is_working", "step", "due", "status", "handle", "shown"}
+    methods_asked = set(re.findall(r"\bpage\.(\w+)", script))
+    assert methods_asked >= {"is_working", "step", "due", "status", "handle", "shown"}
     page = LivePage()
-    assert not [name for name in asked if not hasattr(page, name)]
+    assert not [name for name in methods_asked if not hasattr(page, name)]
     for name in ("is_working", "step", "due", "status"):
         assert re.search(rf"\bpage\.{name}\(look\.view\b", script)
     assert page.is_working(CURVES) == page.visit.is_running
@@ -200,8 +206,8 @@ def test_the_browser_asks_the_page_for_nothing_that_it_has_not() -> None:
 def test_the_status_counts_the_runs_and_then_says_where_they_were(visit: Visit) -> None:
     visit.change("trials", 3)
     visit.step(0.0)
-    done, _, every, word = visit.status().split()
-    assert (int(done) >= 1, every, word) == (True, "12", "runs")
+    count_done, _, total, word = visit.status().split()
+    assert (int(count_done) >= 1, total, word) == (True, "12", "runs")
     assert finish(visit).status().startswith("Live: measured in 12 runs")
     visit.change("methods", [])
     assert visit.status() == ""
@@ -215,8 +221,8 @@ def test_the_visit_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
         "screen_json(v, theme_of(1200, dark=False), PICTURE)\n"
         "print(*sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script, SMALL], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+    assert (process.returncode, process.stdout.strip()) == (0, ""), process.stderr
     assert DEFAULT.slug == "what-privacy-costs"

@@ -51,8 +51,8 @@ def make_setting(
     )
 
 
-def with_constants(at: Setting, **changes: Any) -> Setting:
-    return replace(at, constants=replace(at.constants, **changes))
+def with_constants(setting: Setting, **changes: Any) -> Setting:
+    return replace(setting, constants=replace(setting.constants, **changes))
 
 
 def random_settings(

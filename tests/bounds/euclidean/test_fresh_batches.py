@@ -16,8 +16,8 @@ from dpsco_core.methods.euclidean.batches import BatchedSteps, clipped_gradient
 from dpsco_core.privacy import ZCDP, Ledger, PureDP
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import run_at_parameters_of, second_implementation_of
 from tests.folded import each
-from tests.second import run_at_parameters_of, second_implementation_of
 
 BY_SLUG = {b.card.slug: b for b in SCO_BOUNDS}
 FRESH_BATCHES = "upper.sco.fresh-batches"

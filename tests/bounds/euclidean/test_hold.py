@@ -9,9 +9,9 @@ from dpsco_core.bounds.euclidean.lower_spikes import mean_cap
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, random_settings, with_constants
 from tests.folded import each, one_in
-from tests.second import second_implementation_of
 
 # Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
 
@@ -30,8 +30,8 @@ LIPSCHITZ_UPPER = [
 
 @pytest.mark.parametrize("part", one_in(3, range(3)))
 def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(part):
-    for at in list(random_settings(50, 31))[part::3]:
-        no_lower_exceeds_an_upper(at)
+    for setting in list(random_settings(50, 31))[part::3]:
+        no_lower_exceeds_an_upper(setting)
 
 
 def no_lower_exceeds_an_upper(setting):
@@ -56,8 +56,8 @@ def no_lower_exceeds_an_upper(setting):
 
 @pytest.mark.parametrize("part", one_in(4, range(4)))
 def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(part):
-    for at in list(random_settings(80, 32))[part::4]:
-        no_lower_exceeds_the_centre(at)
+    for setting in list(random_settings(80, 32))[part::4]:
+        no_lower_exceeds_the_centre(setting)
 
 
 def no_lower_exceeds_the_centre(setting):

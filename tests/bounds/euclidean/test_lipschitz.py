@@ -16,8 +16,8 @@ from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.bounds.euclidean.objective import width as width_of
 from dpsco_core.bounds.instances.gaussian import normal_norm
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
-from tests.second import second_implementation_of
 
 
 def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):
@@ -26,18 +26,18 @@ def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):
 
 def test_the_numbers_of_the_note_on_private_sgd():
     n, d, epsilon, delta = 10_000, 10, 0.005, 1e-6
-    at, budget = lipschitz_at(n, d), ApproxDP(epsilon=epsilon, delta=delta)
-    sigma = sco_private_sgd.printed_noise(at, budget)
+    setting, budget = lipschitz_at(n, d), ApproxDP(epsilon=epsilon, delta=delta)
+    sigma = sco_private_sgd.printed_noise(setting, budget)
     assert sigma == pytest.approx(59.47075502)
-    assert sco_private_sgd.printed_step(at, sigma, 1.0) == pytest.approx(5.28924109e-5)
-    utility = sum(sco_private_sgd.utility(at, sigma))
-    theorem = sum(sco_private_sgd.main_theorem(at, epsilon, delta))
+    assert sco_private_sgd.printed_step(setting, sigma, 1.0) == pytest.approx(5.28924109e-5)
+    utility = sum(sco_private_sgd.utility(setting, sigma))
+    theorem = sum(sco_private_sgd.main_theorem(setting, epsilon, delta))
     assert utility == pytest.approx(4.726576001)
     assert theorem == pytest.approx(4.751576001)
     assert theorem - utility == pytest.approx(2.5 / math.sqrt(n))
     log_size = math.sqrt(math.log(3e6))
     theorem_budget = ApproxDP(epsilon=0.05 / (8 * log_size), delta=1e-6 / 3)
-    assert sco_private_sgd.printed_noise(at, theorem_budget) == pytest.approx(190.900772)
+    assert sco_private_sgd.printed_noise(setting, theorem_budget) == pytest.approx(190.900772)
 
 
 def test_the_sharp_form_of_the_theory():
@@ -66,22 +66,22 @@ def test_the_expected_number_of_steps(n, steps):
 def test_the_sharp_form_is_below_the_statements():
     for n in (1, 2, 3, 16, 1000, 10**6):
         for sigma in (0.0, 0.3, 20.0):
-            at, wide_setting = lipschitz_at(n, 7), lipschitz_at(n, 7, 2.0)
-            step = sco_private_sgd.printed_step(at, sigma, 1.0)
+            setting, wide_setting = lipschitz_at(n, 7), lipschitz_at(n, 7, 2.0)
+            step = sco_private_sgd.printed_step(setting, sigma, 1.0)
             sharp = sum(sco_private_sgd.sharp(wide_setting, sigma, step=step))
             unit = (1 + sigma * math.sqrt(7)) / math.sqrt(n)
             assert sum(sco_private_sgd.sharp(wide_setting, sigma)) <= sharp * (1 + 1e-12)
             assert sharp <= (1 + math.log(2)) * unit * (1 + 1e-9)
-            assert sharp <= sum(sco_private_sgd.utility(at, sigma))
-            assert sharp <= sum(sco_private_sgd.regret(at, sigma))
+            assert sharp <= sum(sco_private_sgd.utility(setting, sigma))
+            assert sharp <= sum(sco_private_sgd.regret(setting, sigma))
 
 
 def test_remark_1_is_theorem_6_after_substitution():
     n, d, epsilon, delta = 10**5, 9, 0.02, 1e-5
     theorem_epsilon = epsilon / (8 * math.sqrt(math.log(3 / delta)))
-    at, budget = lipschitz_at(n, d, 3.0, 2.0), ApproxDP(epsilon=epsilon, delta=delta)
-    theorem = sco_private_sgd.main_theorem(at, theorem_epsilon, delta / 3)
-    assert sco_private_sgd.remark(at, budget) == pytest.approx(theorem)
+    setting, budget = lipschitz_at(n, d, 3.0, 2.0), ApproxDP(epsilon=epsilon, delta=delta)
+    theorem = sco_private_sgd.main_theorem(setting, theorem_epsilon, delta / 3)
+    assert sco_private_sgd.remark(setting, budget) == pytest.approx(theorem)
 
 
 def test_the_main_theorem_meets_its_budget():
@@ -101,8 +101,8 @@ def test_the_noise_in_use_is_sound_and_below_the_paper():
     rho_step = (2 * 1.5 / sigma) ** 2 / 2
     local = shuffle_steps(n, 0.05, 1e-6).delta_step
     assert shuffled_steps_delta(rho_step * (1 - 1e-9), n, 0.05, local) <= 1e-6
-    for other, std in ((ZCDP(rho=0.5), 3.0), (PureDP(epsilon=1.0), math.inf)):
-        noise = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, other))
+    for other_budget, std in ((ZCDP(rho=0.5), 3.0), (PureDP(epsilon=1.0), math.inf)):
+        noise = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, other_budget))
         assert noise == pytest.approx(std)
 
 
@@ -154,8 +154,8 @@ def test_the_measured_example_of_b1():
     width = 2 * quad(lambda t: -math.expm1(50 * math.log(2 * norm.cdf(t) - 1 + 1e-300)), 0, 12)[0]
     assert (width / 2) ** 2 == pytest.approx(6.29808, abs=1e-5)
     for n, expected in ((1000, 0.889), (10_000, 0.233), (50_000, 0.099)):
-        at = Objective(n=n, epsilon=0.9, delta=1e-5, lipschitz=1.0, diameter=4.0, width=width)
-        terms = objective.explicit(at, 0.25, 1)
+        inputs = Objective(n=n, epsilon=0.9, delta=1e-5, lipschitz=1.0, diameter=4.0, width=width)
+        terms = objective.explicit(inputs, 0.25, 1)
         explicit_value = math.fsum(terms) + terms[1] * (1.72**2 / 4 - 1)
         assert explicit_value == pytest.approx(expected, abs=6e-4)
 
@@ -177,7 +177,7 @@ def test_the_width_of_the_ball(d, width):
     "upper.sco.objective-perturbation-strong-explicit",
 )
 def test_the_explicit_forms_of_objective_perturbation_term_by_term():
-    at = Objective(
+    inputs = Objective(
         n=500, epsilon=0.7, delta=1e-5, lipschitz=3.0, diameter=1.6, width=2.2, inradius=0.5
     )
     beta, mu = 2.0, 0.4
@@ -192,7 +192,7 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * math.sqrt(alpha / lam),
         3 * math.sqrt(2 * s2 * 2.2),
     )
-    assert objective.explicit(at, beta, 1) == pytest.approx(expected)
+    assert objective.explicit(inputs, beta, 1) == pytest.approx(expected)
     big = mu * 0.25  # the modulus in the norm of the set, by its inradius
     alpha = min(
         9 * 1.6**2 / (big * 500**2), 81 * 1.6**6 * 0.49 / (big**3 * 500**4 * 2.2**2 * math.log(1e5))
@@ -206,15 +206,15 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * 0.8 * math.sqrt(2 * alpha / big),
         3 * math.sqrt(2 * s2 * 2.2),
     )
-    assert objective.explicit_strong(at, beta, mu, 3) == pytest.approx(expected)
-    assert objective.explicit_strong(at, beta, mu, 0)[1] == 0
+    assert objective.explicit_strong(inputs, beta, mu, 3) == pytest.approx(expected)
+    assert objective.explicit_strong(inputs, beta, mu, 0)[1] == 0
 
 
 def test_the_width_lower_bound_is_below_b2_on_its_instance():
     for n in (10, 1000, 10**6):
         for d in (1, 5, 300):
             width = ball_width(d, 1.0)
-            at = Objective(
+            inputs = Objective(
                 n=n,
                 epsilon=0.9,
                 delta=1e-6,
@@ -223,8 +223,8 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
                 width=width,
                 inradius=0.5,
             )
-            upper = sum(objective.explicit_strong(at, 1.0, 1.0, 0))
-            assert max(lower_other.width_lower(at, d)) <= upper
+            upper = sum(objective.explicit_strong(inputs, 1.0, 1.0, 0))
+            assert max(lower_other.width_lower(inputs, d)) <= upper
 
 
 @second_implementation_of(

@@ -17,10 +17,10 @@ from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
 from dpsco_core.problems import Linear
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting, with_constants
 from tests.bounds.euclidean.test_projected import smoothed
-from tests.second import second_implementation_of
-from tests.trust.independent import At
+from tests.trust.independent import Inputs
 
 Floats = NDArray[np.float64]
 GRID = np.exp(np.linspace(-6, 10, 400_001))
@@ -44,7 +44,7 @@ def least_parts(bias: Floats, noise: Floats, point: Setting) -> tuple[float, flo
 
 def on_a_ball(point: Setting) -> tuple[float, float]:
     """Return error and bias of records that are projected on a ball."""
-    inputs, reach = At(point), point.constants.mean_gradient_bound
+    inputs, reach = Inputs(point), point.constants.mean_gradient_bound
     root = math.sqrt(point.d)
     bias = inputs.kappa * root * (root / GRID) ** (inputs.p - 1)
     noise = 2 * point.d * (reach + GRID) ** 2 / (inputs.rho * point.n**2)
@@ -53,7 +53,7 @@ def on_a_ball(point: Setting) -> tuple[float, float]:
 
 def on_a_cube(point: Setting) -> tuple[float, float]:
     """Return error and bias of records whose coordinates are clipped."""
-    inputs, reach, d = At(point), point.constants.mean_gradient_bound, point.d
+    inputs, reach, d = Inputs(point), point.constants.mean_gradient_bound, point.d
     radius, step = reach + GRID, 1e-5
     rise = (inputs.hinge(radius - step) ** 2 - inputs.hinge(radius + step) ** 2) / (2 * step)
     square = (d - 1) * inputs.hinge(radius) ** 2 + inputs.hinge(GRID) ** 2
@@ -127,11 +127,11 @@ def test_below_two_runs_of_the_step_are_below_the_bound(geometry: Geometry) -> N
     problem = Linear(
         distribution=StudentT(d=d, moment_order=p, offset=0.4), radius=1.0, geometry=geometry
     )
-    where, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
+    setting, body = problem.setting(n, ZCDP(rho=rho)), problem.constraint
     mean_row = bound("upper.mean.clipped-below-two")
-    noise = mean_row.terms(where)["privacy noise"] / math.sqrt(d)
+    noise = mean_row.terms(setting)["privacy noise"] / math.sqrt(d)
     radius = noise * n * math.sqrt(rho / 2)
-    step, risks = body.reach / mean_row.value(where), []
+    step, risks = body.reach / mean_row.value(setting), []
     for _ in range(400):
         records = -problem.distribution.sample(n, rng).x
         lengths = np.linalg.norm(records, axis=1, keepdims=True)
@@ -139,8 +139,8 @@ def test_below_two_runs_of_the_step_are_below_the_bound(geometry: Geometry) -> N
         answer = body.project(body.centre - step * (mean + noise * rng.standard_normal(d)))
         risks.append(problem.excess_risk(answer).value)
     row = bound("upper.sco.one-step-clipped-below-two")
-    assert not row.failures(where) and not row.refusal(where)
-    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(where)
+    assert not row.failures(setting) and not row.refusal(setting)
+    assert np.mean(risks) + 5 * np.std(risks) / 20 < row.value(setting)
 
 
 @second_implementation_of(
@@ -174,19 +174,22 @@ def test_no_row_is_above_the_risk_at_the_centre_and_each_is_below_it_somewhere()
     """With few records the terms are void or those of a ball; their sum is what is said."""
     for row in (b for b in BOUNDS if b.card.statement == ONE_STEP_RISKS[0].card.statement):
         pure, order = row.card.privacy == "pure", 1.5 if row.has_scope else 3.0
-        below = False
+        is_below = False
         for n in (3, 30, 300, 10**5):
-            where = Scenario(
+            setting = Scenario(
                 problem="linear", n=n, m=16 if row.card.level == "user" else 1, d=6, p=order,
                 methods=(), diameter=3.0, **({"delta": 0.0} if pure else {}),
             ).setting  # fmt: skip
-            value, most = row.value(where), where.body.reach * where.constants.mean_gradient_bound
-            if row.failures(where) or math.isinf(value):
+            value, centre_risk = (
+                row.value(setting),
+                setting.body.reach * setting.constants.mean_gradient_bound,
+            )
+            if row.failures(setting) or math.isinf(value):
                 continue
-            assert value <= most * (1 + 1e-9), row.card.slug
-            assert value == pytest.approx(math.fsum(row.terms(where).values()), rel=1e-12)
-            below |= value < 0.9 * most
-        assert below, row.card.slug
+            assert value <= centre_risk * (1 + 1e-9), row.card.slug
+            assert value == pytest.approx(math.fsum(row.terms(setting).values()), rel=1e-12)
+            is_below |= value < 0.9 * centre_risk
+        assert is_below, row.card.slug
 
 
 def test_where_the_terms_of_a_run_are_those_of_its_ball_it_is_the_risk_at_the_centre() -> None:
@@ -194,12 +197,12 @@ def test_where_the_terms_of_a_run_are_those_of_its_ball_it_is_the_risk_at_the_ce
     row = bound("upper.user.one-step-mean-clipped-run")
     run = bound("upper.user.mean-clipped-run")
     for n in range(4, 60, 4):
-        where = Scenario(problem="linear", n=n, m=4, d=6, p=3.0, methods=(), diameter=3.0).setting
-        reach = where.constants.mean_gradient_bound
-        if run.value(where) < 2 * reach * (1 - 1e-9):
+        setting = Scenario(problem="linear", n=n, m=4, d=6, p=3.0, methods=(), diameter=3.0).setting
+        reach = setting.constants.mean_gradient_bound
+        if run.value(setting) < 2 * reach * (1 - 1e-9):
             continue
-        assert run.value(where) == pytest.approx(2 * reach)
-        assert row.value(where) == pytest.approx(where.body.reach * reach)
+        assert run.value(setting) == pytest.approx(2 * reach)
+        assert row.value(setting) == pytest.approx(setting.body.reach * reach)
         break
     else:
         pytest.fail("no run was scaled to its ball")
@@ -212,11 +215,11 @@ def test_runs_of_the_step_along_a_mean_of_users_are_below_the_bound(geometry: Ge
     problem = Linear(
         distribution=StudentT(d=d, moment_order=p, offset=0.4), radius=1.0, geometry=geometry
     )
-    where, body = replace(problem.setting(n, ZCDP(rho=rho)), m=m), problem.constraint
-    plan = make_method("user.mean-clipped", "tight", "practical").plan(where)
+    setting, body = replace(problem.setting(n, ZCDP(rho=rho)), m=m), problem.constraint
+    plan = make_method("user.mean-clipped", "tight", "practical").plan(setting)
     run = bound("upper.user.mean-clipped-run")
-    noise = run.terms(where)["privacy noise"] / math.sqrt(d)
-    step, risks = body.reach / run.value(where), []
+    noise = run.terms(setting)["privacy noise"] / math.sqrt(d)
+    step, risks = body.reach / run.value(setting), []
     for _ in range(300):
         users = -problem.distribution.sample(n * m, rng).x.reshape(n, m, d).mean(axis=1)
         lengths = np.linalg.norm(users, axis=1, keepdims=True)
@@ -224,8 +227,8 @@ def test_runs_of_the_step_along_a_mean_of_users_are_below_the_bound(geometry: Ge
         answer = body.project(body.centre - step * (mean + noise * rng.standard_normal(d)))
         risks.append(problem.excess_risk(answer).value)
     row = bound("upper.user.one-step-mean-clipped-run")
-    assert not row.failures(where)
-    assert np.mean(risks) + 5 * np.std(risks) / math.sqrt(300) < row.value(where)
+    assert not row.failures(setting)
+    assert np.mean(risks) + 5 * np.std(risks) / math.sqrt(300) < row.value(setting)
 
 
 @second_implementation_of("upper.user.one-step-mean-clipped-pure")

@@ -18,9 +18,9 @@ from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems import Quadratic
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
-from tests.second import second_implementation_of
-from tests.trust.independent import FORMULAS, At
+from tests.trust.independent import FORMULAS, Inputs
 
 MODULUS, DIAMETER = 0.5, 3.0
 MEAN_ROWS = [row for row in UPPER_MEAN_BOUNDS if row.parameters == "own"]
@@ -53,7 +53,7 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
         setting = setting_of_order(order, pure=row.card.privacy == "pure")
         mean = replace(setting, constants=replace(setting.constants, mean_gradient_bound=reach))
         slug = mean_row.card.slug
-        error = FORMULAS[slug](At(mean)) if slug in FORMULAS else smoothed(mean, reach)
+        error = FORMULAS[slug](Inputs(mean)) if slug in FORMULAS else smoothed(mean, reach)
         assert not row.failures(setting)
         assert row.value(setting) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), slug
         assert row.value(setting) == pytest.approx(

@@ -22,7 +22,7 @@ def zcdp(n, d, order, rho, diameter=1.0, **constants):
 def slopes(slug, term, order, axes, changes=None):
     """Exact log-log slopes of a term along n, rho, d, M, epsilon or the unit, from a factor 8."""
 
-    def at(axis, factor):
+    def case_at(axis, factor):
         n, d = 10_000, 64
         rho, epsilon, diameter, unit = 0.5, 0.01, 2.0, 1.0
         n = int(n * factor) if axis == "n" else n
@@ -48,8 +48,8 @@ def slopes(slug, term, order, axes, changes=None):
         )
 
     bound = BY_SLUG[slug]
-    base = bound.terms(at("", 1))[term]
-    return [math.log(bound.terms(at(axis, 8))[term] / base) / math.log(8) for axis in axes]
+    base = bound.terms(case_at("", 1))[term]
+    return [math.log(bound.terms(case_at(axis, 8))[term] / base) / math.log(8) for axis in axes]
 
 
 @pytest.mark.parametrize("k", ORDERS)
@@ -108,17 +108,17 @@ def test_the_sampling_terms_have_the_papers_exponents():
 
 @pytest.mark.parametrize("q", [0.5, 1.0, 1.3, 2.0])
 def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
-    def at(n, d, rho, m):
+    def rate_at(n, d, rho, m):
         return smoothed.printed_rate(zcdp(n, d, 2, rho, m), q)
 
-    base = at(10_000, 64, 0.5, 2.0)
+    base = rate_at(10_000, 64, 0.5, 2.0)
     for point, first_slope, second_slope in (
         ((80_000, 64, 0.5, 2.0), -0.5, -0.5),
         ((10_000, 512, 0.5, 2.0), (3 - q) / 2, (1 + q) / 2),
         ((10_000, 64, 4.0, 2.0), 0.0, -0.25),
         ((10_000, 64, 0.5, 16.0), 0.5, 0.5),
     ):
-        slopes = [math.log(x / y) / math.log(8) for x, y in zip(at(*point), base, strict=True)]
+        slopes = [math.log(x / y) / math.log(8) for x, y in zip(rate_at(*point), base, strict=True)]
         assert slopes == pytest.approx([first_slope, second_slope], abs=1e-12)
 
 
@@ -254,9 +254,11 @@ def test_identities_of_the_note_on_clipping():
     assert ratio == pytest.approx([1, d ** (1 / (2 * k)), d ** (1 / (2 * k))])
     # p = 2 and n >= d: terms 1 and 3 are at most d/sqrt(n), term 2 at most method 1's.
     for n, d, k in ((1000, 30, 2), (10**6, 900, 3.0), (50, 50, 8.0)):
-        one, two, three = clipped_rate(zcdp(n, d, k, 0.3))
+        sampling_term, private_term, square_term = clipped_rate(zcdp(n, d, k, 0.3))
         sampling, private = coordinatewise.rate(zcdp(n, d, k, 0.3))
-        assert max(one, three) <= sampling * (1 + 1e-12) and two <= private * (1 + 1e-12)
+        assert max(sampling_term, square_term) <= sampling * (
+            1 + 1e-12
+        ) and private_term <= private * (1 + 1e-12)
 
 
 def test_without_a_budget_for_noise_every_private_rate_is_infinite():

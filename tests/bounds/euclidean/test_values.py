@@ -155,9 +155,9 @@ def test_a_stride_does_not_move_the_bounded_signs():
     n = 4 * 10**6  # stride 31; the same sum over every count
     delta = best_separation(n, 3, form="linear")
     counts = np.arange(n // 2 - 30_000, n // 2 + 30_001, dtype=float)
-    up = np.exp(log_pmf(counts, n, np.array([(1 + delta) / 2])))
-    down = np.exp(log_pmf(counts, n, np.array([(1 - delta) / 2])))
-    v = float(np.sum(2 * up * down / (up + down)))
+    plus = np.exp(log_pmf(counts, n, np.array([(1 + delta) / 2])))
+    minus = np.exp(log_pmf(counts, n, np.array([(1 - delta) / 2])))
+    v = float(np.sum(2 * plus * minus / (plus + minus)))
     theta = delta / (1 + delta)
     expected = math.sqrt(3) * theta * v / (1 + math.sqrt(1 - v))
     assert bounded_signs(delta, n, 3, "linear") == pytest.approx(expected, rel=1e-10)

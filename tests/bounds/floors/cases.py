@@ -17,8 +17,8 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
 
-DRAWN = ("student-t", "elliptical-t", "gaussian")  # laws whose floor is drawn
-LAWS = (*DRAWN, "log-normal", "pareto", "skewed-pareto")
+DRAWN_LAWS = ("student-t", "elliptical-t", "gaussian")  # laws whose floor is drawn
+LAWS = (*DRAWN_LAWS, "log-normal", "pareto", "skewed-pareto")
 DEFAULT = ZCDP(rho=0.028014)
 SHORT = {ZCDP: "cdp", ApproxDP: "approx", PureDP: "pure"}
 
@@ -47,19 +47,23 @@ def make_setting(
         offset=offset,
         radius=radius,
     )
-    made = instance.problem
-    own = made.distribution if isinstance(made, MeanEstimation) else made.law
-    return replace(made.setting(n, budget), law=own)
+    instance_problem = instance.problem
+    own_law = (
+        instance_problem.distribution
+        if isinstance(instance_problem, MeanEstimation)
+        else instance_problem.law
+    )
+    return replace(instance_problem.setting(n, budget), law=own_law)
 
 
-def floor(at: Setting, kind: str = "") -> float:
+def floor(setting: Setting, kind: str = "") -> float:
     """Return the floor on the mean error in the notion of the budget; `kind` may be ``"near-"``."""
-    return bound(f"lower.mean.floor-{kind}{SHORT[type(at.budget)]}").value(at)
+    return bound(f"lower.mean.floor-{kind}{SHORT[type(setting.budget)]}").value(setting)
 
 
-def shifts(at: Setting) -> Shifts:
-    assert at.law is not None
-    shift_law = at.law.shifts
+def shifts(setting: Setting) -> Shifts:
+    assert setting.law is not None
+    shift_law = setting.law.shifts
     assert shift_law is not None
     return shift_law
 

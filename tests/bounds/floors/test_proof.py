@@ -197,7 +197,7 @@ def random_point(rng: np.random.Generator) -> Scenario:
         case 1:
             budget = {"epsilon": None, "delta": None, "rho": float(10 ** rng.uniform(-3, 0.5))}
     return Scenario(
-        distribution=str(rng.choice(cases.DRAWN)),
+        distribution=str(rng.choice(cases.DRAWN_LAWS)),
         n=n,
         d=d,
         p=float(rng.choice([2.0, 2.5, 3.0, 5.0])),
@@ -321,6 +321,6 @@ def test_data_without_a_floor_say_why_in_words() -> None:
     assert "its own prior" in no_floor(Scenario(distribution="spike"))
     assert "no lower bound is proven" in no_floor(Scenario(problem="hinge", methods=()))
     assert "ℓ₂ ball" in no_floor(Scenario(geometry="l1"))
-    for law in cases.DRAWN:
+    for law in cases.DRAWN_LAWS:
         assert no_floor(Scenario(distribution=law)) == ""
     assert floor_proof(Scenario(distribution="pareto"), "zcdp") is None

@@ -247,7 +247,7 @@ BUDGETS: tuple[Budget, ...] = (
 
 
 @each("budget", BUDGETS)
-@each("law", cases.DRAWN)
+@each("law", cases.DRAWN_LAWS)
 def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Budget) -> None:
     n, d, short = 3_000, 12, cases.SHORT[type(budget)]
     setting = make_setting(law, n, d, 2.5, budget, radius=1.5)

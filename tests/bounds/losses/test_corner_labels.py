@@ -26,9 +26,9 @@ from dpsco_core.geometry.simplex import Simplex
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import Hinge, Logistic
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 S1, S2, S3 = (10_000, 20, 2.0), (10_000, 200, 4.0), (2000, 30, 2.2)

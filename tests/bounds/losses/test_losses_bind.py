@@ -60,7 +60,7 @@ def compared(problem: str, law: str, budget: dict[str, Any], trials: int) -> lis
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law: str) -> None:
     comparisons = [c for budget in BUDGETS[:2] for c in compared(problem, law, budget, 24)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     assert {c.bound.rsplit("-", 1)[1] for c in comparisons} >= {"cdp"}
     assert all(c.bound.startswith(f"lower.sco.{problem}") for c in comparisons)
 
@@ -72,7 +72,7 @@ def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law:
         chosen = point(problem, law, budget, geometry="simplex")
         methods = [m for m in methods_for(problem) if private(method_card(m))]
         comparisons += [c for m in methods[:12] for c in compare(chosen, m, 16)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     assert {c.bound for c in comparisons} >= {f"lower.sco.{problem}-corners-cdp"}
 
 
@@ -80,18 +80,18 @@ def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law:
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_them_in_200_trials(problem: str, law: str) -> None:
     comparisons = [c for budget in BUDGETS for c in compared(problem, law, budget, 200)]
-    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.below] == []
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
 
 
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) -> None:
     """Its red region is the bound of the loss, at the spike probability of the data."""
     chosen = point(problem, law, BUDGETS[0])
-    (known,) = impossible(chosen)
-    assert known.bound.card.instance_problem == problem
-    assert known.value > 0
+    (floor,) = impossible(chosen)
+    assert floor.bound.card.instance_problem == problem
+    assert floor.value > 0
     probability = chosen.setting.spike_probability
-    assert bound_setting(chosen, known.bound).spike_probability == probability
+    assert bound_setting(chosen, floor.bound).spike_probability == probability
     if law == "one-hot" and problem in ("absolute", "huber"):
         return  # any labels are harder
     ordinary = replace(chosen, distribution="student-t", methods=default_methods(problem))

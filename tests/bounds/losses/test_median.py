@@ -19,9 +19,9 @@ from dpsco_core.data.hidden.far_points import FAR_DISTANCE, FarPoints
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import GeometricMedian
+from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 

@@ -177,10 +177,10 @@ def test_b3_falls_with_the_square_root_of_the_records():
 
 
 def test_no_growth_overflows():
-    at = regularized(10**5)
-    huge = b3(at, 10**6, 1e6)
+    inputs = regularized(10**5)
+    huge = b3(inputs, 10**6, 1e6)
     assert all(math.isfinite(x) for x in huge)
-    assert best_b3(replace(at, energy=math.inf)).value == math.inf
+    assert best_b3(replace(inputs, energy=math.inf)).value == math.inf
 
 
 def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
@@ -194,7 +194,9 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
     truth = np.array([1.0, 0, 0, 0])
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-x @ truth)), 1.0, -1.0)
     energy = 1e-6
-    at = Regularized(n=n, space=space, lipschitz=1.0, smoothness=0.25, radius=1.0, energy=energy)
+    inputs = Regularized(
+        n=n, space=space, lipschitz=1.0, smoothness=0.25, radius=1.0, energy=energy
+    )
     steps, alpha = 60, 0.05
 
     def gradient(w):
@@ -203,25 +205,25 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
     def loss(w):
         return float(np.log1p(np.exp(-y * (x @ w))).mean())
 
-    growth = 1 + alpha / (2 * at.smoothness)
+    growth = 1 + alpha / (2 * inputs.smoothness)
     gaps = []
     std = math.sqrt(energy * steps / d)  # then the norm in l_3 is at most the energy
     for _ in range(20):
         u, total, weight = np.zeros(d), np.zeros(d), 0.0
         for t in range(1, steps + 1):
             g = gradient(mirror.conjugate_gradient(u)) + std * rng.standard_normal(d)
-            u = (2 * at.smoothness * u - g) / (2 * at.smoothness + alpha)
+            u = (2 * inputs.smoothness * u - g) / (2 * inputs.smoothness + alpha)
             total += growth**t * mirror.conjugate_gradient(u)
             weight += growth**t
         gaps.append(loss(total / weight) - loss(truth))
-    terms = b3(at, steps, alpha)
+    terms = b3(inputs, steps, alpha)
     assert np.mean(gaps) <= terms[0] + terms[1]  # the empirical part of the bound
     u = np.zeros(d)
     for _ in range(4000):
         g = gradient(mirror.conjugate_gradient(u))
-        u = (2 * at.smoothness * u - g) / (2 * at.smoothness + alpha)
+        u = (2 * inputs.smoothness * u - g) / (2 * inputs.smoothness + alpha)
     potential = mirror.value(mirror.conjugate_gradient(u))
-    assert potential <= at.mean_potential(alpha)
+    assert potential <= inputs.mean_potential(alpha)
     # At a strong regulariser the first of the two is the least, and the margin is small.
     assert regularized(n).mean_potential(10.0) == pytest.approx(1 / (2 * SPACE.kappa_plus * 100))
 
@@ -247,12 +249,12 @@ def test_b3_prime_is_at_most_the_closed_form_of_the_note_at_powers_of_two():
 
 
 def test_the_best_step_of_phased_sgd_is_best_and_small_enough():
-    at = (1000, 20, 2.0, 1.5, 3.0)
-    step = best_step(*at, 0.0)
-    best = math.fsum(b3_prime(*at, step))
+    sizes = (1000, 20, 2.0, 1.5, 3.0)
+    step = best_step(*sizes, 0.0)
+    best = math.fsum(b3_prime(*sizes, step))
     for factor in (0.5, 0.9, 1.1, 2.0):
-        assert math.fsum(b3_prime(*at, factor * step)) > best
-    assert best_step(*at, 1e6) == 8e-6
+        assert math.fsum(b3_prime(*sizes, factor * step)) > best
+    assert best_step(*sizes, 1e6) == 8e-6
     rho = 0.3
     assert lq_phased.noise_factor(rho) == pytest.approx(2 / math.sqrt(2 * rho))
     assert lq_phased.printed_step(100, 4, 2.0, 10.0) == 0.025
@@ -284,9 +286,9 @@ def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
     chances = np.array([0.2, 0.2, 0.002, 0.002, 0.596])
     points = mean + shifts
     norms = row_norms(points, space.dual)
-    kept = np.where((norms <= threshold)[:, None], points, 0.0)
+    truncated = np.where((norms <= threshold)[:, None], points, 0.0)
     bound = float(row_norms(mean[None, :], space.dual)[0])
-    at = MirrorInputs(
+    inputs = MirrorInputs(
         n=100,
         space=space,
         divergence=1.0,
@@ -296,64 +298,64 @@ def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
         variance=float(chances @ row_norms(shifts, space.dual) ** 2),
         lipschitz=float(norms.max()),
     )
-    bias, spread, _ = at.errors(100, threshold)
-    centre = chances @ kept
+    bias, spread, _ = inputs.errors(100, threshold)
+    centre = chances @ truncated
     assert row_norms((centre - mean)[None, :], space.dual)[0] <= bias + 1e-12
-    energy = float(chances @ row_norms(kept - centre, space.dual) ** 2)
+    energy = float(chances @ row_norms(truncated - centre, space.dual) ** 2)
     assert space.kappa * energy <= spread * (1 + 1e-12)
     # Batches of two: kappa times the average of the energies.
-    pairs = (kept[:, None] - centre + kept[None, :] - centre).reshape(-1, 3) / 2
+    pairs = (truncated[:, None] - centre + truncated[None, :] - centre).reshape(-1, 3) / 2
     weights = np.outer(chances, chances).ravel()
-    _, halved, _ = at.errors(50, threshold)
+    _, halved, _ = inputs.errors(50, threshold)
     assert halved == pytest.approx(spread / 2)
     assert weights @ row_norms(pairs, space.dual) ** 2 <= halved * (1 + 1e-12)
 
 
 def test_nothing_is_biased_above_the_lipschitz_constant():
-    at = descent(lipschitz=3.0)
-    assert at.errors(10, 3.0)[0] == 0
-    assert at.errors(10, 2.9)[0] > 0
-    assert at.errors(10, 50.0)[2] == at.errors(10, 3.0)[2]
+    inputs = descent(lipschitz=3.0)
+    assert inputs.errors(10, 3.0)[0] == 0
+    assert inputs.errors(10, 2.9)[0] > 0
+    assert inputs.errors(10, 50.0)[2] == inputs.errors(10, 3.0)[2]
     with pytest.raises(InvalidInput, match="threshold must be above the bound"):
-        at.errors(10, 0.5)
+        inputs.errors(10, 0.5)
 
 
 def test_the_noise_of_a_batch_and_of_its_records():
-    at = descent(1000)
-    batch = at.with_noise("public", BUDGET, GG, "tight")
+    inputs = descent(1000)
+    batch = inputs.with_noise("public", BUDGET, GG, "tight")
     rho = zcdp_rho(0.5, 1e-6, "tight")
     scale = 100 * SPACE.kappa / 2  # d kappa s^2/(2 rho), s = 2 tau
     assert batch.errors(10, 2.0)[2] == pytest.approx(scale * 16 / rho / 100**2)
-    record = at.with_noise("shuffled", BUDGET, GG, "tight")
-    own = record_rho(1000, BUDGET, GG, "tight")
-    assert record.errors(10, 2.0)[2] == pytest.approx(4 * scale * 16 / own / 100)
-    single = at.with_noise("shuffled", ApproxDP(epsilon=1.0, delta=1e-6), GG, "paper")
+    record = inputs.with_noise("shuffled", BUDGET, GG, "tight")
+    rho_of_a_record = record_rho(1000, BUDGET, GG, "tight")
+    assert record.errors(10, 2.0)[2] == pytest.approx(4 * scale * 16 / rho_of_a_record / 100)
+    single = inputs.with_noise("shuffled", ApproxDP(epsilon=1.0, delta=1e-6), GG, "paper")
     assert math.isinf(single.energy) and math.isinf(best_b4(single).value)
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("order", ["public", "shuffled"])
 def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
-    at = descent(10**4).with_noise(order, ApproxDP(epsilon=0.05, delta=1e-6), noise, "tight")
-    best = best_b4(at)
-    total = math.fsum(b4(at, best.steps, best.threshold, best.step_weight))
+    inputs = descent(10**4).with_noise(order, ApproxDP(epsilon=0.05, delta=1e-6), noise, "tight")
+    best = best_b4(inputs)
+    total = math.fsum(b4(inputs, best.steps, best.threshold, best.step_weight))
     assert total == pytest.approx(best.value)
     for steps in (1, 2, 3, 10, 100, 3000, 10**4):
         for power in range(-8, 14):
-            assert math.fsum(b4(at, steps, 0.5 + 1.6**power)) >= best.value * (1 - 1e-5)
-    weight = best_weight(at, best.steps, sum(at.errors(best.steps, best.threshold)[1:]))
+            assert math.fsum(b4(inputs, steps, 0.5 + 1.6**power)) >= best.value * (1 - 1e-5)
+    weight = best_weight(inputs, best.steps, sum(inputs.errors(best.steps, best.threshold)[1:]))
     assert best.step_weight == weight
     for factor in (0.8, 1.3):
-        other = math.fsum(b4(at, best.steps, best.threshold, factor * weight))
-        assert other > best.value
-    assert b4(at, 5, 1.0, at.smoothness) == (math.inf,) * 4  # gamma > beta
+        sum_at_factor = math.fsum(b4(inputs, best.steps, best.threshold, factor * weight))
+        assert sum_at_factor > best.value
+    assert b4(inputs, 5, 1.0, inputs.smoothness) == (math.inf,) * 4  # gamma > beta
 
 
 def best_value(n, order, epsilon, noise, d, q):
     space = RegularSpace(d=d, exponent=q)
-    at = descent(n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9)
+    inputs = descent(n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9)
     budget = ApproxDP(epsilon=epsilon, delta=1e-6)
-    return best_b4(at.with_noise(order, budget, noise, "tight")).value
+    return best_b4(inputs.with_noise(order, budget, noise, "tight")).value
 
 
 def test_the_best_weight_beats_the_rate_for_batches():
@@ -374,8 +376,8 @@ def test_the_power_of_kappa_is_three_quarters_with_the_paper_s_noise_only():
 
 def test_b4_at_q_2_is_the_euclidean_one():
     space = RegularSpace(d=30, exponent=2.0)
-    at = descent(1000, space=space, divergence=0.5, lipschitz=2.0, energy=7.0)
-    terms = b4(at, 10, 2.0)
+    inputs = descent(1000, space=space, divergence=0.5, lipschitz=2.0, energy=7.0)
+    terms = b4(inputs, 10, 2.0)
     energy = 1.0 / 100 + 16 * 7 / 100**2
     weight = 0.25 + math.sqrt(10 * energy)
     assert terms[0] == pytest.approx(weight * 0.5 / 10)
@@ -404,10 +406,10 @@ def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
     g = np.ones(1000)
     # Noise as small as the gradient: l_infinity norms then nearly add.
     rows = 0.3 * rng.standard_normal((4000, 1000))
-    own = float((np.abs(rows).max(axis=1) ** 2).mean())
-    both = float((np.abs(g + rows).max(axis=1) ** 2).mean())
-    assert both > 1.5 * (1 + own)
-    assert both <= (1 + math.sqrt(own)) ** 2
+    noise_square = float((np.abs(rows).max(axis=1) ** 2).mean())
+    total_square = float((np.abs(g + rows).max(axis=1) ** 2).mean())
+    assert total_square > 1.5 * (1 + noise_square)
+    assert total_square <= (1 + math.sqrt(noise_square)) ** 2
     for rho in (1e-3, 1.0, 1e6):
         gradients, noise = step_energy(space, 2.0, rho)
         total = gradients + noise

@@ -52,11 +52,11 @@ def words_of_set(kind: str, d: int) -> Floats:
 
 
 def answers(
-    body: ConstraintSet, every: Floats, counts: Floats, level: Level, rng: np.random.Generator
+    body: ConstraintSet, code: Floats, counts: Floats, level: Level, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Yield the losses of private answers: shape (draws,), in units of the spikes' mean."""
-    secret = rng.integers(len(every), size=DRAWS)
-    words = every[secret]
+    secret = rng.integers(len(code), size=DRAWS)
+    words = code[secret]
     largest = np.array([body.support(word) for word in words])
     centre = body.centre
 
@@ -71,18 +71,18 @@ def answers(
     else:  # in the l1 norm: twice its sum of sizes
         width = 2 * float(np.abs(words[0]).sum()) / level[0]
         noise = rng.laplace(scale=width, size=words.shape)
-    seen = counts[:, None] * words + noise
-    best_points = np.array([body.support_point(x) for x in seen])
+    noisy = counts[:, None] * words + noise
+    best_points = np.array([body.support_point(x) for x in noisy])
     yield loss(best_points)
     yield loss(0.5 * best_points + 0.5 * centre)
-    scaled = seen / np.maximum(counts, 1.0)[:, None] * body.l2_radius / length
+    scaled = noisy / np.maximum(counts, 1.0)[:, None] * body.l2_radius / length
     yield loss(np.array([body.project(x) for x in scaled]))
     # The exponential mechanism over the words; its score is how many spikes are the word. Range:
     # epsilon for pure privacy, and sqrt(8 rho) for rho-zCDP.
     budget = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)
-    right = rng.uniform(size=DRAWS) < 1 / (1 + (len(every) - 1) * np.exp(-budget / 2 * counts))
-    wrong = (secret + rng.integers(1, len(every), size=DRAWS)) % len(every)
-    picked = every[np.where(right, secret, wrong)]
+    right = rng.uniform(size=DRAWS) < 1 / (1 + (len(code) - 1) * np.exp(-budget / 2 * counts))
+    wrong = (secret + rng.integers(1, len(code), size=DRAWS)) % len(code)
+    picked = code[np.where(right, secret, wrong)]
     yield loss(np.array([body.support_point(x) for x in picked]))
 
 
@@ -99,22 +99,22 @@ def bounds_on(
     proven = []
     for argument in arguments:
         if words is not None:
-            at = best(words, argument, n, p, level, 1.0) if q is None else q
-            proven.append((words_bound(words, argument, at, n, p, level), at))
+            best_q = best(words, argument, n, p, level, 1.0) if q is None else q
+            proven.append((words_bound(words, argument, best_q, n, p, level), best_q))
             continue
         assert touches_at_signs(body)
         d = body.d
         if argument == "approx":
             epsilon, delta = epsilon_delta(level)
-            at = packing.best("linear", n, d, p, epsilon, delta, 1.0) if q is None else q
-            value = packing.packing("linear", at, n, d, p, epsilon, delta)
+            best_q = packing.best("linear", n, d, p, epsilon, delta, 1.0) if q is None else q
+            value = packing.packing("linear", best_q, n, d, p, epsilon, delta)
         elif argument == "two-sided":
-            at = two_sided.best(n, d, p, rho_of(level), 1.0, "linear") if q is None else q
-            value = two_sided.two_sided(at, n, d, p, rho_of(level), "linear")
+            best_q = two_sided.best(n, d, p, rho_of(level), 1.0, "linear") if q is None else q
+            value = two_sided.two_sided(best_q, n, d, p, rho_of(level), "linear")
         else:
-            at = distance.best(n, d, p, rho_of(level), 1.0, "linear") if q is None else q
-            value = distance.fano_distance(at, n, d, p, rho_of(level), "linear")
-        proven.append((value * body.l2_radius, at))
+            best_q = distance.best(n, d, p, rho_of(level), 1.0, "linear") if q is None else q
+            value = distance.fano_distance(best_q, n, d, p, rho_of(level), "linear")
+        proven.append((value * body.l2_radius, best_q))
     return max(proven)
 
 
@@ -153,8 +153,10 @@ def attack(seed: int) -> tuple[str, float]:
 def test_no_private_answer_beats_the_bounds_on_other_sets_at_210_random_settings() -> None:
     ratios = [attack(seed) for seed in range(210)]
     for kind in KINDS:
-        known = [ratio for where, ratio in ratios if where == kind]
-        assert len(known) == 30 and min(known) < 1.3  # near enough to see a bound too large by it
+        kind_ratios = [ratio for where, ratio in ratios if where == kind]
+        assert (
+            len(kind_ratios) == 30 and min(kind_ratios) < 1.3
+        )  # near enough to see a bound too large by it
 
 
 @pytest.mark.slow

@@ -32,15 +32,15 @@ from dpsco_core.bounds.instances.words import (
     words_bound,
 )
 from dpsco_core.privacy.budget import ApproxDP, concentrated_rho
+from tests.bound_marks import second_implementation_of
 from tests.folded import each
-from tests.second import second_implementation_of
 
 Floats = NDArray[np.float64]
-At = tuple[int, int, float, float, float, float]  # n, d, p, rho, epsilon, delta
+Point = tuple[int, int, float, float, float, float]  # n, d, p, rho, epsilon, delta
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
-S1: At = (10_000, 20, 2.0, RHO, 1.0, 1e-6)
-S2: At = (10_000, 200, 4.0, 0.5, 1.0, 1e-6)
-S3: At = (2000, 30, 2.2, 0.2, math.sqrt(0.4), 1e-5)
+S1: Point = (10_000, 20, 2.0, RHO, 1.0, 1e-6)
+S2: Point = (10_000, 200, 4.0, 0.5, 1.0, 1e-6)
+S3: Point = (2000, 30, 2.2, 0.2, math.sqrt(0.4), 1e-5)
 SETTINGS = {"S1": S1, "S2": S2, "S3": S3}
 
 
@@ -53,14 +53,14 @@ def words_on(kind: str, d: int) -> WordPrior:
     return SignWords(d=d, exponent=float(kind))
 
 
-def level_of(at: At, argument: Argument) -> Level:
-    return at[4:] if argument == "approx" else at[3]
+def level_of(point: Point, argument: Argument) -> Level:
+    return point[4:] if argument == "approx" else point[3]
 
 
-def value(kind: str, argument: Argument, at: At) -> float:
-    words, level = words_on(kind, at[1]), level_of(at, argument)
-    q = best(words, argument, at[0], at[2], level, 1.0)
-    return words_bound(words, argument, q, at[0], at[2], level)
+def value(kind: str, argument: Argument, point: Point) -> float:
+    words, level = words_on(kind, point[1]), level_of(point, argument)
+    q = best(words, argument, point[0], point[2], level, 1.0)
+    return words_bound(words, argument, q, point[0], point[2], level)
 
 
 # -- the values of the page, 2.7 -----------------------
@@ -86,22 +86,26 @@ def value(kind: str, argument: Argument, at: At) -> float:
 def test_the_bounds_have_the_values_of_their_page(
     kind: str, argument: Argument, values: tuple[float, ...]
 ) -> None:
-    for at, printed in zip(SETTINGS.values(), values, strict=True):
+    for point, printed in zip(SETTINGS.values(), values, strict=True):
         digits = 3 if kind[0] == "1" and argument == "two-sided" else 4
         digit = 10.0 ** (math.floor(math.log10(printed)) - digits + 1)
-        assert value(kind, argument, at) == pytest.approx(printed, abs=1.05 * digit)
+        assert value(kind, argument, point) == pytest.approx(printed, abs=1.05 * digit)
 
 
-@each(("at", "low", "high"), [(S1, 0.0193, 0.0194), (S2, 0.001163, 0.00117), (S3, 0.0191, 0.0192)])
-def test_a_level_for_each_answer_raises_the_solid_simplex(at: At, low: float, high: float) -> None:
+@each(
+    ("point", "low", "high"), [(S1, 0.0193, 0.0194), (S2, 0.001163, 0.00117), (S3, 0.0191, 0.0192)]
+)
+def test_a_level_for_each_answer_raises_the_solid_simplex(
+    point: Point, low: float, high: float
+) -> None:
     """With one level for all answers it is .01887, .001131 and .01867."""
-    assert low < value("solid", "two-sided", at) < high
+    assert low < value("solid", "two-sided", point) < high
 
 
 def test_packing_that_is_carried_over_beats_pairs_of_neighbours() -> None:
     """By packing on the l2 ball; by pairs of neighbours alone they are .01507, .00328, .03189."""
-    for at, printed in ((S1, 0.0280), (S2, 0.01775), (S3, 0.0760)):
-        assert value("1.5", "approx", at) == pytest.approx(printed, rel=2e-3)
+    for point, printed in ((S1, 0.0280), (S2, 0.01775), (S3, 0.0760)):
+        assert value("1.5", "approx", point) == pytest.approx(printed, rel=2e-3)
 
 
 # -- second evaluations ---------------------------------------------------------------------------
@@ -112,16 +116,18 @@ def second_best(left: Callable[[int], float], n: int, p: float, top: int) -> flo
     counts = np.arange(min(n, top) + 1)
     values = np.array([left(int(b)) for b in counts])
 
-    def at(log_q: float) -> float:
+    def value_at(log_q: float) -> float:
         q = math.exp(log_q)
         return float(q ** (1 - 1 / p) * (binom.pmf(counts, n, q) @ values))
 
     grid = np.linspace(math.log(1e-2 / n), math.log(min(1.0, 4 * top / n)), 120)
-    i = int(np.argmax([at(x) for x in grid]))
+    i = int(np.argmax([value_at(x) for x in grid]))
     optimum = minimize_scalar(
-        lambda x: -at(x), bounds=(grid[max(i - 1, 0)], grid[min(i + 1, 119)]), method="bounded"
+        lambda x: -value_at(x),
+        bounds=(grid[max(i - 1, 0)], grid[min(i + 1, 119)]),
+        method="bounded",
     )
-    return max(-float(optimum.fun), at(grid[i]))
+    return max(-float(optimum.fun), value_at(grid[i]))
 
 
 def tilted(losses: Floats, weights: Floats, start: float) -> Callable[[float], float]:
@@ -179,22 +185,22 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
     n, d, p, rho, *_ = SETTINGS[name]
     for kind in ("l1", "simplex", "solid", "blocks", "1.5"):
         risk, count = channel(kind, d)
-        both = rho * (1 - 1 / count)
+        information = rho * (1 - 1 / count)
 
-        def left(b: int, kind: str = kind, risk=risk, both: float = both) -> float:
-            loss = risk(both * b * b)
+        def left(b: int, kind: str = kind, risk=risk, information: float = information) -> float:
+            loss = risk(information * b * b)
             if kind != "1.5":
                 return max(0.0, loss)
-            third = 1 - (2 * rho * b * b / d) ** (1 / 3)
-            return d ** (1 / 3) * max(third, 1 - ((math.sqrt(d) - loss) / math.sqrt(d)) ** (2 / 3))
+            root = 1 - (2 * rho * b * b / d) ** (1 / 3)
+            return d ** (1 / 3) * max(root, 1 - ((math.sqrt(d) - loss) / math.sqrt(d)) ** (2 / 3))
 
-        second = second_best(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
+        expected = second_best(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
         proven = value(kind, "two-sided", SETTINGS[name])
-        assert proven <= second * (1 + 1e-5)
-        assert proven == pytest.approx(second, rel=4e-3), kind
+        assert proven <= expected * (1 + 1e-5)
+        assert proven == pytest.approx(expected, rel=4e-3), kind
 
 
-def named(kappa: float, share: float, count: float) -> float:
+def naming_chance(kappa: float, share: float, count: float) -> float:
     """X of section 4, by bisection."""
     if share >= 1:
         return 1.0
@@ -222,40 +228,40 @@ def cubic_tail(d: int, x: float, smallest: float) -> float:
 )
 def test_fano_on_other_sets_by_plain_loops(name: str) -> None:
     n, d, p, rho, *_ = SETTINGS[name]
-    at, groups = SETTINGS[name], d // 5
+    point, groups = SETTINGS[name], d // 5
     top = math.ceil(math.sqrt(1.6 * d / rho))
     shares = np.linspace(0, 1, 401)
     steps = np.linspace(0, math.sqrt(5), 61)[1:-1]
-    near = [cubic_tail(5, math.sqrt(5) - t, 0.0) / groups for t in steps]
+    tails = [cubic_tail(5, math.sqrt(5) - t, 0.0) / groups for t in steps]
     long = np.linspace(0, math.sqrt(d), 61)[1:-1]
     signs = [cubic_tail(d, math.sqrt(d) - t, -math.sqrt(d)) for t in long]
 
     def corner(b: int, kind: str) -> float:
         kappa = rho * b * b
         if kind == "l1":
-            return 1 - named(kappa, 1 / (2 * d), 2 * d) if b else 1.0
+            return 1 - naming_chance(kappa, 1 / (2 * d), 2 * d) if b else 1.0
         if kind == "simplex":
-            return 2 * (1 - named(kappa, 1 / d, d))
-        gains = [2 * named(kappa, z / d, d) - z if z > 0 else 0.0 for z in shares]
+            return 2 * (1 - naming_chance(kappa, 1 / d, d))
+        gains = [2 * naming_chance(kappa, z / d, d) - z if z > 0 else 0.0 for z in shares]
         return max(0.0, 1 - max(gains))
 
     for kind, room in (("l1", 1e-5), ("simplex", 1e-5), ("solid", 0.04)):
-        second = second_best(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
-        proven = value(kind, "fano", at)
-        assert second * (1 - room) <= proven <= second * (1 + 1e-6), kind
+        expected = second_best(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
+        proven = value(kind, "fano", point)
+        assert expected * (1 - room) <= proven <= expected * (1 + 1e-6), kind
 
     def summed(b: int, tails: list[float], count: float, size: int) -> float:
-        hits = [named(rho * b * b, min(1.0, max(g, 1 / count)), count) for g in tails]
+        hits = [naming_chance(rho * b * b, min(1.0, max(g, 1 / count)), count) for g in tails]
         return math.sqrt(size) if b == 0 else math.fsum(1 - x for x in hits) * math.sqrt(size) / 60
 
-    block = second_best(lambda b: summed(b, near, 32 * groups, 5), n, p, min(top, 60))
-    assert value("blocks", "fano", at) == pytest.approx(block, rel=0.03)
+    block = second_best(lambda b: summed(b, tails, 32 * groups, 5), n, p, min(top, 60))
+    assert value("blocks", "fano", point) == pytest.approx(block, rel=0.03)
 
     def carried(b: int) -> float:
         left = math.sqrt(d) - summed(b, signs, 2.0**d, d)
         return d ** (1 / 3) - left ** (2 / 3)
 
-    assert value("1.5", "fano", at) == pytest.approx(second_best(carried, n, p, top), rel=0.03)
+    assert value("1.5", "fano", point) == pytest.approx(second_best(carried, n, p, top), rel=0.03)
 
 
 @pytest.mark.parametrize("delta", ["of the setting", "pure"])
@@ -264,36 +270,38 @@ def test_fano_on_other_sets_by_plain_loops(name: str) -> None:
 def test_every_epsilon_and_delta_by_the_formulas_written_out(name: str, delta: str) -> None:
     n, d, p, rho, epsilon, failure = SETTINGS[name]
     failure = 0.0 if delta == "pure" else failure
-    at = (n, d, p, rho, epsilon, failure)
+    point = (n, d, p, rho, epsilon, failure)
     groups, tilts = d // 5, np.linspace(0, math.sqrt(5), 900, endpoint=False)[1:]
     sums, weights = sums_of_signs(5)
     levels = np.linspace(0, math.sqrt(5), 300, endpoint=False)
     cubes = [float(weights @ np.maximum(sums - s, 0) ** 3) / groups for s in levels]
     excess = []
     for e in tilts:
-        inside = [4 / 27 * c / (e - s) ** 2 for s, c in zip(levels, cubes, strict=True) if s < e]
-        excess.append(min((math.sqrt(1 / groups + e * e) - e) / 2, *inside))
+        cubic = [4 / 27 * c / (e - s) ** 2 for s, c in zip(levels, cubes, strict=True) if s < e]
+        excess.append(min((math.sqrt(1 / groups + e * e) - e) / 2, *cubic))
 
     def left(b: int, kind: str) -> float:
         growth = math.exp(min(600.0, epsilon * b))
-        lost = failure * (growth - 1) / math.expm1(epsilon)
+        loss_share = failure * (growth - 1) / math.expm1(epsilon)
         if kind == "blocks":
             fits = [e for e, v in zip(tilts, excess, strict=True) if (growth - 1) * v <= e]
-            kept = [(math.sqrt(5) - e) * (1 - lost * (1 + math.sqrt(5) / e)) for e in fits]
-            return math.sqrt(5) if b == 0 else max(0.0, *kept, 0.0)
+            remaining = [
+                (math.sqrt(5) - e) * (1 - loss_share * (1 + math.sqrt(5) / e)) for e in fits
+            ]
+            return math.sqrt(5) if b == 0 else max(0.0, *remaining, 0.0)
         count = 2 * d if kind == "l1" else d
-        hit = min(1.0, (growth + (count - 1) * lost) / (growth + count - 1))
+        hit = min(1.0, (growth + (count - 1) * loss_share) / (growth + count - 1))
         if kind == "l1":
-            return max(0.0, 1 - hit * (1 - 1 / growth) - lost / growth)
+            return max(0.0, 1 - hit * (1 - 1 / growth) - loss_share / growth)
         if kind == "simplex":
             return 2 * (1 - hit)
         gain = max(0.0, 2 * growth / (growth + count - 1) - 1)
-        return max(0.0, 1 - gain - 2 * (count - 1) * lost / (growth + count - 1))
+        return max(0.0, 1 - gain - 2 * (count - 1) * loss_share / (growth + count - 1))
 
     top = math.ceil((math.log(64 * d) + 25) / epsilon)
     for kind in ("l1", "simplex", "solid", "blocks"):
-        second = second_best(lambda b, kind=kind: left(b, kind), n, p, top)
-        assert value(kind, "approx", at) == pytest.approx(second, rel=3e-3), kind
+        expected = second_best(lambda b, kind=kind: left(b, kind), n, p, top)
+        assert value(kind, "approx", point) == pytest.approx(expected, rel=3e-3), kind
 
 
 @pytest.mark.parametrize("exponent", [1.2, 1.5, 1.9])
@@ -315,17 +323,19 @@ def test_on_lq_balls_every_epsilon_and_delta_is_carried_over_from_brute_force(
     def left(b: int) -> float:
         """At most what Lemma E gives with the exact excess of the directions."""
         growth = math.exp(min(epsilon * b, 600.0))
-        lost = delta * (growth - 1) / math.expm1(epsilon)
+        loss_share = delta * (growth - 1) / math.expm1(epsilon)
         allowed = (growth - 1) * worst <= tilts
-        kept = np.where(allowed, (2 - tilts) * np.maximum(0, 1 - lost * (1 + 2 / tilts)), 0.0)
-        loss = 2.0 if b == 0 else float(kept.max())
+        remaining = np.where(
+            allowed, (2 - tilts) * np.maximum(0, 1 - loss_share * (1 + 2 / tilts)), 0.0
+        )
+        loss = 2.0 if b == 0 else float(remaining.max())
         return d ** (1 - 1 / exponent) - (2 - loss) ** (2 - 2 / exponent)
 
     words, level = SignWords(d=d, exponent=exponent), (epsilon, delta)
     q = best(words, "approx", n, p, level, 1.0)
     proven = words_bound(words, "approx", q, n, p, level)
-    second = second_best(left, n, p, 60)
-    assert 0.9 * second < proven < second * 1.25  # caps and pairs may add, a cubic bound takes
+    expected = second_best(left, n, p, 60)
+    assert 0.9 * expected < proven < expected * 1.25  # caps and pairs may add, a cubic bound takes
 
 
 # -- limits, and what a wrong implementation would give -------------------------------------------
@@ -362,8 +372,8 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
     risk, count = channel("simplex", d)
     real = risk(kappa * (1 - 1 / count))
     assert risk(kappa / 2) > 1.1 * real  # the information halved "because of Lemma J"
-    more, _ = channel("l1", d)
-    assert 2 * more(kappa) > 1.05 * real  # 2e_J - 1 with 2d words
+    doubled, _ = channel("l1", d)
+    assert 2 * doubled(kappa) > 1.05 * real  # 2e_J - 1 with 2d words
     solid, _ = channel("solid", d)
     assert real > 1.2 * solid(kappa * (1 - 1 / count))  # the solid simplex without the corner 0
     rho = 0.3

@@ -24,7 +24,7 @@ def slope(value, argument, factor=1.0 + 1e-6):
     return math.log(value(argument * factor) / value(argument)) / math.log(factor)
 
 
-def at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
+def arguments(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
     """The golden setting and its budget, but for what is changed."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     return replace(make_setting(n, d, 2.0, budget), exponent=exponent), budget
@@ -32,18 +32,18 @@ def at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
 
 def private(rate, **changes):
     """The private term there."""
-    return rate(*at(**changes))[1]
+    return rate(*arguments(**changes))[1]
 
 
 def test_the_golden_values():
     assert private(rates.theorem_7) == pytest.approx(0.1698765, rel=1e-6)
     assert private(rates.theorem_10) == pytest.approx(0.05453015, rel=1e-6)
     assert private(rates.general_epsilon) == pytest.approx(0.2282677, rel=1e-6)
-    terms = rates.theorem_8(*at(exponent=4.0), 1.0, printed=True)
+    terms = rates.theorem_8(*arguments(exponent=4.0), 1.0, printed=True)
     assert terms == pytest.approx((3.162278e-2, 7.433844e-3))
-    assert rates.heavy_euclidean(*at(exponent=4.0)) == pytest.approx((1.0, 2.514867))
-    assert sum(rates.bassily_2021(*at())) == pytest.approx(0.007124555)
-    assert sum(rates.bassily_2021(*at(exponent=4.0))) == pytest.approx(0.01063246)
+    assert rates.heavy_euclidean(*arguments(exponent=4.0)) == pytest.approx((1.0, 2.514867))
+    assert sum(rates.bassily_2021(*arguments())) == pytest.approx(0.007124555)
+    assert sum(rates.bassily_2021(*arguments(exponent=4.0))) == pytest.approx(0.01063246)
 
 
 RATES = (rates.theorem_7, rates.theorem_10, rates.general_epsilon)
@@ -58,10 +58,8 @@ RATES = (rates.theorem_7, rates.theorem_10, rates.general_epsilon)
     ],
 )
 def test_the_slopes_of_the_rates_below_two(rate, records, dimension, kappa):
-    far = 10**9  # so that a step of one record is small
-    assert slope(lambda n: private(rate, n=round(n)), far, 1.001) == pytest.approx(
-        records, abs=1e-6
-    )
+    n = 10**9  # so that a step of one record is small
+    assert slope(lambda n: private(rate, n=round(n)), n, 1.001) == pytest.approx(records, abs=1e-6)
     assert slope(lambda e: private(rate, epsilon=e), 0.5) == pytest.approx(records, abs=1e-6)
     assert slope(lambda d: private(rate, d=round(d)), 10**6, 2.0) == pytest.approx(dimension)
     logs = math.log(private(rate, delta=1e-8) / private(rate, delta=1e-4))
@@ -75,52 +73,54 @@ def test_the_slopes_of_the_rates_from_two_on():
     for q in (2.0, 3.0, 4.0, math.inf):
         for term in (0, 1):
             few_dimensions, many_dimensions = (
-                rates.theorem_8(*at(d=d, exponent=q), 1.0, printed=True)[term]
+                rates.theorem_8(*arguments(d=d, exponent=q), 1.0, printed=True)[term]
                 for d in (10**4, 2 * 10**4)
             )
             assert math.log2(many_dimensions / few_dimensions) == pytest.approx(
                 1 - 2 / q + 0.5 * term
             )
-        small, large = (rates.heavy_euclidean(*at(d=d, exponent=q)) for d in (10**4, 2 * 10**4))
+        small, large = (
+            rates.heavy_euclidean(*arguments(d=d, exponent=q)) for d in (10**4, 2 * 10**4)
+        )
         assert math.log2(large[0] / small[0]) == pytest.approx(1.5 - 1 / q)
         assert math.log2(large[1] / small[1]) == pytest.approx(1.5 - 1 / (2 * q))
     small_radius, large_radius = (
-        rates.theorem_8(*at(exponent=4.0), r, printed=True)[0] for r in (3.0, 6.0)
+        rates.theorem_8(*arguments(exponent=4.0), r, printed=True)[0] for r in (3.0, 6.0)
     )
     assert large_radius == pytest.approx(4 * small_radius)
 
 
 def test_the_limits_at_two_and_at_infinity():
     plain = (1 / math.sqrt(N), math.sqrt(-D * math.log(DELTA)) / (EPSILON * N))
-    at_two = rates.theorem_8(*at(exponent=2.0), 1.0, printed=True)
+    at_two = rates.theorem_8(*arguments(exponent=2.0), 1.0, printed=True)
     assert at_two == pytest.approx(plain)
-    at_infinity = rates.theorem_8(*at(exponent=math.inf), 1.0, printed=True)
+    at_infinity = rates.theorem_8(*arguments(exponent=math.inf), 1.0, printed=True)
     assert at_infinity == pytest.approx((D * plain[0], D * plain[1]))
     # Both branches of the paper jump at q = 2, and that of Bassily et al. does not.
     below_two = private(rates.theorem_7, exponent=2 - 1e-9)
     assert below_two == pytest.approx(plain[1] ** 0.4)
     assert below_two > 4 * sum(at_two)
     tails = private(rates.theorem_10, exponent=2 - 1e-9)
-    jump = sum(rates.heavy_euclidean(*at(exponent=2.0))) / tails
+    jump = sum(rates.heavy_euclidean(*arguments(exponent=2.0))) / tails
     assert tails == pytest.approx((-D * math.log(DELTA)) ** 0.25 / math.sqrt(N * EPSILON))
     assert D / 4 < jump < 4 * D
-    left = sum(rates.bassily_2021(*at(exponent=2 - 1e-9)))
-    assert left == pytest.approx(sum(rates.bassily_2021(*at(exponent=2.0))))
+    left = sum(rates.bassily_2021(*arguments(exponent=2 - 1e-9)))
+    assert left == pytest.approx(sum(rates.bassily_2021(*arguments(exponent=2.0))))
 
 
 def test_a_printed_first_term_does_not_fall_with_the_records():
     for rate in (rates.bassily_2021, rates.heavy_euclidean):
         few_records, many_records = (
-            rate(*at(n=n, exponent=4.0), printed=True) for n in (100, 10**8)
+            rate(*arguments(n=n, exponent=4.0), printed=True) for n in (100, 10**8)
         )
         assert few_records[0] == many_records[0] > 1
-        assert rate(*at(exponent=4.0))[0] == pytest.approx(few_records[0] / math.sqrt(N))
-        assert rate(*at(exponent=4.0))[1] == rate(*at(exponent=4.0), printed=True)[1]
+        assert rate(*arguments(exponent=4.0))[0] == pytest.approx(few_records[0] / math.sqrt(N))
+        assert rate(*arguments(exponent=4.0))[1] == rate(*arguments(exponent=4.0), printed=True)[1]
 
 
 def test_a_minimiser_at_zero_still_costs_something():
-    assert sum(rates.theorem_8(*at(exponent=4.0), 0.0, printed=True)) == 0
-    assert sum(rates.theorem_8(*at(exponent=4.0), 0.0)) > 1 / math.sqrt(N)
+    assert sum(rates.theorem_8(*arguments(exponent=4.0), 0.0, printed=True)) == 0
+    assert sum(rates.theorem_8(*arguments(exponent=4.0), 0.0)) > 1 / math.sqrt(N)
 
 
 def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():

@@ -18,8 +18,8 @@ from dpsco_core.methods.user.means.base import of_user_means, shrinkage
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.folded import each
-from tests.second import second_implementation_of
 
 CLIPPED = "user.mean-clipped"
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=(CLIPPED,), alike=0.2)
@@ -29,24 +29,24 @@ REVIEWED = Path(__file__).with_name("alike.txt").read_text(encoding="utf-8").spl
 
 @each("row", BOUNDS, ids=lambda row: row.card.slug)
 def test_every_bound_has_its_reason_or_refuses_items_that_are_alike(row: Bound) -> None:
-    at = POINT.setting
+    setting = POINT.setting
     if row.card.slug in REVIEWED:
         assert row.card.alike_items.endswith(".")
-        assert not row.why_void(at) and row.value(at) > 0
+        assert not row.why_void(setting) and row.value(setting) > 0
         return
     assert not row.card.alike_items
     sentence = (
         "The proof of this bound takes the items of a user as independent, and here they have "
         "alike=0.2 of their variance in common."
     )
-    assert row.failures(at) == (sentence,) == (row.refusal(at),)
-    assert row.value(at) == (math.inf if row.card.kind == "upper" else 0.0)
+    assert row.failures(setting) == (sentence,) == (row.refusal(setting),)
+    assert row.value(setting) == (math.inf if row.card.kind == "upper" else 0.0)
     assert math.isnan(evaluate(POINT, row).value)
     # Of one item a user no such sentence is said.
     assert not row.why_void(replace(POINT, m=1).setting)
 
 
-def kept(p: float, m: int, share: float) -> float:
+def moment_factor(p: float, m: int, share: float) -> float:
     """What a mean of m items keeps of a moment's root, written out."""
     root = math.sqrt((share + (1 - share) * (p - 1) / m) / max(share, 1 - share))
     return min(1.0, root)
@@ -61,16 +61,16 @@ def test_the_bound_has_the_share_as_its_floor(p: float, m: int, share: float) ->
     plan = make_method(CLIPPED, "tight", "practical").plan(setting)
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
     variance = d * (share + (1 - share) / m) / n
-    reach = math.sqrt(d) * kept(p, m, share)
+    reach = math.sqrt(d) * moment_factor(p, m, share)
     bias = (p - 1) ** (p - 1) / p**p * reach**p * (plan.statistic.radius - mean) ** (1 - p)
     bias = min(bias, reach + mean)
     noise = d * (2 * plan.statistic.radius / n) ** 2 / (2 * setting.gaussian_rho)
     ball = setting.constants.mean_gradient_bound * 2  # the answer lies in the public ball
     expected = min(ball, math.sqrt(variance + bias**2 + noise))
     assert bound("upper.user.mean-clipped-run").value(setting) == pytest.approx(expected, rel=1e-12)
-    fourth = 3 * variance**2 + 4 * (plan.statistic.radius / n) ** 2 * variance
-    far = math.sqrt(noise / d * chi2.ppf(0.975, d))
-    expected = min(ball, (fourth / 0.025) ** 0.25 + bias + far)
+    fourth_moment = 3 * variance**2 + 4 * (plan.statistic.radius / n) ** 2 * variance
+    noise_quantile = math.sqrt(noise / d * chi2.ppf(0.975, d))
+    expected = min(ball, (fourth_moment / 0.025) ** 0.25 + bias + noise_quantile)
     assert bound("upper.user.mean-clipped-interval").value(setting) == pytest.approx(
         expected, rel=1e-9
     )
@@ -87,7 +87,7 @@ def test_the_pure_bound_has_the_share_as_its_floor(p: float, m: int, share: floa
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
 
     def square(radius: float) -> float:
-        reach = math.sqrt(d) * kept(p, m, share)
+        reach = math.sqrt(d) * moment_factor(p, m, share)
         tail = (p - 1) ** (p - 1) / p**p * reach**p * (radius - mean) ** (1 - p)
         noise = d * (d + 1) * (2 * radius / n) ** 2
         return d * (share + (1 - share) / m) / n + min(tail, reach + mean) ** 2 + noise
@@ -127,17 +127,17 @@ def test_a_users_mean_keeps_its_moment_and_its_variance() -> None:
         point = replace(POINT, p=p, m=m, alike=share, n=20_000, d=2, margin=6.0, offset=0.0)
         law, setting = point.instance.law, point.setting
         means = draw_users(law, point.n, m, np.random.default_rng(0)).means().x
-        told = of_user_means(setting).constants
+        constants = of_user_means(setting).constants
         moment = (np.abs(means) ** p).mean()
-        assert moment < told.coordinate_moment * 1.05
-        assert told.coordinate_moment <= setting.constants.coordinate_moment
+        assert moment < constants.coordinate_moment * 1.05
+        assert constants.coordinate_moment <= setting.constants.coordinate_moment
         exact = law.variance_trace * (share + (1 - share) / m)
         assert (means**2).sum(axis=1).mean() == pytest.approx(exact, rel=0.05)
-        assert told.variance_trace == pytest.approx(2 * (share + (1 - share) / m))
-        assert exact <= told.variance_trace * (1 + 1e-9)
+        assert constants.variance_trace == pytest.approx(2 * (share + (1 - share) / m))
+        assert exact <= constants.variance_trace * (1 + 1e-9)
     assert shrinkage(3.0, 16) == math.sqrt(2 / 16)
     for share in (0.1, 0.5, 0.9):
-        assert shrinkage(3.0, 10**12, share) == pytest.approx(kept(3.0, 10**12, share))
+        assert shrinkage(3.0, 10**12, share) == pytest.approx(moment_factor(3.0, 10**12, share))
 
 
 def test_the_error_of_a_thousand_people_does_not_fall_below_what_they_share() -> None:

@@ -25,41 +25,41 @@ def diagonal(n, m, smoothness=1.0):
     ],
 )
 def test_the_orientation_values(n, m, d, smooth, non_smooth, asi_liu, bassily_sun):
-    at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    assert counts.smooth(at, printed=True) == pytest.approx(smooth, rel=1e-4)
-    assert counts.non_smooth(at, printed=True) == pytest.approx(non_smooth, rel=1e-4)
-    assert counts.asi_liu(at) == pytest.approx(asi_liu, rel=1e-4)
-    assert counts.bassily_sun(at) == pytest.approx(bassily_sun, rel=1e-4)
+    case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    assert counts.smooth(case, printed=True) == pytest.approx(smooth, rel=1e-4)
+    assert counts.non_smooth(case, printed=True) == pytest.approx(non_smooth, rel=1e-4)
+    assert counts.asi_liu(case) == pytest.approx(asi_liu, rel=1e-4)
+    assert counts.bassily_sun(case) == pytest.approx(bassily_sun, rel=1e-4)
 
 
 def test_the_closed_forms_are_what_steps_times_batches_add_up_to():
     # T = sqrt(beta/lambda), K = n epsilon/sqrt(T) + 1/epsilon, at the larger term of lambda.
     for d, epsilon in ((1, 1.0), (10**8, 0.3), (10**5, 2.0)):
-        at = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
-        terms = (1 / math.sqrt(at.total), math.sqrt(d) / (epsilon * at.n * math.sqrt(at.m)))
-        steps = math.sqrt(at.smoothness / max(terms))
-        total = at.m * steps * (at.n * epsilon / math.sqrt(steps) + 1 / epsilon)
-        assert counts.smooth(at) - at.total == pytest.approx(total)
-        assert counts.smooth(at) < counts.smooth(at, printed=True)
-        ratio = math.sqrt(at.smoothness / printed_regulariser(at)) / steps
+        case = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
+        terms = (1 / math.sqrt(case.total), math.sqrt(d) / (epsilon * case.n * math.sqrt(case.m)))
+        steps = math.sqrt(case.smoothness / max(terms))
+        total = case.m * steps * (case.n * epsilon / math.sqrt(steps) + 1 / epsilon)
+        assert counts.smooth(case) - case.total == pytest.approx(total)
+        assert counts.smooth(case) < counts.smooth(case, printed=True)
+        ratio = math.sqrt(case.smoothness / printed_regulariser(case)) / steps
         assert 1 / math.sqrt(2) <= ratio <= 1
 
 
 def test_the_non_smooth_count_has_a_term_that_the_theorem_drops():
-    at = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
-    steps = at.n**0.75 * math.sqrt(at.m * at.epsilon)  # without logarithms
-    total = at.m * (at.n * at.epsilon * math.sqrt(steps) + steps / at.epsilon)
-    assert counts.non_smooth(at) - at.total == pytest.approx(total)
-    assert counts.non_smooth(at) > counts.non_smooth(at, printed=True)
-    few = replace(at, m=10)
-    assert counts.non_smooth(few) < counts.non_smooth(few, printed=True)
-    assert few.m < few.n**2.5 * few.epsilon**3 < at.m
+    case = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
+    steps = case.n**0.75 * math.sqrt(case.m * case.epsilon)  # without logarithms
+    total = case.m * (case.n * case.epsilon * math.sqrt(steps) + steps / case.epsilon)
+    assert counts.non_smooth(case) - case.total == pytest.approx(total)
+    assert counts.non_smooth(case) > counts.non_smooth(case, printed=True)
+    few_items = replace(case, m=10)
+    assert counts.non_smooth(few_items) < counts.non_smooth(few_items, printed=True)
+    assert few_items.m < few_items.n**2.5 * few_items.epsilon**3 < case.m
 
 
 def test_the_slopes_on_the_diagonal():
     def slope(count, n, m):
-        base, more = count(diagonal(10**8, 10**6)), count(diagonal(10**8 * n, 10**6 * m))
-        return math.log(more / base) / math.log(n * m)
+        base, larger = count(diagonal(10**8, 10**6)), count(diagonal(10**8 * n, 10**6 * m))
+        return math.log(larger / base) / math.log(n * m)
 
     for n, m in ((16, 1), (1, 16)):
         assert slope(counts.simplified, n, m) == pytest.approx(9 / 8)
@@ -70,11 +70,11 @@ def test_the_slopes_on_the_diagonal():
 
 def test_the_speed_ups():
     n, m, beta = 10**4, 300, 5.0
-    at = diagonal(n, m, beta)
-    ratio = counts.asi_liu_non_smooth(at, simple=True) / counts.simplified_non_smooth(at)
+    case = diagonal(n, m, beta)
+    ratio = counts.asi_liu_non_smooth(case, simple=True) / counts.simplified_non_smooth(case)
     assert ratio == pytest.approx(n ** (13 / 8) * m ** (7 / 4))
     assert n**7 >= beta**2 * m
-    assert counts.asi_liu(at) / counts.simplified(at) == pytest.approx(
+    assert counts.asi_liu(case) / counts.simplified(case) == pytest.approx(
         beta**0.75 * (n * m) ** 0.375
     )
 
@@ -83,30 +83,30 @@ def test_the_speed_ups():
 def test_the_first_term_dominates_up_to_the_seventh_power_of_the_users(beta):
     n = 8
     edge = n**7 / beta**2
-    for factor, first in ((0.5, True), (2.0, False)):
-        at = diagonal(n, round(edge * factor), beta)
-        leading = beta**0.25 * (at.total) ** (9 / 8)
-        assert math.isclose(counts.simplified(at), leading) == first
+    for factor, is_leading in ((0.5, True), (2.0, False)):
+        case = diagonal(n, round(edge * factor), beta)
+        leading = beta**0.25 * (case.total) ** (9 / 8)
+        assert math.isclose(counts.simplified(case), leading) == is_leading
 
 
 def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
     for n, m in ((100, 1), (100, 10), (100, 100), (10**6, 500)):
-        at = diagonal(n, m, math.sqrt(n / m))
-        assert counts.simplified(at) == pytest.approx(n**1.25 * m)
-        assert counts.simplified(at) <= counts.bassily_sun(at)
+        case = diagonal(n, m, math.sqrt(n / m))
+        assert counts.simplified(case) == pytest.approx(n**1.25 * m)
+        assert counts.simplified(case) <= counts.bassily_sun(case)
     # Outside of them: if and only if beta^2 m > n^3.
     for m, faster in ((900, False), (1100, True)):
-        at = diagonal(10, m)
-        leading = at.total ** (9 / 8)
-        assert (counts.bassily_sun(at) < leading) == faster
+        case = diagonal(10, m)
+        leading = case.total ** (9 / 8)
+        assert (counts.bassily_sun(case) < leading) == faster
 
 
 def test_algorithm_1_looks_at_every_item_at_most_once():
-    at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    exact = printed_sgd(at, 0.1).gradients
-    q, phases = 0.1, phase_count(at.n)  # before rounding
-    assert exact == pytest.approx(at.total * 2**-q * (1 - 2 ** (-q * phases)))
-    assert exact < counts.single_pass(at)
+    case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    exact = printed_sgd(case, 0.1).gradients
+    q, phases = 0.1, phase_count(case.n)  # before rounding
+    assert exact == pytest.approx(case.total * 2**-q * (1 - 2 ** (-q * phases)))
+    assert exact < counts.single_pass(case)
 
 
 def row(slug):
@@ -122,8 +122,8 @@ def test_the_rows_of_the_comparison_know_their_conditions():
         "bassily-sun-2023-local",
         "algorithm-1",
     }
-    many = replace(setting, m=10**6, delta=1e-11)
-    assert {r.slug for r in counts.COMPARISON if r.failures(many)} == {
+    many_items = replace(setting, m=10**6, delta=1e-11)
+    assert {r.slug for r in counts.COMPARISON if r.failures(many_items)} == {
         "bassily-sun-2023",
         "bassily-sun-2023-local",
     }
@@ -156,8 +156,8 @@ def test_figure_1_has_a_curve_for_every_optimal_algorithm_and_ours_is_the_lowest
     for curve in curves:
         assert curve.items == tuple(4 * n for n in users)
         assert all(curve.applies)
-        ours = next(c for c in curves if c.slug == "algorithm-3" and c.loss == curve.loss)
-        assert all(a <= b for a, b in zip(ours.gradients, curve.gradients, strict=True))
+        algorithm_3 = next(c for c in curves if c.slug == "algorithm-3" and c.loss == curve.loss)
+        assert all(a <= b for a, b in zip(algorithm_3.gradients, curve.gradients, strict=True))
     assert curves[3].gradients[0] == pytest.approx(400**1.5)
     crowded = counts.figure_1([100], 50)
     assert not crowded[0].applies[0] and crowded[-1].applies[0]

@@ -22,7 +22,7 @@ from dpsco_core.methods.user.accelerated.sgd import Curvature, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel
 
-AT = UserLevel(n=10**4, m=100, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
+CASE = UserLevel(n=10**4, m=100, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
 ALL = (calibrated_sgd_risk, one_chain_risk, mode_a_risk, full_batch_risk)
 
 
@@ -66,8 +66,8 @@ def linear_items(rng, runs, count, drift=0.1):
 
 def test_simulated_phased_sgd_stays_below_its_bound():
     rng = np.random.default_rng(7)
-    at = replace(AT, n=120, m=5, d=2, epsilon=4.0)
-    schedule = one_chain(at, phases=2, step=0.03)
+    case = replace(CASE, n=120, m=5, d=2, epsilon=4.0)
+    schedule = one_chain(case, phases=2, step=0.03)
     runs, drift = 2000, 0.1
     x = np.zeros((runs, 2))
     for phase in schedule.phases:
@@ -80,19 +80,19 @@ def test_simulated_phased_sgd_stays_below_its_bound():
         noise = phase.noise_std * rng.standard_normal((runs, 2))
         x = project(total / phase.steps + noise)
     excess = drift * (0.5 - x[:, 0])
-    bound = sum(phased_sgd_risk(at, schedule, distance=0.5))
+    bound = sum(phased_sgd_risk(case, schedule, distance=0.5))
     assert excess.mean() + 5 * excess.std() / math.sqrt(runs) < bound < 1
 
 
 def test_the_regularised_minimiser_of_linear_losses_overfits_by_at_most_the_stability():
     rng = np.random.default_rng(8)
-    at = replace(AT, n=10, m=4)
+    case = replace(CASE, n=10, m=4)
     for regulariser in (0.2, 1.0, 5.0):
         items = linear_items(rng, 4000, 40)
         x = project(items.mean(axis=1) / regulariser)  # from the centre
         for y in (np.zeros(2), np.array([0.5, 0.0])):
             gain = -0.1 * (x[:, 0] - y[0])
-            bound = stability(at, at.n, regulariser) + regulariser / 2 * (y @ y)
+            bound = stability(case, case.n, regulariser) + regulariser / 2 * (y @ y)
             assert gain.mean() + 5 * gain.std() / math.sqrt(len(gain)) < bound
 
 
@@ -101,11 +101,11 @@ def accelerated(gradient, start, smoothness, regulariser, steps, radius):
     x = aggregate = start
     for t in range(1, steps + 1):
         a, g = 2 / (t + 1), 4 * smoothness / (t * (t + 1))
-        below = g + (1 - a * a) * regulariser
+        weight = g + (1 - a * a) * regulariser
         inner = (1 - a) * regulariser + g
-        middle = (1 - a) * (regulariser + g) / below * aggregate + a * inner / below * x
-        moved = a * regulariser * middle + inner * x - a * gradient(middle)
-        x = project(moved / (regulariser + g), radius)
+        middle = (1 - a) * (regulariser + g) / weight * aggregate + a * inner / weight * x
+        target = a * regulariser * middle + inner * x - a * gradient(middle)
+        x = project(target / (regulariser + g), radius)
         aggregate = a * x + (1 - a) * aggregate
     return aggregate
 
@@ -114,14 +114,14 @@ def accelerated(gradient, start, smoothness, regulariser, steps, radius):
 def test_simulated_restarts_stay_below_their_bound(noise):
     rng = np.random.default_rng(9)
     runs, regulariser = 1000, 0.05
-    at = replace(AT, d=3)
+    case = replace(CASE, d=3)
     curvature = np.array([1.0, 0.3, 0.0]) + regulariser
     centre = np.array([0.3, -0.2, 0.1])  # the centre of the objective, within the ball
 
     def gradient(x):
         return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
 
-    lengths, bound = restarts(at, regulariser, 3 * noise**2, 120)
+    lengths, bound = restarts(case, regulariser, 3 * noise**2, 120)
     assert sum(lengths) == 120
     x = np.zeros((runs, 3))
     for length in lengths:
@@ -132,40 +132,40 @@ def test_simulated_restarts_stay_below_their_bound(noise):
 
 
 def test_restarts_forget_the_start_geometrically():
-    gaps = [restarts(AT, 1e-3, 0.0, steps)[1] for steps in (200, 400, 800, 1600)]
+    gaps = [restarts(CASE, 1e-3, 0.0, steps)[1] for steps in (200, 400, 800, 1600)]
     assert gaps[1] / gaps[0] < 0.25 and gaps[3] / gaps[2] < 0.01
-    slow = Curvature(strong_convexity=1e-3, smoothness=AT.smoothness + 1e-3)
-    one = staged_gap((800,), slow, AT.diameter**2, 0.0)
-    assert gaps[2] < one
-    noisy = [restarts(AT, 0.1, 1.0, steps)[1] for steps in (10**5, 2 * 10**5)]
+    slow = Curvature(strong_convexity=1e-3, smoothness=CASE.smoothness + 1e-3)
+    single_stage = staged_gap((800,), slow, CASE.diameter**2, 0.0)
+    assert gaps[2] < single_stage
+    noisy = [restarts(CASE, 0.1, 1.0, steps)[1] for steps in (10**5, 2 * 10**5)]
     assert noisy[1] / noisy[0] == pytest.approx(0.5, rel=0.01)
 
 
 def test_without_noise_the_bound_is_that_of_one_pass():
-    schedule = one_chain(AT, phases=1, step=0.001)
+    schedule = one_chain(CASE, phases=1, step=0.001)
     quiet = replace(schedule.phases[0], noise_std=0.0)
-    terms = phased_sgd_risk(AT, replace(schedule, phases=(quiet,)), distance=0.5)
-    assert terms == (*one_pass(0.001, 1.0, AT.total, 0.5), 0.0, 0.0, 0.0)
+    terms = phased_sgd_risk(CASE, replace(schedule, phases=(quiet,)), distance=0.5)
+    assert terms == (*one_pass(0.001, 1.0, CASE.total, 0.5), 0.0, 0.0, 0.0)
 
 
 def test_the_noise_of_a_phase_never_costs_more_than_the_set():
-    loud = replace(AT, epsilon=1e-3)
+    loud = replace(CASE, epsilon=1e-3)
     schedule = one_chain(loud, phases=3)
     assert phased_sgd_risk(loud, schedule)[3] <= loud.unit
-    huge = calibrated_sgd(AT)
+    huge = calibrated_sgd(CASE)
     phases = tuple(replace(p, noise_std=1e9) for p in huge.phases)
-    terms = phased_sgd_risk(AT, replace(huge, phases=phases), failure=0.25)
-    assert terms[3:] == (AT.unit, 0.25)
+    terms = phased_sgd_risk(CASE, replace(huge, phases=phases), failure=0.25)
+    assert terms[3:] == (CASE.unit, 0.25)
     assert math.isfinite(sum(terms))
     erm = full_batch(loud, radius=None)
     assert phased_erm_risk(loud, erm)[3] <= loud.unit
 
 
 def test_subsampled_schedules_and_rough_losses_have_no_such_bound():
-    schedule = full_batch(AT, radius=None)
+    schedule = full_batch(CASE, radius=None)
     half = tuple(replace(p, batch=p.users / 2) for p in schedule.phases)
-    assert phased_erm_risk(AT, replace(schedule, phases=half)) == VOID
-    rough = replace(AT, smoothness=math.inf)
+    assert phased_erm_risk(CASE, replace(schedule, phases=half)) == VOID
+    rough = replace(CASE, smoothness=math.inf)
     assert phased_erm_risk(rough, schedule) == VOID
     for risk in ALL:
         assert math.isinf(risk(rough).value)
@@ -173,20 +173,20 @@ def test_subsampled_schedules_and_rough_losses_have_no_such_bound():
 
 @pytest.mark.parametrize("risk", ALL)
 def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_its_units(risk):
-    at = replace(AT, m=10**4)
-    here = risk(at, distance=0.5).value
-    assert risk(at.with_users(10**5), distance=0.5).value < here
-    assert risk(replace(at, epsilon=4.0), distance=0.5).value < here
-    assert here < risk(replace(at, d=50), distance=0.5).value
-    assert here < risk(at, distance=1.0).value == risk(at).value
+    case = replace(CASE, m=10**4)
+    value = risk(case, distance=0.5).value
+    assert risk(case.with_users(10**5), distance=0.5).value < value
+    assert risk(replace(case, epsilon=4.0), distance=0.5).value < value
+    assert value < risk(replace(case, d=50), distance=0.5).value
+    assert value < risk(case, distance=1.0).value == risk(case).value
     # L and R twice as large with the smoothness that keeps beta R/L: four times the risk.
-    scaled = risk(replace(at, lipschitz=2.0, diameter=2.0), distance=1.0).value
-    assert scaled == pytest.approx(4 * here)
-    assert here > sum(optimal(at)) / 2
+    scaled = risk(replace(case, lipschitz=2.0, diameter=2.0), distance=1.0).value
+    assert scaled == pytest.approx(4 * value)
+    assert value > sum(optimal(case)) / 2
 
 
 def test_only_the_filters_gain_from_more_items_a_user():
-    small_case, large_case = replace(AT, n=10**5), replace(AT, n=10**5, m=10**6)
+    small_case, large_case = replace(CASE, n=10**5), replace(CASE, n=10**5, m=10**6)
     for risk, falls in ((mode_a_risk, True), (calibrated_sgd_risk, True), (full_batch_risk, False)):
         gain = risk(small_case).value / risk(large_case).value
         assert gain > 5 if falls else gain < 1.5
@@ -198,12 +198,12 @@ def test_only_the_filters_gain_from_more_items_a_user():
 
 def test_the_failure_of_the_filter_is_in_the_bound_and_small():
     for risk in (mode_a_risk, calibrated_sgd_risk):
-        bound = risk(AT)
-        assert bound.terms[4] == pytest.approx(0.1 / math.sqrt(AT.total))
-    assert full_batch_risk(AT).terms[4] == one_chain_risk(AT).terms[4] == 0
+        bound = risk(CASE)
+        assert bound.terms[4] == pytest.approx(0.1 / math.sqrt(CASE.total))
+    assert full_batch_risk(CASE).terms[4] == one_chain_risk(CASE).terms[4] == 0
 
 
 def test_too_few_users_for_a_filter_leave_no_bound_and_the_baselines_one():
-    few = replace(AT, n=300)
-    assert math.isinf(mode_a_risk(few).value) and mode_a_risk(few).schedule is None
-    assert math.isfinite(one_chain_risk(few).value + full_batch_risk(few).value)
+    few_users = replace(CASE, n=300)
+    assert math.isinf(mode_a_risk(few_users).value) and mode_a_risk(few_users).schedule is None
+    assert math.isfinite(one_chain_risk(few_users).value + full_batch_risk(few_users).value)

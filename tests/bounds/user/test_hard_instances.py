@@ -34,14 +34,14 @@ def test_users_with_several_items_get_the_instance_of_all_their_items(
     common = {"problem": problem, "distribution": law, "d": 20, "p": 4.0, **budget}
     users = Scenario(n=1000, m=16, methods=methods, **common)
     items = Scenario(n=16_000, **common)
-    known, pooled = users.instance.spike_probability, items.instance.spike_probability
-    assert known is not None and pooled is not None
+    probability, pooled = users.instance.spike_probability, items.instance.spike_probability
+    assert probability is not None and pooled is not None
     if problem == "mean" and law == "hypercube":
-        assert pooled <= known <= 1.1 * pooled
+        assert pooled <= probability <= 1.1 * pooled
     elif problem == "mean" and law == "tracing":
-        assert known >= pooled
+        assert probability >= pooled
     else:
-        assert known == pooled
+        assert probability == pooled
 
 
 @pytest.mark.parametrize("problem", ["mean", "quadratic"])
@@ -53,8 +53,8 @@ def test_the_bound_on_the_instance_of_users_is_not_lost_to_a_wrong_activation(
     point = Scenario(
         problem=problem, distribution="hypercube", methods=methods, m=m, n=1000, d=10, p=4.0
     )
-    (known,) = impossible(point)
-    assert known.value >= (1e-3 if problem == "mean" else 1e-7)
+    (floor,) = impossible(point)
+    assert floor.value >= (1e-3 if problem == "mean" else 1e-7)
 
 
 def test_private_users_do_not_beat_the_bound_on_their_instance() -> None:
@@ -62,9 +62,9 @@ def test_private_users_do_not_beat_the_bound_on_their_instance() -> None:
     point = Scenario(
         distribution="hypercube", methods=methods, m=16, n=1000, d=10, p=4.0, trials=30
     )
-    (known,) = impossible(point)
+    (floor,) = impossible(point)
     for method in methods:
-        made = study(replace(point, methods=(method,)))
-        errors = [o.error for o in made if not o.not_applicable]
+        outcomes = study(replace(point, methods=(method,)))
+        errors = [o.error for o in outcomes if not o.not_applicable]
         noise = np.std(errors, ddof=1) / np.sqrt(len(errors))
-        assert len(errors) == 30 and np.mean(errors) >= known.value - 5 * noise, method
+        assert len(errors) == 30 and np.mean(errors) >= floor.value - 5 * noise, method

@@ -24,9 +24,9 @@ from dpsco_core.data import Tracing
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import second_implementation_of
 from tests.bounds.helpers import make_setting
 from tests.folded import each
-from tests.second import second_implementation_of
 
 Floats = NDArray[np.float64]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
@@ -121,8 +121,8 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
     assert bounds.value_at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
     # On data: the shape of these, and their spread.
     fixed = row.value(replace(setting, spike_probability=0.2))
-    own = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
-    assert fixed == pytest.approx(own * CONCENTRATED, rel=5e-3)
+    expected = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
+    assert fixed == pytest.approx(expected * CONCENTRATED, rel=5e-3)
 
 
 @second_implementation_of("lower.user.spikes-cdp", "lower.user.spikes-approx")
@@ -164,11 +164,11 @@ def test_the_mean_root_errs_upwards_and_little(m: int, q: float) -> None:
 def test_users_of_one_record_have_the_bounds_of_records() -> None:
     for level in (0.1, (1.0, 1e-6)):
         for q in (1e-3, 0.05):
-            own = float(user_values(np.array([q]), 500, 1, 8, 3.0, level, fine=True)[0])
+            value = float(user_values(np.array([q]), 500, 1, 8, 3.0, level, fine=True)[0])
             if isinstance(level, float):
-                assert own == pytest.approx(two_sided.two_sided(q, 500, 8, 3.0, level))
+                assert value == pytest.approx(two_sided.two_sided(q, 500, 8, 3.0, level))
             else:
-                assert own == pytest.approx(packing.packing("l2", q, 500, 8, 3.0, *level))
+                assert value == pytest.approx(packing.packing("l2", q, 500, 8, 3.0, *level))
 
 
 def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
@@ -176,8 +176,8 @@ def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
     for _ in range(30):
         n, m, d = int(rng.integers(20, 2000)), int(rng.integers(2, 500)), int(rng.integers(1, 20))
         rho, order, q = 10 ** rng.uniform(-3, 0), rng.uniform(2, 8), 10 ** rng.uniform(-6, -1)
-        own = float(user_values(np.array([q]), n, m, d, order, rho, fine=True)[0])
-        assert own >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
+        value = float(user_values(np.array([q]), n, m, d, order, rho, fine=True)[0])
+        assert value >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
 
 
 # -- attacks --------------------------------------------------------------------------------------
@@ -243,14 +243,14 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
     if law == "tracing":
         assert q > 0.2  # averages are traced, and not rare spikes
     for factor in (0.8, 1.25):
-        other = replace(point.setting, spike_probability=min(1.0, q * factor))
+        changed = replace(point.setting, spike_probability=min(1.0, q * factor))
         if factor > 1 and bound_row.bound.failures(
-            other
+            changed
         ):  # the largest q whose moments are at most 1
             assert law == "tracing" and q == largest_tracing_probability(100, 8.0, 20.0)
             continue
-        assert not bound_row.bound.failures(other)
-        assert bound_row.bound.value(other) <= bound_row.value * (1 + 1e-6)
+        assert not bound_row.bound.failures(changed)
+        assert bound_row.bound.value(changed) <= bound_row.value * (1 + 1e-6)
 
 
 SETS = ("l1", "simplex", "solid-simplex", "group-l1")
@@ -284,10 +284,12 @@ def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geomet
         if "rho" in budget:
             pairs = {"lower.user.spikes-cdp": "lower.mean.two-sided-cdp"}
         for n, m in ((300, 64), (200, 5)):
-            where = Scenario(geometry=geometry, n=n, m=m, d=20, p=2.0, methods=(), **budget).setting
+            setting = Scenario(
+                geometry=geometry, n=n, m=m, d=20, p=2.0, methods=(), **budget
+            ).setting
             for of_users, of_items in pairs.items():
-                pooled = bound(of_items).value(where)
-                assert bound(of_users).value(where) > 0.995 * pooled > 0
+                pooled = bound(of_items).value(setting)
+                assert bound(of_users).value(setting) > 0.995 * pooled > 0
 
 
 USER_SPIKES = ("lower.user.spikes-cdp", "lower.user.spikes-approx")

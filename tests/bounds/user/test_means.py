@@ -11,8 +11,8 @@ from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data.users import UserRows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
+from tests.bound_marks import run_at_parameters_of, second_implementation_of
 from tests.folded import each
-from tests.second import run_at_parameters_of, second_implementation_of
 
 RUNS = ("user.mean-group", "user.mean-clipped")
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=RUNS)
@@ -30,16 +30,18 @@ def test_the_bound_on_a_run_is_its_formula_written_out(slug: str, p: float, m: i
     setting = replace(POINT, p=p, m=m).setting
     plan = make_method(slug, "tight", "practical").plan(setting)
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
-    kept = min(1, math.sqrt((p - 1) / m)) if slug == "user.mean-clipped" else 1.0
-    reach = math.sqrt(d) * kept
+    moment_factor = min(1, math.sqrt((p - 1) / m)) if slug == "user.mean-clipped" else 1.0
+    reach = math.sqrt(d) * moment_factor
     bias = (p - 1) ** (p - 1) / p**p * reach**p * (plan.statistic.radius - mean) ** (1 - p)
     noise = d * (2 * plan.statistic.radius / n) ** 2 / (2 * setting.gaussian_rho)
     expected = math.sqrt(d / (n * m) + min(bias, reach + mean) ** 2 + noise)
     assert bound(f"upper.{slug}-run").value(setting) == pytest.approx(expected, rel=1e-12)
     averaged = n if slug == "user.mean-clipped" else n * m
-    fourth = 3 * (d / (n * m)) ** 2 + 4 * plan.statistic.radius**2 * d / (n * m) / averaged**2
-    far = math.sqrt(noise / d * chi2.ppf(0.975, d))
-    ball = (fourth / 0.025) ** 0.25 + min(bias, reach + mean) + far
+    fourth_moment = (
+        3 * (d / (n * m)) ** 2 + 4 * plan.statistic.radius**2 * d / (n * m) / averaged**2
+    )
+    noise_quantile = math.sqrt(noise / d * chi2.ppf(0.975, d))
+    ball = (fourth_moment / 0.025) ** 0.25 + min(bias, reach + mean) + noise_quantile
     assert bound(f"upper.{slug}-interval").value(setting) == pytest.approx(ball, rel=1e-9)
 
 
@@ -69,10 +71,10 @@ PURE = replace(POINT, delta=0.0)
 
 def pure_square(n: int, m: int, d: int, p: float, reach: float, radius: float) -> float:
     """The squared bound at epsilon = 1 and unit moments, in plain Python."""
-    kept = min(1.0, math.sqrt((p - 1) / m))
-    bias = math.sqrt(d) * kept + reach
+    moment_factor = min(1.0, math.sqrt((p - 1) / m))
+    bias = math.sqrt(d) * moment_factor + reach
     if radius > reach:
-        tail = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * kept) ** p
+        tail = (p - 1) ** (p - 1) / p**p * (math.sqrt(d) * moment_factor) ** p
         bias = min(bias, tail / (radius - reach) ** (p - 1))
     return d / (n * m) + bias**2 + d * (d + 1) * (2 * radius / n) ** 2
 
@@ -127,13 +129,13 @@ def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
 def test_the_rate_has_the_exponents_of_the_paper() -> None:
     rate = bound("upper.user.mean-adaptive")
     setting = POINT.setting
-    one, two = rate.terms(setting), rate.terms(replace(setting, m=4 * setting.m))
-    powers = {name: math.log(one[name] / two[name], 4) for name in one}
+    terms, more_items = rate.terms(setting), rate.terms(replace(setting, m=4 * setting.m))
+    powers = {name: math.log(terms[name] / more_items[name], 4) for name in terms}
     assert powers == pytest.approx(
         {"sampling": 0.5, "privacy": 0.5, "privacy of the tail": 1 - 1 / 3}
     )
     half = rate.terms(replace(setting, n=2 * setting.n))
-    assert one["privacy"] / half["privacy"] == pytest.approx(2)
+    assert terms["privacy"] / half["privacy"] == pytest.approx(2)
     assert not rate.failures(setting)
-    few = "The rate needs n >= d/epsilon = 4 people, and n=3."
-    assert rate.failures(replace(setting, n=3)) == (few,)
+    sentence = "The rate needs n >= d/epsilon = 4 people, and n=3."
+    assert rate.failures(replace(setting, n=3)) == (sentence,)

@@ -13,7 +13,7 @@ from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import printed_radius, printed_regulariser
 from tests.methods.user.requirements_oracle import linear_time_pays_from
 
-AT = UserLevel(n=10**6, m=10**4, d=400, epsilon=0.5, delta=1e-6, strong_convexity=0.3)
+CASE = UserLevel(n=10**6, m=10**4, d=400, epsilon=0.5, delta=1e-6, strong_convexity=0.3)
 RATES = (
     user_rates.optimal,
     user_rates.linear_time,
@@ -26,8 +26,8 @@ RATES = (
 
 def slope(value, name, factor=4):
     """The log-log slope of a function of AT in one of its fields."""
-    moved = replace(AT, **{name: getattr(AT, name) * factor})
-    return math.log(value(moved) / value(AT)) / math.log(factor)
+    changed = replace(CASE, **{name: getattr(CASE, name) * factor})
+    return math.log(value(changed) / value(CASE)) / math.log(factor)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def slope(value, name, factor=4):
     ],
 )
 def test_the_orientation_values(n, m, d, optimal, linear, group):
-    at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
-    assert sum(user_rates.optimal(at)) == pytest.approx(optimal, rel=5e-5)
-    assert sum(user_rates.linear_time(at)) == pytest.approx(linear, rel=5e-5)
-    assert sum(user_rates.group_privacy(at)) == pytest.approx(group, rel=5e-5)
+    case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
+    assert sum(user_rates.optimal(case)) == pytest.approx(optimal, rel=5e-5)
+    assert sum(user_rates.linear_time(case)) == pytest.approx(linear, rel=5e-5)
+    assert sum(user_rates.group_privacy(case)) == pytest.approx(group, rel=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -58,69 +58,76 @@ def test_the_orientation_values(n, m, d, optimal, linear, group):
     ],
 )
 def test_the_slopes_of_the_private_term(rate, slopes):
-    exponents = [slope(lambda at: rate(at)[1], name) for name in ("n", "m", "d", "epsilon")]
+    exponents = [slope(lambda case: rate(case)[1], name) for name in ("n", "m", "d", "epsilon")]
     assert exponents == pytest.approx(list(slopes), abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.__name__)
 def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(rate):
     def total(**changes):
-        return sum(rate(replace(AT, **changes)))
+        return sum(rate(replace(CASE, **changes)))
 
-    here = sum(rate(AT))
-    assert total(n=2 * AT.n) < here and total(m=2 * AT.m) < here
-    assert total(epsilon=1.0) < here < total(d=2 * AT.d)
-    assert total(delta=1e-9) >= here
-    assert total(lipschitz=3.0) == pytest.approx(here * (9 if rate is user_rates.strong else 3))
+    value = sum(rate(CASE))
+    assert total(n=2 * CASE.n) < value and total(m=2 * CASE.m) < value
+    assert total(epsilon=1.0) < value < total(d=2 * CASE.d)
+    assert total(delta=1e-9) >= value
+    assert total(lipschitz=3.0) == pytest.approx(value * (9 if rate is user_rates.strong else 3))
     if rate is not user_rates.strong:
-        assert total(diameter=5.0) == pytest.approx(5 * here)
+        assert total(diameter=5.0) == pytest.approx(5 * value)
 
 
 @pytest.mark.parametrize("rate", [user_rates.optimal, user_rates.linear_time, user_rates.strong])
 def test_the_logarithm_of_delta_is_in_the_private_term_and_can_be_left_out(rate):
-    with_logs, without = rate(AT), rate(AT, logs=False)
-    assert with_logs[0] == without[0]
+    with_logs, without_logs = rate(CASE), rate(CASE, logs=False)
+    assert with_logs[0] == without_logs[0]
     power = 1 if rate is user_rates.strong else 0.5
-    assert with_logs[1] / without[1] == pytest.approx(AT.log_delta**power)
+    assert with_logs[1] / without_logs[1] == pytest.approx(CASE.log_delta**power)
 
 
 def test_with_one_item_a_user_is_an_item():
-    one = replace(AT, m=1)
-    private = math.sqrt(one.d * one.log_delta) / (one.epsilon * one.n)
-    item_level = (one.unit / math.sqrt(one.n), one.unit * private)
-    assert user_rates.optimal(one) == pytest.approx(item_level)
-    assert user_rates.group_privacy(one) == pytest.approx(item_level)
-    assert sum(user_rates.linear_time(one)) > 10 * sum(user_rates.optimal(one))
+    item_level_case = replace(CASE, m=1)
+    private = math.sqrt(item_level_case.d * item_level_case.log_delta) / (
+        item_level_case.epsilon * item_level_case.n
+    )
+    item_level = (
+        item_level_case.unit / math.sqrt(item_level_case.n),
+        item_level_case.unit * private,
+    )
+    assert user_rates.optimal(item_level_case) == pytest.approx(item_level)
+    assert user_rates.group_privacy(item_level_case) == pytest.approx(item_level)
+    assert sum(user_rates.linear_time(item_level_case)) > 10 * sum(
+        user_rates.optimal(item_level_case)
+    )
 
 
 def test_the_linear_time_rate_beats_group_privacy_from_more_items_than_users_on():
-    at = UserLevel(n=50, m=1, d=20, epsilon=0.7, delta=1e-6)
+    case = UserLevel(n=50, m=1, d=20, epsilon=0.7, delta=1e-6)
     private = [
-        (user_rates.linear_time(there)[1] < user_rates.group_privacy(there)[1])
-        for there in (replace(at, m=m) for m in (1, 25, 49, 51, 52, 1000))
+        (user_rates.linear_time(crowded)[1] < user_rates.group_privacy(crowded)[1])
+        for crowded in (replace(case, m=m) for m in (1, 25, 49, 51, 52, 1000))
     ]
     assert private == [False, False, False, True, True, True]
     assert linear_time_pays_from(50) == 51
     # Up to there, and for epsilon up to 1, both terms of the naive bound are no larger.
     for m in (1, 10, 50):
-        there = replace(at, m=m)
-        naive, ours = user_rates.group_privacy(there), user_rates.linear_time(there)
-        assert naive[0] <= ours[0] and naive[1] <= ours[1] * (1 + 1e-12)
+        crowded = replace(case, m=m)
+        naive, linear = user_rates.group_privacy(crowded), user_rates.linear_time(crowded)
+        assert naive[0] <= linear[0] and naive[1] <= linear[1] * (1 + 1e-12)
 
 
 def test_the_second_term_of_the_linear_rate_dominates_up_to_d_logs():
     for d in (1, 3):
-        edge = d * AT.log_delta
+        edge = d * CASE.log_delta
         for epsilon, dominates in ((0.99 * edge, True), (1.01 * edge, False)):
-            first, second = user_rates.linear_time(replace(AT, d=d, epsilon=epsilon))
-            assert (second >= first) == dominates
+            public_term, private_term = user_rates.linear_time(replace(CASE, d=d, epsilon=epsilon))
+            assert (private_term >= public_term) == dominates
 
 
 def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
     for epsilon in (0.1, 0.9, 1.1):
-        at = replace(AT, epsilon=epsilon)
-        proven = user_rates.linear_time_proven(at)[1]
-        stated = user_rates.linear_time(at, logs=False)[1]
+        case = replace(CASE, epsilon=epsilon)
+        proven = user_rates.linear_time_proven(case)[1]
+        stated = user_rates.linear_time(case, logs=False)[1]
         assert (proven < stated) == (epsilon < 1)
         assert stated / proven == pytest.approx(epsilon**-0.5)
 
@@ -128,22 +135,22 @@ def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
 @pytest.mark.parametrize("m", [1, 30, 10**6])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
 def test_the_optimum_is_below_the_others_and_above_the_lower_bound(m, epsilon):
-    at = replace(AT, m=m, epsilon=epsilon)
-    best = sum(user_rates.optimal(at))
-    assert sum(quoted.lower_rate(at)) <= best
-    assert best <= sum(user_rates.group_privacy(at)) * (1 + 1e-12)
-    assert best <= sum(user_rates.linear_time(at)) * (1 + 1e-12)
-    assert at.unit / math.sqrt(at.total) <= best
+    case = replace(CASE, m=m, epsilon=epsilon)
+    best = sum(user_rates.optimal(case))
+    assert sum(quoted.lower_rate(case)) <= best
+    assert best <= sum(user_rates.group_privacy(case)) * (1 + 1e-12)
+    assert best <= sum(user_rates.linear_time(case)) * (1 + 1e-12)
+    assert case.unit / math.sqrt(case.total) <= best
 
 
 def test_the_quoted_lower_bound_stops_at_the_trivial_risk():
-    few = replace(AT, n=2, m=1, lipschitz=3.0, diameter=2.0)
-    assert sum(quoted.quoted_lower(few)) > few.unit == 6.0
-    assert sum(quoted.lower_rate(few)) == 6.0
+    few_users = replace(CASE, n=2, m=1, lipschitz=3.0, diameter=2.0)
+    assert sum(quoted.quoted_lower(few_users)) > few_users.unit == 6.0
+    assert sum(quoted.lower_rate(few_users)) == 6.0
 
 
 def intermediate(
-    at: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
+    case: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
 ) -> tuple[float, float, float, float, float]:
     r"""(18) of the proof of Theorem C.3, before :math:`\lambda` is chosen.
 
@@ -157,7 +164,7 @@ def intermediate(
 
     Parameters
     ----------
-    at : UserLevel
+    case : UserLevel
     regulariser : float
         :math:`\lambda`, positive.
     tau : float, optional
@@ -165,49 +172,51 @@ def intermediate(
     printed : bool
     """
     require(regulariser > 0, "regulariser", "positive", regulariser)
-    radius = printed_radius(at) if tau is None else tau
-    noise = (math.sqrt(at.d * at.log_delta) * radius / (at.epsilon * at.n)) ** 2 / regulariser
+    radius = printed_radius(case) if tau is None else tau
+    noise = (
+        math.sqrt(case.d * case.log_delta) * radius / (case.epsilon * case.n)
+    ) ** 2 / regulariser
     return (
-        quoted.quoted_lower(at)[1],
-        at.lipschitz**2 / (regulariser * at.total),
-        noise * at.lipschitz**2 if printed else noise,
-        regulariser * at.diameter**2,
-        2 * at.unit / at.total,
+        quoted.quoted_lower(case)[1],
+        case.lipschitz**2 / (regulariser * case.total),
+        noise * case.lipschitz**2 if printed else noise,
+        regulariser * case.diameter**2,
+        2 * case.unit / case.total,
     )
 
 
 def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
-    at = replace(AT, lipschitz=3.0, diameter=2.0)
-    tau = at.lipschitz / math.sqrt(at.m)
-    terms = intermediate(at, printed_regulariser(at), tau)
-    assert sum(terms[:4]) <= 3 * at.log_delta * sum(user_rates.optimal(at, logs=False))
-    assert terms[3] == pytest.approx(at.diameter**2 * printed_regulariser(at))
+    case = replace(CASE, lipschitz=3.0, diameter=2.0)
+    tau = case.lipschitz / math.sqrt(case.m)
+    terms = intermediate(case, printed_regulariser(case), tau)
+    assert sum(terms[:4]) <= 3 * case.log_delta * sum(user_rates.optimal(case, logs=False))
+    assert terms[3] == pytest.approx(case.diameter**2 * printed_regulariser(case))
     # All terms are risks: doubling L and R together with lambda's unit scales them alike.
-    twice = replace(at, lipschitz=2 * at.lipschitz, diameter=2 * at.diameter)
-    more = intermediate(twice, printed_regulariser(twice), 2 * tau)
-    assert more == pytest.approx([4 * term for term in terms])
-    printed = intermediate(at, printed_regulariser(at), tau, printed=True)
+    doubled = replace(case, lipschitz=2 * case.lipschitz, diameter=2 * case.diameter)
+    doubled_terms = intermediate(doubled, printed_regulariser(doubled), 2 * tau)
+    assert doubled_terms == pytest.approx([4 * term for term in terms])
+    printed = intermediate(case, printed_regulariser(case), tau, printed=True)
     assert printed[2] == pytest.approx(9 * terms[2])
     assert [printed[k] for k in (0, 1, 3, 4)] == [terms[k] for k in (0, 1, 3, 4)]
 
 
 def test_the_printed_regulariser_of_the_smoothed_algorithm_is_optimal_in_low_dimension_only():
     for d, optimal in ((10, True), (10**6, False)):
-        at = replace(AT, d=d, epsilon=0.5)
-        excess = lowy_runs.smoothed_printed(at) / user_rates.optimal(at, logs=False)[1]
+        case = replace(CASE, d=d, epsilon=0.5)
+        excess = lowy_runs.smoothed_printed(case) / user_rates.optimal(case, logs=False)[1]
         assert (excess <= 1) == optimal
-        assert excess == pytest.approx(math.sqrt(d / at.n) / at.epsilon)
+        assert excess == pytest.approx(math.sqrt(d / case.n) / case.epsilon)
 
 
 def test_the_sandwich_of_smoothing_is_printed_upside_down():
     # The mean of |x + y| over [-r, r] is r/2 at 0, above |0|.
-    at = replace(AT, d=1)
-    low, high = lowy_runs.smoothing_gap(at, 0.2)
+    case = replace(CASE, d=1)
+    low, high = lowy_runs.smoothing_gap(case, 0.2)
     assert low <= 0.1 <= high == pytest.approx(0.1)
-    low, high = lowy_runs.smoothing_gap(at, 0.2, printed=True)
+    low, high = lowy_runs.smoothing_gap(case, 0.2, printed=True)
     assert high < 0.1
 
 
 def test_a_convex_loss_has_no_strongly_convex_rate():
     with pytest.raises(InvalidInput, match="strong_convexity must be positive"):
-        user_rates.strong(replace(AT, strong_convexity=0.0))
+        user_rates.strong(replace(CASE, strong_convexity=0.0))

@@ -41,8 +41,8 @@ ids = {"ids": lambda b: b.card.slug}
 def users(n=10**6, m=100, d=5, budget=BUDGET, **constants):
     """A smooth, strongly convex and Lipschitz problem of items; Lipschitz everywhere."""
     model = LinearModel(slope=1.0, curvature=1.0, feature_norm=1.0)
-    given = {"structure": "linear-model", "linear_model": model, **constants}
-    return replace(make_setting(n, d, 4.0, budget, **given), m=m)
+    fields = {"structure": "linear-model", "linear_model": model, **constants}
+    return replace(make_setting(n, d, 4.0, budget, **fields), m=m)
 
 
 def test_the_fixed_slugs_exist_once_each():
@@ -84,8 +84,8 @@ def test_a_card_says_what_its_bound_is(bound):
 
 
 def test_rows_are_the_formulas():
-    at = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=3.0, diameter=0.5)
-    level = user_level(at)
+    setting = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=3.0, diameter=0.5)
+    level = user_level(setting)
     assert (level.lipschitz, level.diameter, level.smoothness) == (3.0, 0.5, 1.0)
     for slug, pair in (
         ("upper.user.non-private", (level.unit / math.sqrt(level.total),)),
@@ -102,14 +102,14 @@ def test_rows_are_the_formulas():
         ("upper.user.accelerated-gradients", (user_complexity.smooth(level),)),
         ("upper.user.accelerated-nonsmooth-gradients", (user_complexity.non_smooth(level),)),
         ("upper.user.prior-asi-liu-2024-gradients", (user_complexity.asi_liu(level),)),
-        ("upper.user.phased-sgd-gradients", (at.n * at.m,)),
+        ("upper.user.phased-sgd-gradients", (setting.n * setting.m,)),
     ):
-        assert tuple(ROWS[slug].terms(at).values()) == pytest.approx(pair, rel=1e-12), slug
-        assert ROWS[slug].value(at) == pytest.approx(sum(pair), rel=1e-12)
+        assert tuple(ROWS[slug].terms(setting).values()) == pytest.approx(pair, rel=1e-12), slug
+        assert ROWS[slug].value(setting) == pytest.approx(sum(pair), rel=1e-12)
 
 
 def test_the_orientation_values_of_the_comparison():
-    at = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=1.0, diameter=1.0)
+    setting = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=1.0, diameter=1.0)
     for slug, value in (
         ("accelerated", 0.0011175),
         ("phased-sgd", 0.012754),
@@ -119,7 +119,7 @@ def test_the_orientation_values_of_the_comparison():
         ("prior-asi-liu-2024-gradients", 1e9),
         ("prior-bassily-sun-2023-gradients", 1e8),
     ):
-        assert ROWS[f"upper.user.{slug}"].value(at) == pytest.approx(value, rel=1e-3), slug
+        assert ROWS[f"upper.user.{slug}"].value(setting) == pytest.approx(value, rel=1e-3), slug
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_the_orientation_values_of_the_comparison():
     ],
 )
 def test_explicit_rows_start_at_the_centre(slug, risk):
-    at = users(20_000)
+    setting = users(20_000)
     row = ROWS[f"upper.user.{slug}-explicit"]
-    assert tuple(row.terms(at)) == TERMS
-    expected = risk(user_level(at), distance=at.constants.diameter / 2)
-    assert row.value(at) == pytest.approx(expected.value, rel=1e-12)
-    assert row.value(at) < risk(user_level(at)).value
+    assert tuple(row.terms(setting)) == TERMS
+    expected = risk(user_level(setting), distance=setting.constants.diameter / 2)
+    assert row.value(setting) == pytest.approx(expected.value, rel=1e-12)
+    assert row.value(setting) < risk(user_level(setting)).value
 
 
 def test_gaussian_releases_meet_a_concentrated_budget_too():
@@ -203,9 +203,9 @@ SENTENCES = [
 ]
 
 
-@each(("slug", "at", "words"), SENTENCES)
-def test_a_failing_hypothesis_says_so_with_the_numbers(slug, at, words):
-    failures = ROWS[slug].failures(at)
+@each(("slug", "setting", "words"), SENTENCES)
+def test_a_failing_hypothesis_says_so_with_the_numbers(slug, setting, words):
+    failures = ROWS[slug].failures(setting)
     assert any(words in s for s in failures), failures
     assert all(s.endswith(".") and s[0].isupper() for s in failures)
 
@@ -224,19 +224,19 @@ def test_with_many_users_little_fails():
 
 
 def test_counts_quoted_for_as_many_users_as_dimensions_hold_there():
-    at = users(400, 2, 400, sample_smoothness=0.1, lipschitz=1.0)
+    setting = users(400, 2, 400, sample_smoothness=0.1, lipschitz=1.0)
     for slug in ("prior-bassily-sun-2023-gradients", "prior-asi-liu-2024-gradients"):
-        assert ROWS[f"upper.user.{slug}"].failures(at) == ()
+        assert ROWS[f"upper.user.{slug}"].failures(setting) == ()
 
 
 @pytest.mark.parametrize("n", [2, 7, 10**4, 10**7])
 def test_the_best_decay_of_the_users_is_the_best(n):
-    at = user_level(users(n))
+    case = user_level(users(n))
     tried = []
     for k in range(1, 400):
         q = k / 400
         share = 1 - 2**-q
-        tried.append(users_condition(at, q)[0] * share)
+        tried.append(users_condition(case, q)[0] * share)
     assert max(tried) <= best_share(n) * (1 + 1e-9)
     assert best_share(n) <= max(tried) * 1.01
 
@@ -254,21 +254,21 @@ MISSING = {
 def test_a_missing_constant_that_voids_a_bound_is_named(bound):
     void = 0 if bound.card.kind == "lower" else math.inf
     for name, value in MISSING.items():
-        less = with_constants(QUIET, **{name: value})
-        if bound.value(less) == void != bound.value(QUIET):
-            assert set(bound.failures(less)) - set(bound.failures(QUIET)), name
+        uncertified = with_constants(QUIET, **{name: value})
+        if bound.value(uncertified) == void != bound.value(QUIET):
+            assert set(bound.failures(uncertified)) - set(bound.failures(QUIET)), name
     assert bound.value(with_constants(QUIET, **MISSING)) == void
     assert bound.failures(with_constants(QUIET, **MISSING))
 
 
 def test_only_what_needs_no_privacy_survives_a_pure_budget():
-    at = users(budget=PureDP(epsilon=1.0))
+    setting = users(budget=PureDP(epsilon=1.0))
     for bound in USER_BOUNDS:
         if bound.card.privacy == "none":
-            assert bound.value(at) < math.inf and bound.failures(at) == ()
+            assert bound.value(setting) < math.inf and bound.failures(setting) == ()
         else:
-            assert bound.value(at) == (0 if bound.card.kind == "lower" else math.inf)
-            assert any("1-DP" in s for s in bound.failures(at)), bound.card.slug
+            assert bound.value(setting) == (0 if bound.card.kind == "lower" else math.inf)
+            assert any("1-DP" in s for s in bound.failures(setting)), bound.card.slug
 
 
 @pytest.mark.parametrize("bound", USER_BOUNDS, **ids)
@@ -286,34 +286,40 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
     for n, m in ((1, 1), (2, 10**7), (10**9, 1), (10**9, 10**7)):
         for d in (1, 10**4):
             for unit in (1e-6, 1e6):
-                at = users(n, m, d, budget, lipschitz=unit, diameter=unit)
-                assert bound.value(at) >= 0
-                assert all(isinstance(s, str) for s in bound.failures(at))
+                setting = users(n, m, d, budget, lipschitz=unit, diameter=unit)
+                assert bound.value(setting) >= 0
+                assert all(isinstance(s, str) for s in bound.failures(setting))
 
 
 # ---- values
 
 
-def items(at, source):
-    return replace(at, m=[1, 3, 100, 10**5][source % 4])
+def items(setting, source):
+    return replace(setting, m=[1, 3, 100, 10**5][source % 4])
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bound", RISKS, **ids)
 def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_epsilon(bound, count):
-    for i, at in enumerate(random_settings(count, 41, ("approx",))):
-        at = items(at, i)
-        value = bound.value(at)
-        c = at.constants
+    for i, setting in enumerate(random_settings(count, 41, ("approx",))):
+        setting = items(setting, i)
+        value = bound.value(setting)
+        c = setting.constants
         wide = with_constants(
-            at,
+            setting,
             diameter=1.7 * c.diameter,
             sample_smoothness=c.sample_smoothness / 1.7,
             sample_strong_convexity=c.sample_strong_convexity / 1.7,
         )
         assert bound.value(wide) == pytest.approx(1.7 * value, rel=1e-6)
-        more = replace(at, budget=replace(at.budget, epsilon=2 * at.budget.epsilon))
-        for changed in (replace(at, n=4 * at.n), replace(at, m=4 * at.m), more):
+        larger_budget = replace(
+            setting, budget=replace(setting.budget, epsilon=2 * setting.budget.epsilon)
+        )
+        for changed in (
+            replace(setting, n=4 * setting.n),
+            replace(setting, m=4 * setting.m),
+            larger_budget,
+        ):
             # The schedules of explicit bounds are searched on a grid that moves with them.
             slack = 1.05 if bound.card.constant == "explicit" else 1 + 1e-9
             assert bound.value(changed) <= value * slack or math.isinf(value)
@@ -321,19 +327,19 @@ def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_eps
 
 @each("bound", COUNTS, **ids)
 def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
-    for i, at in enumerate(random_settings(8, 42, ("approx",))):
-        at = items(at, i)
-        c = at.constants
+    for i, setting in enumerate(random_settings(8, 42, ("approx",))):
+        setting = items(setting, i)
+        c = setting.constants
         steep = with_constants(
-            at,
+            setting,
             lipschitz=2.3 * c.lipschitz,
             sample_smoothness=2.3 * c.sample_smoothness,
             sample_strong_convexity=2.3 * c.sample_strong_convexity,
         )
-        assert bound.value(steep) == pytest.approx(bound.value(at), rel=1e-9)
-        assert bound.value(replace(at, m=3 * at.m)) >= 2.9 * bound.value(at)
+        assert bound.value(steep) == pytest.approx(bound.value(setting), rel=1e-9)
+        assert bound.value(replace(setting, m=3 * setting.m)) >= 2.9 * bound.value(setting)
         if bound.card.method:  # printed by prior work otherwise
-            assert bound.value(at) >= at.n * at.m
+            assert bound.value(setting) >= setting.n * setting.m
 
 
 def test_the_lower_rate_is_cut_at_what_every_point_achieves():
@@ -341,13 +347,13 @@ def test_the_lower_rate_is_cut_at_what_every_point_achieves():
     assert ROWS["lower.user.rate"].value(tiny) == pytest.approx(6.0)
     strong = ROWS["lower.user.strong-rate"].value(tiny)
     assert strong == pytest.approx(2.0**2 / 2)
-    for i, at in enumerate(random_settings(40, 43, ("approx",))):
-        at = items(at, i)
-        c = at.constants
-        value = ROWS["lower.user.rate"].value(at)
+    for i, setting in enumerate(random_settings(40, 43, ("approx",))):
+        setting = items(setting, i)
+        c = setting.constants
+        value = ROWS["lower.user.rate"].value(setting)
         assert value <= c.lipschitz * c.diameter * (1 + 1e-12)
         for slug in ("accelerated", "group-privacy"):
-            assert value <= ROWS[f"upper.user.{slug}"].value(at) * (1 + 1e-12)
+            assert value <= ROWS[f"upper.user.{slug}"].value(setting) * (1 + 1e-12)
 
 
 # ---- item level, where users have several items
@@ -357,21 +363,21 @@ ITEM_LOWER = [b for b in SCO_BOUNDS if b.card.kind == "lower"]
 
 @each("bound", ITEM_LOWER, **ids)
 def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
-    at = replace(make_setting(700, 20, 3.0), m=30)
+    setting = replace(make_setting(700, 20, 3.0), m=30)
     pool = make_setting(21_000, 20, 3.0)
-    assert pooled(at) == pool
-    assert bound.value(at) == bound.value(pool)
-    assert bound.terms(at) == bound.terms(pool)
-    assert bound.failures(at) == bound.failures(pool)
-    assert bound.value(replace(at, m=1)) == bound.value(make_setting(700, 20, 3.0))
+    assert pooled(setting) == pool
+    assert bound.value(setting) == bound.value(pool)
+    assert bound.terms(setting) == bound.terms(pool)
+    assert bound.failures(setting) == bound.failures(pool)
+    assert bound.value(replace(setting, m=1)) == bound.value(make_setting(700, 20, 3.0))
 
 
 def test_bounds_at_user_level_do_not_pool():
-    at = users(10**5, 50)
+    setting = users(10**5, 50)
     for bound in USER_BOUNDS:
-        assert bound.setting_of_statement(at) is at
-    private = ROWS["upper.user.group-privacy"].terms(at)["privacy"]
-    assert private == ROWS["upper.user.group-privacy"].terms(replace(at, m=1))["privacy"]
+        assert bound.setting_of_statement(setting) is setting
+    private = ROWS["upper.user.group-privacy"].terms(setting)["privacy"]
+    assert private == ROWS["upper.user.group-privacy"].terms(replace(setting, m=1))["privacy"]
 
 
 def test_no_proven_lower_bound_for_records_exceeds_a_proven_bound_for_users():
@@ -379,9 +385,11 @@ def test_no_proven_lower_bound_for_records_exceeds_a_proven_bound_for_users():
     lower = {b.card.slug: b for b in ITEM_LOWER}["lower.sco.sampling-signs"]
     for n, m in ((100, 1), (1000, 30), (10**4, 1000), (10**6, 100)):
         for epsilon in (0.1, 1.0, 8.0):
-            at = users(n, m, 20, ApproxDP(epsilon=epsilon, delta=1e-6), mean_gradient_bound=5.0)
-            value = lower.value(at)
-            assert value > 0 and not lower.failures(at)
+            setting = users(
+                n, m, 20, ApproxDP(epsilon=epsilon, delta=1e-6), mean_gradient_bound=5.0
+            )
+            value = lower.value(setting)
+            assert value > 0 and not lower.failures(setting)
             for bound in UPPER_USER_BOUNDS:
                 if bound.card.constant == "explicit":
-                    assert value <= bound.value(at), (bound.card.slug, n, m)
+                    assert value <= bound.value(setting), (bound.card.slug, n, m)

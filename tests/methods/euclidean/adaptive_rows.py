@@ -58,7 +58,7 @@ LATER: tuple[Row, ...] = (
     ("absolute", "log-normal", 10_000, 10, 0.2),
     ("linear", "spike", 5000, 20, 0.5),
 )
-LAST: tuple[Row, ...] = (
+LATEST: tuple[Row, ...] = (
     ("logistic", "student-t", 8000, 15, 0.3),
     ("logistic", "pareto", 3000, 30, 1.0),
     ("logistic", "skewed-pareto", 40_000, 40, 0.1),

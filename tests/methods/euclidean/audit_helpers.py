@@ -23,36 +23,45 @@ LOOKS = (0.35, 0.6, 1.0)  # after which shares of the runs `flagged` looks
 Draw = Callable[[int], Array]
 
 
-def excess(one: Array, two: Array, claim: ApproxDP, thresholds: int = THRESHOLDS) -> float:
+def excess(
+    sample: Array, neighbour_sample: Array, claim: ApproxDP, thresholds: int = THRESHOLDS
+) -> float:
     """Return the largest certified P - e^epsilon Q - delta; above 0 the claim is refuted."""
-    pilot = np.concatenate([one[:PILOT], two[:PILOT]])
+    pilot = np.concatenate([sample[:PILOT], neighbour_sample[:PILOT]])
     cuts = np.unique(np.quantile(pilot, np.linspace(0, 1, thresholds + 2)[1:-1]))
-    one, two = one[PILOT:], two[PILOT:]
+    sample, neighbour_sample = sample[PILOT:], neighbour_sample[PILOT:]
     level = FALSE_ALARM / (2 * 4 * thresholds)
     worst = -math.inf
     for cut in cuts:
         for p, q in (
-            ((one > cut).sum(), (two > cut).sum()),
-            ((one <= cut).sum(), (two <= cut).sum()),
-            ((two > cut).sum(), (one > cut).sum()),
-            ((two <= cut).sum(), (one <= cut).sum()),
+            ((sample > cut).sum(), (neighbour_sample > cut).sum()),
+            ((sample <= cut).sum(), (neighbour_sample <= cut).sum()),
+            ((neighbour_sample > cut).sum(), (sample > cut).sum()),
+            ((neighbour_sample <= cut).sum(), (sample <= cut).sum()),
         ):
-            low = 0.0 if p == 0 else float(stats.beta.ppf(level, p, len(one) - p + 1))
-            high = 1.0 if q == len(two) else float(stats.beta.isf(level, q + 1, len(two) - q))
+            low = 0.0 if p == 0 else float(stats.beta.ppf(level, p, len(sample) - p + 1))
+            high = (
+                1.0
+                if q == len(neighbour_sample)
+                else float(stats.beta.isf(level, q + 1, len(neighbour_sample) - q))
+            )
             worst = max(worst, low - math.exp(claim.epsilon) * high - claim.delta)
     return worst
 
 
-def flagged(one: Draw, two: Draw, claim: ApproxDP, runs: int) -> bool:
+def flagged(draw: Draw, neighbour_draw: Draw, claim: ApproxDP, runs: int) -> bool:
     """Whether `excess` is positive at one of three looks, the last of which is at all `runs`.
 
     For faults, which most often show at the first. Of what is private it would be true with a
     chance of 3e-6.
     """
-    first, second = np.empty(0), np.empty(0)
+    sample, neighbour_sample = np.empty(0), np.empty(0)
     for share in LOOKS:
-        more = int(share * runs) - len(first)
-        first, second = np.append(first, one(more)), np.append(second, two(more))
-        if excess(first, second, claim) > 0:
+        missing_runs = int(share * runs) - len(sample)
+        sample, neighbour_sample = (
+            np.append(sample, draw(missing_runs)),
+            np.append(neighbour_sample, neighbour_draw(missing_runs)),
+        )
+        if excess(sample, neighbour_sample, claim) > 0:
             return True
     return False

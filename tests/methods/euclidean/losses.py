@@ -101,22 +101,22 @@ def records(n: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Array, A
     return x, (rng.random(n) < 0.5).astype(float)
 
 
-def neighbours(n: int, d: int, where: int, seed: int = 0) -> list[tuple[Array, Array]]:
-    """One data set, and others in which the record `where` is anything at all.
+def neighbours(n: int, d: int, index: int, seed: int = 0) -> list[tuple[Array, Array]]:
+    """One data set, and others in which the record `index` is anything at all.
 
     All of them share a second record that is as bad.
     """
     x, y = records(n, d, seed)
-    x[(where + 1) % n] = adversarial((1e300, -1e9), d)
+    x[(index + 1) % n] = adversarial((1e300, -1e9), d)
     pairs = [(x, y)]
     for pattern in (*ADVERSARIAL, (1.0,), (-1.0,), (1.0, -1.0)):
-        other = x.copy()
-        other[where] = adversarial(pattern, d)
-        pairs.append((other, y))
-    for target in (np.nan, np.inf, -np.inf, 1e300, 1 - y[where]):
-        other = y.copy()
-        other[where] = target
-        pairs.append((x, other))
+        changed = x.copy()
+        changed[index] = adversarial(pattern, d)
+        pairs.append((changed, y))
+    for target in (np.nan, np.inf, -np.inf, 1e300, 1 - y[index]):
+        changed = y.copy()
+        changed[index] = target
+        pairs.append((x, changed))
     return pairs
 
 
@@ -135,7 +135,7 @@ class Releases:
         self.stds.append(noise_std)
         return value
 
-    def nothing(self, shape: Any, noise_std: float, rng: np.random.Generator) -> Array:
+    def no_noise(self, shape: Any, noise_std: float, rng: np.random.Generator) -> Array:
         self.stds.append(noise_std)
         return np.zeros(shape)
 
@@ -144,24 +144,24 @@ class Releases:
 def releases(monkeypatch: pytest.MonkeyPatch) -> Releases:
     recorded = Releases()
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", recorded.add)
-    monkeypatch.setattr("dpsco_core.privacy.mechanisms.objective.gaussian_noise", recorded.nothing)
-    monkeypatch.setattr("dpsco_core.privacy.mechanisms.steps.gaussian_noise", recorded.nothing)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.objective.gaussian_noise", recorded.no_noise)
+    monkeypatch.setattr("dpsco_core.privacy.mechanisms.steps.gaussian_noise", recorded.no_noise)
     return recorded
 
 
 def run(
     method: Any,
-    where: Setting,
+    setting: Setting,
     losses: Sample,
     seed: int = 0,
     rng: np.random.Generator | None = None,
 ) -> Release:
     """Release once, check that the result is finite and in the ball, and return it."""
-    ledger = Ledger(where.budget)
+    ledger = Ledger(setting.budget)
     rng = np.random.default_rng(seed) if rng is None else rng
-    result: Release = method.release(losses, method.plan(where), ledger, rng)
+    result: Release = method.release(losses, method.plan(setting), ledger, rng)
     assert result.ledger is ledger
-    assert result.value.shape == (where.d,)
+    assert result.value.shape == (setting.d,)
     assert np.linalg.norm(result.value) <= losses.constraint.radius * (1 + 1e-12)
     assert result.iterates is not None and result.iterate_steps is not None
     assert len(result.iterates) == len(result.iterate_steps)

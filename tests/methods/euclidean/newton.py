@@ -29,7 +29,7 @@ from dpsco_core.problems.samples.linear import LinearSample
 Array = NDArray[np.float64]
 Point = list[Any]  # a list of mpf
 DIGITS = 50
-NEAR = 1e-9  # relative: what is that near to the boundary is taken to lie on it
+BOUNDARY_TOLERANCE = 1e-9  # relative: what is that near to the boundary is taken to lie on it
 
 
 def exact(values: Array) -> Point:
@@ -103,9 +103,9 @@ def minimiser(body: ConstraintSet, objective: Objective, start: Array) -> Point:
         return _in_a_smooth_set(Surface(body), objective, start)
 
 
-def distance(one: Point, two: Array) -> float:
+def distance(point: Point, array: Array) -> float:
     with mp.workdps(DIGITS):
-        return float(mp.norm([a - b for a, b in zip(one, exact(two), strict=True)]))
+        return float(mp.norm([a - b for a, b in zip(point, exact(array), strict=True)]))
 
 
 def _solve(matrix: Array, residual: list[Any]) -> Array:
@@ -122,7 +122,7 @@ def _in_a_smooth_set(surface: Surface, objective: Objective, start: Array) -> Po
     d, w = len(start), exact(start)
     g = objective.gradient(w)
     size = mp.norm(w) + mpf(10) ** -300
-    active = surface.value(w) > -NEAR and mp.fdot(g, w) < 0
+    active = surface.value(w) > -BOUNDARY_TOLERANCE and mp.fdot(g, w) < 0
     multiplier = mpf(0)
     if active:
         normal = surface.gradient(w)
@@ -130,9 +130,9 @@ def _in_a_smooth_set(surface: Surface, objective: Objective, start: Array) -> Po
     for _ in range(300):
         hessian = objective.hessian(rounded(w))
         if active:
-            normal, here = surface.gradient(w), rounded(surface.gradient(w))
+            normal, row = surface.gradient(w), rounded(surface.gradient(w))
             hessian = hessian + float(multiplier) * surface.hessian(rounded(w))
-            matrix = np.block([[hessian, here[:, None]], [here[None, :], np.zeros((1, 1))]])
+            matrix = np.block([[hessian, row[:, None]], [row[None, :], np.zeros((1, 1))]])
             residual = [a + multiplier * b for a, b in zip(g, normal, strict=True)]
             residual.append(surface.value(w))
         else:
@@ -215,8 +215,8 @@ def _wrong(
 
     def holds(j: int) -> bool:
         if isinstance(body, Box):
-            inside = abs(w[j]) <= mpf(float(body.half_widths[j]))
-            return bool(g[j] * w[j] <= 0 if fixed[j] else inside)
+            is_inside = abs(w[j]) <= mpf(float(body.half_widths[j]))
+            return bool(g[j] * w[j] <= 0 if fixed[j] else is_inside)
         if not fixed[j]:
             return bool(w[j] * int(signs[j]) >= 0)
         if isinstance(body, L1Ball):

@@ -22,11 +22,11 @@ class Followed:
     outcome: Outcome
 
 
-def follow(scenario: Scenario, most: int) -> Followed:
-    """Run a scenario of one method and one trial; apply the changes of at most `most` refusals."""
+def follow(scenario: Scenario, limit: int) -> Followed:
+    """Run a scenario of one method and one trial; apply the changes of at most `limit` refusals."""
     (outcome,) = study(scenario)
     refusals: list[str] = []
-    while outcome.not_applicable is not None and len(refusals) < most:
+    while outcome.not_applicable is not None and len(refusals) < limit:
         refusals.append(outcome.not_applicable)
         scenario = Scenario.from_dict(dict(outcome.changes), scenario)
         (outcome,) = study(scenario)

@@ -26,7 +26,7 @@ from dpsco_core.scenario import Scenario
 from tests.methods.euclidean.optimisation_helpers import RISKS, SLOW_METHOD, is_private
 
 CHANCE = 1e-6
-FEW, MANY = 500, 16_000
+FEW_RECORDS, MANY_RECORDS = 500, 16_000
 BUDGET, LARGE = 0.2, 30.0
 QUICK = tuple(m.card.slug for m in OPTIMISERS if m.card.slug != SLOW_METHOD)
 CORE = ("sco.erm", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.objective-perturbation")
@@ -81,14 +81,14 @@ GROUPS = [
 groups = pytest.mark.parametrize("group", GROUPS, ids=lambda g: f"{g.problem}-{g.trials}")
 
 
-def fall(before: np.ndarray, after: np.ndarray) -> float:
+def fall(old_errors: np.ndarray, new_errors: np.ndarray) -> float:
     """The mean log ratio of paired errors, in units of its allowance: above 1 they fall."""
-    ratios = np.log(before / after)
+    ratios = np.log(old_errors / new_errors)
     allowance = float(student.isf(CHANCE, len(ratios) - 1)) * float(ratios.std(ddof=1))
     return float(ratios.mean()) * math.sqrt(len(ratios)) / allowance
 
 
-def drawn(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
+def draw(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
     rng = np.random.default_rng(4)
     problem = scenario.instance.problem.draw(rng)
     return problem, problem.sample(scenario.n, rng)
@@ -99,26 +99,30 @@ def drawn(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
 
 @groups
 def test_the_empirical_minimiser_beats_the_start_and_most_private_methods(group: Group) -> None:
-    errors = group.errors(FEW, BUDGET)
+    errors = group.errors(FEW_RECORDS, BUDGET)
     instance = Scenario(problem=group.problem, d=4, methods=()).instance
     start = instance.problem.excess_risk(np.zeros(4)).value
     best = errors["sco.erm"]
     assert fall(np.full(group.trials, start), best) > 1
-    ran = [slug for slug in errors if is_private(slug)]
-    beaten = [slug for slug in ran if fall(errors[slug], best) > 1]
-    assert len(ran) >= 4
-    assert len(beaten) >= len(ran) / 2
-    assert [slug for slug in ran if fall(best, errors[slug]) > 1] == []
+    private_slugs = [slug for slug in errors if is_private(slug)]
+    beaten = [slug for slug in private_slugs if fall(errors[slug], best) > 1]
+    assert len(private_slugs) >= 4
+    assert len(beaten) >= len(private_slugs) / 2
+    assert [slug for slug in private_slugs if fall(best, errors[slug]) > 1] == []
 
 
-@pytest.mark.parametrize(("n", "epsilon"), [(MANY, BUDGET), (FEW, LARGE)], ids=["n", "epsilon"])
+@pytest.mark.parametrize(
+    ("n", "epsilon"), [(MANY_RECORDS, BUDGET), (FEW_RECORDS, LARGE)], ids=["n", "epsilon"]
+)
 @groups
 def test_errors_of_private_methods_fall_with_records_and_with_budget(
     group: Group, n: int, epsilon: float
 ) -> None:
-    before, after = group.errors(FEW, BUDGET), group.errors(n, epsilon)
-    assert before.keys() == after.keys()
-    falls = {slug: fall(before[slug], after[slug]) for slug in before if is_private(slug)}
+    old_errors, new_errors = group.errors(FEW_RECORDS, BUDGET), group.errors(n, epsilon)
+    assert old_errors.keys() == new_errors.keys()
+    falls = {
+        slug: fall(old_errors[slug], new_errors[slug]) for slug in old_errors if is_private(slug)
+    }
     assert len(falls) >= 4
     assert {slug: change for slug, change in falls.items() if change < -1} == {}
     learns = [slug for slug in falls if (group.problem, slug) not in BARELY_LEARNS | STAYS]
@@ -127,30 +131,30 @@ def test_errors_of_private_methods_fall_with_records_and_with_budget(
 
 @groups
 def test_methods_without_privacy_feel_the_records_and_not_the_budget(group: Group) -> None:
-    some, budgeted = group.errors(FEW, BUDGET), group.errors(FEW, LARGE)
-    many = group.errors(MANY, BUDGET)
-    open_methods = [slug for slug in some if not is_private(slug)]
+    few_errors, budgeted = group.errors(FEW_RECORDS, BUDGET), group.errors(FEW_RECORDS, LARGE)
+    many_errors = group.errors(MANY_RECORDS, BUDGET)
+    open_methods = [slug for slug in few_errors if not is_private(slug)]
     assert open_methods
     for slug in open_methods:
-        assert np.array_equal(some[slug], budgeted[slug])
-        assert fall(some[slug], many[slug]) > 1
+        assert np.array_equal(few_errors[slug], budgeted[slug])
+        assert fall(few_errors[slug], many_errors[slug]) > 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", RISKS)
 def test_errors_of_iterative_updating_fall_too(problem: str) -> None:
     group = Group(problem=problem, methods=(SLOW_METHOD,), trials=40)
-    before = group.errors(FEW, BUDGET)[SLOW_METHOD]
-    assert fall(before, group.errors(MANY, BUDGET)[SLOW_METHOD]) > 1
-    assert fall(before, group.errors(FEW, LARGE)[SLOW_METHOD]) > 1
+    errors = group.errors(FEW_RECORDS, BUDGET)[SLOW_METHOD]
+    assert fall(errors, group.errors(MANY_RECORDS, BUDGET)[SLOW_METHOD]) > 1
+    assert fall(errors, group.errors(FEW_RECORDS, LARGE)[SLOW_METHOD]) > 1
 
 
 def test_a_method_that_gains_nothing_is_not_said_to_improve() -> None:
     rng = np.random.default_rng(0)
-    one, other = rng.lognormal(size=(2, 24))
-    assert -1 < fall(one, other) < 1
-    assert fall(one, one * rng.lognormal(-2.0, 0.5, 24)) > 1
-    assert fall(one, one * rng.lognormal(2.0, 0.5, 24)) < -1
+    errors, other_errors = rng.lognormal(size=(2, 24))
+    assert -1 < fall(errors, other_errors) < 1
+    assert fall(errors, errors * rng.lognormal(-2.0, 0.5, 24)) > 1
+    assert fall(errors, errors * rng.lognormal(2.0, 0.5, 24)) < -1
 
 
 # -- budgets without end --------------------------------------------------------------------------
@@ -176,12 +180,14 @@ def twins(problem: str, rho: float, method: ClippedDescent) -> Twins:
         problem=problem, p=4, n=2000, d=4, epsilon=None, delta=None, rho=rho, methods=()
     )
     rng, setting = np.random.default_rng(4), scenario.setting
-    drawn = scenario.instance.problem.draw(rng)
-    sample = drawn.sample(scenario.n, rng)
+    sampled_problem = scenario.instance.problem.draw(rng)
+    sample = sampled_problem.sample(scenario.n, rng)
     descent = method.plan(setting).descent
     exact = descend(sample.constraint, descent, lambda w, _: sample.mean_gradient(w)).value
     private = method.release(sample, method.plan(setting), Ledger(scenario.budget), rng).value
-    return Twins(problem=drawn, sample=sample, setting=setting, private=private, exact=exact)
+    return Twins(
+        problem=sampled_problem, sample=sample, setting=setting, private=private, exact=exact
+    )
 
 
 @pytest.mark.parametrize("problem", RISKS)
@@ -230,16 +236,16 @@ ACCEPTANCE = Scenario(
 
 
 @pytest.mark.parametrize(
-    ("n", "trials", "most"), [(10_000, 6, 0.018), (100_000, 2, 0.0008)], ids=["1e4", "1e5"]
+    ("n", "trials", "limit"), [(10_000, 6, 0.018), (100_000, 2, 0.0008)], ids=["1e4", "1e5"]
 )
 def test_private_logistic_regression_is_as_accurate_as_promised(
-    n: int, trials: int, most: float
+    n: int, trials: int, limit: float
 ) -> None:
     """rho = 0.5, d = 100, p = 2: the excess risk of `ACCEPTANCE` at n records, seed 0."""
     outcomes = list(study(replace(ACCEPTANCE, n=n, trials=trials)))
     errors = np.array([o.error for o in outcomes])
     assert len(errors) == trials
-    assert 0 < errors.mean() <= most
+    assert 0 < errors.mean() <= limit
     # The figure is no artefact of the evaluation sample, and the whole budget is spent.
     assert max(o.error_uncertainty for o in outcomes) < 0.05 * errors.mean()
     assert {o.spent for o in outcomes} == {ACCEPTANCE.budget}

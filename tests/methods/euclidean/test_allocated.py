@@ -48,9 +48,9 @@ def test_a_record_takes_each_step_with_the_same_probability_and_by_itself() -> N
     for _ in range(9000):
         order, sizes = allocated_order(n, steps, rng)
         assert sorted(order.tolist()) == list(range(n)) and sizes.sum() == n
-        taken = np.empty(n, dtype=int)
-        taken[order] = np.repeat(np.arange(steps), sizes)
-        counts[taken[0], taken[3]] += 1
+        steps_of_records = np.empty(n, dtype=int)
+        steps_of_records[order] = np.repeat(np.arange(steps), sizes)
+        counts[steps_of_records[0], steps_of_records[3]] += 1
     assert chisquare(counts.ravel()).pvalue > 1e-3, "uniform pairs: uniform and independent"
 
 
@@ -95,9 +95,9 @@ def test_its_error_is_well_below_that_of_the_printed_sampler() -> None:
 
 def test_the_method_of_the_catalogue_is_the_same_run_at_steps_that_a_model_chooses() -> None:
     setting = POINT.setting
-    own = PrivateSgdAllocated().plan(setting)
-    assert own == replace(ALLOCATED, allocated_steps=own.allocated_steps).plan(setting)
-    assert own.allocated_steps == best_count(setting)
+    plan = PrivateSgdAllocated().plan(setting)
+    assert plan == replace(ALLOCATED, allocated_steps=plan.allocated_steps).plan(setting)
+    assert plan.allocated_steps == best_count(setting)
     assert PrivateSgdAllocated(steps=7).plan(setting).allocated_steps == 7
     for method in (PrivateSgdAllocated(), ALLOCATED):
         with pytest.raises(NotApplicable, match="no paper prints it"):
@@ -118,10 +118,10 @@ def test_a_sum_is_divided_by_a_public_number() -> None:
     moves = set()
     for sizes, order in (((2, 0), (0, 1)), ((1, 1), (0, 1)), ((0, 2), (1, 0))):
         noise = Steps(steps=2, size=1, noise_std=1e-12)
-        made = run_allocated(
+        run = run_allocated(
             sample, np.array(order), np.array(sizes), noise, quiet, step_size=0.01, limit=1.0
         )
-        moves.add(round(float(made.path.points[-1][0] - made.path.points[0][0]), 9))
+        moves.add(round(float(run.path.points[-1][0] - run.path.points[0][0]), 9))
     assert moves == {-0.005}  # T/n is 1
 
 
@@ -154,8 +154,8 @@ def ratios(
         elif fault == "every step":
             order, sizes = np.zeros(steps, dtype=int), np.ones(steps, dtype=int)
         noise = Steps(steps=steps, size=1, noise_std=std)
-        made = run_allocated(sample, order, sizes, noise, rng, step_size=size, limit=1.0)
-        pulls[i] = -np.diff(made.path.points[:, 0]) / (size * steps / 2)
+        run = run_allocated(sample, order, sizes, noise, rng, step_size=size, limit=1.0)
+        pulls[i] = -np.diff(run.path.points[:, 0]) / (size * steps / 2)
     scaled = pulls / std**2
     if fault == "a public step":
         return 2 * scaled[:, 0]

@@ -32,7 +32,7 @@ from tests.methods.mean.faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000
-FAR = 1e6  # a record that is shrunk to 1
+OUTLIER = 1e6  # a record that is shrunk to 1
 Pair = tuple[float, float]  # a record of a logistic loss: feature and label
 
 
@@ -45,7 +45,7 @@ class Audit:
     n: int
     radius: float
     statistic: Callable[[Release], float]
-    others: float = 1.0  # the other records
+    ordinary: float = 1.0  # the other records
 
 
 def end(release: Release) -> float:
@@ -83,7 +83,7 @@ AUDITS = {
         n=16,
         radius=1e3,
         statistic=first_end,
-        others=0.0,
+        ordinary=0.0,
     ),
     "phased, mean": Audit(
         method=PhasedSgd(tuning="theory"),
@@ -91,7 +91,7 @@ AUDITS = {
         n=12,
         radius=0.5,
         statistic=first_end,
-        others=0.0,
+        ordinary=0.0,
     ),
     "private-sgd, n=1": Audit(method=PrivateSgd(), kind="linear", n=1, radius=1.0, statistic=end),
     "private-sgd, n=3": Audit(
@@ -109,13 +109,13 @@ AUDITS = {
 SHARP = ("noisy-gd", "phased", "private-sgd, n=1", "objective, mean")
 
 
-def statistics(audit: Audit, first: float, runs: int, rng: np.random.Generator) -> Array:
-    """Return the statistic of `runs` runs on the data set whose first record is `first`."""
-    where = make_setting(audit.kind, audit.n, 1, CLAIM, radius=audit.radius)
-    x = np.full((audit.n, 1), audit.others)
-    x[0] = first
+def statistics(audit: Audit, outlier: float, runs: int, rng: np.random.Generator) -> Array:
+    """Return the statistic of `runs` runs on the data set whose first record is `outlier`."""
+    setting = make_setting(audit.kind, audit.n, 1, CLAIM, radius=audit.radius)
+    x = np.full((audit.n, 1), audit.ordinary)
+    x[0] = outlier
     losses = sample(audit.kind, x, np.zeros(audit.n), radius=audit.radius)
-    plan = audit.method.plan(where)
+    plan = audit.method.plan(setting)
     return np.array(
         [
             audit.statistic(audit.method.release(losses, plan, Ledger(CLAIM), rng))
@@ -127,8 +127,8 @@ def statistics(audit: Audit, first: float, runs: int, rng: np.random.Generator) 
 def draws(audit: Audit) -> list[Callable[[int], Array]]:
     """How to draw statistics of either data set."""
     return [
-        partial(statistics, audit, first, rng=np.random.default_rng(seed))
-        for first, seed in ((FAR, 1), (-FAR, 2))
+        partial(statistics, audit, outlier, rng=np.random.default_rng(seed))
+        for outlier, seed in ((OUTLIER, 1), (-OUTLIER, 2))
     ]
 
 
@@ -136,8 +136,8 @@ def draws(audit: Audit) -> list[Callable[[int], Array]]:
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "phased, mean")) for n in AUDITS]
 )
 def test_the_claim_is_not_refuted(name: str) -> None:
-    one, two = (draw(RUNS) for draw in draws(AUDITS[name]))
-    assert excess(one, two, CLAIM) <= 0
+    sample, neighbour_sample = (draw(RUNS) for draw in draws(AUDITS[name]))
+    assert excess(sample, neighbour_sample, CLAIM) <= 0
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
@@ -197,11 +197,11 @@ def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> t
     """
     rng = np.random.default_rng(seed)
     shape = (runs, plan.gradient_calls)
-    one, two = (rng.normal(scale=plan.noise_std, size=shape) for _ in range(2))
-    for row in one:
+    noise, neighbour_noise = (rng.normal(scale=plan.noise_std, size=shape) for _ in range(2))
+    for row in noise:
         order = private_sgd.fresh_order(n, plan, rng)[0] if shuffled else np.arange(shape[1])
         row[np.flatnonzero(order == 0)] += plan.l2_sensitivity
-    return one, two
+    return noise, neighbour_noise
 
 
 @pytest.mark.parametrize("shuffled", [True, False])
@@ -214,13 +214,17 @@ def test_the_shuffled_noise_meets_the_claim_in_secret_order_only(shuffled: bool)
     leaning = transcripts(plan, n, runs, 5, shuffled=shuffled)
     shift, variance = plan.l2_sensitivity, plan.noise_std**2
     if shuffled:
-        one, two = (np.exp((x * shift - shift**2 / 2) / variance).sum(axis=1) for x in leaning)
+        sample, neighbour_sample = (
+            np.exp((x * shift - shift**2 / 2) / variance).sum(axis=1) for x in leaning
+        )
     else:
-        one, two = (x[:, 0] for x in leaning)
-    assert (excess(one, two, claim) > 0) is not shuffled
+        sample, neighbour_sample = (x[:, 0] for x in leaning)
+    assert (excess(sample, neighbour_sample, claim) > 0) is not shuffled
 
 
-def exact_divergence(plan: Any, n: int, radius: float, one: Pair, two: Pair, scale: float) -> float:
+def exact_divergence(
+    plan: Any, n: int, radius: float, old_record: Pair, new_record: Pair, scale: float
+) -> float:
     """Return delta of the exact minimiser of a logistic objective in one dimension: quadrature.
 
     It lies at theta where G = -n times the gradient; the ends of the ball have atoms.
@@ -235,15 +239,15 @@ def exact_divergence(plan: Any, n: int, radius: float, one: Pair, two: Pair, sca
 
     theta = np.linspace(-radius, radius, 20_001)
     laws = []
-    for record in (one, two):
+    for record in (old_record, new_record):
         tilt, curvature = gradient(theta, record)
         density = stats.norm.pdf(tilt / std) * curvature / std
         atoms = (stats.norm.sf(-tilt[0] / std), stats.norm.sf(tilt[-1] / std))
         laws.append((density, atoms))
     (f, p), (g, q) = laws
     grown = math.exp(plan.epsilon + plan.jacobian_epsilon)
-    inside = float(integrate.trapezoid(np.maximum(f - grown * g, 0), theta))
-    return inside + sum(max(a - grown * b, 0.0) for a, b in zip(p, q, strict=True))
+    interior = float(integrate.trapezoid(np.maximum(f - grown * g, 0), theta))
+    return interior + sum(max(a - grown * b, 0.0) for a, b in zip(p, q, strict=True))
 
 
 RECORDS: tuple[Pair, ...] = ((1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1.0, 0.5))
@@ -257,8 +261,10 @@ def test_the_exact_minimiser_of_a_logistic_objective_meets_its_share(tuning: Any
     """
     faulty = []
     for n, radius, epsilon in itertools.product((1, 2, 3), (1.0, 30.0), (0.1, 1.0, 5.0)):
-        where = make_setting("logistic", n, 1, ApproxDP(epsilon=epsilon, delta=0.05), radius=radius)
-        plan = ObjectivePerturbation(tuning=tuning).plan(where)
+        setting = make_setting(
+            "logistic", n, 1, ApproxDP(epsilon=epsilon, delta=0.05), radius=radius
+        )
+        plan = ObjectivePerturbation(tuning=tuning).plan(setting)
         pairs = list(itertools.permutations(RECORDS, 2))
         honest = max(exact_divergence(plan, n, radius, a, b, 1.0) for a, b in pairs)
         assert honest <= plan.delta

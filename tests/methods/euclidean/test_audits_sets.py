@@ -57,38 +57,36 @@ def plane(name: str, r: float) -> Plane:
 SETS = ("cube", "l1", "simplex")
 
 
-def where_on(at: Plane, n: int, epsilon: float) -> Setting:
+def setting_on(body: ConstraintSet, n: int, epsilon: float) -> Setting:
     budget = ApproxDP(epsilon=epsilon, delta=0.05)
-    return replace(
-        make_setting("logistic", n, 2, budget, radius=at.body.l2_radius), constraint=at.body
-    )
+    return replace(make_setting("logistic", n, 2, budget, radius=body.l2_radius), constraint=body)
 
 
-def exact_law(at: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
+def exact_law(plane: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
     """Return the density and the quadrature's weight at the points of every stratum, by its signs.
 
     The gradient A without G, plus G, is minus a normal: along an axis on whose face the point lies
     it is one-sided, along the others 0, where the density of G is multiplied by the curvature.
     """
     x, std = np.array(record[:2]), plan.linear_std
-    line = np.linspace(-at.side, at.side, SIDE)
+    line = np.linspace(-plane.side, plane.side, SIDE)
     steps = np.full(SIDE, line[1] - line[0])
     steps[[0, -1]] /= 2
     law = {}
-    for signs in itertools.product((-1, 0, 1), repeat=len(at.axes)):
-        grids = [line if sign == 0 else np.array([sign * at.side]) for sign in signs]
+    for signs in itertools.product((-1, 0, 1), repeat=len(plane.axes)):
+        grids = [line if sign == 0 else np.array([sign * plane.side]) for sign in signs]
         sizes = [steps if sign == 0 else np.ones(1) for sign in signs]
         s = np.stack([g.ravel() for g in np.meshgrid(*grids)], axis=1)
         weights = np.prod([g.ravel() for g in np.meshgrid(*sizes)], axis=0)
-        theta = at.origin + s @ at.axes
+        theta = plane.origin + s @ plane.axes
         slope = expit(theta @ x)
         a = (slope - record[2])[:, None] * x + 2 * n * plan.ridge * theta
-        along = a @ at.axes.T / std
+        projections = a @ plane.axes.T / std
         density = np.ones(len(s))
         for j, sign in enumerate(signs):
-            inside = stats.norm.pdf(along[:, j]) / std
-            density *= inside if sign == 0 else stats.norm.cdf(-sign * along[:, j])
-        free = at.axes[[j for j, sign in enumerate(signs) if sign == 0]]
+            factor = stats.norm.pdf(projections[:, j]) / std
+            density *= factor if sign == 0 else stats.norm.cdf(-sign * projections[:, j])
+        free = plane.axes[[j for j, sign in enumerate(signs) if sign == 0]]
         square = (free @ x) @ (free @ x)  # the curvature has rank one beside the ridge
         rest = 2 * n * plan.ridge
         if len(free):
@@ -98,12 +96,12 @@ def exact_law(at: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
     return law
 
 
-def divergence(one: Any, two: Any, epsilon: float) -> float:
+def divergence(law: Any, neighbour_law: Any, epsilon: float) -> float:
     """Return the largest P(S) - e^epsilon P'(S)."""
     grown = math.exp(epsilon)
     return sum(
-        float(np.maximum(density - grown * two[signs][0], 0) @ weights)
-        for signs, (density, weights) in one.items()
+        float(np.maximum(density - grown * neighbour_law[signs][0], 0) @ weights)
+        for signs, (density, weights) in law.items()
     )
 
 
@@ -127,10 +125,10 @@ def worst(
 
     With less noise or a smaller ridge than planned, if so asked.
     """
-    at, n = plane(name, radius), 2
-    plan = ObjectivePerturbation(tuning=tuning).plan(where_on(at, n, epsilon))
-    used = replace(plan, linear_std=noise * plan.linear_std, ridge=ridge * plan.ridge)
-    laws = [exact_law(at, used, n, record) for record in RECORDS]
+    flat, n = plane(name, radius), 2
+    plan = ObjectivePerturbation(tuning=tuning).plan(setting_on(flat.body, n, epsilon))
+    weakened = replace(plan, linear_std=noise * plan.linear_std, ridge=ridge * plan.ridge)
+    laws = [exact_law(flat, weakened, n, record) for record in RECORDS]
     for law in laws:
         assert sum(float(f @ w) for f, w in law.values()) == pytest.approx(1, abs=1e-3)
     paid = plan.epsilon + plan.jacobian_epsilon
@@ -155,9 +153,9 @@ def test_a_change_of_variables_that_is_not_paid_for_is_flagged(name: str) -> Non
     assert worst(name, 8.0, 5.0, "practical", ridge=1e-3) > 0.05
 
 
-def strata(at: Plane, points: Array) -> dict[tuple[int, ...], int]:
+def strata(plane: Plane, points: Array) -> dict[tuple[int, ...], int]:
     """Count the points on every stratum; H moves them by far less than a millionth."""
-    s = (points - at.origin) @ at.axes.T / at.side
+    s = (points - plane.origin) @ plane.axes.T / plane.side
     signs = np.where(np.abs(s) > 1 - 1e-6, np.sign(s), 0).astype(int)
     counts: dict[tuple[int, ...], int] = {}
     for row in signs.tolist():
@@ -167,22 +165,24 @@ def strata(at: Plane, points: Array) -> dict[tuple[int, ...], int]:
 
 def mismatch(name: str, runs: int = 700) -> float:
     """Return the least p-value of the counts on every stratum, against the exact law."""
-    at, n, record = plane(name, 2.0), 2, (0.6, 0.8, 1.0)
-    where = where_on(at, n, 5.0)
+    flat, n, record = plane(name, 2.0), 2, (0.6, 0.8, 1.0)
+    setting = setting_on(flat.body, n, 5.0)
     method = ObjectivePerturbation()
-    plan = method.plan(where)
+    plan = method.plan(setting)
     assert plan.output_std < 1e-7
     x, y = np.array([record[:2], (0.0, 0.0)]), np.array([record[2], 0.0])
-    losses = LinearSample(features=DenseRows(x), targets=y, link=LogisticLink(), constraint=at.body)
+    losses = LinearSample(
+        features=DenseRows(x), targets=y, link=LogisticLink(), constraint=flat.body
+    )
     rng = np.random.default_rng(3)
     points = np.array(
         [
-            method.release(losses, method.plan(where), Ledger(where.budget), rng).value
+            method.release(losses, method.plan(setting), Ledger(setting.budget), rng).value
             for _ in range(runs)
         ]
     )
-    counts = strata(at, points)
-    law = {k: min(1.0, float(f @ w)) for k, (f, w) in exact_law(at, plan, n, record).items()}
+    counts = strata(flat, points)
+    law = {k: min(1.0, float(f @ w)) for k, (f, w) in exact_law(flat, plan, n, record).items()}
     assert set(counts) <= set(law)
     assert sum(mass > 0.01 for mass in law.values()) >= 3
     return min(

@@ -57,11 +57,11 @@ def plain(
 
 
 def average(points: list[Array], rule: Descent) -> Array:
-    kept = points[:-1] if rule.queried else points[len(points) - rule.averaged :]
+    averaged = points[:-1] if rule.queried else points[len(points) - rule.averaged :]
     total = np.zeros(len(points[0]))
-    for w in kept:
+    for w in averaged:
         total += w
-    return total / len(kept)
+    return total / len(averaged)
 
 
 @each("options", RULES, ids=str)
@@ -86,20 +86,20 @@ def test_a_method_without_noise_and_clipping_is_the_plain_loop_bit_for_bit(
     place = "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise"
     monkeypatch.setattr(place, lambda v, *_: v)
     problem = PROBLEMS[name](d=4)
-    sample, where = (
+    sample, setting = (
         problem.sample(500, np.random.default_rng(1)),
         problem.setting(500, CONCENTRATED),
     )
     rule = Descent(steps=20, step_size=0.4, averaged=7)
-    result, _ = run(ClippedDescent(radius=1e100, descent=rule), where, sample)
+    result, _ = run(ClippedDescent(radius=1e100, descent=rule), setting, sample)
     radius = sample.constraint.radius
     exact = plain(radius, np.zeros(4), rule, lambda w: clipped_mean(sample.gradients(w), 1e100))
     np.testing.assert_array_equal(result.value, average(exact, rule))
     np.testing.assert_array_equal(result.iterates, np.array(exact))
     points = plain(radius, np.zeros(4), rule, sample.mean_gradient)
     np.testing.assert_allclose(result.value, average(points, rule), rtol=1e-11, atol=1e-13)
-    other, _ = run(CoordinatewiseDescent(threshold=1e100, descent=rule), where, sample)
-    np.testing.assert_allclose(other.value, average(points, rule), rtol=1e-11, atol=1e-13)
+    robust, _ = run(CoordinatewiseDescent(threshold=1e100, descent=rule), setting, sample)
+    np.testing.assert_allclose(robust.value, average(points, rule), rtol=1e-11, atol=1e-13)
 
 
 def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_order(
@@ -108,8 +108,11 @@ def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_orde
     place = "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise"
     monkeypatch.setattr(place, lambda v, *_: v)
     problem = quadratic(d=3)
-    sample, where = problem.sample(47, np.random.default_rng(2)), problem.setting(47, CONCENTRATED)
-    result, _ = run(StrongCoordinatewiseDescent(threshold=1e100, steps=5), where, sample)
+    sample, setting = (
+        problem.sample(47, np.random.default_rng(2)),
+        problem.setting(47, CONCENTRATED),
+    )
+    result, _ = run(StrongCoordinatewiseDescent(threshold=1e100, steps=5), setting, sample)
     w, x = np.zeros(3), sample.points.x
     for t in range(5):  # blocks of 9; the last 2 records are left out
         w = sample.constraint.project(w - 0.5 * (w - x[9 * t : 9 * t + 9].mean(axis=0)))
@@ -143,20 +146,20 @@ def test_one_step_with_queried_points_returns_the_start() -> None:
     descended = descend(ball, rule, lambda w, _: np.ones(3))
     np.testing.assert_array_equal(descended.value, ball.centre)
     np.testing.assert_array_equal(descended.path.points, [[0, 0, 0], [-1, -1, -1]])
-    last = descend(ball, Descent(steps=1, step_size=1.0), lambda w, _: np.ones(3))
-    np.testing.assert_array_equal(last.value, [-1, -1, -1])
+    result = descend(ball, Descent(steps=1, step_size=1.0), lambda w, _: np.ones(3))
+    np.testing.assert_array_equal(result.value, [-1, -1, -1])
 
 
 def test_the_oracle_is_asked_once_a_step_at_the_point_of_that_step() -> None:
-    asked: list[tuple[int, float]] = []
+    queries: list[tuple[int, float]] = []
 
     def oracle(w: Array, t: int) -> Array:
-        asked.append((t, float(w[0])))
+        queries.append((t, float(w[0])))
         return np.array([-1.0])
 
     rule = Descent(steps=4, step_size=0.25, queried=True)
     descended = descend(Ball(d=1, radius=9.0), rule, oracle)
-    assert asked == [(0, 0.0), (1, 0.25), (2, 0.5), (3, 0.75)]
+    assert queries == [(0, 0.0), (1, 0.25), (2, 0.5), (3, 0.75)]
     assert descended.value.tolist() == [0.375]
     descended = descend(Ball(d=1, radius=9.0), Descent(steps=4, step_size=0.25, averaged=2), oracle)
     assert descended.value.tolist() == [0.875]

@@ -34,13 +34,13 @@ def run(method: MinibatchDescent, point: Scenario = POINT, seed: int = 0) -> Any
 
 def test_a_sample_takes_every_record_with_one_probability_and_by_itself() -> None:
     rng, n, rate, runs = np.random.default_rng(1), 5, 0.3, 8000
-    together = np.zeros((2, 2))
+    pair_counts = np.zeros((2, 2))
     for _ in range(runs):
-        taken = np.zeros(n, dtype=int)
-        taken[poisson_sample(n, rate, rng)] = 1
-        together[taken[0], taken[4]] += 1
+        is_taken = np.zeros(n, dtype=int)
+        is_taken[poisson_sample(n, rate, rng)] = 1
+        pair_counts[is_taken[0], is_taken[4]] += 1
     chances = np.outer([1 - rate, rate], [1 - rate, rate]) * runs
-    assert chisquare(together.ravel(), chances.ravel()).pvalue > 1e-3
+    assert chisquare(pair_counts.ravel(), chances.ravel()).pvalue > 1e-3
 
 
 def test_the_ledger_books_the_whole_run_with_the_sensitivity_of_a_replaced_record() -> None:
@@ -69,8 +69,8 @@ def epsilon_of_google(noise: float, rate: float, steps: int, delta: float) -> fl
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_the_accountant_of_google_agrees_with_the_noise_of_a_run(epsilon: float) -> None:
     setting = replace(POINT, epsilon=epsilon).setting
-    shown = MinibatchDescent().plan(setting).diagnostics
-    noise, steps = shown["noise_multiplier"], int(shown["steps"])
+    diagnostics = MinibatchDescent().plan(setting).diagnostics
+    noise, steps = diagnostics["noise_multiplier"], int(diagnostics["steps"])
     assert epsilon_of_google(noise, 0.1, steps, 1e-6) == pytest.approx(epsilon, rel=3e-3)
     half = epsilon_of_google(noise / 2, 0.1, steps, 1e-6)
     assert half > 1.5 * epsilon, "half of it, the multiplier of a sensitivity counted once too few"
@@ -159,21 +159,21 @@ def pulls(method: MinibatchDescent, gradient: float, runs: int, rng: np.random.G
     sample = LINEAR.instance.problem.sample(2, np.random.default_rng(0))
     sample = replace(sample, points=DenseRows(np.array([[-gradient], [0.0]])))
     plan, budget = method.plan(LINEAR.setting), LINEAR.budget
-    seen = np.empty((runs, plan.descent.steps))
+    steps = np.empty((runs, plan.descent.steps))
     for i in range(runs):
         release = method.release(sample, plan, Ledger(budget), rng)
-        seen[i] = -np.diff(release.iterates[:, 0]) / plan.descent.step_size
-    return seen
+        steps[i] = -np.diff(release.iterates[:, 0]) / plan.descent.step_size
+    return steps
 
 
-def log_ratio(seen: np.ndarray, noise: float, fault: str) -> np.ndarray:
+def log_ratio(pulls_of_runs: np.ndarray, noise: float, fault: str) -> np.ndarray:
     """Return the log-likelihood ratio of the two records: the best attack on a known fault."""
 
     def likelihood(gradient: float) -> np.ndarray:
         if fault == "every step":
-            return np.asarray(norm.logpdf(seen, gradient, noise).sum(axis=1))
-        both = norm.pdf(seen, gradient, noise) + norm.pdf(seen, 0, noise)
-        return np.asarray(np.log(both).sum(axis=1))
+            return np.asarray(norm.logpdf(pulls_of_runs, gradient, noise).sum(axis=1))
+        density = norm.pdf(pulls_of_runs, gradient, noise) + norm.pdf(pulls_of_runs, 0, noise)
+        return np.asarray(np.log(density).sum(axis=1))
 
     return likelihood(1.0) - likelihood(-1.0)
 
@@ -202,8 +202,8 @@ def test_the_best_attack_on_two_steps_refutes_faults_alone(
             sampled, "clip_to_ball", lambda rows, radius: (rows, np.ones(len(rows)))
         )
         size = 3.0  # both records are far out
-    seen = [pulls(method, size * sign, runs, rng) / size for sign in (1.0, -1.0)]
-    positive, negative = (log_ratio(x, noise / size, fault) for x in seen)
+    samples = [pulls(method, size * sign, runs, rng) / size for sign in (1.0, -1.0)]
+    positive, negative = (log_ratio(x, noise / size, fault) for x in samples)
     budget = LINEAR.budget
     assert isinstance(budget, ApproxDP)
     attack = attack_at_epsilon(positive, negative, budget)

@@ -25,7 +25,7 @@ from dpsco_core.scenario import Scenario
 from tests.folded import each
 
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
-FEW = BatchedSteps(steps=3, radius=0.8, step_size=0.3)
+FEW_BATCHES = BatchedSteps(steps=3, radius=0.8, step_size=0.3)
 
 
 def point(problem: str = "absolute", **fields: Any) -> Scenario:
@@ -35,24 +35,24 @@ def point(problem: str = "absolute", **fields: Any) -> Scenario:
     return Scenario(problem=problem, **(base | fields)).validate()
 
 
-def records(at: Scenario, seed: int = 0) -> Any:
-    return at.instance.problem.sample(at.n, np.random.default_rng(seed))
+def records(scenario: Scenario, seed: int = 0) -> Any:
+    return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
 @dataclass
 class Answers:
     """A ledger that answers with fixed values, so that the points do not depend on the data."""
 
-    given: list[np.ndarray]
-    asked: list[np.ndarray] = field(default_factory=list)
+    gradients: list[np.ndarray]
+    values: list[np.ndarray] = field(default_factory=list)
     flaws: tuple[str, ...] = ()
 
     def disjoint(self, blocks: int) -> tuple[Answers, ...]:
         return (self,) * blocks
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> np.ndarray:
-        self.asked.append(np.array(value))
-        return self.given[len(self.asked) - 1]
+        self.values.append(np.array(value))
+        return self.gradients[len(self.values) - 1]
 
 
 def mechanism_of(plan: DescentPlan) -> Any:
@@ -63,79 +63,83 @@ def mechanism_of(plan: DescentPlan) -> Any:
 def means(data: Any, plan: Any, answers: list[np.ndarray]) -> np.ndarray:
     ledger: Any = Answers(answers)
     FreshBatches().release(data, plan, ledger, np.random.default_rng(0))
-    return np.array(ledger.asked)
+    return np.array(ledger.values)
 
 
 @each("problem", ("absolute", "hinge", "logistic", "linear", "quadratic", "geometric-median"))
 def test_a_record_moves_the_mean_of_its_own_batch_alone_and_by_no_more_than_is_hidden(
     problem: str,
 ) -> None:
-    at = point(problem)
-    plan = planned(at.setting, FEW, 0.5)
-    base, rng = records(at), np.random.default_rng(1)
-    answers = [rng.normal(size=at.d) for _ in range(FEW.steps)]
+    scenario = point(problem)
+    plan = planned(scenario.setting, FEW_BATCHES, 0.5)
+    base, rng = records(scenario), np.random.default_rng(1)
+    answers = [rng.normal(size=scenario.d) for _ in range(FEW_BATCHES.steps)]
     allowed, farthest = mechanism_of(plan).l2_sensitivity, 0.0
-    assert allowed == 2 * FEW.radius / (at.n // FEW.steps)
+    assert allowed == 2 * FEW_BATCHES.radius / (scenario.n // FEW_BATCHES.steps)
     kind = "features" if hasattr(base, "features") else "points"
     for place in (0, 19, 20, 59, 60):
         for value in (1e6, -1e6, *BROKEN):
             x = getattr(base, kind).x.copy()
             pair = []
             for sign in (1.0, -1.0):
-                x[place] = sign * value * np.ones(at.d)
+                x[place] = sign * value * np.ones(scenario.d)
                 pair.append(replace(base, **{kind: DenseRows(x.copy())}))
-            one, two = (means(data, plan, answers) for data in pair)
-            moved = np.linalg.norm(one - two, axis=1)
-            own = place // 20
-            assert all(m == 0 for t, m in enumerate(moved) if t != own)
-            if own < FEW.steps:  # the remainder is never seen
-                assert moved[own] <= allowed * (1 + 1e-12)
-                farthest = max(farthest, moved[own])
+            old_means, new_means = (means(data, plan, answers) for data in pair)
+            distances = np.linalg.norm(old_means - new_means, axis=1)
+            batch = place // 20
+            assert all(m == 0 for t, m in enumerate(distances) if t != batch)
+            if batch < FEW_BATCHES.steps:  # the remainder is never seen
+                assert distances[batch] <= allowed * (1 + 1e-12)
+                farthest = max(farthest, distances[batch])
     assert farthest > 0.6 * allowed  # the largest move is nearly reached
 
 
 def test_without_noise_and_clipping_it_is_the_subgradient_method() -> None:
-    at = point("quadratic", d=3)
-    data = records(at)
-    plan = planned(at.setting, replace(FEW, radius=1e3), 1e12)
+    scenario = point("quadratic", d=3)
+    data = records(scenario)
+    plan = planned(scenario.setting, replace(FEW_BATCHES, radius=1e3), 1e12)
     out = FreshBatches().release(data, plan, Ledger(ZCDP(rho=1e12)), np.random.default_rng(0))
-    body, w, total = at.setting.body, np.zeros(3), np.zeros(3)
-    for t in range(FEW.steps):
+    body, w, total = scenario.setting.body, np.zeros(3), np.zeros(3)
+    for t in range(FEW_BATCHES.steps):
         total += w
-        w = body.project(w - FEW.step_size * (w - data.points.x[20 * t : 20 * t + 20].mean(axis=0)))
-    assert out.value == pytest.approx(total / FEW.steps, abs=1e-3)
+        w = body.project(
+            w - FEW_BATCHES.step_size * (w - data.points.x[20 * t : 20 * t + 20].mean(axis=0))
+        )
+    assert out.value == pytest.approx(total / FEW_BATCHES.steps, abs=1e-3)
 
 
 @each("pure", (False, True))
 def test_the_noise_is_as_long_as_the_plan_says(pure: bool) -> None:
     """4000 draws: the mean squared length is known to 3 %, and a factor 2 in its scale is found."""
     fields = {"epsilon": 0.7, "delta": 0.0} if pure else {}
-    plan = FreshBatches(batches=FEW).plan(point(**fields).setting)
+    plan = FreshBatches(batches=FEW_BATCHES).plan(point(**fields).setting)
     rng = np.random.default_rng(3)
     noise = mechanism_of(plan)
     lengths = [float(np.sum(noise.draw(np.zeros(4), rng) ** 2)) for _ in range(4000)]
-    assert np.mean(lengths) == pytest.approx(FEW.noise_energy(plan.setting, plan.rho), rel=0.1)
+    assert np.mean(lengths) == pytest.approx(
+        FEW_BATCHES.noise_energy(plan.setting, plan.rho), rel=0.1
+    )
 
 
 @each("moments", ("directional", "coordinate"))
 def test_no_other_steps_and_no_other_radius_have_a_smaller_bound(moments: Any) -> None:
-    at = point(n=5000).setting
-    best = best_batches(at, 0.5, moments)
+    setting = point(n=5000).setting
+    best = best_batches(setting, 0.5, moments)
 
     def value(batches: BatchedSteps) -> float:
-        known = clipped_gradient(at, np.array([batches.radius]), moments)
-        return sum(risk_terms(at, batches, batches.noise_energy(at, 0.5), known))
+        clipped = clipped_gradient(setting, np.array([batches.radius]), moments)
+        return sum(risk_terms(setting, batches, batches.noise_energy(setting, 0.5), clipped))
 
-    least = value(best)
+    smallest_bound = value(best)
     for steps in (0.5, 0.8, 1.25, 2.0):
         for radius in (0.7, 0.95, 1.0, 1.05, 1.5):
             for size in (0.7, 1.0, 1.4):
-                other = BatchedSteps(
+                candidate = BatchedSteps(
                     steps=max(1, round(best.steps * steps)),
                     radius=best.radius * radius,
                     step_size=best.step_size * size,
                 )
-                assert value(other) >= least * (1 - 1e-4)
+                assert value(candidate) >= smallest_bound * (1 - 1e-4)
 
 
 def test_it_says_where_it_cannot_run() -> None:
@@ -146,12 +150,12 @@ def test_it_says_where_it_cannot_run() -> None:
     with pytest.raises(NotApplicable, match="unbounded"):
         FreshBatches().plan(unbounded)
     with pytest.raises(NotApplicable, match="at least as many records"):
-        FreshBatches(batches=replace(FEW, steps=62)).plan(point().setting)
+        FreshBatches(batches=replace(FEW_BATCHES, steps=62)).plan(point().setting)
     with pytest.raises(InvalidInput, match="radius must be"):
-        FreshBatches(batches=replace(FEW, radius=0.0)).plan(point().setting)
+        FreshBatches(batches=replace(FEW_BATCHES, radius=0.0)).plan(point().setting)
 
 
 def test_the_practical_radius_is_smaller_than_that_of_the_worst_law() -> None:
-    at = point(n=10_000, d=20, rho=0.028).setting
-    practical, theory = (FreshBatches(tuning=t).plan(at) for t in ("practical", "theory"))
+    setting = point(n=10_000, d=20, rho=0.028).setting
+    practical, theory = (FreshBatches(tuning=t).plan(setting) for t in ("practical", "theory"))
     assert practical.statistic.radius < theory.statistic.radius / 3

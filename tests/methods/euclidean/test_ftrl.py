@@ -86,11 +86,11 @@ def test_given_the_same_releases_neighbours_differ_by_one_column_of_c_at_most() 
     c, worst = toeplitz(root_coefficients(STEPS)), 0.0
     for trial in range(200):
         data, k = rng.normal(scale=2, size=STEPS), trial % STEPS
-        other = data.copy()
-        other[k], data[k] = -1e9, 1e9
+        neighbour = data.copy()
+        neighbour[k], data[k] = -1e9, 1e9
         _, path = drive(data, rng.normal(size=STEPS), radius, STEPS)
         encodings = []
-        for x in (data, other):
+        for x in (data, neighbour):
             w, g = 0.0, np.zeros(STEPS)
             for t in range(STEPS):  # along the released path, whatever the records
                 g[t] = np.clip(x[t] * (1 + abs(math.cos(5 * w))), -radius, radius)
@@ -120,14 +120,14 @@ def test_the_loss_of_adaptive_runs_is_that_of_one_gaussian_release(runs: int) ->
     roots = toeplitz(root_coefficients(STEPS))
     for i in range(runs):
         z = rng.normal(scale=std, size=STEPS)
-        one, path = drive(data, z, 1.0, STEPS)
+        encoded, path = drive(data, z, 1.0, STEPS)
         w, g = 0.0, np.zeros(STEPS)
         for t in range(STEPS):
             value = -1e9 if t == 0 else data[t]
             g[t] = np.clip(value * (1 + abs(math.cos(5 * w))), -1.0, 1.0)
             w -= path[t]
-        y = one + z
-        losses[i] = (np.sum((y - roots @ g) ** 2) - np.sum((y - one) ** 2)) / (2 * std**2)
+        y = encoded + z
+        losses[i] = (np.sum((y - roots @ g) ** 2) - np.sum((y - encoded) ** 2)) / (2 * std**2)
     wide = stats.norm.isf(FALSE_ALARM / 2)
     assert abs(losses.mean() - m * m / 2) < wide * m / math.sqrt(runs)
     assert abs(losses.var() / m**2 - 1) < wide * math.sqrt(2 / runs)
@@ -138,8 +138,8 @@ def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) 
     """Without noise, so that the paths part: batch after batch at the point that is seen first."""
     n, d = 24, 3
     method = CorrelatedDescent(radius=0.7, descent=Descent(steps=STEPS, step_size=0.3))
-    where = make_setting(kind, n, d)
-    plan = method.plan(where)
+    setting = make_setting(kind, n, d)
+    plan = method.plan(setting)
     (phase,) = plan.phases
     largest = 0.0
     for replaced in (0, 5, 23):
@@ -156,9 +156,9 @@ def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) 
         ]
         for value in values[1:]:
             gap = toeplitz(root_coefficients(STEPS)) @ (value - values[0])
-            moved = float(np.linalg.norm(gap)) / phase.encoding.encoded_sensitivity
-            assert moved <= 1 + 1e-9
-            largest = max(largest, moved)
+            distance = float(np.linalg.norm(gap)) / phase.encoding.encoded_sensitivity
+            assert distance <= 1 + 1e-9
+            largest = max(largest, distance)
     assert phase.encoding.l2_sensitivity == pytest.approx(2 * 0.7 / 4)
     assert largest > 0.2, "the sensitivity is of the right size"
 
@@ -173,17 +173,17 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
     check_spent(method, budget, result.ledger)
     diagnostics = result.diagnostics
     assert len(result.ledger.entries) == diagnostics["phases"]
-    last = result.ledger.entries[-1]
+    last_entry = result.ledger.entries[-1]
     steps = method.plan(make_setting("hinge", 60, 3, budget)).phases[-1].descent.steps
-    wanted = 2 * diagnostics["clip_radius"] / diagnostics["batch_size"] * encoding_norm(steps)
-    assert last.sensitivity == pytest.approx(wanted, rel=1e-12)
+    sensitivity = 2 * diagnostics["clip_radius"] / diagnostics["batch_size"] * encoding_norm(steps)
+    assert last_entry.sensitivity == pytest.approx(sensitivity, rel=1e-12)
     rho = share(calibration, budget)
     assert (
-        last.noise
+        last_entry.noise
         == diagnostics["noise_std"]
-        == pytest.approx(wanted / math.sqrt(2 * rho), rel=1e-9)
+        == pytest.approx(sensitivity / math.sqrt(2 * rho), rel=1e-9)
     )
-    assert last.size == 3 * steps
+    assert last_entry.size == 3 * steps
     assert diagnostics["gradient_calls"] <= 60, "one pass"
 
 
@@ -213,8 +213,8 @@ def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
     """Zero records: the last point is -eta times row T of C Z. Chi-square at 1e-6."""
     d, steps = 6000, 40
     method = CorrelatedDescent(radius=1.0, descent=Descent(steps=steps, step_size=1.0))
-    where = make_setting("linear", steps, d, radius=1e9)
-    result = run(method, where, sample("linear", np.zeros((steps, d)), radius=1e9))
+    setting = make_setting("linear", steps, d, radius=1e9)
+    result = run(method, setting, sample("linear", np.zeros((steps, d)), radius=1e9))
     std = result.diagnostics["noise_std"] * encoding_norm(steps)
     law, total = stats.chi2(d), float(np.square(result.value / std).sum())
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
@@ -227,18 +227,18 @@ def test_the_models_sums_are_those_of_plain_loops() -> None:
         inverse = toeplitz(inverse_coefficients(steps))
         for row, m in enumerate(averages(steps)):
             for place in (0, 1, 5, 12):
-                a, first = 1 - 2 ** (-place / 2), steps - m + 1
+                a, start = 1 - 2 ** (-place / 2), steps - m + 1
                 weights = np.array(
                     [
-                        sum(a ** (t - 1 - s) for t in range(max(first, s + 1), steps + 1)) / m
+                        sum(a ** (t - 1 - s) for t in range(max(start, s + 1), steps + 1)) / m
                         for s in range(steps)
                     ]
                 )
-                left = np.mean([a**t for t in range(first, steps + 1)])
+                left = np.mean([a**t for t in range(start, steps + 1)])
                 assert table.left[i, row, place] == pytest.approx(left)
                 assert table.sampling[i, row, place] == pytest.approx(weights @ weights)
-                behind = inverse.T @ weights
-                assert table.privacy[i, row, place] == pytest.approx(behind @ behind)
+                noise_weights = inverse.T @ weights
+                assert table.privacy[i, row, place] == pytest.approx(noise_weights @ noise_weights)
 
 
 def mean_risk(scenario: Scenario, method: Any, trials: int) -> float:
@@ -246,15 +246,15 @@ def mean_risk(scenario: Scenario, method: Any, trials: int) -> float:
     risks = []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        drawn = problem.draw(rng)
-        losses = drawn.sample(scenario.n, rng)
+        sampled_problem = problem.draw(rng)
+        losses = sampled_problem.sample(scenario.n, rng)
         plan = method.plan(scenario.setting)
         value = method.release(losses, plan, Ledger(scenario.budget), rng).value
-        risks.append(drawn.excess_risk(value).value)
+        risks.append(sampled_problem.excess_risk(value).value)
     return float(np.mean(risks))
 
 
-AT = Scenario(problem="logistic", methods=("sco.ftrl",), n=10_000, d=20, p=3.0, delta=1e-6)
+SCENARIO = Scenario(problem="logistic", methods=("sco.ftrl",), n=10_000, d=20, p=3.0, delta=1e-6)
 
 
 class Independent(CorrelatedSteps):
@@ -270,25 +270,25 @@ def test_noise_that_cancels_beats_independent_noise_at_the_same_plan(
 ) -> None:
     """At 64 steps of one size."""
     method = CorrelatedDescent(descent=Descent(steps=64, step_size=0.5, averaged=32))
-    correlated = mean_risk(AT, method, 4)
+    correlated = mean_risk(SCENARIO, method, 4)
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.correlated.CorrelatedSteps", Independent)
-    independent = mean_risk(AT, method, 4)
+    independent = mean_risk(SCENARIO, method, 4)
     assert correlated < 0.008
     assert independent > 2.5 * correlated
 
 
 def test_a_diameter_of_400_is_survived() -> None:
     """A step size for the whole way breaks there; phased SGD has an error of 3.8."""
-    assert mean_risk(AT, CorrelatedDescent(), 4) < 0.005
-    assert mean_risk(replace(AT, diameter=400.0), CorrelatedDescent(), 4) < 0.08
+    assert mean_risk(SCENARIO, CorrelatedDescent(), 4) < 0.005
+    assert mean_risk(replace(SCENARIO, diameter=400.0), CorrelatedDescent(), 4) < 0.08
 
 
 def test_the_theorems_average_is_within_its_bound() -> None:
     """theory/practice.md, 1.5: excess risk of the linear loss, 40 runs, one-sided at 1e-6."""
     n, d = 400, 5
-    where = make_setting("linear", n, d)
+    setting = make_setting("linear", n, d)
     method = CorrelatedDescent(tuning="theory")
-    (phase,) = method.plan(where).phases
+    (phase,) = method.plan(setting).phases
     t, eta = phase.descent.steps, phase.descent.step_size
     noise = 4 * math.sqrt(d) * encoding_norm(t) ** 2 / (phase.batch * math.sqrt(2 * 0.5))
     bound = 1 / (2 * eta * t) + eta / 2 * (1 + noise)
@@ -298,7 +298,7 @@ def test_the_theorems_average_is_within_its_bound() -> None:
         x = np.where(
             np.random.default_rng(seed).random((n, d)) < 0.5 + mean / 2, 1, -1
         ) / math.sqrt(d)
-        value = run(method, where, sample("linear", x), seed).value
+        value = run(method, setting, sample("linear", x), seed).value
         excess.append(float(np.linalg.norm(mean / math.sqrt(d)) - value @ mean / math.sqrt(d)))
     error = float(np.std(excess)) / math.sqrt(len(excess))
     assert 0 < np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
@@ -325,10 +325,10 @@ def test_no_step_is_released_that_was_not_accounted_for() -> None:
         steps.release(np.zeros(3), rng)
     with pytest.raises(BudgetExceeded):
         ledger.open(encoding)
-    other = Ledger(ApproxDP(epsilon=1, delta=1e-6)).open(replace(encoding, rho=0.01))
+    other_steps = Ledger(ApproxDP(epsilon=1, delta=1e-6)).open(replace(encoding, rho=0.01))
     for value in (np.zeros(2), np.array([0, np.nan, 0])):
         with pytest.raises(InvalidInput):
-            other.release(value, rng)
+            other_steps.release(value, rng)
     assert rng.bit_generator.state == state, "nothing was drawn"
 
 
@@ -345,8 +345,8 @@ def test_an_encoding_refuses_what_is_no_encoding(name: str, value: Any) -> None:
 def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
     encoding = Encoding(steps=4, size=20_000, l2_sensitivity=1.0, rho=0.5)
     wrong = WrongNoise(ZCDP(rho=0.5), factor=0.5)
-    first = wrong.open(encoding).release(np.zeros(20_000), np.random.default_rng(0))
-    assert first.std() == pytest.approx(encoding.noise_std / 2, rel=0.03)
+    noise = wrong.open(encoding).release(np.zeros(20_000), np.random.default_rng(0))
+    assert noise.std() == pytest.approx(encoding.noise_std / 2, rel=0.03)
     assert wrong.entries[0].noise == encoding.noise_std, "the books are honest"
 
 
@@ -374,12 +374,16 @@ def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
-    at = Scenario(problem="logistic", n=10_000, d=1, diameter=400.0, epsilon=1.0, delta=1e-6, p=3.0)
-    plan = CorrelatedDescent().plan(at.setting)
+    scenario = Scenario(
+        problem="logistic", n=10_000, d=1, diameter=400.0, epsilon=1.0, delta=1e-6, p=3.0
+    )
+    plan = CorrelatedDescent().plan(scenario.setting)
     assert len(plan.phases) > 1
     assert plan.descent.steps > 200  # More than a path keeps.
-    losses = at.instance.problem.sample(at.n, np.random.default_rng(0))
-    release = CorrelatedDescent().release(losses, plan, Ledger(at.budget), np.random.default_rng(1))
+    losses = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
+    release = CorrelatedDescent().release(
+        losses, plan, Ledger(scenario.budget), np.random.default_rng(1)
+    )
     assert release.iterate_steps is not None
     assert release.iterate_steps[-1] == plan.descent.steps
     assert (np.diff(release.iterate_steps) > 0).all()
@@ -387,7 +391,7 @@ def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
 
 @each("bound", [1e300, math.inf])
 def test_a_bound_on_the_mean_gradient_that_says_nothing_leaves_a_plan(bound: float) -> None:
-    where = make_setting("logistic", n=1000)
-    where = replace(where, constants=replace(where.constants, mean_gradient_bound=bound))
-    plan = CorrelatedDescent().plan(where)
+    setting = make_setting("logistic", n=1000)
+    setting = replace(setting, constants=replace(setting.constants, mean_gradient_bound=bound))
+    plan = CorrelatedDescent().plan(setting)
     assert 1 <= plan.descent.steps <= 1000

@@ -12,7 +12,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import METHODS, OPTIMISERS, method_card, methods_for
 from dpsco_core.methods.euclidean import ClippedDescent
 from dpsco_core.scenario import Scenario
-from tests.accepts import set_for
+from tests.accepted_problems import set_for
 from tests.folded import each
 from tests.methods.euclidean.optimisation_helpers import (
     RISKS,

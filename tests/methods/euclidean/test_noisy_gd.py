@@ -49,20 +49,20 @@ def test_a_record_moves_no_step_by_more_than_its_sensitivity(
 ) -> None:
     """The first step, before the paths part; all of them see the same point there."""
     n, d = 20, 3
-    method, where = NoisyGradientDescent(), make_setting(kind, n, d, lipschitz=certified)
-    limit = method.plan(where).losses.lipschitz
-    first, largest, diagnostics = [], 0.0, set()
+    method, setting = NoisyGradientDescent(), make_setting(kind, n, d, lipschitz=certified)
+    limit = method.plan(setting).losses.lipschitz
+    first_values, largest, diagnostics = [], 0.0, set()
     for x, y in neighbours(n, d, 5):
         releases.values.clear()
-        result = run(method, where, sample(kind, x, y))
+        result = run(method, setting, sample(kind, x, y))
         assert all(np.linalg.norm(v) <= limit * (1 + 1e-9) for v in releases.values)
         diagnostics.add(tuple(result.diagnostics.items()))
-        first.append(releases.values[0])
+        first_values.append(releases.values[0])
     assert len(diagnostics) == 1, "nothing but the setting decides them"
-    for value in first[1:]:
-        moved = float(np.linalg.norm(value - first[0]))
-        assert moved <= result.ledger.entries[0].sensitivity * (1 + 1e-9)
-        largest = max(largest, moved / result.ledger.entries[0].sensitivity)
+    for value in first_values[1:]:
+        distance = float(np.linalg.norm(value - first_values[0]))
+        assert distance <= result.ledger.entries[0].sensitivity * (1 + 1e-9)
+        largest = max(largest, distance / result.ledger.entries[0].sensitivity)
     assert result.ledger.entries[0].sensitivity == pytest.approx(2 * limit / n)
     assert largest > 0.2, "the sensitivity is of the right size"
 
@@ -119,15 +119,15 @@ def test_the_average_is_within_the_theorems_bound() -> None:
     """Excess empirical risk of the hinge loss, 60 runs, one-sided at 1e-6."""
     n, d, rho = 100, 5, 0.05
     x, _ = records(n, d, shift=0.3)
-    losses, where = sample("hinge", x), make_setting("hinge", n, d, ZCDP(rho=rho))
-    descent = NoisyGradientDescent(tuning="theory").plan(where).descent
+    losses, setting = sample("hinge", x), make_setting("hinge", n, d, ZCDP(rho=rho))
+    descent = NoisyGradientDescent(tuning="theory").plan(setting).descent
     noise = 2 * d * descent.steps / (rho * n**2)
     bound = 1 / (2 * descent.step_size * descent.steps) + descent.step_size / 2 * (1 + noise)
     w = np.zeros(d)
     for _ in range(2000):
         w = losses.constraint.project(w - 0.01 * losses.mean_gradient(w))
     excess = [
-        losses.risk(run(NoisyGradientDescent(tuning="theory"), where, losses, seed).value)
+        losses.risk(run(NoisyGradientDescent(tuning="theory"), setting, losses, seed).value)
         - losses.risk(w)
         for seed in range(60)
     ]
@@ -159,8 +159,8 @@ def test_every_step_at_the_whole_budget_is_caught(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("dpsco_core.privacy.ledger.fits", lambda total, budget: True)
     honest = NoisyGradientDescent.plan
 
-    def greedy(self: NoisyGradientDescent, where: Any) -> Any:
-        plan = honest(self, where)
+    def greedy(self: NoisyGradientDescent, setting: Any) -> Any:
+        plan = honest(self, setting)
         return replace(plan, rho_step=plan.rho)
 
     monkeypatch.setattr(NoisyGradientDescent, "plan", greedy)

@@ -44,8 +44,8 @@ def test_erm_is_within_its_certificate_of_the_minimum(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["logistic", "huber", "mean", "linear"])
 def test_erm_of_smooth_losses_is_certified_by_the_gradient_at_its_point(kind: str) -> None:
     x, y = records(200, 4)
-    losses, where = sample(kind, x, y), make_setting(kind, 200, 4)
-    result = run(Erm(), where, losses)
+    losses, setting = sample(kind, x, y), make_setting(kind, 200, 4)
+    result = run(Erm(), setting, losses)
     gap = certificate(losses.constraint, result.value, losses.mean_gradient(result.value))
     start = certificate(losses.constraint, np.zeros(4), losses.mean_gradient(np.zeros(4)))
     assert gap <= 1e-6 * start
@@ -75,9 +75,9 @@ def test_sgd_asks_for_every_record_once_in_at_most_4000_steps(n: int) -> None:
 
 def test_sgd_of_one_batch_is_one_gradient_step() -> None:
     x, y = records(50, 3)
-    losses, where = sample("logistic", x, y), make_setting("logistic", 50, 3)
-    result = run(Sgd(batch=50), where, losses)
-    step = Sgd(batch=50).plan(where).descent.step_size
+    losses, setting = sample("logistic", x, y), make_setting("logistic", 50, 3)
+    result = run(Sgd(batch=50), setting, losses)
+    step = Sgd(batch=50).plan(setting).descent.step_size
     expected = losses.constraint.project(-step * losses.mean_gradient(np.zeros(3)))
     np.testing.assert_allclose(result.value, expected, rtol=1e-12)
 
@@ -101,10 +101,10 @@ def test_sgd_takes_the_rule_that_the_constants_allow(kind: str, rule: str) -> No
 
 
 def test_sgd_without_constants_says_so() -> None:
-    where = make_setting("hinge")
-    bare = replace(constants("hinge"), variance_trace=math.inf, lipschitz=math.inf)
+    setting = make_setting("hinge")
+    uncertified = replace(constants("hinge"), variance_trace=math.inf, lipschitz=math.inf)
     with pytest.raises(NotApplicable, match="certifies none"):
-        Sgd().plan(replace(where, constants=bare))
+        Sgd().plan(replace(setting, constants=uncertified))
 
 
 @pytest.mark.parametrize("method", [Sgd(), Erm()])
@@ -114,7 +114,7 @@ def test_sgd_without_constants_says_so() -> None:
 )
 def test_they_learn_from_heavy_tails(method: Any, problem: Any) -> None:
     """d/n is 1/1000: the excess risk is a few times that, from a trivial one far above."""
-    where = problem.setting(5000, ZCDP(rho=1.0))
+    setting = problem.setting(5000, ZCDP(rho=1.0))
     losses = problem.sample(5000, np.random.default_rng(3))
-    result = run(method, where, losses)
+    result = run(method, setting, losses)
     assert problem.excess_risk(result.value).value < 0.01

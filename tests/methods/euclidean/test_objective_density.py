@@ -33,9 +33,11 @@ def pairs(d: int, n: int) -> dict[str, tuple[Data, Data]]:
     mixed = np.random.default_rng(d).standard_normal((n, d))
     mixed /= np.linalg.norm(mixed, axis=1)[:, None]
 
-    def of(common: Array, one: Array, two: Array, labels: tuple[float, float]) -> Any:
+    def make_pair(
+        common: Array, old_record: Array, new_record: Array, labels: tuple[float, float]
+    ) -> Any:
         parts = []
-        for record, label in zip((one, two), labels, strict=True):
+        for record, label in zip((old_record, new_record), labels, strict=True):
             x, y = common.copy(), np.arange(n) % 2.0
             x[0], y[0] = record, label
             parts.append((x, y))
@@ -43,11 +45,11 @@ def pairs(d: int, n: int) -> dict[str, tuple[Data, Data]]:
 
     turned = (axis[0] + 0.2 * axis[1]) / math.hypot(1, 0.2)
     return {
-        "opposite slopes, alone": of(quiet, axis[0], axis[0], (0.0, 1.0)),
-        "opposite slopes, all alike": of(loud, axis[0], axis[0], (0.0, 1.0)),
-        "a record and nothing": of(quiet, axis[0], 0 * axis[0], (0.0, 0.0)),
-        "two directions": of(mixed, axis[0], axis[1], (0.0, 1.0)),
-        "a slight turn": of(quiet, axis[0], turned, (0.0, 1.0)),
+        "opposite slopes, alone": make_pair(quiet, axis[0], axis[0], (0.0, 1.0)),
+        "opposite slopes, all alike": make_pair(loud, axis[0], axis[0], (0.0, 1.0)),
+        "a record and nothing": make_pair(quiet, axis[0], 0 * axis[0], (0.0, 0.0)),
+        "two directions": make_pair(mixed, axis[0], axis[1], (0.0, 1.0)),
+        "a slight turn": make_pair(quiet, axis[0], turned, (0.0, 1.0)),
     }
 
 
@@ -76,9 +78,11 @@ def minimisers(tilt: Array, data: Data, curvature: float) -> Array:
         step = np.linalg.solve(hessians + eye, residual[:, :, None])[:, :, 0]
         scale = np.ones(len(tilt))
         for _ in range(30):
-            there = theta - scale[:, None] * step
-            after = np.linalg.norm(slopes(there, data)[0] + curvature * there + tilt, axis=1)
-            worse = after > (1 - 0.1 * scale) * gap
+            candidate = theta - scale[:, None] * step
+            new_gap = np.linalg.norm(
+                slopes(candidate, data)[0] + curvature * candidate + tilt, axis=1
+            )
+            worse = new_gap > (1 - 0.1 * scale) * gap
             if not worse.any():
                 break
             scale[worse] /= 2
@@ -86,10 +90,10 @@ def minimisers(tilt: Array, data: Data, curvature: float) -> Array:
     raise AssertionError(f"Newton's method has not converged: {gap.max()}")
 
 
-def log_ratios(theta: Array, one: Data, two: Data, std: float, curvature: float) -> Any:
+def log_ratios(theta: Array, old_data: Data, new_data: Data, std: float, curvature: float) -> Any:
     """Log densities on one less those on two: the part of G, and that of the Jacobians."""
     noise, volume = [], []
-    for data in (one, two):
+    for data in (old_data, new_data):
         gradients, hessians = slopes(theta, data)
         tilt = gradients + curvature * theta
         noise.append(-(tilt**2).sum(axis=1) / (2 * std**2))
@@ -99,15 +103,15 @@ def log_ratios(theta: Array, one: Data, two: Data, std: float, curvature: float)
 
 def check(d: int, n: int, epsilon: float, factor: float = 1.0) -> float:
     """The largest estimate of delta over the neighbours, of noise `factor` times the plan's."""
-    where = make_setting("logistic", n, d, ApproxDP(epsilon=epsilon, delta=0.05))
-    plan, worst = ObjectivePerturbation().plan(where), 0.0
+    setting = make_setting("logistic", n, d, ApproxDP(epsilon=epsilon, delta=0.05))
+    plan, worst = ObjectivePerturbation().plan(setting), 0.0
     curvature, std = 2 * n * plan.ridge, factor * plan.linear_std
     allowed = plan.epsilon + plan.jacobian_epsilon
     for seed, neighbours in enumerate(pairs(d, n).values()):
-        for one, two in (neighbours, neighbours[::-1]):
+        for old_data, new_data in (neighbours, neighbours[::-1]):
             rng = np.random.default_rng([seed, d])
-            theta = minimisers(std * rng.standard_normal((RUNS, d)), one, curvature)
-            noise, volume = log_ratios(theta, one, two, std, curvature)
+            theta = minimisers(std * rng.standard_normal((RUNS, d)), old_data, curvature)
+            noise, volume = log_ratios(theta, old_data, new_data, std, curvature)
             assert np.abs(volume).max() <= plan.jacobian_epsilon * (1 + 1e-9)
             loss = noise + volume
             worst = max(worst, float(np.mean(-np.expm1(np.minimum(allowed - loss, 0.0)))))
@@ -128,19 +132,19 @@ def test_a_quarter_of_the_noise_would_not_meet_it() -> None:
 
 
 def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tuple[Array, Array]:
-    where = make_setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
+    setting = make_setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
     method, outputs = ObjectivePerturbation(), []
     honest = ObjectiveGaussian.draw
 
-    def scaled(self: ObjectiveGaussian, *given: Any) -> Array:
-        return factor * honest(self, *given)
+    def scaled(self: ObjectiveGaussian, *args: Any) -> Array:
+        return factor * honest(self, *args)
 
     patch.setattr(ObjectiveGaussian, "draw", scaled)
     for side, data in enumerate(pairs(d, 2)["opposite slopes, alone"]):
         rng = np.random.default_rng([d, side])
         for _ in range(runs):
             result = method.release(
-                sample("logistic", *data), method.plan(where), Ledger(where.budget), rng
+                sample("logistic", *data), method.plan(setting), Ledger(setting.budget), rng
             )
             outputs.append(result.value)
     return np.array(outputs[:runs]), np.array(outputs[runs:])
@@ -151,10 +155,10 @@ def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tupl
 def test_real_runs_stay_below_the_claim_and_an_eighth_of_the_noise_is_caught(
     d: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two = let_out(d, 10_000, 1.0, monkeypatch)
-    honest = audit(one, two, delta=0.05, confidence=1 - FALSE_ALARM)
+    outputs, neighbour_outputs = let_out(d, 10_000, 1.0, monkeypatch)
+    honest = audit(outputs, neighbour_outputs, delta=0.05, confidence=1 - FALSE_ALARM)
     assert honest.epsilon_lower_bound < 1.0
     with monkeypatch.context() as patch:
-        one, two = let_out(d, 10_000, 1 / 8, patch)
-    broken = audit(one, two, delta=0.05, confidence=1 - FALSE_ALARM)
+        outputs, neighbour_outputs = let_out(d, 10_000, 1 / 8, patch)
+    broken = audit(outputs, neighbour_outputs, delta=0.05, confidence=1 - FALSE_ALARM)
     assert broken.epsilon_lower_bound > 1.0

@@ -40,8 +40,8 @@ def to_sum(v: Long, total: float) -> Long:
     """Project on the simplex."""
     ordered = np.sort(v)[::-1]
     excess = np.cumsum(ordered) - np.longdouble(total)
-    last = np.flatnonzero(ordered * np.arange(1, len(v) + 1) > excess)[-1]
-    return np.maximum(v - excess[last] / np.longdouble(last + 1), 0)
+    place = np.flatnonzero(ordered * np.arange(1, len(v) + 1) > excess)[-1]
+    return np.maximum(v - excess[place] / np.longdouble(place + 1), 0)
 
 
 def project(body: ConstraintSet, v: Long) -> Long:
@@ -55,8 +55,8 @@ def project(body: ConstraintSet, v: Long) -> Long:
             positive = np.maximum(v, 0)
             return positive if positive.sum() <= body.radius else to_sum(positive, body.radius)
         case L1Ball():
-            inside = np.abs(v).sum() <= body.radius
-            return v if inside else np.sign(v) * to_sum(np.abs(v), body.radius)
+            is_inside = np.abs(v).sum() <= body.radius
+            return v if is_inside else np.sign(v) * to_sum(np.abs(v), body.radius)
     raise NotImplementedError(type(body).__name__)
 
 
@@ -70,14 +70,14 @@ class Solved:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
-    drawn: list[Array] = []
+    linear_terms: list[Array] = []
     values: list[Array] = []
     linear_term = objective_perturbation.linear_term
     solve = objective_perturbation.minimise_strongly_convex
 
     def keep_tilt(*args: Any) -> Array:
-        drawn.append(linear_term(*args))
-        return drawn[-1]
+        linear_terms.append(linear_term(*args))
+        return linear_terms[-1]
 
     def keep_value(*args: Any, **rest: Any) -> Any:
         result = solve(*args, **rest)
@@ -87,11 +87,11 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
     monkeypatch.setattr(objective_perturbation, "linear_term", keep_tilt)
     monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", keep_value)
 
-    def release(method: ObjectivePerturbation, where: Any, sample: Any, seed: int) -> Solved:
+    def release(method: ObjectivePerturbation, setting: Any, sample: Any, seed: int) -> Solved:
         method.release(
-            sample, method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
+            sample, method.plan(setting), Ledger(setting.budget), np.random.default_rng(seed)
         )
-        return Solved(tilt=drawn[-1], value=values[-1])
+        return Solved(tilt=linear_terms[-1], value=values[-1])
 
     return release
 
@@ -100,11 +100,13 @@ def length(x: Long) -> float:
     return float(np.sqrt((x * x).sum()))
 
 
-def distance(body: ConstraintSet, losses: LinearSample, plan: ObjectivePlan, at: Solved) -> float:
+def distance(
+    body: ConstraintSet, losses: LinearSample, plan: ObjectivePlan, solved: Solved
+) -> float:
     """Return an upper bound on the distance of `at.value` from the exact minimiser."""
     assert losses.shrink is not None
     x = losses.features.x.astype(np.longdouble) * losses.shrink[:, None].astype(np.longdouble)
-    y, tilt = losses.targets.astype(np.longdouble), at.tilt.astype(np.longdouble)
+    y, tilt = losses.targets.astype(np.longdouble), solved.tilt.astype(np.longdouble)
     modulus = 2 * np.longdouble(plan.ridge)
     smoothness = np.longdouble(plan.losses.smoothness) + modulus
 
@@ -112,7 +114,7 @@ def distance(body: ConstraintSet, losses: LinearSample, plan: ObjectivePlan, at:
         slopes = 1 / (1 + np.exp(-(x @ w))) - y
         return slopes @ x / np.longdouble(len(y)) + tilt + modulus * w
 
-    start = at.value.astype(np.longdouble)
+    start = solved.value.astype(np.longdouble)
     w, best = start, math.inf
     for _ in range(6):
         v = w - gradient(w) / smoothness
@@ -154,15 +156,15 @@ def farthest(name: str, run: Callable[..., Solved]) -> float:
     """Return the largest distance, relative to what the output's noise hides."""
     body, rng, worst = SETS[name], np.random.default_rng(5), 0.0
     for n, epsilon in ((1, 0.3), (5, 0.02), (40, 0.9), (40, 8.0), (300, 60.0)):
-        where = where_on(body, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
+        setting = where_on(body, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
         for method in METHODS if epsilon < 1 else METHODS[:2]:
-            plan = method.plan(where)
+            plan = method.plan(setting)
             for seed, (x, y) in enumerate(data_sets(n, rng)):
                 sample = sample_on(body, "logistic", x, y)
                 losses = plan.losses.of(sample)
                 assert isinstance(losses, LinearSample)
-                far = distance(body, losses, plan, run(method, where, sample, seed))
-                worst = max(worst, far / (plan.output_sensitivity / 2))
+                gap = distance(body, losses, plan, run(method, setting, sample, seed))
+                worst = max(worst, gap / (plan.output_sensitivity / 2))
     return worst
 
 

@@ -88,11 +88,11 @@ class Runs:
         self, method: Any, body: ConstraintSet, data: tuple[Array, Array], budget: ApproxDP
     ) -> tuple[float, int]:
         """Distance relative to what the output's noise hides, and the gradients of the solver."""
-        where = where_on(body, "logistic", len(data[0]), budget)
-        plan, sample = method.plan(where), sample_on(body, "logistic", *data)
+        setting = where_on(body, "logistic", len(data[0]), budget)
+        plan, sample = method.plan(setting), sample_on(body, "logistic", *data)
         losses = plan.losses.of(sample)
         assert isinstance(losses, LinearSample)
-        method.release(sample, method.plan(where), Ledger(budget), np.random.default_rng(3))
+        method.release(sample, method.plan(setting), Ledger(budget), np.random.default_rng(3))
         solved = self.solved
         best = minimiser(body, Objective(losses, self.tilt, plan.ridge), solved.value)
         hidden = plan.output_sensitivity / 2
@@ -141,13 +141,15 @@ def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
     """The ridge of the practical tuning is not so small that data decide how long a run takes."""
     budget, rng = ApproxDP(epsilon=500.0, delta=1e-6), np.random.default_rng(4)
     body = SETS[name](7, HUGE)
-    where = where_on(body, "logistic", 300, budget)
-    plan = METHODS[0].plan(where)
+    setting = where_on(body, "logistic", 300, budget)
+    plan = METHODS[0].plan(setting)
     assert plan.losses.smoothness / plan.ridge < 1e7
     runs = Runs(monkeypatch)
     for data in data_sets(300, 7, rng).values():
         sample = sample_on(body, "logistic", *data)
-        METHODS[0].release(sample, METHODS[0].plan(where), Ledger(budget), np.random.default_rng(3))
+        METHODS[0].release(
+            sample, METHODS[0].plan(setting), Ledger(budget), np.random.default_rng(3)
+        )
         assert runs.solved.gradient_calls < 20_000
 
 
@@ -157,8 +159,8 @@ def test_what_the_solver_leaves_open_is_never_most_of_the_error(name: str, epsil
     """H, in units of the gradient, is below the ridge's bias and the noise of G together."""
     for d, size in itertools.product((2, 20), (1.0, 1e3, HUGE)):
         body = SETS[name](d, size)
-        where = where_on(body, "logistic", 1000, ApproxDP(epsilon=epsilon, delta=1e-6))
-        plan = METHODS[0].plan(where)
+        setting = where_on(body, "logistic", 1000, ApproxDP(epsilon=epsilon, delta=1e-6))
+        plan = METHODS[0].plan(setting)
         output = plan.losses.smoothness * plan.output_std
-        bias = 2 * plan.ridge * where.constants.diameter / 2
-        assert output <= bias / np.sqrt(d) + plan.linear_std / where.n
+        bias = 2 * plan.ridge * setting.constants.diameter / 2
+        assert output <= bias / np.sqrt(d) + plan.linear_std / setting.n

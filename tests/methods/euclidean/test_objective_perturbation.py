@@ -53,21 +53,21 @@ VARIANTS = [
 ]
 
 
-def plan_of(method: Any, where: Any) -> Any:
+def plan_of(method: Any, setting: Any) -> Any:
     """The plan, or None where the paper's epsilon is too large."""
-    if method.calibration == "paper" and where.budget.epsilon >= 1:
+    if method.calibration == "paper" and setting.budget.epsilon >= 1:
         with pytest.raises(NotApplicable, match="epsilon below 1"):
-            method.plan(where)
+            method.plan(setting)
         return None
-    return method.plan(where)
+    return method.plan(setting)
 
 
 def test_the_notes_golden_values() -> None:
     """n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
     assert algorithm_1_noise(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
-    where = make_setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
-    losses = ObjectivePerturbation().plan(where).losses
-    ridge = theorem_ridge(where, losses)
+    setting = make_setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
+    losses = ObjectivePerturbation().plan(setting).losses
+    ridge = theorem_ridge(setting, losses)
     assert ridge == pytest.approx(1.5811388e-3, rel=1e-7)
     assert least_ridge(10**5, 0.25, 0.125) == pytest.approx(9.388017e-6, rel=1e-6)
     printed = algorithm_1_output_noise(4.320113e-10, ridge, 0.5, 1e-6)
@@ -75,7 +75,7 @@ def test_the_notes_golden_values() -> None:
     # The golden alpha is for a width of 3.255247; the ball's is sqrt(99.5) nearly.
     width = math.sqrt(2) * math.exp(math.lgamma(50.5) - math.lgamma(50))
     expected = 4.320113e-15 * (3.255247 / width) ** 2
-    assert theorem_accuracy(where, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-5)
+    assert theorem_accuracy(setting, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_noise_of_the_linear_term_covers_the_plane() -> None:
@@ -104,12 +104,12 @@ def test_the_printed_noise_covers_its_share(epsilon: float, delta: float) -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_ledger_spends_the_budget(method: Any, kind: str, budget: ApproxDP) -> None:
     n, d = 60, 3
-    where = make_setting(kind, n, d, budget)
-    plan = plan_of(method, where)
+    setting = make_setting(kind, n, d, budget)
+    plan = plan_of(method, setting)
     if plan is None:
         return
     x, y = records(n, d)
-    result = run(method, where, sample(kind, x, y))
+    result = run(method, setting, sample(kind, x, y))
     assert result.ledger.spent() == budget
     entries = result.ledger.entries
     assert len(entries) == (2 if kind == "logistic" else 1)
@@ -135,8 +135,8 @@ def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: App
             1 + 1e-9
         )
         assert plan.l2_sensitivity == 2 * losses.lipschitz
-        needed = objective_noise_std(plan.l2_sensitivity, plan.epsilon, plan.delta)
-        assert plan.linear_std >= needed * (1 - 1e-12)
+        smallest_std = objective_noise_std(plan.l2_sensitivity, plan.epsilon, plan.delta)
+        assert plan.linear_std >= smallest_std * (1 - 1e-12)
         # H hides 2 sqrt(alpha / lambda), for the alpha that the solver must reach.
         assert plan.output_sensitivity >= 2 * math.sqrt(plan.accuracy / plan.ridge) * (1 - 1e-12)
         assert plan.output_std == pytest.approx(
@@ -164,9 +164,9 @@ def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
         curvature[1:n] *= rng.choice([0.0, 1.0])
         parts = curvature[:, None, None] * x[:, :, None] * x[:, None, :]
         common = parts[1:n].sum(axis=0) + 2 * n * ridge * np.eye(d)
-        one = np.linalg.slogdet(common + parts[0])[1]
-        two = np.linalg.slogdet(common + parts[n])[1]
-        largest = max(largest, abs(float(one - two)))
+        log_determinant = np.linalg.slogdet(common + parts[0])[1]
+        neighbour_log_determinant = np.linalg.slogdet(common + parts[n])[1]
+        largest = max(largest, abs(float(log_determinant - neighbour_log_determinant)))
     return largest
 
 
@@ -185,12 +185,12 @@ def test_what_is_released_is_certified_and_a_record_moves_it_little(
 ) -> None:
     """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record."""
     n, d = 40, 3
-    where = make_setting("logistic", n, d, APPROXIMATE)
-    plan = method.plan(where)
+    setting = make_setting("logistic", n, d, APPROXIMATE)
+    plan = method.plan(setting)
     solved, diagnostics = [], set()
     for x, y in neighbours(n, d, 3):
         releases.values.clear()
-        result = run(method, where, sample("logistic", x, y))
+        result = run(method, setting, sample("logistic", x, y))
         (value,) = releases.values
         losses = plan.losses.of(sample("logistic", x, y))
         gradient = losses.mean_gradient(value) + 2 * plan.ridge * value
@@ -199,9 +199,9 @@ def test_what_is_released_is_certified_and_a_record_moves_it_little(
         diagnostics.add(tuple(result.diagnostics.items()))
         assert result.iterates is not None and len(result.iterates) == 2, "no point of the solver"
     assert len(diagnostics) == 1, "nothing but the setting decides them"
-    moved = [float(np.linalg.norm(v - solved[0])) for v in solved[1:]]
+    distances = [float(np.linalg.norm(v - solved[0])) for v in solved[1:]]
     allowed = plan.losses.lipschitz / (n * plan.ridge) + 2 * math.sqrt(plan.accuracy / plan.ridge)
-    assert 0 < max(moved) <= allowed
+    assert 0 < max(distances) <= allowed
 
 
 @pytest.mark.parametrize("kind", ["mean", "linear"])
@@ -210,15 +210,15 @@ def test_a_record_moves_the_slope_of_a_closed_form_by_at_most_its_sensitivity(
 ) -> None:
     n, d = 20, 3
     for certified in (True, False):
-        where = make_setting(kind, n, d, APPROXIMATE, lipschitz=certified)
+        setting = make_setting(kind, n, d, APPROXIMATE, lipschitz=certified)
         slopes = []
         for x, y in neighbours(n, d, 3):
             releases.values.clear()
-            result = run(ObjectivePerturbation(), where, sample(kind, x, y))
+            result = run(ObjectivePerturbation(), setting, sample(kind, x, y))
             slopes.append(releases.values[0])
         allowed = result.ledger.entries[0].sensitivity
-        moved = [float(np.linalg.norm(s - slopes[0])) for s in slopes[1:]]
-        assert 0.3 * allowed < max(moved) <= allowed * (1 + 1e-9)
+        distances = [float(np.linalg.norm(s - slopes[0])) for s in slopes[1:]]
+        assert 0.3 * allowed < max(distances) <= allowed * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("method", [ObjectivePerturbationStrong(), ObjectivePerturbation()])
@@ -226,19 +226,19 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), with the noise that the ledger drew."""
-    drawn: list[Array] = []
+    noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
-        drawn.append(value + rng.normal(scale=std, size=value.shape))
-        return drawn[-1]
+        noisy_values.append(value + rng.normal(scale=std, size=value.shape))
+        return noisy_values[-1]
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     x, _ = records(50, 4)
-    where = make_setting("mean", 50, 4, APPROXIMATE)
+    setting = make_setting("mean", 50, 4, APPROXIMATE)
     for seed in range(5):
-        result = run(method, where, sample("mean", x), seed)
-        np.testing.assert_allclose(result.value, Ball(d=4, radius=1.0).project(-drawn[-1]))
-    assert len(drawn) == 5
+        result = run(method, setting, sample("mean", x), seed)
+        np.testing.assert_allclose(result.value, Ball(d=4, radius=1.0).project(-noisy_values[-1]))
+    assert len(noisy_values) == 5
 
 
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
@@ -247,10 +247,10 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
     """Zero records, noise well inside the ball and a known curvature; chi-square at 1e-6."""
     n, d, radius = 5000, 5000, 1e3
     bound = 2 * radius if kind == "mean" else 1e-3
-    where = make_setting(kind, n, d, APPROXIMATE, radius=radius)
-    where = replace(where, constants=replace(where.constants, lipschitz=bound))
+    setting = make_setting(kind, n, d, APPROXIMATE, radius=radius)
+    setting = replace(setting, constants=replace(setting.constants, lipschitz=bound))
     # Of the ridge the noise knows nothing: a large one keeps a linear loss inside the ball.
-    plan = replace(ObjectivePerturbation(calibration=calibration).plan(where), ridge=1.0)
+    plan = replace(ObjectivePerturbation(calibration=calibration).plan(setting), ridge=1.0)
     zeros = sample(kind, np.zeros((n, d)), radius=radius)
     result = ObjectivePerturbation().release(
         zeros, plan, Ledger(APPROXIMATE), np.random.default_rng(0)
@@ -270,10 +270,10 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
 def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
     """Zero records and a large ridge: theta = -G/(2 n lambda) + H; chi-square at 1e-6."""
     n, d = 4, 8000
-    where = make_setting("logistic", n, d, APPROXIMATE, radius=1e7)
+    setting = make_setting("logistic", n, d, APPROXIMATE, radius=1e7)
     for method in (VARIANTS[0], VARIANTS[2]):
-        plan = method.plan(where)
-        result = run(method, where, sample("logistic", np.zeros((n, d)), radius=1e7))
+        plan = method.plan(setting)
+        result = run(method, setting, sample("logistic", np.zeros((n, d)), radius=1e7))
         std = math.hypot(plan.linear_std / (2 * n * plan.ridge), plan.output_std)
         assert std * math.sqrt(d) < 0.9e7, "inside the ball"
         law, total = stats.chi2(d), float(np.square(result.value / std).sum())
@@ -282,12 +282,12 @@ def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
 
 def test_the_practical_ridge_has_the_smaller_shift() -> None:
     for n, budget in itertools.product((100, 10_000), APPROXIMATES):
-        where = make_setting("logistic", n, 20, budget)
+        setting = make_setting("logistic", n, 20, budget)
 
         def shift(plan: Any, n: int = n) -> float:
             return float((2 * plan.ridge) ** 2 + 20 * (plan.linear_std / n) ** 2)
 
-        practical, theory = (ObjectivePerturbation(tuning=t).plan(where) for t in TUNINGS)
+        practical, theory = (ObjectivePerturbation(tuning=t).plan(setting) for t in TUNINGS)
         assert shift(practical) <= shift(theory) * (1 + 1e-6)
         assert practical.jacobian_epsilon > 0
 
@@ -298,8 +298,8 @@ TUNINGS: tuple[Any, ...] = ("practical", "theory")
 def test_without_noise_it_is_ridge_regularised_risk_minimisation(releases: Releases) -> None:
     n, d = 400, 3
     x, y = records(n, d)
-    where = make_setting("logistic", n, d, APPROXIMATE)
-    result = run(ObjectivePerturbation(), where, sample("logistic", x, y))
+    setting = make_setting("logistic", n, d, APPROXIMATE)
+    result = run(ObjectivePerturbation(), setting, sample("logistic", x, y))
     ridge = result.diagnostics["ridge"]
     losses = sample("logistic", x, y)
     w = np.zeros(d)
@@ -314,15 +314,15 @@ def test_it_learns() -> None:
     x, _ = records(n, d)
     best = np.array([3.0, -2.0, 1.0])
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
-    where = make_setting("logistic", n, d, APPROXIMATE, radius=5.0)
+    setting = make_setting("logistic", n, d, APPROXIMATE, radius=5.0)
     losses = sample("logistic", x, y, radius=5.0)
-    result = run(ObjectivePerturbation(), where, losses)
+    result = run(ObjectivePerturbation(), setting, losses)
     trivial = losses.risk(np.zeros(d)) - losses.risk(best)
     assert losses.risk(np.zeros(d)) - losses.risk(result.value) > 0.95 * trivial
 
 
 @pytest.mark.parametrize(
-    ("method", "where", "says"),
+    ("method", "setting", "sentence"),
     [
         (ObjectivePerturbation(), make_setting("logistic", budget=PURE), "cannot give pure DP"),
         (
@@ -349,10 +349,10 @@ def test_it_learns() -> None:
         ),
     ],
 )
-def test_what_it_cannot_do_it_says(method: Any, where: Any, says: str) -> None:
+def test_what_it_cannot_do_it_says(method: Any, setting: Any, sentence: str) -> None:
     with pytest.raises(NotApplicable, match="Nearest") as refusal:
-        method.plan(where)
-    assert says in refusal.value.reason or says in str(refusal.value)
+        method.plan(setting)
+    assert sentence in refusal.value.reason or sentence in str(refusal.value)
     assert refusal.value.changes
 
 

@@ -78,12 +78,12 @@ def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = 
     return LinearSample(features=rows, targets=targets, link=LINKS[kind], constraint=constraint)
 
 
-def run(method: Any, where: Setting, sample: Sample, seed: int = 0) -> Release:
-    ledger = Ledger(where.budget)
+def run(method: Any, setting: Setting, sample: Sample, seed: int = 0) -> Release:
+    ledger = Ledger(setting.budget)
     result: Release = method.release(
-        sample, method.plan(where), ledger, np.random.default_rng(seed)
+        sample, method.plan(setting), ledger, np.random.default_rng(seed)
     )
-    assert result.ledger.spent() == where.budget
+    assert result.ledger.spent() == setting.budget
     assert sample.constraint.contains(result.value, 1e-12)
     assert result.iterates is not None
     assert all(sample.constraint.contains(w, 1e-12) for w in result.iterates)
@@ -96,50 +96,52 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     name: str, method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), of the noise that was drawn."""
-    drawn: list[Array] = []
+    noises: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
-        drawn.append(rng.normal(scale=std, size=value.shape))
-        return value + drawn[-1]
+        noises.append(rng.normal(scale=std, size=value.shape))
+        return value + noises[-1]
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     constraint = SETS[name]
     x, _ = records(50, D, shift=0.2)
-    where = where_on(constraint, "mean", 50)
+    setting = where_on(constraint, "mean", 50)
     for seed in range(5):
-        value = run(method, where, sample_on(constraint, "mean", x), seed).value
-        expected = constraint.project(x.mean(axis=0) - drawn[-1])
+        value = run(method, setting, sample_on(constraint, "mean", x), seed).value
+        expected = constraint.project(x.mean(axis=0) - noises[-1])
         np.testing.assert_allclose(value, expected, atol=1e-13)
-    assert len(drawn) == 5
+    assert len(noises) == 5
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_linear_loss_is_minimised_at_a_support_point(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: list[Array] = []
+    noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
-        drawn.append(value + rng.normal(scale=std, size=value.shape))
-        return drawn[-1]
+        noisy_values.append(value + rng.normal(scale=std, size=value.shape))
+        return noisy_values[-1]
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     constraint = SETS[name]
     x, _ = records(50, D)
-    where = where_on(constraint, "linear", 50)
+    setting = where_on(constraint, "linear", 50)
     method = ObjectivePerturbation()
-    assert method.plan(where).ridge == 0
-    value = run(method, where, sample_on(constraint, "linear", x)).value
-    assert -float(drawn[-1] @ value) == pytest.approx(constraint.support(-drawn[-1]), rel=1e-12)
+    assert method.plan(setting).ridge == 0
+    value = run(method, setting, sample_on(constraint, "linear", x)).value
+    assert -float(noisy_values[-1] @ value) == pytest.approx(
+        constraint.support(-noisy_values[-1]), rel=1e-12
+    )
     # With a ridge, by the projection; its minimum is at most that of any other point.
     theory = run(
-        ObjectivePerturbation(tuning="theory"), where, sample_on(constraint, "linear", x)
+        ObjectivePerturbation(tuning="theory"), setting, sample_on(constraint, "linear", x)
     ).value
-    ridge = ObjectivePerturbation(tuning="theory").plan(where).ridge
+    ridge = ObjectivePerturbation(tuning="theory").plan(setting).ridge
     assert ridge > 0
 
     def objective(w: Array) -> float:
-        return float(drawn[-1] @ w) + ridge * float(w @ w)
+        return float(noisy_values[-1] @ w) + ridge * float(w @ w)
 
     rng = np.random.default_rng(0)
     for v in (value, *rng.standard_normal((50, D))):
@@ -160,10 +162,10 @@ def exact_minimiser(losses: Sample, ridge: float, smoothness: float) -> Array:
 
 # Every set meets one of the methods, every method a third of the sets; the other pairs are slow.
 PAIRS = [
-    pytest.param(name, method, id=f"{label}-{name}", marks=[] if met else pytest.mark.slow)
+    pytest.param(name, method, id=f"{label}-{name}", marks=[] if is_quick else pytest.mark.slow)
     for j, (label, method) in enumerate(zip(("practical", "theory", "paper"), METHODS, strict=True))
     for i, name in enumerate(NAMES)
-    for met in [i % 3 == j]
+    for is_quick in [i % 3 == j]
 ]
 
 
@@ -176,13 +178,13 @@ def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
     What the ledger hides is measured too: the distance of the solver's point from the minimiser.
     """
     n, constraint = 30, SETS[name]
-    where = where_on(constraint, "logistic", n)
-    plan = method.plan(where)
+    setting = where_on(constraint, "logistic", n)
+    plan = method.plan(setting)
     solved = []
     for x, y in neighbours(n, D, 3):
         releases.values.clear()
         sample = sample_on(constraint, "logistic", x, y)
-        result = run(method, where, sample)
+        result = run(method, setting, sample)
         (value,) = releases.values
         assert constraint.contains(value, 1e-12)
         assert np.isfinite(result.value).all()
@@ -191,10 +193,10 @@ def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
             best = exact_minimiser(losses, plan.ridge, plan.losses.smoothness)
             assert np.linalg.norm(value - best) <= plan.output_sensitivity / 2 + 1e-13
         solved.append(value)
-    moved = max(float(np.linalg.norm(v - solved[0])) for v in solved[1:])
+    distance = max(float(np.linalg.norm(v - solved[0])) for v in solved[1:])
     allowed = plan.losses.lipschitz / (n * plan.ridge) + 2 * math.sqrt(plan.accuracy / plan.ridge)
-    assert moved <= allowed
-    assert moved > 0
+    assert distance <= allowed
+    assert distance > 0
 
 
 def test_a_solver_that_stops_early_is_caught(
@@ -217,7 +219,7 @@ def test_a_solver_that_stops_early_is_caught(
 def test_every_run_ends_certified_with_noise(name: str, epsilon: float) -> None:
     """Separable, constant and wild data; condition numbers from 1 to 1e13."""
     n, constraint = 40, SETS[name]
-    where = where_on(constraint, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
+    setting = where_on(constraint, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
     x, y = records(n, D, seed=1)
     wild = x.copy()
     wild[0], wild[1] = 1e300, np.nan
@@ -229,24 +231,24 @@ def test_every_run_ends_certified_with_noise(name: str, epsilon: float) -> None:
         (wild, y),
     ):
         sample = sample_on(constraint, "logistic", features, targets)
-        result = run(ObjectivePerturbation(), where, sample, seed=2)
+        result = run(ObjectivePerturbation(), setting, sample, seed=2)
         assert np.isfinite(result.value).all()
 
 
 def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
     ball = make_setting("logistic", 40, D, APPROXIMATE)
-    own = mean_gradient_rounding(40, D) + SPHERE
-    assert open_distance(ball, 1e-20, 1e-4) == pytest.approx(2e-8 * (1 + own / 1e-12))
+    rounding = mean_gradient_rounding(40, D) + SPHERE
+    assert open_distance(ball, 1e-20, 1e-4) == pytest.approx(2e-8 * (1 + rounding / 1e-12))
     for constraint in SETS.values():
-        where = where_on(constraint, "logistic", 40)
+        setting = where_on(constraint, "logistic", 40)
         digits, accuracy = certified_digits(constraint), projection_accuracy(constraint)
         assert accuracy <= digits / 10
         assert digits >= DIGITS
-        hidden = open_distance(where, 1e-20, 1e-3) / (2 * math.sqrt(1e-17))
+        hidden = open_distance(setting, 1e-20, 1e-3) / (2 * math.sqrt(1e-17))
         if constraint is SETS["l2"]:
-            assert hidden == pytest.approx(1 + own / digits)
+            assert hidden == pytest.approx(1 + rounding / digits)
         else:
-            assert hidden == pytest.approx(1 + (own + 6 * accuracy) / digits)
+            assert hidden == pytest.approx(1 + (rounding + 6 * accuracy) / digits)
     assert certified_digits(LqBall(d=3, exponent=1000.0, radius=1.0)) == pytest.approx(4e-11)
 
 
@@ -254,18 +256,18 @@ def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
 def test_the_accuracy_of_the_theorem_takes_the_width_of_the_set(name: str) -> None:
     constraint = SETS[name]
     n, diameter = 1000, 2 * constraint.l2_radius
-    where = where_on(constraint, "logistic", n)
+    setting = where_on(constraint, "logistic", n)
     width = constraint.gaussian_width().upper
-    second = 0.25 * diameter**3 / (width**2 * math.log(1e6) * n**2.5)
-    expected = min(diameter / n**1.5, second)
-    assert theorem_accuracy(where, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-12)
+    width_cap = 0.25 * diameter**3 / (width**2 * math.log(1e6) * n**2.5)
+    expected = min(diameter / n**1.5, width_cap)
+    assert theorem_accuracy(setting, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_set_of_one_point_has_no_width() -> None:
-    where = where_on(Simplex(d=1, radius=1.0), "logistic", 100)
-    assert theorem_accuracy(where, 1.0, 0.5, 1e-6) == pytest.approx(2e-3)
+    setting = where_on(Simplex(d=1, radius=1.0), "logistic", 100)
+    assert theorem_accuracy(setting, 1.0, 0.5, 1e-6) == pytest.approx(2e-3)
     x, y = records(100, 1)
-    result = run(ObjectivePerturbation(), where, sample_on(where.body, "logistic", x, y))
+    result = run(ObjectivePerturbation(), setting, sample_on(setting.body, "logistic", x, y))
     assert result.value.tolist() == [1.0]
 
 
@@ -284,17 +286,17 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
         return std * narrow.body.gaussian_width().value / narrow.n + ridge
 
     assert bound(small) <= bound(large)
-    for other in (0.5, 0.9, 1.1, 2.0):
-        assert bound(small) <= bound(small * other) * (1 + 1e-6)
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        assert bound(small) <= bound(small * factor) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("name", ["l1", "simplex", "cube", "l1.5", "sparse", "group"])
 def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
     """theory/su-zhao-wang.md, 8, item 25, B1, against the parameter that drew the labels."""
     n, constraint = 4000, SETS[name]
-    where = where_on(constraint, "logistic", n)
+    setting = where_on(constraint, "logistic", n)
     method = ObjectivePerturbation(tuning="theory")
-    plan = method.plan(where)
+    plan = method.plan(setting)
     x, _ = records(n, D, seed=4)
     best = constraint.support_point(np.linspace(1, 0, D))
     rng = np.random.default_rng(5)
@@ -310,7 +312,7 @@ def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
         + lipschitz * math.sqrt(2 * plan.output_std * width)
     )
     excess = [
-        sample.risk(run(method, where, sample, seed).value) - sample.risk(best)
+        sample.risk(run(method, setting, sample, seed).value) - sample.risk(best)
         for seed in range(10)
     ]
     assert np.mean(excess) <= bound
@@ -324,20 +326,22 @@ def test_the_strong_version_needs_no_symmetric_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("planned", "given", "diameter"),
+    ("planned", "other_set", "diameter"),
     [("l2", "l1", 2.6), ("l1", "l2", 2.6), ("l1", "l1", 2.0), ("l1.5", "l1000", 9.0)],
 )
 def test_a_plan_for_one_set_does_not_run_on_another(
-    planned: str, given: str, diameter: float
+    planned: str, other_set: str, diameter: float
 ) -> None:
     sets = SETS | {"l1000": LqBall(d=D, exponent=1000.0, radius=0.5)}
     x, y = records(20, D)
-    where = where_on(sets[planned], "logistic", 20)
-    where = replace(where, constants=replace(where.constants, diameter=diameter))
-    plan = ObjectivePerturbation().plan(where)
-    ledger, rng = Ledger(where.budget), np.random.default_rng(0)
+    setting = where_on(sets[planned], "logistic", 20)
+    setting = replace(setting, constants=replace(setting.constants, diameter=diameter))
+    plan = ObjectivePerturbation().plan(setting)
+    ledger, rng = Ledger(setting.budget), np.random.default_rng(0)
     with pytest.raises(InvalidInput, match="constraint must be that of the setting"):
-        ObjectivePerturbation().release(sample_on(sets[given], "logistic", x, y), plan, ledger, rng)
+        ObjectivePerturbation().release(
+            sample_on(sets[other_set], "logistic", x, y), plan, ledger, rng
+        )
     assert not ledger.entries
 
 

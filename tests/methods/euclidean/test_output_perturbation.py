@@ -34,8 +34,8 @@ def point(problem: str, **fields: Any) -> Scenario:
     ).validate()
 
 
-def records(problem: str, at: Scenario, seed: int) -> Any:
-    return at.instance.problem.sample(at.n, np.random.default_rng(seed))
+def records(problem: str, scenario: Scenario, seed: int) -> Any:
+    return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
 def changed(sample: LinearSample, i: int, x: Any, y: float) -> LinearSample:
@@ -59,24 +59,24 @@ def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
     problem: str, seeds: int
 ) -> None:
     """Features far, near, broken and opposite, in every phase; a lost factor 4 of L is found."""
-    at = point(problem)
-    plan = OutputPerturbation().plan(at.setting)
+    scenario = point(problem)
+    plan = OutputPerturbation().plan(scenario.setting)
     rng, reached = np.random.default_rng(5), 0.0
     for seed in range(seeds):
-        base = records(problem, at, seed)
-        centre = 0.5 * rng.standard_normal(at.d)
+        base = records(problem, scenario, seed)
+        centre = 0.5 * rng.standard_normal(scenario.d)
         for phase in range(len(plan.phases)):
             i = plan.phases[phase].start
-            pull = rng.standard_normal(at.d)
-            pairs = [(1e6 * pull, -1e6 * pull), (pull, np.zeros(at.d))]
-            pairs += [(np.full(at.d, x), 1e6 * pull) for x in BROKEN]
-            for one, two in pairs:
+            pull = rng.standard_normal(scenario.d)
+            pairs = [(1e6 * pull, -1e6 * pull), (pull, np.zeros(scenario.d))]
+            pairs += [(np.full(scenario.d, x), 1e6 * pull) for x in BROKEN]
+            for old_record, new_record in pairs:
                 for y in (1.0, -1.0, math.nan, 1e300):
-                    a = solutions(changed(base, i, one, y), plan, centre)
-                    b = solutions(changed(base, i, two, -y), plan, centre)
+                    a = solutions(changed(base, i, old_record, y), plan, centre)
+                    b = solutions(changed(base, i, new_record, -y), plan, centre)
                     moves = [float(np.linalg.norm(u - v)) for u, v in zip(a, b, strict=True)]
                     allowed = plan.phases[phase].l2_sensitivity
-                    assert moves[phase] <= allowed, (phase, one, two, y)
+                    assert moves[phase] <= allowed, (phase, old_record, new_record, y)
                     assert not any(m for j, m in enumerate(moves) if j != phase)
                     reached = max(reached, moves[phase] / allowed)
     assert reached > 0.25, reached
@@ -85,61 +85,78 @@ def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
 @each("problem", SOLVED)
 def test_the_solver_is_as_near_to_the_minimiser_as_the_sensitivity_assumes(problem: str) -> None:
     """Against the same problem solved to a millionth of the accuracy."""
-    at = point(problem, n=400)
-    plan = OutputPerturbation().plan(at.setting)
-    sample = records(problem, at, 1)
+    scenario = point(problem, n=400)
+    plan = OutputPerturbation().plan(scenario.setting)
+    sample = records(problem, scenario, 1)
     for seed, phase in enumerate(plan.phases):
-        centre = np.random.default_rng(seed).standard_normal(at.d)
+        centre = np.random.default_rng(seed).standard_normal(scenario.d)
         exact = 2 * plan.losses.lipschitz / (phase.regulariser * (phase.stop - phase.start))
         fine = replace(phase, accuracy=phase.accuracy * 1e-6)
         coarse = solutions(sample, replace(plan, phases=(phase,)), centre)[0]
-        near = solutions(sample, replace(plan, phases=(fine,)), centre)[0]
-        assert 2 * np.linalg.norm(coarse - near) <= phase.l2_sensitivity - exact
+        accurate = solutions(sample, replace(plan, phases=(fine,)), centre)[0]
+        assert 2 * np.linalg.norm(coarse - accurate) <= phase.l2_sensitivity - exact
         assert phase.l2_sensitivity <= 1.02 * exact, "the solver costs two per cent at most"
 
 
 def test_the_sensitivity_is_attained_by_linear_losses() -> None:
     """So that no smaller noise would do; the set is large enough to be no help."""
-    at = point("linear", d=1, diameter=1000.0, distribution="gaussian", n=64)
-    plan = OutputPerturbation().plan(at.setting)
-    base = records("linear", at, 0)
+    scenario = point("linear", d=1, diameter=1000.0, distribution="gaussian", n=64)
+    plan = OutputPerturbation().plan(scenario.setting)
+    base = records("linear", scenario, 0)
     for phase in plan.phases:
-        one, two = (
+        sample, neighbour = (
             replace(
-                base, points=DenseRows(np.zeros((at.n, 1)) + x * (np.arange(at.n) == 0)[:, None])
+                base,
+                points=DenseRows(
+                    np.zeros((scenario.n, 1)) + x * (np.arange(scenario.n) == 0)[:, None]
+                ),
             )
             for x in (1e9, -1e9)
         )
-        first = replace(phase, start=0, stop=phase.stop - phase.start)
-        a, b = (solutions(x, replace(plan, phases=(first,)), np.zeros(1))[0] for x in (one, two))
+        first_phase = replace(phase, start=0, stop=phase.stop - phase.start)
+        a, b = (
+            solutions(x, replace(plan, phases=(first_phase,)), np.zeros(1))[0]
+            for x in (sample, neighbour)
+        )
         assert abs(float(a[0] - b[0])) == pytest.approx(phase.l2_sensitivity, rel=1e-12)
 
 
 @each("problem", OutputPerturbation.card.problems)
 def test_it_spends_a_pure_budget_and_nothing_else(problem: str) -> None:
-    at = point(problem)
+    scenario = point(problem)
     method = OutputPerturbation()
-    ledger = Ledger(at.budget)
+    ledger = Ledger(scenario.budget)
     release = method.release(
-        records(problem, at, 0), method.plan(at.setting), ledger, np.random.default_rng(1)
+        records(problem, scenario, 0),
+        method.plan(scenario.setting),
+        ledger,
+        np.random.default_rng(1),
     )
     assert ledger.spent() == PureDP(epsilon=1.0)
     assert {e.mechanism for e in ledger.entries} == {"spherical laplace"}
     assert all(e.noise == e.sensitivity / 1.0 for e in ledger.entries)
-    assert np.linalg.norm(release.value) <= at.instance.problem.constraint.l2_radius * (1 + 1e-9)
+    assert np.linalg.norm(release.value) <= scenario.instance.problem.constraint.l2_radius * (
+        1 + 1e-9
+    )
 
 
 @each("problem", ("logistic", "huber"))
 def test_without_noise_and_without_shrinking_it_is_the_risk_minimiser(problem: str) -> None:
     """A budget so large that noise and regulariser vanish, and a bound beyond every feature."""
-    at = point(problem, n=2000, epsilon=1e6, distribution="gaussian")
-    sample = records(problem, at, 3)
-    plan = OutputPerturbation().plan(at.setting)
+    scenario = point(problem, n=2000, epsilon=1e6, distribution="gaussian")
+    sample = records(problem, scenario, 3)
+    plan = OutputPerturbation().plan(scenario.setting)
     loose = replace(plan.losses, feature_bound=1e3, lipschitz=1e3)
-    first = replace(plan.phases[0], start=0, stop=at.n, regulariser=1e-4, accuracy=1e-12)
-    w = solutions(sample, replace(plan, losses=loose, phases=(first,)), np.zeros(at.d))[0]
+    first_phase = replace(
+        plan.phases[0], start=0, stop=scenario.n, regulariser=1e-4, accuracy=1e-12
+    )
+    w = solutions(sample, replace(plan, losses=loose, phases=(first_phase,)), np.zeros(scenario.d))[
+        0
+    ]
     erm = Erm()
-    target = erm.release(sample, erm.plan(at.setting), Ledger(at.budget), np.random.default_rng(0))
+    target = erm.release(
+        sample, erm.plan(scenario.setting), Ledger(scenario.budget), np.random.default_rng(0)
+    )
     assert np.linalg.norm(w - target.value) < 2e-3
 
 
@@ -160,49 +177,52 @@ def test_rounded_kinks_are_below_the_loss_by_at_most_half_of_the_stretch(link: A
         slope = rounded.slope(middle, targets[1:])
         values = np.diff(rounded.value(margins, targets)) / np.diff(margins)
         np.testing.assert_allclose(slope, values, atol=curvature * 1e-3)
-        one = [rounded.slope_at(float(s), float(target)) for s in margins]
-        np.testing.assert_allclose(one, slopes, atol=1e-15)
+        single_slopes = [rounded.slope_at(float(s), float(target)) for s in margins]
+        np.testing.assert_allclose(single_slopes, slopes, atol=1e-15)
 
 
 def test_the_proven_bound_and_the_model_are_what_the_note_says() -> None:
     """Two phases by hand: theory/pure-optimisers.md, 1.4."""
-    at = point("logistic", n=1000, d=2)
-    plan = OutputPerturbation().plan(at.setting)
-    here = phase_model(at.setting, plan.losses)
-    limit, radius = plan.losses.lipschitz, at.setting.constants.diameter / 2
-    one, two = 0.5, 2.0
-    scale = [1.02 * 2 * limit / (level * 500) for level in (one, two)]
-    by_hand = one / 2 * radius**2 + two / 2 * 6 * scale[0] ** 2
-    by_hand += 2 * limit**2 / 500 * (1 / one + 1 / two) + limit * 2 * scale[1]
-    layout = PhaseLayout(lengths=(500, 500), first=one, growth=4.0)
-    assert bounded_risk(here, layout) == pytest.approx(by_hand)
+    scenario = point("logistic", n=1000, d=2)
+    plan = OutputPerturbation().plan(scenario.setting)
+    model = phase_model(scenario.setting, plan.losses)
+    limit, radius = plan.losses.lipschitz, scenario.setting.constants.diameter / 2
+    level, next_level = 0.5, 2.0
+    scale = [1.02 * 2 * limit / (level * 500) for level in (level, next_level)]
+    by_hand = level / 2 * radius**2 + next_level / 2 * 6 * scale[0] ** 2
+    by_hand += 2 * limit**2 / 500 * (1 / level + 1 / next_level) + limit * 2 * scale[1]
+    layout = PhaseLayout(lengths=(500, 500), first=level, growth=4.0)
+    assert bounded_risk(model, layout) == pytest.approx(by_hand)
     stiff = PhaseLayout(lengths=(1000,), first=1e9, growth=1.0)
-    assert modelled_risk(here, stiff) > modelled_risk(here, layout), "a stiff pull does not move"
+    assert modelled_risk(model, stiff) > modelled_risk(model, layout), "a stiff pull does not move"
 
 
 def test_the_theorems_error_is_below_its_bound() -> None:
     """On Gaussian features: the bound is on the shrunk losses, whose bias is far below it."""
-    at = point("logistic", n=20_000, d=2, epsilon=4.0, distribution="gaussian", p=3.0)
+    scenario = point("logistic", n=20_000, d=2, epsilon=4.0, distribution="gaussian", p=3.0)
     method = OutputPerturbation(tuning="theory")
-    plan = method.plan(at.setting)
+    plan = method.plan(scenario.setting)
     phases = plan.phases
     layout = PhaseLayout(
         lengths=tuple(f.stop - f.start for f in phases),
         first=phases[0].regulariser,
         growth=phases[1].regulariser / phases[0].regulariser if len(phases) > 1 else 1.0,
     )
-    bound = bounded_risk(phase_model(at.setting, plan.losses), layout)
+    bound = bounded_risk(phase_model(scenario.setting, plan.losses), layout)
     errors = []
     for seed in range(5):
         value = method.release(
-            records("logistic", at, seed), plan, Ledger(at.budget), np.random.default_rng(seed)
+            records("logistic", scenario, seed),
+            plan,
+            Ledger(scenario.budget),
+            np.random.default_rng(seed),
         ).value
-        errors.append(at.instance.problem.excess_risk(value).value)
+        errors.append(scenario.instance.problem.excess_risk(value).value)
     assert np.mean(errors) <= bound
 
 
 @each("problem", ("least-squares", "geometric-median"))
 def test_losses_without_a_bound_are_refused(problem: str) -> None:
-    other = Scenario(problem=problem, methods=(Erm.card.slug,), n=200, d=3).validate().setting
+    unbounded = Scenario(problem=problem, methods=(Erm.card.slug,), n=200, d=3).validate().setting
     with pytest.raises(NotApplicable, match="logistic"):
-        OutputPerturbation().plan(replace(other, budget=PureDP(epsilon=1.0)))
+        OutputPerturbation().plan(replace(unbounded, budget=PureDP(epsilon=1.0)))

@@ -42,15 +42,15 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
     n, d, replaced = 23, 3, 4
     losses = PhasedSgd().plan(make_setting(kind, n, d)).losses
     phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
-    start, moved = np.array([0.3, -0.2, 0.6]), 0.0
+    start, distance = np.array([0.3, -0.2, 0.6]), 0.0
     for seed in range(4):
         averages = [
             phase_average(losses.of(sample(kind, x, y)), start, phase, batch, losses)
             for x, y in neighbours(n, d, replaced, seed)
         ]
         gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
-        moved = float(np.max([moved, *gaps]))  # a NaN stays one
-    return moved / (2 * losses.lipschitz * step_size)
+        distance = float(np.max([distance, *gaps]))  # a NaN stays one
+    return distance / (2 * losses.lipschitz * step_size)
 
 
 @pytest.mark.parametrize("kind", SMOOTH)
@@ -61,10 +61,10 @@ def test_a_record_moves_the_average_by_at_most_its_sensitivity(
 ) -> None:
     """The largest step size that is allowed included; other records are as bad."""
     smoothness = {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0)
-    moved = largest_move(kind, fraction * 2 / smoothness / batch, batch)
-    assert moved <= 1 + 1e-9
+    distance = largest_move(kind, fraction * 2 / smoothness / batch, batch)
+    assert distance <= 1 + 1e-9
     if fraction < 1 and batch == 1:
-        assert moved > 0.2, "the sensitivity is of the right size"
+        assert distance > 0.2, "the sensitivity is of the right size"
 
 
 @pytest.mark.parametrize("batch", [1, 3])
@@ -77,16 +77,18 @@ def test_too_large_a_step_is_refused_before_a_record_is_seen(batch: int) -> None
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_phase_of_every_plan_may_be_released(method: PhasedSgd, kind: str) -> None:
     for n, d, budget in itertools.product((2, 7, 1000, 300_000), (1, 50), BUDGETS):
-        where = make_setting(kind, n, d, budget)
-        plan = method.plan(where)
-        losses, first = plan.losses, plan.phases[0]
-        assert plan.batch * first.step_size * losses.smoothness <= 2 * (1 + 1e-12)
+        setting = make_setting(kind, n, d, budget)
+        plan = method.plan(setting)
+        losses, first_phase = plan.losses, plan.phases[0]
+        assert plan.batch * first_phase.step_size * losses.smoothness <= 2 * (1 + 1e-12)
         stops = [p.stop for p in plan.phases]
         assert [p.start for p in plan.phases] == [0, *stops[:-1]]
         assert stops[-1] <= n
         for i, phase in enumerate(plan.phases, start=1):
             assert phase.stop - phase.start == n // 2**i >= 1
-            assert phase.step_size == pytest.approx(first.step_size * 4.0 ** (1 - i), rel=1e-12)
+            assert phase.step_size == pytest.approx(
+                first_phase.step_size * 4.0 ** (1 - i), rel=1e-12
+            )
             scale = (
                 2
                 * losses.lipschitz
@@ -116,19 +118,19 @@ def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any
 def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Releases) -> None:
     """Without noise, phase by phase; a record moves no phase before its own."""
     n, d, replaced = 64, 3, 40  # in the second phase
-    where, method = make_setting("logistic", n, d), PhasedSgd(tuning="theory")
+    setting, method = make_setting("logistic", n, d), PhasedSgd(tuning="theory")
     runs, diagnostics = [], set()
     for x, y in neighbours(n, d, replaced):
         releases.values.clear()
-        result = run(method, where, sample("logistic", x, y))
+        result = run(method, setting, sample("logistic", x, y))
         diagnostics.add(tuple(result.diagnostics.items()))
         runs.append([v.copy() for v in releases.values])
     assert len(diagnostics) == 1, "nothing but the setting decides them"
-    plan = method.plan(where)
+    plan = method.plan(setting)
     for values in runs[1:]:
         np.testing.assert_array_equal(values[0], runs[0][0])
-        moved = np.linalg.norm(values[1] - runs[0][1])
-        assert moved <= 2 * plan.losses.lipschitz * plan.phases[1].step_size * (1 + 1e-9)
+        distance = np.linalg.norm(values[1] - runs[0][1])
+        assert distance <= 2 * plan.losses.lipschitz * plan.phases[1].step_size * (1 + 1e-9)
     x, y = neighbours(n, d, replaced)[0]
     losses = plan.losses.of(sample("logistic", x, y))
     w = np.zeros(d)
@@ -150,12 +152,12 @@ def test_the_theorem_has_its_step_size_and_log_n_phases() -> None:
 
 def test_the_practical_plan_has_the_smaller_bound() -> None:
     for n, d in itertools.product((100, 10_000), (2, 200)):
-        where = make_setting("logistic", n, d)
+        setting = make_setting("logistic", n, d)
         bounds = []
         for method in (PhasedSgd(), PhasedSgd(tuning="theory")):
-            plan = method.plan(where)
+            plan = method.plan(setting)
             eta = 4 * plan.phases[0].step_size
-            bounds.append(bounded_risk(where, 0.5, 1.0, len(plan.phases), eta))
+            bounds.append(bounded_risk(setting, 0.5, 1.0, len(plan.phases), eta))
         assert bounds[0] <= bounds[1] * 1.01
 
 
@@ -175,18 +177,18 @@ def test_what_it_cannot_do_it_says() -> None:
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
     """D/L = 200/1 at beta = 100: eta/4 = 50 min{4/sqrt n, ...} is above 2/beta below n = 10^8."""
-    where = make_setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
-    model = replace(where.constants.linear_model, curvature=100.0)  # type: ignore[type-var]
-    where = replace(where, constants=replace(where.constants, linear_model=model))
+    setting = make_setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
+    model = replace(setting.constants.linear_model, curvature=100.0)  # type: ignore[type-var]
+    setting = replace(setting, constants=replace(setting.constants, linear_model=model))
     method = PhasedSgd(tuning="theory")
     with pytest.raises(NotApplicable, match="above 2/beta") as refusal:
-        method.plan(where)
-    ((name, enough),) = refusal.value.changes
-    assert name == "n" and isinstance(enough, int)
-    method.plan(replace(where, n=enough))
+        method.plan(setting)
+    ((name, fewest_records),) = refusal.value.changes
+    assert name == "n" and isinstance(fewest_records, int)
+    method.plan(replace(setting, n=fewest_records))
     with pytest.raises(NotApplicable):
-        method.plan(replace(where, n=int(0.9 * enough)))
-    assert PhasedSgd().plan(where).phases[0].step_size <= 0.02 * (1 + 1e-12)
+        method.plan(replace(setting, n=int(0.9 * fewest_records)))
+    assert PhasedSgd().plan(setting).phases[0].step_size <= 0.02 * (1 + 1e-12)
 
 
 def test_it_learns() -> None:
@@ -196,9 +198,9 @@ def test_it_learns() -> None:
     x, _ = records(n, d)
     best = np.array([3.0, -2.0, 1.0])
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
-    where = make_setting("logistic", n, d, radius=5.0)
+    setting = make_setting("logistic", n, d, radius=5.0)
     losses = sample("logistic", x, y, radius=5.0)
-    result = run(PhasedSgd(), where, losses)
+    result = run(PhasedSgd(), setting, losses)
     gained = losses.risk(np.zeros(d)) - losses.risk(result.value)
     assert gained > 0.9 * (losses.risk(np.zeros(d)) - losses.risk(best))
 

@@ -70,18 +70,20 @@ def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
 ) -> None:
     """All see the same point there: the mean gradient, and of quantiles the share."""
     n, d = 20, 3
-    where, first, largest = make_setting(kind, n, d), [], 0.0
+    setting, first_values, largest = make_setting(kind, n, d), [], 0.0
     method = family(descent=Descent(steps=2, step_size=0.1))
     count = 2 if family is QuantileDescent else 1
     for x, y in neighbours(n, d, 5):
         releases.values.clear()
-        result = run(method, where, sample(kind, x, y))
-        first.append([np.array(v) for v in releases.values[:count]])
-    for value in first[1:]:
-        for one, other, entry in zip(first[0], value, result.ledger.entries, strict=False):
-            moved = float(np.linalg.norm(one - other)) / entry.sensitivity
-            assert moved <= 1 + 1e-9
-            largest = max(largest, moved)
+        result = run(method, setting, sample(kind, x, y))
+        first_values.append([np.array(v) for v in releases.values[:count]])
+    for value in first_values[1:]:
+        for old_value, new_value, entry in zip(
+            first_values[0], value, result.ledger.entries, strict=False
+        ):
+            distance = float(np.linalg.norm(old_value - new_value)) / entry.sensitivity
+            assert distance <= 1 + 1e-9
+            largest = max(largest, distance)
     assert largest > 0.2, "the sensitivity is of the right size"
 
 
@@ -100,9 +102,9 @@ def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> Non
     else:
         assert len(entries) == diagnostics["steps"]
         gradients, part = entries, 1.0
-    wanted = 2 * diagnostics["clip_radius"] / 60 / math.sqrt(2 * part * rho)
-    assert gradients[-1].noise == pytest.approx(wanted, rel=1e-9)
-    assert diagnostics["noise_std"] == pytest.approx(wanted, rel=1e-9)
+    noise_std = 2 * diagnostics["clip_radius"] / 60 / math.sqrt(2 * part * rho)
+    assert gradients[-1].noise == pytest.approx(noise_std, rel=1e-9)
+    assert diagnostics["noise_std"] == pytest.approx(noise_std, rel=1e-9)
 
 
 def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
@@ -110,12 +112,12 @@ def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
     x = np.arange(1.0, 11.0)[:, None]
     method = QuantileDescent(radius=2.5, descent=Descent(steps=60, step_size=1e-9))
     result = run(method, make_setting("linear", 10, 1, radius=1e3), sample("linear", x, radius=1e3))
-    radius, seen = 2.5, []
+    radius, radii = 2.5, []
     for _ in range(60):
-        seen.append(radius)
+        radii.append(radius)
         radius *= math.exp(RATE * (0.5 - np.mean(x <= radius)))
     noise = [e.sensitivity * 10 / 2 for e in result.ledger.entries[::2]]
-    np.testing.assert_allclose(noise, seen, rtol=1e-12)
+    np.testing.assert_allclose(noise, radii, rtol=1e-12)
     assert 5 <= radius < 6.2, "the median"
 
 
@@ -149,8 +151,8 @@ def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: R
     value = run(
         method, make_setting("mean", len(x), 3, radius=9.0), sample("mean", x, radius=9.0)
     ).value
-    wanted = settled(x, lambda r: r / (r + 0.002))
-    np.testing.assert_allclose(value, wanted, atol=1e-6)
+    expected = settled(x, lambda r: r / (r + 0.002))
+    np.testing.assert_allclose(value, expected, atol=1e-6)
     assert np.linalg.norm(x.mean(axis=0) - value) > 0.1
 
 
@@ -158,13 +160,13 @@ def test_without_noise_quantile_clipping_finds_hubers_estimate(releases: Release
     """theory/practice.md, 3.3: of the last radius, in which half of the gradients are."""
     x = skewed()
     method = QuantileDescent(radius=1.0, descent=Descent(steps=3000, step_size=0.5))
-    where = make_setting("mean", len(x), 3, radius=9.0)
-    result = run(method, where, sample("mean", x, radius=9.0))
+    setting = make_setting("mean", len(x), 3, radius=9.0)
+    result = run(method, setting, sample("mean", x, radius=9.0))
     radius = result.diagnostics["clip_radius"]
-    wanted = settled(x, lambda r: np.minimum(r, radius))
-    np.testing.assert_allclose(result.value, wanted, atol=1e-3)
-    inside = np.mean(np.linalg.norm(x - result.value, axis=1) <= radius)
-    assert inside == pytest.approx(0.5, abs=0.01)
+    expected = settled(x, lambda r: np.minimum(r, radius))
+    np.testing.assert_allclose(result.value, expected, atol=1e-3)
+    share = np.mean(np.linalg.norm(x - result.value, axis=1) <= radius)
+    assert share == pytest.approx(0.5, abs=0.01)
     assert np.linalg.norm(x.mean(axis=0) - result.value) > 0.05
 
 

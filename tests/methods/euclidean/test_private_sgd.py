@@ -41,14 +41,14 @@ TUNINGS = ("practical", "theory")
 class Watched(LinearSample):
     """A sample that remembers which records were asked for."""
 
-    asked: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
 
     def gradient(self, w: Array, i: int) -> Array:
-        self.asked.append(i)
+        self.indices.append(i)
         return super().gradient(w, i)
 
     def bounded(self, radius: float) -> Watched:
-        return replace(super().bounded(radius), asked=self.asked)  # type: ignore[return-value]
+        return replace(super().bounded(radius), indices=self.indices)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("tuning", TUNINGS)
@@ -59,7 +59,7 @@ def test_half_of_the_records_plus_one_are_asked_once_each(tuning: Any) -> None:
         assert isinstance(plain, LinearSample)
         watched = Watched(plain.features, y, plain.link, plain.constraint)
         result = run(PrivateSgd(tuning=tuning), make_setting("hinge", n, 2), watched, seed=n)
-        assert len(watched.asked) == len(set(watched.asked)) == n // 2 + 1
+        assert len(watched.indices) == len(set(watched.indices)) == n // 2 + 1
         assert result.diagnostics["gradient_calls"] == n // 2 + 1
         assert result.diagnostics["steps"] >= n // 2 + 1
         if tuning == "practical":
@@ -110,9 +110,9 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
     See theory/arora-marinov-ullah.md, 7, items 2 and 4.
     """
     n, g = 50, np.array([0.6, -0.8])
-    where = make_setting("linear", n, 2, ZCDP(rho=1e-3), radius=1e3)
+    setting = make_setting("linear", n, 2, ZCDP(rho=1e-3), radius=1e3)
     result = run(
-        PrivateSgd(tuning=tuning), where, sample("linear", np.tile(-g, (n, 1)), radius=1e3)
+        PrivateSgd(tuning=tuning), setting, sample("linear", np.tile(-g, (n, 1)), radius=1e3)
     )
     eta, m = result.diagnostics["step_size"], n // 2 + 1
     assert result.iterates is not None
@@ -126,26 +126,26 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
 def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning: Any) -> None:
     """theory/arora-marinov-ullah.md, 7, items 5 and 6, with records that are anything."""
     n, d, replaced = 30, 3, 7
-    method, where = PrivateSgd(tuning=tuning), make_setting(kind, n, d)
-    plan = method.plan(where)
+    method, setting = PrivateSgd(tuning=tuning), make_setting(kind, n, d)
+    plan = method.plan(setting)
     largest = 0.0
     for seed in range(6):
         order, idle = fresh_order(n, plan, np.random.default_rng(seed))
         x, y = neighbours(n, d, replaced)[0]
-        base = run(method, where, sample(kind, x, y), seed)
+        base = run(method, setting, sample(kind, x, y), seed)
         assert base.iterates is not None
         for x, y in neighbours(n, d, replaced)[1:]:
-            other = run(method, where, sample(kind, x, y), seed)
-            assert other.diagnostics == base.diagnostics
-            gaps = np.linalg.norm(base.iterates - other.iterates, axis=1)
+            neighbour_run = run(method, setting, sample(kind, x, y), seed)
+            assert neighbour_run.diagnostics == base.diagnostics
+            gaps = np.linalg.norm(base.iterates - neighbour_run.iterates, axis=1)
             if replaced not in order:
-                np.testing.assert_array_equal(base.value, other.value)
+                np.testing.assert_array_equal(base.value, neighbour_run.value)
                 continue
             k = order.tolist().index(replaced)
-            used = k + idle[: k + 1].sum() + 1
-            assert not gaps[:used].any(), "the same until the record is used"
-            assert gaps[used] <= plan.step_size * plan.l2_sensitivity * (1 + 1e-9)
-            largest = max(largest, gaps[used] / (plan.step_size * plan.l2_sensitivity))
+            use_step = k + idle[: k + 1].sum() + 1
+            assert not gaps[:use_step].any(), "the same until the record is used"
+            assert gaps[use_step] <= plan.step_size * plan.l2_sensitivity * (1 + 1e-9)
+            largest = max(largest, gaps[use_step] / (plan.step_size * plan.l2_sensitivity))
     assert largest > 0.3, "the sensitivity is of the right size"
 
 
@@ -153,9 +153,9 @@ def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
     """Zero gradients: every step of the path is -eta times its noise. Chi-square at 1e-6."""
     n, d = 120, 60
     for tuning in TUNINGS:
-        where = make_setting("linear", n, d, radius=1e6)
+        setting = make_setting("linear", n, d, radius=1e6)
         result = run(
-            PrivateSgd(tuning=tuning), where, sample("linear", np.zeros((n, d)), radius=1e6)
+            PrivateSgd(tuning=tuning), setting, sample("linear", np.zeros((n, d)), radius=1e6)
         )
         assert result.iterates is not None
         moves = np.diff(result.iterates, axis=0) / result.diagnostics["step_size"]
@@ -189,18 +189,18 @@ def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tunin
 def test_the_papers_noise_is_that_of_remark_1() -> None:
     """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
-    where = make_setting("hinge", 10_000, 3, budget)
+    setting = make_setting("hinge", 10_000, 3, budget)
     method = PrivateSgd(calibration="paper")
-    assert method.plan(where).noise_std == pytest.approx(190.900772, rel=1e-8)
-    assert method.plan(where).noise_std > PrivateSgd().plan(where).noise_std
+    assert method.plan(setting).noise_std == pytest.approx(190.900772, rel=1e-8)
+    assert method.plan(setting).noise_std > PrivateSgd().plan(setting).noise_std
     ledger = Ledger(budget)
-    method.plan(where).open(ledger, 3)
+    method.plan(setting).open(ledger, 3)
     assert ledger.spent() == budget
     assert ledger.entries[0].noise == pytest.approx(190.900772, rel=1e-8)
 
 
 @pytest.mark.parametrize(
-    ("n", "budget", "says"),
+    ("n", "budget", "sentence"),
     [
         (10_000, CONCENTRATED, "stated for (epsilon, delta) budgets only"),
         (10_000, ApproxDP(epsilon=0.01, delta=0.1), "delta <= 3 exp(-4)"),
@@ -210,18 +210,18 @@ def test_the_papers_noise_is_that_of_remark_1() -> None:
     ],
 )
 def test_outside_the_regime_the_paper_refuses_and_its_change_helps(
-    n: int, budget: Any, says: str
+    n: int, budget: Any, sentence: str
 ) -> None:
-    where = make_setting("hinge", n, 3, budget)
+    setting = make_setting("hinge", n, 3, budget)
     with pytest.raises(NotApplicable) as refusal:
-        PrivateSgd(calibration="paper").plan(where)
-    assert says in str(refusal.value)
+        PrivateSgd(calibration="paper").plan(setting)
+    assert sentence in str(refusal.value)
     ((name, value),) = refusal.value.changes
     if name == "calibration":
-        PrivateSgd(calibration="tight").plan(where)
+        PrivateSgd(calibration="tight").plan(setting)
     elif name in ("epsilon", "delta"):
         PrivateSgd(calibration="paper").plan(
-            replace(where, budget=replace(budget, **{name: value}))
+            replace(setting, budget=replace(budget, **{name: value}))
         )
     else:
         assert name == "n" and value > n
@@ -238,10 +238,10 @@ def test_a_pure_budget_and_unbounded_records_are_refused() -> None:
 
 
 def test_step_sizes_are_the_papers_and_the_sharp_forms() -> None:
-    where = make_setting("hinge", 1000, 5, ZCDP(rho=0.5))  # sigma = 2
-    plan = PrivateSgd(tuning="theory").plan(where)
+    setting = make_setting("hinge", 1000, 5, ZCDP(rho=0.5))  # sigma = 2
+    plan = PrivateSgd(tuning="theory").plan(setting)
     assert plan.step_size == pytest.approx(1 / (math.sqrt(1000) * (1 + 2 * math.sqrt(5))))
-    assert PrivateSgd().plan(where).step_size == pytest.approx(1 / math.sqrt(501 * (1 + 4 * 5)))
+    assert PrivateSgd().plan(setting).step_size == pytest.approx(1 / math.sqrt(501 * (1 + 4 * 5)))
 
 
 def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
@@ -250,14 +250,14 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
     z = e_1 with probability 3/4, else -e_1; F(w) = -w_1/2.
     """
     n, d, runs = 1000, 5, 120
-    where = make_setting("linear", n, d, ZCDP(rho=0.5))
+    setting = make_setting("linear", n, d, ZCDP(rho=0.5))
     rng = np.random.default_rng(0)
     for method, bound in ((PrivateSgd(tuning="theory"), 0.2557135), (PrivateSgd(), 0.2047344)):
         excess = []
         for _ in range(runs):
             x = np.zeros((n, d))
             x[:, 0] = np.where(rng.random(n) < 0.75, 1.0, -1.0)
-            result = run(method, where, sample("linear", x), rng=rng)
+            result = run(method, setting, sample("linear", x), rng=rng)
             excess.append(0.5 * (1 - result.value[0]))
         error = float(np.std(excess)) / math.sqrt(runs)
         assert np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
@@ -267,11 +267,11 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
 def test_scaling_the_loss_changes_nothing_but_the_noise() -> None:
     """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c, the same path."""
     x, _ = records(60, 3)
-    where = make_setting("linear", 60, 3)
-    larger = replace(where, constants=replace(where.constants, lipschitz=4.0))
-    one = run(PrivateSgd(), where, sample("linear", x))
+    setting = make_setting("linear", 60, 3)
+    larger = replace(setting, constants=replace(setting.constants, lipschitz=4.0))
+    result = run(PrivateSgd(), setting, sample("linear", x))
     four = run(PrivateSgd(), larger, sample("linear", 4 * x))
-    np.testing.assert_allclose(one.value, four.value, rtol=1e-9)
+    np.testing.assert_allclose(result.value, four.value, rtol=1e-9)
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:

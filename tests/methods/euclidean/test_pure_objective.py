@@ -29,24 +29,26 @@ def point(problem: str, **fields: Any) -> Scenario:
     ).validate()
 
 
-def records(problem: str, at: Scenario, seed: int) -> Any:
-    return at.instance.problem.sample(at.n, np.random.default_rng(seed))
+def records(problem: str, scenario: Scenario, seed: int) -> Any:
+    return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
 @each("problem", PureObjectivePerturbation.card.problems)
 def test_three_shares_add_up_to_a_pure_budget(problem: str) -> None:
-    at = point(problem)
+    scenario = point(problem)
     method, ledger = PureObjectivePerturbation(), Ledger(PureDP(epsilon=1.0))
-    plan = method.plan(at.setting)
-    release = method.release(records(problem, at, 0), plan, ledger, np.random.default_rng(1))
+    plan = method.plan(scenario.setting)
+    release = method.release(records(problem, scenario, 0), plan, ledger, np.random.default_rng(1))
     assert ledger.spent() == PureDP(epsilon=1.0)
     assert np.isfinite(release.value).all()
     if problem in SOLVED:
-        needed = math.log1p(plan.losses.smoothness / (2 * at.n * plan.ridge))
-        first, last = ledger.entries
-        assert first.epsilon == pytest.approx(first.sensitivity / first.noise + needed)
-        assert first.sensitivity == 2 * plan.losses.lipschitz
-        assert last.epsilon == pytest.approx(0.01)
+        jacobian_epsilon = math.log1p(plan.losses.smoothness / (2 * scenario.n * plan.ridge))
+        linear_entry, output_entry = ledger.entries
+        assert linear_entry.epsilon == pytest.approx(
+            linear_entry.sensitivity / linear_entry.noise + jacobian_epsilon
+        )
+        assert linear_entry.sensitivity == 2 * plan.losses.lipschitz
+        assert output_entry.epsilon == pytest.approx(0.01)
 
 
 def test_the_ledger_refuses_a_linear_term_that_is_too_dear() -> None:
@@ -67,31 +69,31 @@ def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(pro
     The log-ratio of the densities is compared point by point on worst-case neighbours, and a claim
     five times smaller would be found out.
     """
-    at = point(problem, n=20, d=1)
-    plan = PureObjectivePerturbation().plan(at.setting)
+    scenario = point(problem, n=20, d=1)
+    plan = PureObjectivePerturbation().plan(scenario.setting)
     losses = plan.losses
-    plan = solved_plan(at.setting, losses, 0.5, rounded=plan.rounded)
+    plan = solved_plan(scenario.setting, losses, 0.5, rounded=plan.rounded)
     claim, reached = plan.epsilon + plan.jacobian_epsilon, 0.0
     grid = np.linspace(-3, 3, 2001)
-    base = records(problem, at, 2)
+    base = records(problem, scenario, 2)
 
     @cache
     def log_density(feature: float, target: float) -> np.ndarray:
         sample: Any = losses.of(changed(base, 0, [feature], target))
         sample = sample.rounded(plan.rounded) if plan.rounded else sample
-        slopes = np.array([at.n * sample.mean_gradient(np.array([w]))[0] for w in grid])
-        b = -(slopes + 2 * at.n * plan.ridge * grid)
+        slopes = np.array([scenario.n * sample.mean_gradient(np.array([w]))[0] for w in grid])
+        b = -(slopes + 2 * scenario.n * plan.ridge * grid)
         jacobian = np.abs(np.diff(b) / np.diff(grid))
         middle = (b[1:] + b[:-1]) / 2
         return np.asarray(np.log(jacobian) - np.abs(middle) / plan.linear_std)
 
-    for x, y, other in (
+    for x, y, neighbour in (
         (FAR_COORDINATE, 1.0, -FAR_COORDINATE),
         (FAR_COORDINATE, 1.0, 0.0),
         (losses.feature_bound, 0.3, 0.0),
     ):
-        ratio = np.abs(log_density(x, y) - log_density(other, y))
-        assert ratio.max() <= claim * (1 + 1e-3), (x, other, ratio.max(), claim)
+        ratio = np.abs(log_density(x, y) - log_density(neighbour, y))
+        assert ratio.max() <= claim * (1 + 1e-3), (x, neighbour, ratio.max(), claim)
         reached = max(reached, float(ratio.max()))
     assert reached > 0.2 * claim, (reached, claim)  # a logistic slope spans 1 of 2 on a line
 
@@ -99,17 +101,21 @@ def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(pro
 @each("problem", SOLVED)
 def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: str) -> None:
     """Against the same question solved to a millionth of the accuracy; long b and broken rows."""
-    at = point(problem)
-    plan = PureObjectivePerturbation().plan(at.setting)
-    longest = spherical_laplace_reach(at.d, plan.linear_std)
-    base = records(problem, at, 4)
-    for b in (np.zeros(at.d), np.full(at.d, plan.linear_std), np.array([longest, 0.0, 0.0])):
-        for row in ([FAR_COORDINATE] * at.d, [math.nan] * at.d, [1e300, 0.0, 0.0]):
+    scenario = point(problem)
+    plan = PureObjectivePerturbation().plan(scenario.setting)
+    longest = spherical_laplace_reach(scenario.d, plan.linear_std)
+    base = records(problem, scenario, 4)
+    for b in (
+        np.zeros(scenario.d),
+        np.full(scenario.d, plan.linear_std),
+        np.array([longest, 0.0, 0.0]),
+    ):
+        for row in ([FAR_COORDINATE] * scenario.d, [math.nan] * scenario.d, [1e300, 0.0, 0.0]):
             sample: Any = plan.losses.of(changed(base, 0, row, 1e300))
             sample = sample.rounded(plan.rounded) if plan.rounded else sample
 
             def gradient(w: Any, sample: Any = sample, b: Any = b) -> Any:
-                return sample.mean_gradient(w) + b / at.n + 2 * plan.ridge * w
+                return sample.mean_gradient(w) + b / scenario.n + 2 * plan.ridge * w
 
             minima = [
                 module.minimise_strongly_convex(
@@ -132,29 +138,34 @@ def test_noise_is_never_longer_than_the_reach_that_the_certificates_assume() -> 
 
 
 def test_with_a_huge_budget_it_is_the_risk_minimiser() -> None:
-    at = point("logistic", n=2000, epsilon=1e5, distribution="gaussian")
-    sample, method, erm = records("logistic", at, 3), PureObjectivePerturbation(), Erm()
-    plan = method.plan(at.setting)
+    scenario = point("logistic", n=2000, epsilon=1e5, distribution="gaussian")
+    sample, method, erm = records("logistic", scenario, 3), PureObjectivePerturbation(), Erm()
+    plan = method.plan(scenario.setting)
     loose = replace(plan.losses, feature_bound=1e3, lipschitz=1e3, smoothness=0.25e6)
     wide = replace(
-        solved_plan(at.setting, loose, 0.5, rounded=0.0),
+        solved_plan(scenario.setting, loose, 0.5, rounded=0.0),
         ridge=1e-4,
         accuracy=1e-12,
         output_sensitivity=1e-3,
     )
-    w = method.release(sample, wide, Ledger(at.budget), np.random.default_rng(0)).value
-    target = erm.release(sample, erm.plan(at.setting), Ledger(at.budget), np.random.default_rng(0))
+    w = method.release(sample, wide, Ledger(scenario.budget), np.random.default_rng(0)).value
+    target = erm.release(
+        sample, erm.plan(scenario.setting), Ledger(scenario.budget), np.random.default_rng(0)
+    )
     assert np.linalg.norm(w - target.value) < 0.05
 
 
 def test_the_theorems_error_is_below_its_bound() -> None:
-    at = point("logistic", n=20_000, d=2, epsilon=4.0, distribution="gaussian", p=3.0)
+    scenario = point("logistic", n=20_000, d=2, epsilon=4.0, distribution="gaussian", p=3.0)
     method = PureObjectivePerturbation(tuning="theory")
-    plan = method.plan(at.setting)
+    plan = method.plan(scenario.setting)
     errors = [
-        at.instance.problem.excess_risk(
+        scenario.instance.problem.excess_risk(
             method.release(
-                records("logistic", at, seed), plan, Ledger(at.budget), np.random.default_rng(seed)
+                records("logistic", scenario, seed),
+                plan,
+                Ledger(scenario.budget),
+                np.random.default_rng(seed),
             ).value
         ).value
         for seed in range(5)

@@ -58,10 +58,10 @@ def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: 
 def test_a_huge_epsilon_has_a_plan_and_is_spent(tuning: Any) -> None:
     """exp(epsilon) leaves the range of doubles above 709; the ridge must not become 0 either."""
     for epsilon, n in itertools.product((700.0, 3e3, 1e6), (1, 50)):
-        where = make_setting("logistic", n, 2, ApproxDP(epsilon=epsilon, delta=1e-9))
+        setting = make_setting("logistic", n, 2, ApproxDP(epsilon=epsilon, delta=1e-9))
         x = np.full((n, 2), 0.5)
-        result = run(ObjectivePerturbation(tuning=tuning), where, sample("logistic", x))
-        assert result.ledger.spent() == where.budget
+        result = run(ObjectivePerturbation(tuning=tuning), setting, sample("logistic", x))
+        assert result.ledger.spent() == setting.budget
         assert result.diagnostics["ridge"] > 0
     assert least_ridge(10, 0.25, 1e5) == 0.0
     assert least_ridge(10, 0.25, 1e-9) == pytest.approx(0.0125e9, rel=1e-6)
@@ -70,16 +70,16 @@ def test_a_huge_epsilon_has_a_plan_and_is_spent(tuning: Any) -> None:
 @pytest.mark.parametrize(("n", "d"), [(100_000, 2), (200_000, 1), (3000, 40), (2000, 1000)])
 def test_no_data_set_rounds_a_gradient_by_more_than_the_output_noise_hides(n: int, d: int) -> None:
     """Equal records: all roundings go the same way. Against exactly rounded sums."""
-    where = make_setting("logistic", n, d, APPROXIMATE)
-    plan = ObjectivePerturbation().plan(where)
+    setting = make_setting("logistic", n, d, APPROXIMATE)
+    plan = ObjectivePerturbation().plan(setting)
     size = plan.losses.lipschitz + plan.losses.smoothness
     worst = 0.0
     for value, point in itertools.product((0.1, 0.3, 1 / 3, 0.7, 0.9), (0.0, 0.77)):
         x, w = np.zeros((n, d)), np.zeros(d)
         x[:, 0], w[0] = value, point
         losses = plan.losses.of(sample("logistic", x, np.ones(n)))
-        one: Array = losses.gradient(w, 0)
-        exact = math.fsum(itertools.repeat(float(one[0]), n)) / n
+        gradient: Array = losses.gradient(w, 0)
+        exact = math.fsum(itertools.repeat(float(gradient[0]), n)) / n
         worst = max(worst, abs(float(losses.mean_gradient(w)[0]) - exact))
     allowed = mean_gradient_rounding(n, d)
     assert worst <= allowed * size
@@ -104,10 +104,10 @@ def test_a_mean_gradient_is_the_same_however_it_is_summed() -> None:
 @pytest.mark.parametrize("method", [PrivateSgd(), PhasedSgd()])
 def test_a_constant_outside_the_range_of_products_is_refused(method: Any, level: float) -> None:
     """1e-170 squared is 0: nothing would be clipped; 1e200 squared overflows."""
-    where = make_setting("linear", 4, 2)
-    where = replace(where, constants=replace(where.constants, lipschitz=level))
+    setting = make_setting("linear", 4, 2)
+    setting = replace(setting, constants=replace(setting.constants, lipschitz=level))
     with pytest.raises(InvalidInput, match="lipschitz must be between"):
-        method.plan(where)
+        method.plan(setting)
 
 
 def test_the_gap_includes_the_rounding_of_long_products() -> None:
@@ -125,8 +125,8 @@ def test_no_later_phase_pulls_less_than_its_points_round() -> None:
     """At a small rho and many records the last phases would be below a unit in the last place."""
     shortened = 0
     for n, d, budget in itertools.product((10, 10**4, 10**6), (1, 50), (*BUDGETS, ZCDP(rho=1e-12))):
-        where = make_setting("logistic", n, d, budget)
-        plan = PhasedSgd(tuning="theory").plan(where)
+        setting = make_setting("logistic", n, d, budget)
+        plan = PhasedSgd(tuning="theory").plan(setting)
         for phase in plan.phases[1:]:
             pull = 2 * plan.losses.lipschitz * phase.step_size
             assert pull >= RESOLVED * (phase.stop - phase.start + 1) * 2.0**-53

@@ -115,9 +115,9 @@ def test_settling_loses_nothing_that_a_step_has_reached(seed: int, name: str) ->
     step = math.exp(rng.uniform(-2, 6))
     v = w - step * (hessian @ w + c)
     u = constraint.project(v)
-    before = residual_bound(u, hessian @ u + c, v, step, MODULUS)
+    step_bound = residual_bound(u, hessian @ u + c, v, step, MODULUS)
     solved = settled(lambda x: hessian @ x + c, constraint, u, SMOOTHNESS, MODULUS)
-    assert solved.accuracy <= before * (1 + 1e-9) + 1e-24
+    assert solved.accuracy <= step_bound * (1 + 1e-9) + 1e-24
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_smooth_risks_are_minimised_to_a_small_certificate(name: str, loss: str)
     assert constraint.contains(solved.value, 1e-12)
     rng = np.random.default_rng(12)
     for scale in (1.0, 1e-2, 1e-4):
-        other = constraint.project(solved.value + scale * rng.standard_normal(D))
-        assert sample.risk(solved.value) <= sample.risk(other) + solved.accuracy + 1e-13
+        nearby = constraint.project(solved.value + scale * rng.standard_normal(D))
+        assert sample.risk(solved.value) <= sample.risk(nearby) + solved.accuracy + 1e-13
 
 
 @pytest.mark.parametrize("loss", KINKED)

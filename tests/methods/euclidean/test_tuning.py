@@ -38,7 +38,7 @@ from tests.methods.euclidean.framework.helpers import (
 
 PROBLEMS = [quadratic(), quadratic(5, radius=3.0), logistic(), linear()]
 FAMILIES = (ClippedDescent, CoordinatewiseDescent, SmoothedDescent)
-FAR = Ball(d=1, radius=1e9)
+WIDE_SET = Ball(d=1, radius=1e9)
 
 
 def response(rule: Descent, curvature: float, start: float, impulse: int | None) -> float:
@@ -50,7 +50,7 @@ def response(rule: Descent, curvature: float, start: float, impulse: int | None)
     def oracle(w: np.ndarray, t: int) -> np.ndarray:
         return curvature * (w - start) + (1.0 if t == impulse else 0.0)
 
-    return float(descend(FAR, rule, oracle).value[0] - start)
+    return float(descend(WIDE_SET, rule, oracle).value[0] - start)
 
 
 @each("steps", [1, 2, 7, 24])
@@ -102,22 +102,22 @@ def test_the_model_predicts_a_simulated_run() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_less_noise_never_costs_more_than_what_is_spared(problem: Any) -> None:
-    where = problem.setting(1000, CONCENTRATED)
-    descents = [practical_descent(where, v) for v in np.geomspace(1e-12, 1e6, 9)]
+    setting = problem.setting(1000, CONCENTRATED)
+    descents = [practical_descent(setting, v) for v in np.geomspace(1e-12, 1e6, 9)]
     risks = [one.modelled_risk for one in descents]
-    smallest, _ = curvatures(where)
-    spared = SPARED * where.constants.variance_trace / (2 * smallest * where.n)
-    for less, more in itertools.pairwise(risks):
-        assert less <= more * (1 + SPARED) + spared
+    smallest, _ = curvatures(setting)
+    spared = SPARED * setting.constants.variance_trace / (2 * smallest * setting.n)
+    for smaller_risk, larger_risk in itertools.pairwise(risks):
+        assert smaller_risk <= larger_risk * (1 + SPARED) + spared
     assert risks[0] < 1e-3 * risks[-1] or problem.card.slug == "linear"
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_the_steps_are_stable_and_the_average_exists(problem: Any) -> None:
-    where = problem.setting(1000, CONCENTRATED)
-    _, largest = curvatures(where)
+    setting = problem.setting(1000, CONCENTRATED)
+    _, largest = curvatures(setting)
     for energy in np.geomspace(1e-12, 1e6, 4):
-        descent = practical_descent(where, energy)
+        descent = practical_descent(setting, energy)
         assert 0 < descent.step_size <= (1 + 1e-12) / largest
         assert 1 <= descent.averaged <= descent.steps
         assert not descent.queried
@@ -131,22 +131,25 @@ def test_a_larger_budget_means_less_noise(family: Any, problem: Any) -> None:
         plan = family().plan(problem.setting(1000, ZCDP(rho=rho)))
         total.append(plan.diagnostics["noise_std"] / math.sqrt(plan.descent.steps))
     assert total == sorted(total, reverse=True)
-    one, other = (
+    small, large = (
         family().plan(problem.setting(1000, ApproxDP(epsilon=e, delta=1e-6))) for e in (0.1, 2.0)
     )
-    assert one.rho < other.rho
+    assert small.rho < large.rho
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_without_privacy_it_is_the_descent_without_noise(problem: Any) -> None:
     """At rho = 10^12 a run ends where the same steps on exact clipped gradients end."""
     n = 500
-    where, sample = problem.setting(n, ZCDP(rho=1e12)), problem.sample(n, np.random.default_rng(0))
+    setting, sample = (
+        problem.setting(n, ZCDP(rho=1e12)),
+        problem.sample(n, np.random.default_rng(0)),
+    )
     radius = 1e4  # above every gradient of this sample
-    for gradients in sample.gradients(np.zeros(where.d)).blocks():
+    for gradients in sample.gradients(np.zeros(setting.d)).blocks():
         assert np.linalg.norm(gradients, axis=1).max() < radius / 2
-    plan = ClippedDescent(radius=radius).plan(where)
-    result, _ = run(ClippedDescent(radius=radius), where, sample)
+    plan = ClippedDescent(radius=radius).plan(setting)
+    result, _ = run(ClippedDescent(radius=radius), setting, sample)
     exact = descend(sample.constraint, plan.descent, lambda w, _: sample.mean_gradient(w))
     noise = plan.diagnostics["noise_std"]
     assert noise < 1e-3
@@ -158,8 +161,11 @@ def test_without_privacy_and_clipping_the_minimum_of_the_empirical_risk_is_found
     problem: Any,
 ) -> None:
     n = 2000
-    where, sample = problem.setting(n, ZCDP(rho=1e12)), problem.sample(n, np.random.default_rng(1))
-    result, _ = run(ClippedDescent(radius=1e4), where, sample)
+    setting, sample = (
+        problem.setting(n, ZCDP(rho=1e12)),
+        problem.sample(n, np.random.default_rng(1)),
+    )
+    result, _ = run(ClippedDescent(radius=1e4), setting, sample)
     best = sample.constraint.project(sample.points.x.mean(axis=0))
     np.testing.assert_allclose(result.value, best, atol=1e-3)
 
@@ -177,8 +183,8 @@ def test_clip_levels_grow_slowly_with_records_and_budget(level: Any, problem: An
 
 
 def test_a_clip_radius_is_never_above_the_lipschitz_constant() -> None:
-    where = logistic().setting(10**9, CONCENTRATED)
-    bounded = replace(where, constants=replace(where.constants, lipschitz=0.25))
+    setting = logistic().setting(10**9, CONCENTRATED)
+    bounded = replace(setting, constants=replace(setting.constants, lipschitz=0.25))
     assert practical_radius(bounded, 0.5) == 0.25
 
 
@@ -211,11 +217,11 @@ def test_curvatures_are_certified_or_assumed_and_ordered(problem: Any) -> None:
 
 
 def test_without_smoothness_and_without_a_bound_there_is_no_step_size() -> None:
-    where = quadratic().setting(100, CONCENTRATED)
+    setting = quadratic().setting(100, CONCENTRATED)
     for bound, match in ((math.inf, "certifies neither"), (0.0, "nothing to minimise")):
-        changed = replace(where.constants, smoothness=math.inf, mean_gradient_bound=bound)
+        changed = replace(setting.constants, smoothness=math.inf, mean_gradient_bound=bound)
         with pytest.raises(NotApplicable, match=match):
-            curvatures(replace(where, constants=changed))
+            curvatures(replace(setting, constants=changed))
 
 
 def least_squares(distribution: str, n: int, d: int, rho: float) -> Scenario:
@@ -233,9 +239,9 @@ def least_squares(distribution: str, n: int, d: int, rho: float) -> Scenario:
 
 def test_gradients_that_spread_with_the_distance_take_more_than_one_step() -> None:
     """One Newton step would be enough if all records had the curvature of their mean."""
-    where = least_squares("student-t", 20_000, 10, 0.5).setting
-    blind = replace(where, constants=replace(where.constants, minimum_variance=math.inf))
-    new, old = (ClippedDescent().plan(at) for at in (where, blind))
+    setting = least_squares("student-t", 20_000, 10, 0.5).setting
+    blind = replace(setting, constants=replace(setting.constants, minimum_variance=math.inf))
+    new, old = (ClippedDescent().plan(at) for at in (setting, blind))
     assert old.descent.steps == 1 < new.descent.steps
     assert new.diagnostics["clip_radius"] < old.diagnostics["clip_radius"]
 
@@ -245,10 +251,10 @@ def test_a_spread_that_is_too_large_for_a_model_or_not_certified_changes_nothing
     distribution: str, n: int
 ) -> None:
     """Too few records, and a law whose curvature is not certified in every direction."""
-    where = least_squares(distribution, n, 30, 0.1).setting
-    blind = replace(where, constants=replace(where.constants, minimum_variance=math.inf))
-    assert where.constants.variance_growth > 0
-    assert ClippedDescent().plan(where).diagnostics == ClippedDescent().plan(blind).diagnostics
+    setting = least_squares(distribution, n, 30, 0.1).setting
+    blind = replace(setting, constants=replace(setting.constants, minimum_variance=math.inf))
+    assert setting.constants.variance_growth > 0
+    assert ClippedDescent().plan(setting).diagnostics == ClippedDescent().plan(blind).diagnostics
 
 
 # On least squares one step with a radius for the worst point erred 4 to 9 times the best radius.
@@ -267,17 +273,17 @@ def test_on_least_squares_the_radius_is_nearly_as_good_as_the_best_in_hindsight(
 
     On other seeds the ratio is 1.15, 1.31 and 1.35; it was 2.9, 8.5 and 9.0.
     """
-    at = least_squares(distribution, n, d, rho)
-    plan = ClippedDescent().plan(at.setting)
+    scenario = least_squares(distribution, n, d, rho)
+    plan = ClippedDescent().plan(scenario.setting)
     radius = plan.diagnostics["clip_radius"]
     methods = [ClippedDescent(radius=radius * 2 ** (k / 2)) for k in range(-7, 4)]
     methods.append(ClippedDescent())
-    problem = at.instance.problem
+    problem = scenario.instance.problem
     errors = np.empty((20, len(methods)))
     for trial in range(len(errors)):
         sample = problem.sample(n, np.random.default_rng([trial, 5]))
         for k, method in enumerate(methods):
-            released, _ = run(method, at.setting, sample, seed=trial)
+            released, _ = run(method, scenario.setting, sample, seed=trial)
             errors[trial, k] = problem.excess_risk(released.value).value
     medians = np.median(errors, axis=0)
     assert medians[-1] <= 1.5 * medians[:-1].min()

@@ -44,7 +44,7 @@ def geometric(
     return replace(flat, constraint=body, exponent=geometry.exponent)
 
 
-def on(geometry: Geometry, losses: Sample, radius: float = 1.0) -> Any:
+def place_on(geometry: Geometry, losses: Sample, radius: float = 1.0) -> Any:
     """The sample on another constraint set."""
     assert hasattr(losses, "constraint")
     return replace(losses, constraint=geometry.constraint(losses.d, radius))  # type: ignore[type-var]

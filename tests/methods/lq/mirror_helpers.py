@@ -75,7 +75,7 @@ def make_setting(
     model = None
     if kind in MODELS:
         model = LinearModel(slope=1.0, curvature=1.0, feature_norm=1.0)
-    given: dict[str, Any] = {
+    certified: dict[str, Any] = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
         "variance_trace": float(d),
@@ -90,18 +90,18 @@ def make_setting(
         d=d,
         moment_order=2.0,
         budget=budget,
-        constants=Constants(**given | constants),
+        constants=Constants(**certified | constants),
         constraint=body,
         exponent=shape.exponent,
     )
 
 
-def sample(where: Setting, kind: str, x: Array, y: Array | None = None) -> Any:
+def sample(setting: Setting, kind: str, x: Array, y: Array | None = None) -> Any:
     if kind in POINTS:
-        return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=where.body)
+        return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=setting.body)
     targets = np.ones(len(x)) if y is None else y
     return LinearSample(
-        features=DenseRows(x), targets=targets, link=MODELS[kind], constraint=where.body
+        features=DenseRows(x), targets=targets, link=MODELS[kind], constraint=setting.body
     )
 
 
@@ -110,37 +110,37 @@ class Pulls:
     """What every mirror step was given, and the point it was given it at."""
 
     gradients: list[Array] = field(default_factory=list)
-    at: list[Array] = field(default_factory=list)
+    points: list[Array] = field(default_factory=list)
 
 
 @contextmanager
 def visiting(points: Array) -> Iterator[Pulls]:
     """Make every run query these points, whatever it is told there, and record what it is told."""
-    seen = Pulls()
+    pulls = Pulls()
 
     def step(mirror: Any, constraint: Any, w: Array, gradient: Array, weight: float) -> Array:
-        seen.gradients.append(np.array(gradient))
-        seen.at.append(w)
-        return np.asarray(points[len(seen.at) % len(points)])
+        pulls.gradients.append(np.array(gradient))
+        pulls.points.append(w)
+        return np.asarray(points[len(pulls.points) % len(points)])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kinds_of_steps, "mirror_step", step)
-        yield seen
+        yield pulls
 
 
-def run(method: Any, where: Setting, losses: Any, seed: int = 0) -> Release:
+def run(method: Any, setting: Setting, losses: Any, seed: int = 0) -> Release:
     """Release once; the value and the path are finite and in the set."""
-    ledger = Ledger(where.budget)
+    ledger = Ledger(setting.budget)
     result: Release = method.release(
-        losses, method.plan(where), ledger, np.random.default_rng(seed)
+        losses, method.plan(setting), ledger, np.random.default_rng(seed)
     )
     assert result.ledger is ledger
-    assert result.value.shape == (where.d,)
+    assert result.value.shape == (setting.d,)
     assert result.iterates is not None and result.iterate_steps is not None
     assert len(result.iterates) == len(result.iterate_steps)
     assert result.iterate_steps[-1] == result.diagnostics["steps"]
     for point in (result.value, *result.iterates):
-        assert where.body.contains(point, 1e-9)
+        assert setting.body.contains(point, 1e-9)
     return result
 
 
@@ -188,87 +188,87 @@ def in_steps(count: int) -> Any:
 
 def forced(order: str) -> Any:
     """Allow one accounting only."""
-    return planned(lambda honest: lambda where, orders, *others: honest(where, (order,), *others))
+    return planned(lambda honest: lambda setting, orders, *rest: honest(setting, (order,), *rest))
 
 
-def exponent_of(method: Any, where: Setting) -> float:
+def exponent_of(method: Any, setting: Setting) -> float:
     """The exponent of the norm in which the method measures gradients."""
-    return 2.0 if isinstance(method, REDUCED) else dual_exponent(where.exponent)
+    return 2.0 if isinstance(method, REDUCED) else dual_exponent(setting.exponent)
 
 
-def check_neighbours(method: Any, where: Setting, kind: str, points: Array) -> float:
+def check_neighbours(method: Any, setting: Setting, kind: str, points: Array) -> float:
     """Neighbours at the same points, with the same noise: one pull moves, by the sensitivity.
 
     Returns the largest move of a batch's sum, relative to what the ledger's noise is for.
     """
-    exponent, plan = exponent_of(method, where), method.plan(where)
+    exponent, plan = exponent_of(method, setting), method.plan(setting)
     pulls: list[Array] = []
-    for x, y in neighbours(where.n, where.d, 7):
-        with visiting(points) as seen:
-            ledger = Ledger(where.budget)
+    for x, y in neighbours(setting.n, setting.d, 7):
+        with visiting(points) as visited:
+            ledger = Ledger(setting.budget)
             method.release(
-                sample(where, kind, x, y), method.plan(where), ledger, np.random.default_rng(3)
+                sample(setting, kind, x, y), method.plan(setting), ledger, np.random.default_rng(3)
             )
         (entry,) = ledger.entries
-        assert len(seen.gradients) == plan.descent.steps
-        pulls.append(plan.access.size * np.array(seen.gradients))
+        assert len(visited.gradients) == plan.descent.steps
+        pulls.append(plan.access.size * np.array(visited.gradients))
     assert np.isfinite(pulls).all()
     # Gaussian noise is calibrated in l2, other noise in the dual norm.
     measured = exponent if GG in entry.mechanism else 2.0
     largest = 0.0
-    for one, other in itertools.combinations(pulls, 2):
-        moves = row_norms(one - other, exponent)
+    for old_pulls, new_pulls in itertools.combinations(pulls, 2):
+        moves = row_norms(old_pulls - new_pulls, exponent)
         assert np.count_nonzero(moves) <= 1, "one batch holds the record"
         assert moves.max() <= 2 * plan.statistic.threshold * (1 + 1e-9)
-        relative = row_norms(one - other, measured).max() / entry.sensitivity
+        relative = row_norms(old_pulls - new_pulls, measured).max() / entry.sensitivity
         assert relative <= 1 + 1e-9
         largest = max(largest, float(relative))
     return largest
 
 
-def check_noise(method: Any, where: Setting) -> None:
+def check_noise(method: Any, setting: Setting) -> None:
     """Zero gradients: every pull is noise of the ledger's scale. Chi-square at 1e-6.
 
     A sum of generalized Gaussian vectors is none: for those a shuffled batch is one record.
     """
-    plan, zeros = method.plan(where), np.zeros((where.n, where.d))
-    with visiting(np.zeros((1, where.d))) as seen:
-        ledger = Ledger(where.budget)
+    plan, zeros = method.plan(setting), np.zeros((setting.n, setting.d))
+    with visiting(np.zeros((1, setting.d))) as visited:
+        ledger = Ledger(setting.budget)
         method.release(
-            sample(where, "linear", zeros), method.plan(where), ledger, np.random.default_rng(5)
+            sample(setting, "linear", zeros), method.plan(setting), ledger, np.random.default_rng(5)
         )
     (entry,) = ledger.entries
-    shuffled, other = entry.mechanism.startswith("shuffled"), GG in entry.mechanism
-    assert entry.disjoint_blocks == (where.n if shuffled else plan.descent.steps)
-    assert not (shuffled and other) or plan.access.size == 1
+    shuffled, is_generalised = entry.mechanism.startswith("shuffled"), GG in entry.mechanism
+    assert entry.disjoint_blocks == (setting.n if shuffled else plan.descent.steps)
+    assert not (shuffled and is_generalised) or plan.access.size == 1
     scale = entry.noise * math.sqrt(plan.access.size if shuffled else 1)
-    noise = plan.access.size * np.array(seen.gradients) / scale
-    exponent = plan.descent.space.smooth_exponent if other else 2.0
+    noise = plan.access.size * np.array(visited.gradients) / scale
+    exponent = plan.descent.space.smooth_exponent if is_generalised else 2.0
     total = float(np.square(row_norms(noise, exponent)).sum())
     law = stats.chi2(noise.size)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
     assert len(np.unique(noise)) == noise.size
 
 
-def check_ledger(method: Any, where: Setting) -> None:
+def check_ledger(method: Any, setting: Setting) -> None:
     """One entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and 2.6."""
-    ledger = Ledger(where.budget)
+    ledger = Ledger(setting.budget)
     rng = np.random.default_rng(0)
-    x, y = records(where.n, where.d)
-    result = method.release(sample(where, "logistic", x, y), method.plan(where), ledger, rng)
+    x, y = records(setting.n, setting.d)
+    result = method.release(sample(setting, "logistic", x, y), method.plan(setting), ledger, rng)
     (entry,) = ledger.entries
-    plan = method.plan(where)
+    plan = method.plan(setting)
     assert entry.noise == result.diagnostics["noise_std"]
     assert not ledger.flaws
-    budget, noise = where.budget, GG if GG in entry.mechanism else GAUSSIAN
+    budget, noise = setting.budget, GG if GG in entry.mechanism else GAUSSIAN
     if entry.mechanism.startswith("shuffled"):
         assert ledger.spent() == budget
         assert isinstance(budget, ApproxDP)
         curve: Any = "zcdp" if noise == GG else "gaussian"
         if method.calibration == "tight":
-            rho = shuffle_steps(where.n, budget.epsilon, budget.delta, curve).rho_step
+            rho = shuffle_steps(setting.n, budget.epsilon, budget.delta, curve).rho_step
         else:
-            amplified = amplify(where.n, budget.epsilon, budget.delta, "closed")
+            amplified = amplify(setting.n, budget.epsilon, budget.delta, "closed")
             assert amplified is not None
             rho = amplified.epsilon_group**2 / (-4 * math.log(amplified.delta_group))
     elif isinstance(budget, ZCDP):
@@ -281,7 +281,7 @@ def check_ledger(method: Any, where: Setting) -> None:
     else:
         assert ledger.spent() == budget
         rho = (gaussian_rho if noise == GAUSSIAN else zcdp_rho)(budget.epsilon, budget.delta)  # type: ignore[union-attr]
-    dual = exponent_of(method, where)
-    factor = math.sqrt(plan.descent.space.kappa) if noise == GG else where.d ** (0.5 - 1 / dual)
+    dual = exponent_of(method, setting)
+    factor = math.sqrt(plan.descent.space.kappa) if noise == GG else setting.d ** (0.5 - 1 / dual)
     expected = factor * 2 * plan.statistic.threshold / math.sqrt(2 * rho)
     assert entry.noise == pytest.approx(expected, rel=1e-9)

@@ -72,8 +72,8 @@ def test_one_random_step_errs_less_than_a_secret_order() -> None:
 
 def test_the_potential_is_that_of_the_geometry_in_theory() -> None:
     logistic = replace(POINT, problem="logistic", distribution="hypercube")
-    own = NoisyMirrorDescentAllocated(steps=20).plan(POINT.setting)
-    assert own.potential is not None and own.allocated_steps == 20
+    plan = NoisyMirrorDescentAllocated(steps=20).plan(POINT.setting)
+    assert plan.potential is not None and plan.allocated_steps == 20
     best = NoisyMirrorDescentAllocated().plan(logistic.setting)
     assert best.potential is not None and best.batch == 1
 
@@ -90,7 +90,7 @@ def test_other_budgets_are_refused(slug: str, budget: Any) -> None:
 
 def pulls(plan: Any, size: float, runs: int, rng: np.random.Generator) -> np.ndarray:
     """Return the sums that two steps release of two records, one of them a zero row."""
-    longest, seen = plan.statistic.threshold * np.ones(2) * 0.999, np.empty((runs, 2))
+    longest, projections = plan.statistic.threshold * np.ones(2) * 0.999, np.empty((runs, 2))
     rows = DenseRows(np.stack([size * longest, np.zeros(2)]))
     for i in range(runs):
         measuring: Any = plan.statistic.measuring(1, 2, 0.0, 2)
@@ -99,8 +99,8 @@ def pulls(plan: Any, size: float, runs: int, rng: np.random.Generator) -> np.nda
         for t in range(2):
             chosen = Selected(rows=rows, places=order[ends[t] - sizes[t] : ends[t]])
             pull = measuring.take(chosen, ledger, rng, t)
-            seen[i, t] = pull.sum() / np.sqrt(2)  # along the record
-    return seen
+            projections[i, t] = pull.sum() / np.sqrt(2)  # along the record
+    return projections
 
 
 @pytest.mark.parametrize("fault", ["none", "half the noise", "a public step", "no truncation"])

@@ -34,13 +34,13 @@ from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.audit_helpers import excess, flagged
 from tests.methods.euclidean.losses import Array, sample
 from tests.methods.lq import mirror_helpers
-from tests.methods.lq.helpers import L1, geometric, lq, on
+from tests.methods.lq.helpers import L1, geometric, lq, place_on
 from tests.methods.lq.mirror_helpers import BATCHED, GG, REDUCED, SHUFFLED
 
 CLAIM, SMALL_CLAIM = ApproxDP(epsilon=1.0, delta=0.05), ApproxDP(epsilon=0.3, delta=0.02)
 RUNS, FAULTY_RUNS, SHUFFLED_RUNS = 1000, 1300, 6000
-FAR = 1e6  # a record that is shrunk, or a target at which the slope is 1
-INSIDE = 1 - 1e-9  # a record just below the level beyond which it becomes 0
+OUTLIER = 1e6  # a record that is shrunk, or a target at which the slope is 1
+INNER_SHARE = 1 - 1e-9  # a record just below the level beyond which it becomes 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Audit:
     """A method at a setting, two neighbouring samples, and a statistic of the release."""
 
     method: Any
-    where: Setting
+    setting: Setting
     pair: tuple[Any, Any]
     statistic: Callable[[Release], float]
 
@@ -63,9 +63,9 @@ def steered(plan: Any, **changes: Any) -> Any:
     return replace(plan, descent=descent, rho_step=plan.rho / descent.steps)
 
 
-def replanned(method: Any, where: Setting, **changes: Any) -> tuple[Any, Any]:
+def replanned(method: Any, setting: Setting, **changes: Any) -> tuple[Any, Any]:
     """The method with other steps, and its plan: no noise depends on them. It plans only once."""
-    plan_changed = steered(method.plan(where), **changes)
+    plan_changed = steered(method.plan(setting), **changes)
 
     class Replanned(type(method)):  # type: ignore[misc]
         def plan(self, setting: Setting) -> Any:
@@ -82,8 +82,11 @@ def lean(noisy: Array, pull: Array, noise: str, exponent: float) -> Array:
     """
     if noise != GG:
         return np.asarray(2 * noisy @ pull)
-    one, other = row_norms(noisy - pull, exponent), row_norms(noisy + pull, exponent)
-    return (other**2 - one**2) / 2
+    distance, mirrored_distance = (
+        row_norms(noisy - pull, exponent),
+        row_norms(noisy + pull, exponent),
+    )
+    return (mirrored_distance**2 - distance**2) / 2
 
 
 def unit(d: int, dual: float) -> Array:
@@ -98,9 +101,9 @@ def truncated(
     n: int,
     steps: int,
     *,
-    scale: float = INSIDE,
+    scale: float = INNER_SHARE,
     claim: ApproxDP = CLAIM,
-    first: int | None = 1,
+    first_step: int | None = 1,
     batch_size: int | None = None,
     mixed: bool = False,
 ) -> Audit:
@@ -109,15 +112,15 @@ def truncated(
     The statistic is of the first batch, or of all; `mixed` where any may hold record 0. Steps are
     so small that the set is not felt.
     """
-    where = mirror_helpers.make_setting(q, n, d, claim, kind="linear")
+    setting = mirror_helpers.make_setting(q, n, d, claim, kind="linear")
     changes = {"steps": steps, "batch_size": batch_size or n // steps, "step_weight": 1e6}
-    method, plan = replanned(method, where, **changes)
-    pull = plan.statistic.threshold * unit(d, mirror_helpers.exponent_of(method, where))
+    method, plan = replanned(method, setting, **changes)
+    pull = plan.statistic.threshold * unit(d, mirror_helpers.exponent_of(method, setting))
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
-        points = release.iterates if first is None else release.iterates[: first + 1]
+        points = release.iterates if first_step is None else release.iterates[: first_step + 1]
         duals = np.array([mirror.gradient(w) for w in points])
         noisy = -np.diff(duals, axis=0) * plan.descent.weight * plan.access.size
         leaning = lean(noisy, pull, plan.statistic.draw.noise, plan.descent.space.smooth_exponent)
@@ -128,49 +131,51 @@ def truncated(
     def records(sign: float) -> Any:
         x = np.zeros((n, d))
         x[0] = -sign * scale * pull  # the gradient is its opposite
-        return mirror_helpers.sample(where, "linear", x)
+        return mirror_helpers.sample(setting, "linear", x)
 
-    return Audit(method=method, where=where, pair=(records(1), records(-1)), statistic=statistic)
+    return Audit(
+        method=method, setting=setting, pair=(records(1), records(-1)), statistic=statistic
+    )
 
 
-def steep(where: Setting, geometry: Any, sign: float) -> Any:
+def steep(setting: Setting, geometry: Any, sign: float) -> Any:
     """Huber losses: the slope of record 0, which is far, is the sign everywhere; the others' 0."""
-    x, y = np.zeros((where.n, where.d)), np.zeros(where.n)
-    x[0], y[0] = FAR, -sign * FAR**20
-    return on(geometry, sample("huber", x, y))
+    x, y = np.zeros((setting.n, setting.d)), np.zeros(setting.n)
+    x[0], y[0] = OUTLIER, -sign * OUTLIER**20
+    return place_on(geometry, sample("huber", x, y))
 
 
 def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     """Full gradients of three records."""
     geometry = lq(q)
-    where = geometric("huber", geometry, 3, d, CLAIM)
-    method, plan = replanned(RegularizedMirrorDescent(noise=noise), where, steps=steps)
-    pull = plan.statistic.moved / 2 * unit(d, dual_exponent(q))
+    setting = geometric("huber", geometry, 3, d, CLAIM)
+    method, plan = replanned(RegularizedMirrorDescent(noise=noise), setting, steps=steps)
+    pull = plan.statistic.dual_sensitivity / 2 * unit(d, dual_exponent(q))
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
-        own = plan.descent
-        noisy = own.proximal * u[:-1] - (own.proximal + own.regulariser) * u[1:]
+        steps = plan.descent
+        noisy = steps.proximal * u[:-1] - (steps.proximal + steps.regulariser) * u[1:]
         return float(lean(noisy, pull, noise, plan.descent.space.smooth_exponent).sum())
 
-    pair = (steep(where, geometry, 1), steep(where, geometry, -1))
-    return Audit(method=method, where=where, pair=pair, statistic=statistic)
+    pair = (steep(setting, geometry, 1), steep(setting, geometry, -1))
+    return Audit(method=method, setting=setting, pair=pair, statistic=statistic)
 
 
 def phased() -> Audit:
     """The first of the phases has eight records, of which record 0 comes first."""
     geometry, d = lq(4.0), 2
-    where = geometric("huber", geometry, 16, d, CLAIM)
+    setting = geometric("huber", geometry, 16, d, CLAIM)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         return float(release.iterates[1].sum())
 
-    pair = (steep(where, geometry, 1), steep(where, geometry, -1))
-    method, _ = replanned(UnconstrainedPhasedSgd(tuning="theory"), where)
-    return Audit(method=method, where=where, pair=pair, statistic=statistic)
+    pair = (steep(setting, geometry, 1), steep(setting, geometry, -1))
+    method, _ = replanned(UnconstrainedPhasedSgd(tuning="theory"), setting)
+    return Audit(method=method, setting=setting, pair=pair, statistic=statistic)
 
 
 def noisy(n: int, batch: int = 1) -> Audit:
@@ -179,10 +184,10 @@ def noisy(n: int, batch: int = 1) -> Audit:
     At q = 1 with the potential of its own norm. Steps are so small that the set is not felt.
     """
     d = 2
-    where = geometric("linear", L1, n, d, CLAIM)
+    setting = geometric("linear", L1, n, d, CLAIM)
     idle = {} if batch == 1 else {"idle": False}
     changes = {"step_size": 1e-6, "batch": batch} | idle
-    method, plan = replanned(NoisyMirrorDescent(tuning="theory"), where, **changes)
+    method, plan = replanned(NoisyMirrorDescent(tuning="theory"), setting, **changes)
     mirror, direction = plan.potential.mirror, np.ones(d) / math.sqrt(d)
     assert mirror.exponent < 2
     shift = plan.l2_sensitivity / 2 / batch
@@ -191,21 +196,23 @@ def noisy(n: int, batch: int = 1) -> Audit:
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
-        along = -np.diff(u, axis=0) @ direction / plan.step_size
-        return float(np.sinh(np.clip(along * shift / variance, -500, 500)).sum())
+        projections = -np.diff(u, axis=0) @ direction / plan.step_size
+        return float(np.sinh(np.clip(projections * shift / variance, -500, 500)).sum())
 
     def records(sign: float) -> Any:
         x = np.zeros((n, d))
-        x[0] = -sign * FAR
-        return on(L1, sample("linear", x))
+        x[0] = -sign * OUTLIER
+        return place_on(L1, sample("linear", x))
 
-    return Audit(method=method, where=where, pair=(records(1), records(-1)), statistic=statistic)
+    return Audit(
+        method=method, setting=setting, pair=(records(1), records(-1)), statistic=statistic
+    )
 
 
 AUDITS: dict[str, Callable[[], Audit]] = {
     "batched": lambda: truncated(BATCHED(), 1.0, 4, 4, 2),
     "batched, generalized": lambda: truncated(BATCHED(noise=GG), 1.2, 2, 4, 2),
-    "batched, both batches": lambda: truncated(BATCHED(), 1.5, 1, 4, 2, first=None),
+    "batched, both batches": lambda: truncated(BATCHED(), 1.5, 1, 4, 2, first_step=None),
     "shuffled, few records": lambda: truncated(SHUFFLED(), 1.5, 2, 4, 2),
     "reduction": lambda: truncated(REDUCED(), 4.0, 2, 4, 2),
     "regularised": lambda: regularized(1.0, 4, "gaussian"),
@@ -220,22 +227,22 @@ AUDITS: dict[str, Callable[[], Audit]] = {
 SHARP = [n for n in AUDITS if n not in ("noisy, n=3", "noisy, averages", "batched, both batches")]
 
 
-def statistics(audit: Audit, which: int, runs: int, rng: np.random.Generator) -> Array:
-    budget, plan = audit.where.budget, audit.method.plan(audit.where)
+def statistics(audit: Audit, side: int, runs: int, rng: np.random.Generator) -> Array:
+    budget, plan = audit.setting.budget, audit.method.plan(audit.setting)
     return np.array(
         [
-            audit.statistic(audit.method.release(audit.pair[which], plan, Ledger(budget), rng))
+            audit.statistic(audit.method.release(audit.pair[side], plan, Ledger(budget), rng))
             for _ in range(runs)
         ]
     )
 
 
 def audited(audit: Audit, runs: int) -> float:
-    one, two = (
+    sample, neighbour_sample = (
         statistics(audit, k, runs, np.random.default_rng(seed)) for k, seed in ((0, 1), (1, 2))
     )
-    assert isinstance(audit.where.budget, ApproxDP)
-    return excess(one, two, audit.where.budget)
+    assert isinstance(audit.setting.budget, ApproxDP)
+    return excess(sample, neighbour_sample, audit.setting.budget)
 
 
 def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> bool:
@@ -243,16 +250,16 @@ def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> boo
         partial(statistics, audit, k, rng=generator(np.random.PCG64(seed)))
         for k, seed in ((0, 1), (1, 2))
     ]
-    assert isinstance(audit.where.budget, ApproxDP)
-    return flagged(*draws, audit.where.budget, runs)
+    assert isinstance(audit.setting.budget, ApproxDP)
+    return flagged(*draws, audit.setting.budget, runs)
 
 
 # Like one that is left: the same method with the other noise, or with other batches.
-LIKE = ("batched", "batched, both batches", "regularised, generalized", "noisy, averages")
+SLOW_AUDITS = ("batched", "batched, both batches", "regularised, generalized", "noisy, averages")
 
 
 def but_like(names: Iterable[str]) -> list[Any]:
-    return [pytest.param(n, marks=[pytest.mark.slow] * (n in LIKE)) for n in names]
+    return [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW_AUDITS)) for n in names]
 
 
 @pytest.mark.parametrize("name", but_like(AUDITS))
@@ -299,7 +306,7 @@ def a_record_in_every_batch(patch: pytest.MonkeyPatch) -> Audit:
         "truncated_sum",
         lambda rows, batch, *rest: honest(rows, np.union1d(batch, [0]), *rest),
     )
-    return truncated(BATCHED(), 1.5, 1, 4, 4, first=None)
+    return truncated(BATCHED(), 1.5, 1, 4, 4, first_step=None)
 
 
 def a_dual_sensitivity_in_l2(patch: pytest.MonkeyPatch) -> Audit:
@@ -365,9 +372,9 @@ class InOrder(np.random.Generator):
 
 def shuffled(steps: int, batch: int) -> Audit:
     """So many batches of the 300 records, at the noise that shuffling allows."""
-    where = mirror_helpers.make_setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
+    setting = mirror_helpers.make_setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
-        method, plan = replanned(SHUFFLED(), where)
+        method, plan = replanned(SHUFFLED(), setting)
     assert plan.statistic.certificate is not None
     return truncated(method, 1.5, 1, 300, steps, claim=SMALL_CLAIM, batch_size=batch)
 
@@ -392,9 +399,9 @@ def test_a_record_alone_is_hidden_in_secret_order_only() -> None:
 @pytest.mark.parametrize("noise", ["gaussian", GG])
 def test_all_steps_of_a_shuffled_run_may_be_released(noise: Any) -> None:
     """Every record a step of its own, in secret order: all noisy gradients, by their likelihood."""
-    n, where = 150, mirror_helpers.make_setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
+    n, setting = 150, mirror_helpers.make_setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
-        method, plan = replanned(SHUFFLED(noise=noise), where)
+        method, plan = replanned(SHUFFLED(noise=noise), setting)
     assert plan.statistic.certificate is not None
-    audit = truncated(method, 1.5, 2, n, n, claim=SMALL_CLAIM, first=None, mixed=True)
+    audit = truncated(method, 1.5, 2, n, n, claim=SMALL_CLAIM, first_step=None, mixed=True)
     assert audited(audit, 1500) <= 0

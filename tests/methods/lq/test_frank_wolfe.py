@@ -17,7 +17,7 @@ from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
-FEW = CornerSteps(steps=4, limit=0.7)
+FEW_STEPS = CornerSteps(steps=4, limit=0.7)
 SETS = ("l1", "simplex", "solid-simplex")
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
 
@@ -63,9 +63,9 @@ def test_a_score_is_that_of_its_corner_and_the_best_one_supports_the_set(geometr
 
 def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_holds() -> None:
     """A sample on a ten times larger ball would give scores ten times as far apart."""
-    at = point("linear")
-    plan = FrankWolfe(corners=FEW).plan(at.setting)
-    sample = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    scenario = point("linear")
+    plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
+    sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     larger = replace(sample, constraint=replace(sample.constraint, radius=10.0))
     answers = [run(data, plan, [0, 4, 2, 1])[1] for data in (sample, larger)]
     np.testing.assert_array_equal(*answers)
@@ -75,39 +75,39 @@ def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_holds() -> N
 def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_other(
     problem: str,
 ) -> None:
-    at = point(problem)
-    plan = FrankWolfe(corners=FEW).plan(at.setting)
-    base = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    scenario = point(problem)
+    plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
+    base = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     kind = "features" if hasattr(base, "features") else "points"
-    allowed, farthest = plan.statistic.sensitivity(plan.step_rows, at.d), 0.0
-    assert allowed == pytest.approx(2 * FEW.limit * at.setting.body.radius_in(1) / 20)
+    allowed, farthest = plan.statistic.sensitivity(plan.step_rows, scenario.d), 0.0
+    assert allowed == pytest.approx(2 * FEW_STEPS.limit * scenario.setting.body.radius_in(1) / 20)
     for place in (0, 20, 79, 82):
         for value in (1e6, -1e6, *BROKEN):
             x, pair = getattr(base, kind).x.copy(), []
             for sign in (1.0, -1.0):
                 x[place] = sign * value
                 pair.append(replace(base, **{kind: DenseRows(x.copy())}))
-            moved = np.abs(
+            distances = np.abs(
                 run(pair[0], plan, [0, 4, 2, 1])[1] - run(pair[1], plan, [0, 4, 2, 1])[1]
             )
-            own = place // 20
-            assert all(m.max() == 0 for t, m in enumerate(moved) if t != own)
-            if own < FEW.steps:
-                assert moved[own].max() <= allowed * (1 + 1e-12)
-                farthest = max(farthest, float(moved[own].max()))
+            batch = place // 20
+            assert all(m.max() == 0 for t, m in enumerate(distances) if t != batch)
+            if batch < FEW_STEPS.steps:
+                assert distances[batch].max() <= allowed * (1 + 1e-12)
+                farthest = max(farthest, float(distances[batch].max()))
     assert farthest > 0.6 * allowed
 
 
 def test_the_answer_is_the_mean_of_the_corners_with_the_weights_of_the_theorem() -> None:
     """The corner of step t has weight 2(t+1)/(T(T+1)), t from 0: written out, not recursed."""
-    at = point("quadratic")
-    plan = FrankWolfe(corners=FEW).plan(at.setting)
-    data = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    scenario = point("quadratic")
+    plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
+    data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     places = [0, 4, 2, 1]
     value, _ = run(data, plan, places)
     steps = len(places)
     weights = [2 * (t + 1) / (steps * (steps + 1)) for t in range(steps)]
-    body = at.setting.body
+    body = scenario.setting.body
     assert math.fsum(weights) == pytest.approx(1)
     assert value == pytest.approx(
         sum(w * corner(body, k) for w, k in zip(weights, places, strict=True))
@@ -123,16 +123,16 @@ def test_the_answer_is_the_mean_of_the_corners_with_the_weights_of_the_theorem()
     ),
 )
 def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
-    at = point(**fields)
-    plan = FrankWolfe(corners=FEW).plan(at.setting)
-    ledger = Ledger(at.budget)
-    data = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    scenario = point(**fields)
+    plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
+    ledger = Ledger(scenario.budget)
+    data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     FrankWolfe().release(data, plan, ledger, np.random.default_rng(0))
-    assert len(ledger.entries) == FEW.steps
-    match at.budget:
+    assert len(ledger.entries) == FEW_STEPS.steps
+    match scenario.budget:
         case ZCDP():
             assert plan.statistic.epsilon == pytest.approx(math.sqrt(8 * 0.2))
-            assert ledger.spent() == at.budget
+            assert ledger.spent() == scenario.budget
         case ApproxDP() | PureDP():
             assert plan.statistic.epsilon == 0.7
             assert ledger.spent() == PureDP(epsilon=0.7)
@@ -140,16 +140,16 @@ def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
 
 def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
     """The quadratic loss on a simplex, at a budget at which no other corner is ever drawn."""
-    at = point("quadratic", geometry="simplex", epsilon=1e6, delta=0.0, n=4000, p=4.0)
-    data = at.instance.problem.sample(at.n, np.random.default_rng(1))
-    plan = FrankWolfe(corners=CornerSteps(steps=40, limit=1e3)).plan(at.setting)
-    out = FrankWolfe().release(data, plan, Ledger(at.budget), np.random.default_rng(0))
-    body, w = at.setting.body, at.setting.body.centre
+    scenario = point("quadratic", geometry="simplex", epsilon=1e6, delta=0.0, n=4000, p=4.0)
+    data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(1))
+    plan = FrankWolfe(corners=CornerSteps(steps=40, limit=1e3)).plan(scenario.setting)
+    out = FrankWolfe().release(data, plan, Ledger(scenario.budget), np.random.default_rng(0))
+    body, w = scenario.setting.body, scenario.setting.body.centre
     for t in range(40):
         gradient = w - data.points.x[100 * t : 100 * t + 100].mean(axis=0)
         w = w + 2 / (t + 2) * (body.support_point(-gradient) - w)
     assert out.value == pytest.approx(w)
-    assert at.instance.problem.excess_risk(out.value).value < 0.01
+    assert scenario.instance.problem.excess_risk(out.value).value < 0.01
 
 
 def value_of_the_page(n: int, p: float, smooth: float, steps: int, limit: float) -> float:
@@ -191,18 +191,18 @@ def test_the_theory_takes_the_steps_and_the_level_of_the_values_of_the_page(
     assert at_best == pytest.approx(value, abs=6e-4)
     for steps in (0.7, 1.4):
         for limit in (0.7, 1.4):
-            other = (max(1, round(best.steps * steps)), best.limit * limit)
-            assert value_of_the_page(n, p, smooth, *other) > at_best * (1 - 1e-3)
+            candidate = (max(1, round(best.steps * steps)), best.limit * limit)
+            assert value_of_the_page(n, p, smooth, *candidate) > at_best * (1 - 1e-3)
 
 
 @each("geometry", SETS)
 def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None:
     """Huber's loss and the quadratic; the bound is several times larger, so that 12 runs do."""
     for problem in ("huber", "quadratic"):
-        at = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
+        scenario = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
         method, rng = FrankWolfe(tuning="theory"), np.random.default_rng(2)
-        plan = method.plan(at.setting)
-        c, body, steps = at.setting.constants, at.setting.body, plan.descent.steps
+        plan = method.plan(scenario.setting)
+        c, body, steps = scenario.setting.constants, scenario.setting.body, plan.descent.steps
         b, level, radius = plan.step_rows, plan.statistic.limit, body.radius_in(1)
         moment = c.directional_moment
         names = len(corner_scores(body, np.zeros(5)))
@@ -212,9 +212,9 @@ def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None
         bound += 2 * radius * (math.sqrt(5 * min(moment, level) ** 2 / b) + min(tail, moment))
         risks = []
         for _ in range(12):
-            data = at.instance.problem.sample(at.n, rng)
-            out = method.release(data, plan, Ledger(at.budget), rng)
-            risks.append(at.instance.problem.excess_risk(out.value).value)
+            data = scenario.instance.problem.sample(scenario.n, rng)
+            out = method.release(data, plan, Ledger(scenario.budget), rng)
+            risks.append(scenario.instance.problem.excess_risk(out.value).value)
             assert body.contains(out.value)
         assert np.mean(risks) + 6 * np.std(risks) / math.sqrt(12) < bound
 
@@ -228,4 +228,4 @@ def test_a_set_with_many_corners_is_refused_with_one_that_has_few(geometry: str)
 
 def test_more_steps_than_records_are_refused() -> None:
     with pytest.raises(NotApplicable, match="at least as many records"):
-        FrankWolfe(corners=replace(FEW, steps=84)).plan(point().setting)
+        FrankWolfe(corners=replace(FEW_STEPS, steps=84)).plan(point().setting)

@@ -57,26 +57,26 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
     kind: str, exponent: float
 ) -> None:
     """Against gradients formed one by one; zeroed, not shortened, and a NaN is beyond."""
-    where, rng = make_setting(n=60, d=4), np.random.default_rng(0)
+    setting, rng = make_setting(n=60, d=4), np.random.default_rng(0)
     x, y = records(60, 4)
     x[5], x[6], x[7] = np.nan, np.inf, 1e300
-    losses, w = sample(where, kind, x, y), rng.standard_normal(4) / 3
+    losses, w = sample(setting, kind, x, y), rng.standard_normal(4) / 3
     rows, order = losses.gradients(w), rng.permutation(60)
     with np.errstate(all="ignore"):
         norms = row_norms(np.array([losses.gradient(w, i) for i in range(60)]), exponent)
     level = float(np.nanmedian(norms))
-    kept = [i for i in order[:40] if norms[i] <= level and i not in (5, 6, 7)]
-    assert 5 < len(kept) < 35
+    short_rows = [i for i in order[:40] if norms[i] <= level and i not in (5, 6, 7)]
+    assert 5 < len(short_rows) < 35
     total = truncated_sum(rows, order[:40], level, exponent, base_lengths(rows, exponent))
-    expected = np.sum([losses.gradient(w, i) for i in kept], axis=0)
+    expected = np.sum([losses.gradient(w, i) for i in short_rows], axis=0)
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
     assert isinstance(rows, ScaledRows) == isinstance(losses, LinearSample)
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    where = make_setting(n=50, d=3)
+    setting = make_setting(n=50, d=3)
     for kind in ("logistic", "mean"):
-        losses, w = sample(where, kind, *records(50, 3)), np.full(3, 0.2)
+        losses, w = sample(setting, kind, *records(50, 3)), np.full(3, 0.2)
         order = np.random.default_rng(0).permutation(50)
         rows = losses.gradients(w)
         whole = truncated_sum(rows, order, 0.4, 3.0, base_lengths(rows, 3.0))
@@ -90,45 +90,45 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_record_that_is_anything_moves_one_batch_by_at_most_the_sensitivity(
     kind: str, q: float
 ) -> None:
-    where = make_setting(q, kind=kind)
-    points = np.array([where.body.project(np.full(3, c)) for c in (0.1, -0.2, 0.0)])
+    setting = make_setting(q, kind=kind)
+    points = np.array([setting.body.project(np.full(3, c)) for c in (0.1, -0.2, 0.0)])
     with in_steps(5):
-        check_neighbours(BATCHED(), where, kind, points)
-        check_neighbours(BATCHED(noise=GG), where, kind, points)
+        check_neighbours(BATCHED(), setting, kind, points)
+        check_neighbours(BATCHED(noise=GG), setting, kind, points)
 
 
 @pytest.mark.parametrize(("kind", "q"), list(itertools.product(KINDS, EUCLIDEAN)))
 def test_so_it_does_in_the_reduction(kind: str, q: float) -> None:
-    where = make_setting(q, kind=kind)
+    setting = make_setting(q, kind=kind)
     with in_steps(5):
-        check_neighbours(REDUCED(), where, kind, np.zeros((2, 3)))
+        check_neighbours(REDUCED(), setting, kind, np.zeros((2, 3)))
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("kind", ["logistic", "mean"])
 def test_so_it_does_in_secret_order(kind: str, noise: Any) -> None:
-    where = make_setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
+    setting = make_setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
     with forced("shuffled"), in_steps(6):
-        assert SHUFFLED(noise=noise).plan(where).statistic.certificate is not None
-        check_neighbours(SHUFFLED(noise=noise), where, kind, np.zeros((2, 3)))
+        assert SHUFFLED(noise=noise).plan(setting).statistic.certificate is not None
+        check_neighbours(SHUFFLED(noise=noise), setting, kind, np.zeros((2, 3)))
 
 
 def attained(method: Any, q: float, size: float = 0.999) -> float:
     """Two opposite records of a size relative to the level; what of the sensitivity they use."""
-    where = make_setting(q, n=6, kind="linear")
-    level = method.plan(where).statistic.threshold
+    setting = make_setting(q, n=6, kind="linear")
+    level = method.plan(setting).statistic.threshold
     dual = 2.0 if isinstance(method, REDUCED) else dual_exponent(q)
-    far = np.zeros((2, 6, 3))
+    extremes = np.zeros((2, 6, 3))
     unit = size * level / np.linalg.norm(np.ones(3), dual)
-    far[0, 2], far[1, 2] = unit, -unit
+    extremes[0, 2], extremes[1, 2] = unit, -unit
     sums = []
     with in_steps(1):
-        for x in far:
-            with visiting(np.zeros((1, 3))) as seen:
-                ledger = Ledger(where.budget)
+        for x in extremes:
+            with visiting(np.zeros((1, 3))) as visited:
+                ledger = Ledger(setting.budget)
                 rng = np.random.default_rng(0)
-                method.release(sample(where, "linear", x), method.plan(where), ledger, rng)
-            sums.append(6 * seen.gradients[0])
+                method.release(sample(setting, "linear", x), method.plan(setting), ledger, rng)
+            sums.append(6 * visited.gradients[0])
     gap = (sums[0] - sums[1])[None, :]
     measured = dual if ledger.entries[0].mechanism == GG else 2.0
     return float(row_norms(gap, measured)[0]) / ledger.entries[0].sensitivity
@@ -185,12 +185,12 @@ def test_the_noise_of_batches_has_the_ledgers_scale(q: float, noise: Any) -> Non
 @pytest.mark.parametrize("steps", [40, 600])
 def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None:
     """A Gaussian batch of 15 or of 1 record; generalized Gaussian records one by one."""
-    where = make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear")
+    setting = make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear")
     with forced("shuffled"), in_steps(steps):
-        assert SHUFFLED().plan(where).statistic.draws(600 // steps) == 600 // steps
-        check_noise(SHUFFLED(), where)
+        assert SHUFFLED().plan(setting).statistic.draws(600 // steps) == 600 // steps
+        check_noise(SHUFFLED(), setting)
         if steps == 600:
-            check_noise(SHUFFLED(noise=GG), where)
+            check_noise(SHUFFLED(noise=GG), setting)
 
 
 def test_the_noise_of_the_reduction_has_the_ledgers_scale() -> None:
@@ -200,23 +200,23 @@ def test_the_noise_of_the_reduction_has_the_ledgers_scale() -> None:
 
 def places(n: int, batches: int, draws: int) -> np.ndarray:
     """In which batch record 4 is, in as many runs."""
-    where = make_setting(1.5, n=n, budget=APPROXIMATE, kind="linear")
+    setting = make_setting(1.5, n=n, budget=APPROXIMATE, kind="linear")
     x = np.zeros((n, 3))
     x[4] = 0.1
     counts = np.zeros(batches)
     with forced("shuffled"), in_steps(batches), pytest.MonkeyPatch.context() as patch:
         patch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
         for seed in range(draws):
-            with visiting(np.zeros((1, 3))) as seen:
+            with visiting(np.zeros((1, 3))) as visited:
                 SHUFFLED().release(
-                    sample(where, "linear", x),
-                    SHUFFLED().plan(where),
+                    sample(setting, "linear", x),
+                    SHUFFLED().plan(setting),
                     Ledger(APPROXIMATE),
                     np.random.default_rng(seed),
                 )
-            moved = np.flatnonzero(np.any(seen.gradients, axis=1))
-            assert len(moved) == 1
-            counts[moved] += 1
+            moved_steps = np.flatnonzero(np.any(visited.gradients, axis=1))
+            assert len(moved_steps) == 1
+            counts[moved_steps] += 1
     return counts
 
 
@@ -230,12 +230,12 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
     for radius in (0.02, 50.0):
         for method, kind in itertools.product((BATCHED(), SHUFFLED(), REDUCED()), KINDS):
-            where = make_setting(2.0, n=30, kind=kind, radius=radius, smoothness=1.0)
-            losses = sample(where, kind, *records(30, 3, shift=0.3))
+            setting = make_setting(2.0, n=30, kind=kind, radius=radius, smoothness=1.0)
+            losses = sample(setting, kind, *records(30, 3, shift=0.3))
             with in_steps(1), with_plan(threshold=1e9):
-                result = run(method, where, losses)
+                result = run(method, setting, losses)
             step = losses.mean_gradient(np.zeros(3)) / result.diagnostics["step_weight"]
-            np.testing.assert_allclose(result.value, where.body.project(-step), atol=1e-12)
+            np.testing.assert_allclose(result.value, setting.body.project(-step), atol=1e-12)
 
 
 def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
@@ -243,10 +243,10 @@ def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
 ) -> None:
     """Three batches of 10 by index, written out for an inactive constraint; one record is left."""
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
-    where = make_setting(1.5, n=31, radius=1e3, diameter=2.0)
+    setting = make_setting(1.5, n=31, radius=1e3, diameter=2.0)
     x, _ = records(31, 3, shift=0.3)
     with with_plan(steps=3, batch_size=10, threshold=1e9):
-        result = run(BATCHED(), where, sample(where, "mean", x))
+        result = run(BATCHED(), setting, sample(setting, "mean", x))
     mirror = PowerMirror.for_space(RegularSpace(d=3, exponent=1.5))
     w, total, gamma = np.zeros(3), np.zeros(3), result.diagnostics["step_weight"]
     for t in range(3):
@@ -263,10 +263,10 @@ def test_at_q_2_the_methods_are_the_euclidean_one(tuning: Any, budget: Any) -> N
     """The same plan, the same points; so it is for kappa, which is 1, and for both noises' laws."""
     values = []
     for shape in (geometry(2.0), L2):
-        where = make_setting(n=3000, shape=shape, budget=budget)
-        losses = sample(where, "mean", *records(3000, 3)[:1])
+        setting = make_setting(n=3000, shape=shape, budget=budget)
+        losses = sample(setting, "mean", *records(3000, 3)[:1])
         for method in (SHUFFLED, REDUCED):
-            values.append(run(method(tuning=tuning), where, losses).value)
+            values.append(run(method(tuning=tuning), setting, losses).value)
     for value in values[1:]:
         np.testing.assert_array_equal(values[0], value)
 
@@ -283,32 +283,32 @@ SHAPES = [
 @each("tuning", ["practical", "theory"])
 def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) -> None:
     """With noise that is far larger than the set; `run` looks at the path."""
-    where = make_setting(
+    setting = make_setting(
         n=400, d=10, shape=Geometry(kind=kind, q=q), budget=ApproxDP(epsilon=0.1, delta=1e-6)
     )
     x, y = records(400, 10)
     for calibration in ("tight", "paper"):
         method = family(tuning=tuning, calibration=calibration)
         for loss in ("logistic", "mean"):
-            result = run(method, where, sample(where, loss, x, y))
+            result = run(method, setting, sample(setting, loss, x, y))
             assert np.abs(result.value).max() > 0
 
 
 def test_the_released_value_is_the_average_of_the_steps_points() -> None:
-    where = make_setting(1.5, n=300)
+    setting = make_setting(1.5, n=300)
     with in_steps(20):
-        result = run(BATCHED(), where, sample(where, "mean", *records(300, 3)[:1]))
+        result = run(BATCHED(), setting, sample(setting, "mean", *records(300, 3)[:1]))
     assert result.iterates is not None and len(result.iterates) == 21
     np.testing.assert_allclose(result.value, result.iterates[1:].mean(axis=0), atol=1e-14)
 
 
 def test_a_longer_run_keeps_to_the_order_of_the_records() -> None:
     """Records that are left out after the last whole batch do not matter."""
-    where = make_setting(1.5, n=31)
+    setting = make_setting(1.5, n=31)
     values = []
     for x, y in neighbours(31, 3, 30)[:4]:
         with with_plan(steps=3, batch_size=10):
-            values.append(run(BATCHED(), where, sample(where, "logistic", x, y)).value)
+            values.append(run(BATCHED(), setting, sample(setting, "logistic", x, y)).value)
     for value in values[1:]:
         np.testing.assert_array_equal(values[0], value)
 
@@ -319,16 +319,18 @@ def test_the_mean_excess_is_below_the_explicit_bound() -> None:
     law = StudentT(d=d, moment_order=2.0, margin=0.5, offset=0.5)
     for q, method in ((1.5, BATCHED()), (1.5, BATCHED(noise=GG)), (math.inf, REDUCED())):
         problem = Quadratic(distribution=law, radius=1.0, geometry=geometry(q))
-        where = problem.setting(n, ZCDP(rho=1.0))
-        plan = method.plan(where)
+        setting = problem.setting(n, ZCDP(rho=1.0))
+        plan = method.plan(setting)
         noise: Any = getattr(method, "noise", None) or GAUSSIAN
-        at = descent(where, "public", noise, "tight")
-        bound = math.fsum(b4(at, plan.descent.steps, plan.statistic.threshold, plan.descent.weight))
+        inputs = descent(setting, "public", noise, "tight")
+        bound = math.fsum(
+            b4(inputs, plan.descent.steps, plan.statistic.threshold, plan.descent.weight)
+        )
         rng = np.random.default_rng(0)
         excess = []
         for _ in range(runs):
             result = method.release(
-                problem.sample(n, rng), method.plan(where), Ledger(where.budget), rng
+                problem.sample(n, rng), method.plan(setting), Ledger(setting.budget), rng
             )
             excess.append(problem.excess_risk(result.value).value)
         error = float(np.std(excess)) / math.sqrt(runs)
@@ -341,7 +343,7 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
     """Losses 4 times as large: tau, gamma and the noise as well, and the same points."""
     x, _ = records(400, 3)
     for method in (BATCHED(), BATCHED(tuning="theory"), SHUFFLED(tuning="theory", noise=GG)):
-        one = make_setting(1.5, n=400, budget=APPROXIMATE, kind="linear", smoothness=1.0)
+        setting = make_setting(1.5, n=400, budget=APPROXIMATE, kind="linear", smoothness=1.0)
         four = make_setting(
             1.5,
             n=400,
@@ -352,7 +354,7 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
             variance_trace=48.0,
             mean_gradient_bound=2.0,
         )
-        a = run(method, one, sample(one, "linear", x))
+        a = run(method, setting, sample(setting, "linear", x))
         b = run(method, four, sample(four, "linear", 4 * x))
         assert a.diagnostics["steps"] == b.diagnostics["steps"]
         for name in ("truncation_level", "step_weight", "noise_std"):
@@ -361,13 +363,13 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
 
 
 def test_broken_records_alone_leave_noise_alone() -> None:
-    where = make_setting(1.5, n=20)
-    plan, x = BATCHED().plan(where), np.full((20, 3), math.nan)
-    with visiting(np.zeros((1, 3))) as seen:
-        rows = sample(where, "mean", x)
+    setting = make_setting(1.5, n=20)
+    plan, x = BATCHED().plan(setting), np.full((20, 3), math.nan)
+    with visiting(np.zeros((1, 3))) as visited:
+        rows = sample(setting, "mean", x)
         BATCHED().release(rows, plan, Ledger(CONCENTRATED), np.random.default_rng(0))
     with visiting(np.zeros((1, 3))) as clean:
-        zeros = sample(where, "mean", np.zeros((20, 3)))
+        zeros = sample(setting, "mean", np.zeros((20, 3)))
         BATCHED().release(zeros, plan, Ledger(CONCENTRATED), np.random.default_rng(0))
-    np.testing.assert_array_equal(seen.gradients, clean.gradients)
+    np.testing.assert_array_equal(visited.gradients, clean.gradients)
     assert isinstance(rows.points, DenseRows)

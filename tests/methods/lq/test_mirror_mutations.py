@@ -42,7 +42,7 @@ def no_truncation(patch: Patch) -> None:
     patch.setattr(
         lp_mirror,
         "truncated_sum",
-        lambda rows, batch, level, *others: honest(rows, batch, 1e140, *others),
+        lambda rows, batch, level, *rest: honest(rows, batch, 1e140, *rest),
     )
 
 
@@ -51,7 +51,7 @@ def twice_the_level(patch: Patch) -> None:
     patch.setattr(
         lp_mirror,
         "truncated_sum",
-        lambda rows, batch, level, *others: honest(rows, batch, 2 * level, *others),
+        lambda rows, batch, level, *rest: honest(rows, batch, 2 * level, *rest),
     )
 
 
@@ -73,8 +73,8 @@ def a_nan_is_kept(patch: Patch) -> None:
     def careless(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
         block = rows.take(batch)
         with np.errstate(all="ignore"):
-            beyond = np.linalg.norm(block, exponent, axis=1) > level
-        return np.asarray(block[~beyond].sum(axis=0))
+            is_long = np.linalg.norm(block, exponent, axis=1) > level
+        return np.asarray(block[~is_long].sum(axis=0))
 
     patch.setattr(lp_mirror, "truncated_sum", careless)
 
@@ -125,7 +125,7 @@ def batches_overlap(patch: Patch) -> None:
     patch.setattr(
         lp_mirror,
         "truncated_sum",
-        lambda rows, batch, *others: honest(rows, np.append(batch, 7), *others),
+        lambda rows, batch, *rest: honest(rows, np.append(batch, 7), *rest),
     )
 
 
@@ -146,11 +146,11 @@ class Sorted(np.random.Generator):
 def budget_twice(patch: Patch) -> None:
     honest = ShapedSteps.entries
 
-    def twice(self: ShapedSteps, label: str) -> Any:
+    def double_entries(self: ShapedSteps, label: str) -> Any:
         release = replace(self.release, rho=2 * self.release.rho)
         return honest(replace(self, release=release), label)
 
-    patch.setattr(ShapedSteps, "entries", twice)
+    patch.setattr(ShapedSteps, "entries", double_entries)
     patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
 
 

@@ -63,7 +63,7 @@ FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False)
 def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
     """theory/su-zhao-wang.md, 8, item 26: lambda = 18.33848, T = 5380.796; then scaled."""
     for size in (1.0, 3.0):
-        where = make_setting(
+        setting = make_setting(
             **GOLDEN | {"variance_trace": size**2},
             budget=GOLDEN_BUDGET,
             coordinate_moment=size**2,
@@ -71,7 +71,7 @@ def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
             smoothness=size,
         )
         for noise in (GG, GAUSSIAN):
-            plan = SHUFFLED(tuning="theory", noise=noise).plan(where)  # type: ignore[arg-type]
+            plan = SHUFFLED(tuning="theory", noise=noise).plan(setting)  # type: ignore[arg-type]
             assert plan.descent.steps == 5381 and plan.access.size == 18
             assert plan.statistic.threshold == pytest.approx(size * (0.5 + 18.33848), rel=1e-6)
 
@@ -80,31 +80,35 @@ def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
     """theory/su-zhao-wang.md, 2.6; and a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
     size = 100 * math.log(1e6)
     truncation = (5e4 / (4**2 * math.sqrt(size))) ** (1 / 3)
-    where = make_setting(**GOLDEN, budget=GOLDEN_BUDGET)
+    setting = make_setting(**GOLDEN, budget=GOLDEN_BUDGET)
     rho = 0.25 / (4 * math.log(1e6))
     for method, budget in (
         (BATCHED, GOLDEN_BUDGET),
         (BATCHED, ZCDP(rho=rho)),
         (SHUFFLED, ZCDP(rho=rho)),
     ):
-        plan = method(tuning="theory").plan(replace(where, budget=budget))
+        plan = method(tuning="theory").plan(replace(setting, budget=budget))
         assert plan.statistic.threshold == pytest.approx(0.5 + truncation, rel=1e-9)
         assert plan.descent.steps == round(5e4 / (truncation * math.sqrt(size)))
 
 
 def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothness() -> None:
     """theory/su-zhao-wang.md, 2.5 (d) to (f), where the formulas alone would fall below."""
-    where = make_setting(**GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0)
+    setting = make_setting(
+        **GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0
+    )
     for method in (SHUFFLED(tuning="theory"), BATCHED(tuning="theory")):
-        assert method.plan(where).statistic.threshold == pytest.approx(80.0, rel=1e-12)
+        assert method.plan(setting).statistic.threshold == pytest.approx(80.0, rel=1e-12)
     flat = make_setting(**GOLDEN, budget=GOLDEN_BUDGET, smoothness=1e6)
     assert SHUFFLED(tuning="theory").plan(flat).descent.weight == pytest.approx(2e6, rel=1e-9)
 
 
 def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
     """gamma^2 kappa M^2 = 2 T V, with V from the ledger's own noise."""
-    where = make_setting(2.0, n=5000, d=4, budget=CONCENTRATED, smoothness=0.0, variance_trace=4.0)
-    plan = BATCHED(tuning="theory").plan(where)
+    setting = make_setting(
+        2.0, n=5000, d=4, budget=CONCENTRATED, smoothness=0.0, variance_trace=4.0
+    )
+    plan = BATCHED(tuning="theory").plan(setting)
     batch = plan.access.size
     noise = 4 * (2 * plan.statistic.threshold) ** 2 / (2 * 0.5) / batch**2
     room = plan.statistic.threshold - 0.5
@@ -118,10 +122,10 @@ def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
 def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> None:
     rng = np.random.default_rng(0)
     for q, n in itertools.product((1.0, 1.5, 2.0), (300, 30_000)):
-        where = make_setting(q, n=n, d=10, budget=budget)
-        plan = SHUFFLED(noise=noise).plan(where)
+        setting = make_setting(q, n=n, d=10, budget=budget)
+        plan = SHUFFLED(noise=noise).plan(setting)
         orders: tuple[Any, ...] = ("shuffled", "public")
-        inputs = [descent(where, order, noise, "tight") for order in orders]
+        inputs = [descent(setting, order, noise, "tight") for order in orders]
         choices = [practical_choice(at) for at in inputs]
         chosen = min(choices, key=lambda c: c.value)
         assert (plan.descent.steps, plan.statistic.threshold) == (chosen.steps, chosen.threshold)
@@ -129,8 +133,8 @@ def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> No
         for _ in range(300):
             steps = round(math.exp(rng.uniform(0, math.log(n))))
             factor = PRACTICAL_FACTORS[rng.integers(len(PRACTICAL_FACTORS))]
-            least = min(modelled(at, steps, factor).value for at in inputs)
-            assert chosen.value <= least * 1.02  # floors of n/T make small steps
+            least_value = min(modelled(at, steps, factor).value for at in inputs)
+            assert chosen.value <= least_value * 1.02  # floors of n/T make small steps
 
 
 def test_practical_leaves_a_fraction_of_what_the_theorem_and_the_start_leave() -> None:
@@ -158,8 +162,8 @@ def test_the_accounting_changes_at_the_notes_number_of_steps(
 ) -> None:
     """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
     monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled: (steps, 2.0))
-    where = make_setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
-    plan = SHUFFLED(tuning="theory", noise=GG).plan(where)
+    setting = make_setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
+    plan = SHUFFLED(tuning="theory", noise=GG).plan(setting)
     assert (plan.statistic.certificate is not None) == shuffled
 
 
@@ -169,48 +173,50 @@ def test_the_accounting_that_is_used_has_the_smaller_noise(
     noise: Any, calibration: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the dual norm of a batch's mean; a sum of generalized Gaussians costs kappa_+ more."""
-    where = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
-    used = set()
+    setting = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
+    accountings = set()
     for steps in (1, 10, 100, 1000, 10_000):
         monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled, t=steps: (t, 2.0))
         energies = {}
         for order in ("shuffled", "public"):
-            plan = lp_mirror.mirror_plan(where, (order,), noise, calibration, "theory")  # type: ignore[arg-type]
+            plan = lp_mirror.mirror_plan(setting, (order,), noise, calibration, "theory")  # type: ignore[arg-type]
             means = plan.statistic
             energies[order] = means.draws(plan.access.size) * means.draw.noise_scale**2
             assert means.accounting == order
             if noise == GG and order == "shuffled":
                 energies[order] *= plan.descent.space.kappa_plus
-        chosen = SHUFFLED(noise=noise, calibration=calibration, tuning="theory").plan(where)
+        chosen = SHUFFLED(noise=noise, calibration=calibration, tuning="theory").plan(setting)
         assert chosen.statistic.accounting == min(energies, key=lambda o: energies[o])
-        used.add(chosen.statistic.accounting)
-    assert used == {"shuffled", "public"}
+        accountings.add(chosen.statistic.accounting)
+    assert accountings == {"shuffled", "public"}
 
 
 def test_a_release_says_which_accounting_it_used() -> None:
     x, _ = records(3000, 5)
-    for budget, tuning, said in (
+    for budget, tuning, accounting in (
         (APPROXIMATE, "theory", "shuffled"),
         (APPROXIMATE, "practical", "unshuffled"),
         (CONCENTRATED, "theory", "unshuffled"),
     ):
-        where = make_setting(1.5, n=3000, d=5, budget=budget)
+        setting = make_setting(1.5, n=3000, d=5, budget=budget)
         method = SHUFFLED(tuning=tuning)  # type: ignore[arg-type]
-        result = run(method, where, sample(where, "mean", x))
+        result = run(method, setting, sample(setting, "mean", x))
         (note,) = result.notes
-        assert note.startswith(f"Accounting: {said};")
-        assert result.diagnostics["shuffled"] == (said == "shuffled")
+        assert note.startswith(f"Accounting: {accounting};")
+        assert result.diagnostics["shuffled"] == (accounting == "shuffled")
         (entry,) = result.ledger.entries
-        assert entry.mechanism.startswith("shuffled") == (said == "shuffled")
+        assert entry.mechanism.startswith("shuffled") == (accounting == "shuffled")
 
 
 def test_a_flaw_of_the_printed_kappa_is_said() -> None:
-    where = make_setting(1.0, n=300, d=30, budget=CONCENTRATED)
-    result = run(BATCHED(calibration="paper"), where, sample(where, "mean", records(300, 30)[0]))
+    setting = make_setting(1.0, n=300, d=30, budget=CONCENTRATED)
+    result = run(
+        BATCHED(calibration="paper"), setting, sample(setting, "mean", records(300, 30)[0])
+    )
     (note,) = result.notes
     assert "less private than claimed" in note
     assert result.ledger.flaws == result.notes
-    assert not run(BATCHED(), where, sample(where, "mean", records(300, 30)[0])).ledger.flaws
+    assert not run(BATCHED(), setting, sample(setting, "mean", records(300, 30)[0])).ledger.flaws
 
 
 @pytest.mark.parametrize(("epsilon", "order", "flawed"), FLAWS)
@@ -221,11 +227,11 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
     what the best conversion does. The noise is the printed one, and what it spends the proven."""
     n, d = 20_000, 100
     budget = ApproxDP(epsilon=epsilon, delta=1e-6)
-    where = make_setting(1.05, n=n, d=d, budget=budget)
+    setting = make_setting(1.05, n=n, d=d, budget=budget)
     method = (BATCHED if order == "public" else SHUFFLED)(calibration="paper")
     with forced(order):
-        result = run(method, where, sample(where, "linear", np.zeros((n, d))))
-        plan = method.plan(where)
+        result = run(method, setting, sample(setting, "linear", np.zeros((n, d))))
+        plan = method.plan(setting)
     (entry,) = result.ledger.entries
     assert entry.flawed is flawed is bool(result.ledger.flaws)
     local, delta, allowed = epsilon, budget.delta, zcdp_rho(epsilon, budget.delta)
@@ -248,42 +254,43 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
 
 
 def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_only() -> None:
-    where = make_setting(1.5, n=300)
+    setting = make_setting(1.5, n=300)
     for family in (SHUFFLED, BATCHED):
-        assert family().plan(where).statistic.draw.noise == GAUSSIAN
-        assert family(calibration="paper").plan(where).statistic.draw.noise == GG
+        assert family().plan(setting).statistic.draw.noise == GAUSSIAN
+        assert family(calibration="paper").plan(setting).statistic.draw.noise == GG
         assert (
-            family(calibration="paper", noise=GAUSSIAN).plan(where).statistic.draw.noise == GAUSSIAN
+            family(calibration="paper", noise=GAUSSIAN).plan(setting).statistic.draw.noise
+            == GAUSSIAN
         )
         tight, paper = family(noise=GG), family(noise=GG, calibration="paper")
-        assert tight.plan(where).statistic.draw.rho == paper.plan(where).statistic.draw.rho
+        assert tight.plan(setting).statistic.draw.rho == paper.plan(setting).statistic.draw.rho
 
 
 def test_the_reductions_constants_are_those_of_l2() -> None:
-    where = make_setting(math.inf, n=3000, d=16, smoothness=0.3)
-    plan = REDUCED().plan(where)
+    setting = make_setting(math.inf, n=3000, d=16, smoothness=0.3)
+    plan = REDUCED().plan(setting)
     assert (plan.descent.space.exponent, plan.descent.space.kappa) == (2.0, 1.0)
-    at = descent(where, "public", GAUSSIAN, "tight")
-    assert at.diameter == pytest.approx(2 * 4.0)
-    assert at.smoothness == pytest.approx(0.3)
-    assert at.gradient_bound == pytest.approx(0.5)
+    inputs = descent(setting, "public", GAUSSIAN, "tight")
+    assert inputs.diameter == pytest.approx(2 * 4.0)
+    assert inputs.smoothness == pytest.approx(0.3)
+    assert inputs.gradient_bound == pytest.approx(0.5)
 
 
-def apply(where: Any, change: tuple[str, Any], others: dict[str, Any]) -> Any:
+def apply(setting: Any, change: tuple[str, Any], changes: dict[str, Any]) -> Any:
     """Return the setting after a change of a scenario's field."""
     name, value = change
     match name:
         case "delta":
-            return replace(where, budget=ApproxDP(epsilon=1.0, delta=value))
+            return replace(setting, budget=ApproxDP(epsilon=1.0, delta=value))
         case "geometry":
-            shape = Geometry(kind=value, q=others.get("q"))
-            body = shape.constraint(where.d, 1.0)
-            return replace(where, constraint=body, exponent=shape.exponent)
+            shape = Geometry(kind=value, q=changes.get("q"))
+            body = shape.constraint(setting.d, 1.0)
+            return replace(setting, constraint=body, exponent=shape.exponent)
         case "diameter":
-            return replace(where, constants=replace(where.constants, diameter=value))
+            return replace(setting, constants=replace(setting.constants, diameter=value))
         case "problem" | "distribution":
-            constants = make_setting(n=where.n, d=where.d).constants
-            return replace(where, constants=constants)
+            constants = make_setting(n=setting.n, d=setting.d).constants
+            return replace(setting, constants=constants)
     raise AssertionError(name)
 
 
@@ -293,7 +300,7 @@ SPARSE = replace(make_setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, 
 
 
 @pytest.mark.parametrize(
-    ("method", "where", "says"),
+    ("method", "setting", "sentence"),
     [
         (SHUFFLED(), make_setting(budget=PureDP(epsilon=1.0)), "cannot give pure DP"),
         (BATCHED(), make_setting(shape=SIMPLEX), "starts at 0, and the constraint set does not"),
@@ -312,57 +319,57 @@ SPARSE = replace(make_setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, 
     ],
 )
 def test_what_cannot_run_is_refused_and_its_change_helps(
-    method: Any, where: Any, says: str
+    method: Any, setting: Any, sentence: str
 ) -> None:
     with pytest.raises(NotApplicable) as refusal:
-        method.plan(where)
-    assert says in str(refusal.value)
+        method.plan(setting)
+    assert sentence in str(refusal.value)
     assert refusal.value.changes
-    others = dict(refusal.value.changes)
-    helped = where
+    changes = dict(refusal.value.changes)
+    helped = setting
     for change in refusal.value.changes:
         if change[0] != "q":
-            helped = apply(helped, change, others)
+            helped = apply(helped, change, changes)
     method.plan(helped)
 
 
 def test_lemma_3_beyond_epsilon_1_is_refused_and_tight_is_not() -> None:
-    where = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
+    setting = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
     for family in (SHUFFLED, BATCHED):
         with pytest.raises(NotApplicable, match="epsilon at most 1") as refusal:
-            family(calibration="paper").plan(where)
+            family(calibration="paper").plan(setting)
         assert refusal.value.changes == (("calibration", "tight"),)
-        family().plan(where)
+        family().plan(setting)
 
 
 def test_simplices_are_the_only_geometries_that_are_refused() -> None:
     for kind in GEOMETRIES:
-        where = make_setting(shape=Geometry(kind=kind, q=1.5 if kind == "lq" else None), d=10)
-        families = [SHUFFLED, BATCHED] if where.exponent <= 2 else []
-        families += [REDUCED] if where.exponent >= 2 else []  # type: ignore[list-item]
+        setting = make_setting(shape=Geometry(kind=kind, q=1.5 if kind == "lq" else None), d=10)
+        families = [SHUFFLED, BATCHED] if setting.exponent <= 2 else []
+        families += [REDUCED] if setting.exponent >= 2 else []  # type: ignore[list-item]
         for family in families:
             if kind == "simplex":
                 with pytest.raises(NotApplicable):
-                    family().plan(where)
+                    family().plan(setting)
             else:
-                family().plan(where)
+                family().plan(setting)
 
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
     for n, q in itertools.product((1, 2, 5), (1.0, 1.5, 2.0)):
-        where = make_setting(q, n=n, d=d, budget=APPROXIMATE)
+        setting = make_setting(q, n=n, d=d, budget=APPROXIMATE)
         for tuning in ("practical", "theory"):
             result = run(
                 SHUFFLED(tuning=tuning),
-                where,
-                sample(where, "mean", records(n, d)[0]),  # type: ignore[arg-type]
+                setting,
+                sample(setting, "mean", records(n, d)[0]),  # type: ignore[arg-type]
             )
             assert result.diagnostics["steps"] <= n
 
 
 def test_a_level_out_of_the_range_of_doubles_is_refused() -> None:
-    where = make_setting(mean_gradient_bound=1e160, variance_trace=1e300, coordinate_moment=1e300)
+    setting = make_setting(mean_gradient_bound=1e160, variance_trace=1e300, coordinate_moment=1e300)
     for tuning in ("practical", "theory"):
         with pytest.raises(InvalidInput, match="^truncation_level must be"):
-            BATCHED(tuning=tuning).plan(where)  # type: ignore[arg-type]
+            BATCHED(tuning=tuning).plan(setting)  # type: ignore[arg-type]

@@ -39,20 +39,20 @@ from tests.methods.euclidean.losses import (
     records,
     sample,
 )
-from tests.methods.lq.helpers import L1, LARGE, SMALL, geometric, lq, on, plain
+from tests.methods.lq.helpers import L1, LARGE, SMALL, geometric, lq, place_on, plain
 
 KINDS = (*SMOOTH, "hinge", "other")
 TUNINGS = ("practical", "theory")
-EVERYWHERE = tuple(Geometry(kind=k, q=1.5 if k == "lq" else None) for k in GEOMETRIES)
+EVERY_GEOMETRY = tuple(Geometry(kind=k, q=1.5 if k == "lq" else None) for k in GEOMETRIES)
 D = 5  # a whole group
 
 
-def run(method: Any, where: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
-    ledger = Ledger(where.budget)
+def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
+    ledger = Ledger(setting.budget)
     rng = np.random.default_rng(seed) if rng is None else rng
-    result = method.release(losses, method.plan(where), ledger, rng)
+    result = method.release(losses, method.plan(setting), ledger, rng)
     assert result.ledger is ledger
-    assert where.body.contains(result.value, 1e-9)
+    assert setting.body.contains(result.value, 1e-9)
     return result
 
 
@@ -60,28 +60,28 @@ def run(method: Any, where: Any, losses: Any, seed: int = 0, rng: Any = None) ->
 @each("tuning", TUNINGS)
 @each("budget", [CONCENTRATED, APPROXIMATE])
 def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
-    where = geometric(kind, L2, 60, 3, budget)
+    setting = geometric(kind, L2, 60, 3, budget)
     x, y = records(60, 3)
     losses = sample(kind, x, y)
-    one = run(NoisyMirrorDescent(tuning=tuning), where, losses)
-    two = run(PrivateSgd(tuning=tuning), where, losses)
-    np.testing.assert_allclose(one.value, two.value, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(one.iterates, two.iterates, rtol=1e-9, atol=1e-12)
-    assert one.ledger.entries == two.ledger.entries
-    assert one.diagnostics["step_size"] == pytest.approx(two.diagnostics["step_size"])
+    mirror_run = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
+    sgd_run = run(PrivateSgd(tuning=tuning), setting, losses)
+    np.testing.assert_allclose(mirror_run.value, sgd_run.value, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(mirror_run.iterates, sgd_run.iterates, rtol=1e-9, atol=1e-12)
+    assert mirror_run.ledger.entries == sgd_run.ledger.entries
+    assert mirror_run.diagnostics["step_size"] == pytest.approx(sgd_run.diagnostics["step_size"])
 
 
-@each("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)
+@each("geometry", [*EVERY_GEOMETRY, lq(1.1), lq(4.0)], ids=str)
 @each("tuning", TUNINGS)
 def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
     for kind, budget in (("hinge", APPROXIMATE), ("linear", ZCDP(rho=40.0))):
-        where = geometric(kind, geometry, 60, D, budget)
+        setting = geometric(kind, geometry, 60, D, budget)
         x, y = records(60, D)
-        losses = on(geometry, sample(kind, x, y))
-        result = run(NoisyMirrorDescent(tuning=tuning), where, losses)
-        assert all(where.body.contains(w, 1e-9) for w in result.iterates)
-        again = run(NoisyMirrorDescent(tuning=tuning), where, losses)
-        np.testing.assert_array_equal(result.value, again.value)
+        losses = place_on(geometry, sample(kind, x, y))
+        result = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
+        assert all(setting.body.contains(w, 1e-9) for w in result.iterates)
+        repeated = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
+        np.testing.assert_array_equal(result.value, repeated.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,24 +90,24 @@ def test_one_record_moves_one_pull_by_at_most_the_sensitivity(kind: str, batch: 
     """By brute force at fixed points, which are what came before: the same noise and order."""
     n, d, replaced = 30, 3, 7
     method = NoisyMirrorDescent()
-    where = geometric(kind, lq(1.5), n, d)
-    plan = replace(method.plan(where), batch=batch)
+    setting = geometric(kind, lq(1.5), n, d)
+    plan = replace(method.plan(setting), batch=batch)
     points = np.random.default_rng(1).standard_normal((n, d)) / 4
     largest = 0.0
 
     def pulls(x: Array, y: Array, seed: int) -> tuple[Array, Array]:
-        seen: list[Array] = []
+        noisy_pulls: list[Array] = []
 
         def move(w: Array, pull: Array) -> Array:
-            seen.append(pull.copy())
-            return points[len(seen)]
+            noisy_pulls.append(pull.copy())
+            return points[len(noisy_pulls)]
 
         rng = np.random.default_rng(seed)
         order, idle = fresh_order(n, plan, rng)
         losses = plan.losses.of(sample(kind, x, y))
-        steps = plan.open(Ledger(where.budget), d)
+        steps = plan.open(Ledger(setting.budget), d)
         run_steps(plan, losses, order, idle, steps, rng, start=points[0], move=move)
-        return np.array(seen), order
+        return np.array(noisy_pulls), order
 
     for seed in range(4):
         base, order = pulls(*neighbours(n, d, replaced)[0], seed)
@@ -126,9 +126,9 @@ def test_one_record_moves_one_pull_by_at_most_the_sensitivity(kind: str, batch: 
 )
 def test_the_ledger_spends_the_budget(budget: Any, tuning: Any, geometry: Geometry) -> None:
     n = 100
-    where = geometric("hinge", geometry, n, 3, budget)
-    losses = on(geometry, plain("hinge", n, 3))
-    result = run(NoisyMirrorDescent(tuning=tuning), where, losses)
+    setting = geometric("hinge", geometry, n, 3, budget)
+    losses = place_on(geometry, plain("hinge", n, 3))
+    result = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
     assert result.ledger.spent() == budget
     (entry,) = result.ledger.entries
     assert entry.sensitivity == 2.0
@@ -144,9 +144,9 @@ def test_the_ledger_spends_the_budget(budget: Any, tuning: Any, geometry: Geomet
 def test_the_noise_of_the_steps_has_the_ledgers_scale(geometry: Geometry, batch: int) -> None:
     """Zero gradients: a pull is eta times the mean of `batch` noises; chi-square at 1e-6."""
     n, d = 120, 40
-    where = geometric("linear", geometry, n, d)
-    plan = replace(NoisyMirrorDescent().plan(where), batch=batch)
-    ledger, rng = Ledger(where.budget), np.random.default_rng(0)
+    setting = geometric("linear", geometry, n, d)
+    plan = replace(NoisyMirrorDescent().plan(setting), batch=batch)
+    ledger, rng = Ledger(setting.budget), np.random.default_rng(0)
     order, idle = fresh_order(n, plan, rng)
     pulls: list[Array] = []
     run_steps(
@@ -171,28 +171,28 @@ def test_slow_steps_take_several_records_each(monkeypatch: pytest.MonkeyPatch) -
     n, d, sizes = 100, 3, set()
     quick = {(L1, 2.0), (lq(1.5), 1.5)}  # a sort, and a rescaling
     for geometry, tuning in itertools.product((lq(4.0), L1, lq(1.5)), TUNINGS):
-        where = geometric("hinge", geometry, n, d)
+        setting = geometric("hinge", geometry, n, d)
         method = NoisyMirrorDescent(tuning=tuning)  # type: ignore[arg-type]
-        result = run(method, where, on(geometry, plain("hinge", n, d)))
+        result = run(method, setting, place_on(geometry, plain("hinge", n, d)))
         batch = 1 if (geometry, result.diagnostics["mirror_exponent"]) in quick else 6
         sizes.add(batch)
         assert result.diagnostics["batch_size"] == batch
         assert result.diagnostics["gradient_calls"] == 51
         assert result.diagnostics["steps"] >= math.ceil(51 / batch) == len(range(0, 51, batch))
-        assert method.plan(where).idle is (tuning == "theory" and batch == 1)
+        assert method.plan(setting).idle is (tuning == "theory" and batch == 1)
     assert sizes == {1, 6}
 
 
-@pytest.mark.parametrize("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)
+@pytest.mark.parametrize("geometry", [*EVERY_GEOMETRY, lq(1.1), lq(4.0)], ids=str)
 def test_the_divergence_is_bounded_on_the_whole_set(geometry: Geometry) -> None:
     """Over extreme points, and that of the bound attained up to a factor of 2."""
     d = 10
-    where = geometric("hinge", geometry, 40, d)
-    potential = potential_of(where.body, own_exponent(where))
+    setting = geometric("hinge", geometry, 40, d)
+    potential = potential_of(setting.body, own_exponent(setting))
     rng, largest = np.random.default_rng(0), 0.0
     corners = [*np.eye(d), np.ones(d), *rng.standard_normal((300, d))]
     for direction in corners:
-        u = where.body.support_point(direction)
+        u = setting.body.support_point(direction)
         largest = max(largest, divergence(potential.mirror, u, potential.start))
     assert potential.divergence / 2 < largest <= potential.divergence * (1 + 1e-9)
 
@@ -217,11 +217,11 @@ def test_the_energy_bounds_that_of_gradient_and_noise(exponent: float, size: flo
 def test_the_practical_potential_has_the_least_bound() -> None:
     """In few dimensions the square even for l1; in many an exponent near 1, by far."""
     for geometry, d in itertools.product((L1, lq(1.1), lq(1.5)), (3, 2000)):
-        where = geometric("hinge", geometry, 40, d)
-        best = best_potential(where, 1.0, 2.0)
-        own = potential_of(where.body, own_exponent(where))
-        euclidean = potential_of(where.body, 2.0)
-        bounds = [p.divergence * p.energy(1.0, 2.0) for p in (best, own, euclidean)]
+        setting = geometric("hinge", geometry, 40, d)
+        best = best_potential(setting, 1.0, 2.0)
+        natural = potential_of(setting.body, own_exponent(setting))
+        euclidean = potential_of(setting.body, 2.0)
+        bounds = [p.divergence * p.energy(1.0, 2.0) for p in (best, natural, euclidean)]
         assert bounds[0] <= min(bounds[1:]) * (1 + 1e-12)
         if d == 2000:
             assert bounds[0] < 0.5 * bounds[2]
@@ -230,8 +230,8 @@ def test_the_practical_potential_has_the_least_bound() -> None:
 def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
     n, d = 1000, 30
     for geometry in (*SMALL, *LARGE, Geometry(kind="group-l1"), Geometry(kind="sparse")):
-        where = geometric("hinge", geometry, n, d)
-        plan = NoisyMirrorDescent(tuning="theory").plan(where)
+        setting = geometric("hinge", geometry, n, d)
+        plan = NoisyMirrorDescent(tuning="theory").plan(setting)
         q = geometry.exponent
         assert plan.potential.space == RegularSpace(d=d, exponent=min(q, 2.0))
         potential, std = plan.potential, plan.noise_std
@@ -244,9 +244,9 @@ def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
 def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
     """F(w) = -w_1/2 with l1 potential; one-sided at 1e-6, and it learns."""
     n, d, runs = 1000, 30, 20
-    where = geometric("linear", L1, n, d, ZCDP(rho=2.0))
+    setting = geometric("linear", L1, n, d, ZCDP(rho=2.0))
     method = NoisyMirrorDescent()
-    plan, rng = method.plan(where), np.random.default_rng(0)
+    plan, rng = method.plan(setting), np.random.default_rng(0)
     assert plan.potential.mirror.exponent < 2
     energy = plan.potential.energy(1.0, plan.noise_std)
     calls, size = plan.gradient_calls, plan.step_size
@@ -255,7 +255,7 @@ def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
     for _ in range(runs):
         x = np.zeros((n, d))
         x[:, 0] = np.where(rng.random(n) < 0.75, 1.0, -1.0)
-        result = run(method, where, on(L1, sample("linear", x)), rng=rng)
+        result = run(method, setting, place_on(L1, sample("linear", x)), rng=rng)
         excess.append(0.5 * (1 - result.value[0]))
     error = float(np.std(excess)) / math.sqrt(runs)
     assert np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
@@ -273,11 +273,11 @@ def test_a_pure_budget_unbounded_records_and_the_papers_regime(geometry: Geometr
     paper = NoisyMirrorDescent(calibration="paper")
     with pytest.raises(NotApplicable, match="budgets only"):
         paper.plan(geometric("hinge", geometry))
-    where = geometric("hinge", geometry, 10_000, 3, ApproxDP(epsilon=0.05, delta=1e-6))
-    assert paper.plan(where).noise_std == pytest.approx(190.900772, rel=1e-8)
-    ledger = Ledger(where.budget)
-    paper.plan(where).open(ledger, 3)
-    assert ledger.spent() == where.budget
+    setting = geometric("hinge", geometry, 10_000, 3, ApproxDP(epsilon=0.05, delta=1e-6))
+    assert paper.plan(setting).noise_std == pytest.approx(190.900772, rel=1e-8)
+    ledger = Ledger(setting.budget)
+    paper.plan(setting).open(ledger, 3)
+    assert ledger.spent() == setting.budget
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:

@@ -44,9 +44,9 @@ VARIANTS = [
 SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 1]
 
 
-def run(method: Any, where: Any, losses: Any, seed: int = 0) -> Any:
-    ledger = Ledger(where.budget)
-    result = method.release(losses, method.plan(where), ledger, np.random.default_rng(seed))
+def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
+    ledger = Ledger(setting.budget)
+    result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
     assert result.ledger is ledger
     return result
@@ -63,7 +63,7 @@ def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     losses = UnconstrainedPhasedSgd().plan(geometric(kind, lq(4.0), n, d)).losses
     step_size = fraction * 2 / losses.smoothness / batch
     phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
-    moved = 0.0
+    distance = 0.0
     for seed in range(4):
         averages = [
             phase_average(
@@ -77,11 +77,11 @@ def test_a_record_moves_the_average_by_at_most_its_sensitivity(
             for x, y in neighbours(n, d, 4, seed)
         ]
         gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
-        moved = float(np.max([moved, *gaps]))
+        distance = float(np.max([distance, *gaps]))
     sensitivity = 2 * losses.lipschitz * step_size
-    assert moved <= sensitivity * (1 + 1e-9)
+    assert distance <= sensitivity * (1 + 1e-9)
     if fraction < 1 and batch == 1:
-        assert moved > 0.2 * sensitivity, "the sensitivity is of the right size"
+        assert distance > 0.2 * sensitivity, "the sensitivity is of the right size"
     wide, ordinary = replace(phase, step_size=2.01 / losses.smoothness / batch), plain(kind, n, d)
     with pytest.raises(InvalidInput, match="step_size must be at most"):
         phase_average(ordinary, np.zeros(d), wide, batch, losses, projected=False)
@@ -95,13 +95,15 @@ def test_every_phase_of_every_plan_may_be_released(
     budgets = SMALL_BUDGETS if method.calibration == "paper" else BUDGETS
     for geometry, n, d, budget in itertools.product(LARGE, (2, 7, 1000, 300_000), (1, 50), budgets):
         plan = method.plan(geometric(kind, geometry, n, d, budget))
-        losses, first = plan.losses, plan.phases[0]
-        assert plan.batch * first.step_size * losses.smoothness <= 2 * (1 + 1e-12)
+        losses, first_phase = plan.losses, plan.phases[0]
+        assert plan.batch * first_phase.step_size * losses.smoothness <= 2 * (1 + 1e-12)
         stops = [p.stop for p in plan.phases]
         assert [p.start for p in plan.phases] == [0, *stops[:-1]] and stops[-1] <= n
         for i, phase in enumerate(plan.phases, start=1):
             assert phase.stop - phase.start == n // 2**i >= 1
-            assert phase.step_size == pytest.approx(first.step_size * 4.0 ** (1 - i), rel=1e-12)
+            assert phase.step_size == pytest.approx(
+                first_phase.step_size * 4.0 ** (1 - i), rel=1e-12
+            )
             assert phase.noise_std == pytest.approx(
                 factor(method.calibration, budget) * losses.lipschitz * phase.step_size, rel=1e-9
             )
@@ -124,14 +126,14 @@ def factor(calibration: str, budget: Budget) -> float:
 def test_what_is_spent_is_the_budget_or_what_lemma_2_proves(
     method: UnconstrainedPhasedSgd, budget: Any
 ) -> None:
-    where = geometric("logistic", lq(4.0), 100, 3, budget)
+    setting = geometric("logistic", lq(4.0), 100, 3, budget)
     if method.calibration == "paper" and isinstance(budget, ApproxDP) and budget.epsilon > 1:
         with pytest.raises(NotApplicable, match="epsilon <= 1") as refusal:
-            method.plan(where)
+            method.plan(setting)
         assert refusal.value.changes == (("epsilon", 1.0),)
         return
-    result = run(method, where, plain("logistic", 100, 3))
-    phases, entries = method.plan(where).phases, result.ledger.entries
+    result = run(method, setting, plain("logistic", 100, 3))
+    phases, entries = method.plan(setting).phases, result.ledger.entries
     spent = result.ledger.spent()
     if method.calibration == "tight" or isinstance(budget, ZCDP):
         assert spent == budget
@@ -151,18 +153,18 @@ def test_at_q_2_it_is_phased_sgd_without_the_projection(tuning: Any) -> None:
     The practical plans are equal; theory has another step size.
     """
     n, d = 300, 3
-    where = geometric("logistic", L2, n, d, ZCDP(rho=1e-2))
+    setting = geometric("logistic", L2, n, d, ZCDP(rho=1e-2))
     losses = plain("logistic", n, d)
     method = UnconstrainedPhasedSgd(tuning=tuning)
-    free = run(method, where, losses)
-    plan = method.plan(where)
+    free = run(method, setting, losses)
+    plan = method.plan(setting)
     if tuning == "practical":
-        assert plan == PhasedSgd().plan(where)
+        assert plan == PhasedSgd().plan(setting)
     runs = []
     for radius in (1e6, 1e-3):
-        other = replace(losses, constraint=Ball(d=d, radius=radius))  # type: ignore[type-var]
-        ledger, rng = Ledger(where.budget), np.random.default_rng(0)
-        runs.append(PhasedSgd().release(other, replace(plan, projected=True), ledger, rng))
+        wide_losses = replace(losses, constraint=Ball(d=d, radius=radius))  # type: ignore[type-var]
+        ledger, rng = Ledger(setting.budget), np.random.default_rng(0)
+        runs.append(PhasedSgd().release(wide_losses, replace(plan, projected=True), ledger, rng))
     np.testing.assert_allclose(free.value, runs[0].value, rtol=1e-12)
     assert np.linalg.norm(free.iterates, axis=1).max() > 1e-3 > np.linalg.norm(runs[1].value) / 1.01
 
@@ -177,8 +179,8 @@ def test_it_leaves_the_constraint_set_and_knows_no_diameter(
     losses = sample("logistic", x, (x[:, 0] > 0).astype(float), radius=1e-3)
     method = UnconstrainedPhasedSgd(tuning="theory")
     wheres = [geometric("logistic", geometry, n, d, radius=r) for r in (1e-3, 10.0)]
-    one, two = (method.plan(where) for where in wheres)
-    assert one == replace(two, setting=one.setting)
+    plan, other_plan = (method.plan(where) for where in wheres)
+    assert plan == replace(other_plan, setting=plan.setting)
     values = [run(method, where, losses).value for where in wheres]
     np.testing.assert_array_equal(values[0], values[1])
     assert not losses.constraint.contains(values[0])
@@ -198,17 +200,17 @@ def test_theory_has_the_notes_step_size_and_floor_log_n_phases() -> None:
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
     """beta = 400, L = 1: eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
-    where = geometric("huber", lq(4.0), 100, 1, ZCDP(rho=1e6))
-    model = replace(where.constants.linear_model, curvature=400.0)  # type: ignore[type-var]
-    where = replace(where, constants=replace(where.constants, linear_model=model))
+    setting = geometric("huber", lq(4.0), 100, 1, ZCDP(rho=1e6))
+    model = replace(setting.constants.linear_model, curvature=400.0)  # type: ignore[type-var]
+    setting = replace(setting, constants=replace(setting.constants, linear_model=model))
     method = UnconstrainedPhasedSgd(tuning="theory")
     with pytest.raises(NotApplicable, match="above 2/beta") as refusal:
-        method.plan(where)
+        method.plan(setting)
     assert refusal.value.changes == (("n", 2500),)
-    method.plan(replace(where, n=2500))
+    method.plan(replace(setting, n=2500))
     with pytest.raises(NotApplicable):
-        method.plan(replace(where, n=2400))
-    assert UnconstrainedPhasedSgd().plan(where).phases[0].step_size <= 0.005 * (1 + 1e-12)
+        method.plan(replace(setting, n=2400))
+    assert UnconstrainedPhasedSgd().plan(setting).phases[0].step_size <= 0.005 * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("geometry", [g for g in SMALL if g.exponent < 2], ids=str)
@@ -249,8 +251,8 @@ def test_it_learns(geometry: Geometry) -> None:
     best = geometry.point(d, 3.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)
-    where = geometric("logistic", geometry, n, d, radius=5.0)
-    value = run(UnconstrainedPhasedSgd(), where, losses).value
+    setting = geometric("logistic", geometry, n, d, radius=5.0)
+    value = run(UnconstrainedPhasedSgd(), setting, losses).value
     start = losses.risk(np.zeros(d))
     assert start - losses.risk(value) > 0.9 * (start - losses.risk(best))
 

@@ -35,11 +35,11 @@ NOISES: tuple[Any, ...] = ("gaussian", "generalized gaussian")
 SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 1]
 
 
-def run(method: Any, where: Any, losses: Any, seed: int = 0) -> Any:
-    ledger = Remembering(where.budget)
-    result = method.release(losses, method.plan(where), ledger, np.random.default_rng(seed))
+def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
+    ledger = Remembering(setting.budget)
+    result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
-    assert result.value.shape == (where.d,)
+    assert result.value.shape == (setting.d,)
     assert len(ledger.entries) == result.diagnostics["steps"]
     return result, ledger
 
@@ -59,7 +59,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
     n, d = 11, 3
     plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
-    assert plan.statistic.moved == pytest.approx(2 / n)
+    assert plan.statistic.dual_sensitivity == pytest.approx(2 / n)
     for seed in range(4):
         data = [plan.losses.of(sample(kind, x, y)) for x, y in neighbours(n, d, 4, seed)]
         rng = np.random.default_rng(seed)
@@ -68,7 +68,8 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
             gradients = [losses.mean_gradient(w) for losses in data]
             gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
             largest = max(largest, float(np.max(gaps)))  # a NaN stays one
-    assert 0.5 * plan.statistic.moved < largest <= plan.statistic.moved * (1 + 1e-9)
+    allowed = plan.statistic.dual_sensitivity
+    assert 0.5 * allowed < largest <= allowed * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("budget", "noise"), list(itertools.product(BUDGETS, NOISES)))
@@ -76,9 +77,9 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
     n, d = 50, 3
     method = RegularizedMirrorDescent(noise=noise)
     for geometry in SMALL:
-        where = geometric("huber", geometry, n, d, budget)
-        _, ledger = run(method, where, plain("huber", n, d))
-        plan = method.plan(where)
+        setting = geometric("huber", geometry, n, d, budget)
+        _, ledger = run(method, setting, plain("huber", n, d))
+        plan = method.plan(setting)
         assert ledger.spent() == budget
         assert not ledger.flaws
         space = RegularSpace(d=d, exponent=geometry.exponent)
@@ -97,10 +98,10 @@ def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: Appro
     n, d = 50, 30
     method = RegularizedMirrorDescent(calibration="paper")
     for geometry in SMALL:  # l1 is in the logarithmic branch, where kappa is too small
-        where = geometric("logistic", geometry, n, d, budget)
-        _, ledger = run(method, where, plain("logistic", n, d))
+        setting = geometric("logistic", geometry, n, d, budget)
+        _, ledger = run(method, setting, plain("logistic", n, d))
         steps, space = (
-            method.plan(where).descent.steps,
+            method.plan(setting).descent.steps,
             RegularSpace(d=d, exponent=geometry.exponent),
         )
         logarithm = -math.log(budget.delta)
@@ -126,14 +127,14 @@ def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
     mirror = PowerMirror.for_space(planned.descent.space)
     residuals = []
     for steps in (100, 200, 400):
-        taken = replace(
+        all_steps = replace(
             planned.descent,
             steps=steps,
             proximal=2 * beta,
             regulariser=alpha,
             growth=1 + alpha / (2 * beta),
         )
-        plan = replace(planned, descent=taken)
+        plan = replace(planned, descent=all_steps)
         w = descend(plan, losses)[1][-1]
         residual = losses.mean_gradient(w) + alpha * mirror.gradient(w)
         residuals.append(lq_norm(residual, dual_exponent(geometry.exponent)))
@@ -175,16 +176,16 @@ def test_the_weights_do_not_overflow() -> None:
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
 def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> None:
     """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
-    where = geometric("huber", geometry, 30, 5)
+    setting = geometric("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
-    result, ledger = run(method, where, plain("huber", 30, 5))
-    plan, mirror = method.plan(where), PowerMirror.for_space(method.plan(where).descent.space)
+    result, ledger = run(method, setting, plain("huber", 30, 5))
+    plan, mirror = method.plan(setting), PowerMirror.for_space(method.plan(setting).descent.space)
     for t in range(plan.descent.steps):
-        before, after = (mirror.gradient(result.iterates[t + k]) for k in (0, 1))
+        old_dual, new_dual = (mirror.gradient(result.iterates[t + k]) for k in (0, 1))
         left = (
             ledger.noisy[t]
-            + plan.descent.proximal * (after - before)
-            + plan.descent.regulariser * after
+            + plan.descent.proximal * (new_dual - old_dual)
+            + plan.descent.regulariser * new_dual
         )
         assert np.abs(left).max() < 1e-9 * (1 + np.abs(ledger.noisy[t]).max())
 
@@ -192,30 +193,30 @@ def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> No
 def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
     """Golden values: T = 24 and alpha = 0.501, which breaks alpha <= 2 beta by 0.2 %."""
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
-    where = geometric("logistic", lq(1.25), 100_000, 100, budget)
+    setting = geometric("logistic", lq(1.25), 100_000, 100, budget)
     method = RegularizedMirrorDescent(tuning="theory")
     with pytest.raises(NotApplicable, match="T=24") as refusal:
-        method.plan(where)
-    ((name, enough),) = refusal.value.changes
-    assert name == "n" and enough == 2**17
-    plan = method.plan(replace(where, n=enough))
+        method.plan(setting)
+    ((name, fewest_records),) = refusal.value.changes
+    assert name == "n" and fewest_records == 2**17
+    plan = method.plan(replace(setting, n=fewest_records))
     assert plan.descent.steps == 26
-    assert plan.descent.regulariser == pytest.approx(4 * 0.25 / 26 * math.log2(enough / 26))
+    assert plan.descent.regulariser == pytest.approx(4 * 0.25 / 26 * math.log2(fewest_records / 26))
     assert plan.descent.proximal == 0.5 and plan.descent.growth == pytest.approx(
         1 + plan.descent.regulariser / 0.5
     )
-    printed = replace(method, calibration="paper").plan(replace(where, n=enough))
+    printed = replace(method, calibration="paper").plan(replace(setting, n=fewest_records))
     assert printed.descent.proximal == 0.25 and printed.descent.growth == plan.descent.growth
-    few = geometric("logistic", lq(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
+    two_records = geometric("logistic", lq(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
     with pytest.raises(NotApplicable, match="T=1 at n=2"):
-        method.plan(few)
+        method.plan(two_records)
 
 
 @pytest.mark.parametrize("geometry", [g for g in LARGE if g.exponent > 2], ids=str)
 def test_above_q_2_it_refuses(geometry: Geometry) -> None:
-    where = geometric("logistic", geometry)
+    setting = geometric("logistic", geometry)
     with pytest.raises(NotApplicable, match=r"q <= 2.*lp\.phased-sgd") as refusal:
-        RegularizedMirrorDescent().plan(where)
+        RegularizedMirrorDescent().plan(setting)
     assert refusal.value.changes == (("geometry", "l2"), ("q", None))
     RegularizedMirrorDescent().plan(geometric("logistic", L2))
 
@@ -254,11 +255,11 @@ def test_budgets_and_tails_that_it_cannot_serve() -> None:
         (ApproxDP(epsilon=2.0, delta=1e-6), ("epsilon", 1.0)),
         (ApproxDP(epsilon=0.9, delta=0.9999), ("delta", 1e-6)),
     ):
-        where = geometric("huber", L2, budget=budget)
+        setting = geometric("huber", L2, budget=budget)
         with pytest.raises(NotApplicable, match="Theorem 6") as refusal:
-            paper.plan(where)
+            paper.plan(setting)
         assert refusal.value.changes == (change,)
-        paper.plan(replace(where, budget=replace(budget, **dict([change]))))
+        paper.plan(replace(setting, budget=replace(budget, **dict([change]))))
 
 
 def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
@@ -280,14 +281,15 @@ def test_it_learns(geometry: Geometry) -> None:
     best = geometry.point(d, 4.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)
-    where = geometric("logistic", geometry, n, d, radius=5.0)
-    result, _ = run(RegularizedMirrorDescent(), where, losses)
+    setting = geometric("logistic", geometry, n, d, radius=5.0)
+    result, _ = run(RegularizedMirrorDescent(), setting, losses)
     start = losses.risk(np.zeros(d))
     assert start - losses.risk(result.value) > 0.9 * (start - losses.risk(best))
 
 
 def halved(plan: DescentPlan) -> DescentPlan:
-    return replace(plan, statistic=replace(plan.statistic, moved=plan.statistic.moved / 2))
+    half = plan.statistic.dual_sensitivity / 2
+    return replace(plan, statistic=replace(plan.statistic, dual_sensitivity=half))
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:

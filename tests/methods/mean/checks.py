@@ -105,25 +105,25 @@ class Recorder(Ledger):
         return released
 
 
-def run(method: Any, where: Setting, x: Array, seed: int | np.random.Generator = 0) -> Recorder:
+def run(method: Any, setting: Setting, x: Array, seed: int | np.random.Generator = 0) -> Recorder:
     """Release once and return the recorder, after checking that it is one finite release."""
-    ledger = Recorder(where.budget)
+    ledger = Recorder(setting.budget)
     try:
         result: Release = method.release(
-            DenseRows(x), method.plan(where), ledger, np.random.default_rng(seed)
+            DenseRows(x), method.plan(setting), ledger, np.random.default_rng(seed)
         )
     except InvalidInput as refusal:
         raise AssertionError(f"refused because of a record: {refusal}") from refusal
     assert result.ledger is ledger
     assert len(ledger.entries) == len(ledger.exact) == 1, "one release goes through the ledger"
     assert np.isfinite(result.value).all()
-    assert result.value.shape == (where.d,)
+    assert result.value.shape == (setting.d,)
     return ledger
 
 
-def change(method: Any, where: Setting, x: Array, other: Array, seed: int = 0) -> Array:
+def change(method: Any, setting: Setting, x: Array, neighbour: Array, seed: int = 0) -> Array:
     """Return the difference of the exact statistics of two data sets under the same split."""
-    return run(method, where, x, seed).exact[0] - run(method, where, other, seed).exact[0]
+    return run(method, setting, x, seed).exact[0] - run(method, setting, neighbour, seed).exact[0]
 
 
 def size_of(method: Any, difference: Array) -> float:
@@ -135,42 +135,53 @@ def size_of(method: Any, difference: Array) -> float:
 
 
 def check_sensitivity(
-    method: Any, where: Setting, x: Array, other: Array, *, attained: bool = False, seed: int = 0
+    method: Any,
+    setting: Setting,
+    x: Array,
+    neighbour: Array,
+    *,
+    attained: bool = False,
+    seed: int = 0,
 ) -> None:
     """One replaced record moves the statistic by at most what the noise is calibrated to."""
-    assert np.sum(~np.all((x == other) | (np.isnan(x) & np.isnan(other)), axis=1)) <= 1
-    first, second = run(method, where, x, seed), run(method, where, other, seed)
-    entry = first.entries[0]
-    difference = first.exact[0] - second.exact[0]
-    moved = size_of(method, difference)
+    assert np.sum(~np.all((x == neighbour) | (np.isnan(x) & np.isnan(neighbour)), axis=1)) <= 1
+    recorder, neighbour_recorder = (
+        run(method, setting, x, seed),
+        run(method, setting, neighbour, seed),
+    )
+    entry = recorder.entries[0]
+    difference = recorder.exact[0] - neighbour_recorder.exact[0]
+    distance = size_of(method, difference)
     allowed = entry.proven_sensitivity if entry.flawed else entry.sensitivity
     # Sums of n clipped records are rounded by a relative n 2^-53 at most.
-    assert moved <= allowed * (1 + 1e-9), f"moved by {moved}, calibrated to {allowed}"
+    assert distance <= allowed * (1 + 1e-9), f"moved by {distance}, calibrated to {allowed}"
     if isinstance(method, IterativeUpdating):
         assert np.sum(np.any(difference != 0, axis=1)) <= 1, "a record is in one group"
     if attained:
-        assert math.isclose(moved, allowed, rel_tol=1e-6), f"{moved} does not attain {allowed}"
+        assert math.isclose(distance, allowed, rel_tol=1e-6), (
+            f"{distance} does not attain {allowed}"
+        )
 
 
-def worst_neighbours(method: Any, where: Setting) -> tuple[Array, Array]:
+def worst_neighbours(method: Any, setting: Setting) -> tuple[Array, Array]:
     """Return two data sets on which the sensitivity is attained.
 
     See theory/kamath-liu-zhang.md, 7, item 2.
     """
-    x = np.zeros((where.n, where.d))
+    x = np.zeros((setting.n, setting.d))
     if isinstance(method, (CoordinatewiseCDP, CoordinatewisePure)):
-        parts = method.plan(where).statistic
-        size = where.n // parts.blocks
-        others = parts.blocks - 1
-        for i in range(2 * ((others - (others % 2)) // 2)):
+        parts = method.plan(setting).statistic
+        size = setting.n // parts.blocks
+        whole_blocks = parts.blocks - 1
+        for i in range(2 * ((whole_blocks - (whole_blocks % 2)) // 2)):
             low = (i + 1) * size
             x[low : low + size] = (-1) ** i * 3 * parts.threshold
-    other = x.copy()
-    x[0], other[0] = 1e9, -1e9
-    return x, other
+    neighbour = x.copy()
+    x[0], neighbour[0] = 1e9, -1e9
+    return x, neighbour
 
 
-def check_noise(method: Any, where: Setting, x: Array, seed: int = 0) -> None:
+def check_noise(method: Any, setting: Setting, x: Array, seed: int = 0) -> None:
     """The noise has the printed or the proven scale: an exact test at `FALSE_ALARM`.
 
     Sums of squares over the variance are chi-square (Gaussian); sums of absolute values over the
@@ -180,9 +191,9 @@ def check_noise(method: Any, where: Setting, x: Array, seed: int = 0) -> None:
     draws = 16_000 if isinstance(method, CoordinatewisePure) else 8_000
     rng, noise = np.random.default_rng(seed), np.empty(0)
     while noise.size < draws:
-        ledger = run(method, where, x, rng)
+        ledger = run(method, setting, x, rng)
         noise = np.concatenate([noise, (ledger.noisy[0] - ledger.exact[0]).ravel()])
-    scale = expected_noise(method, where)
+    scale = expected_noise(method, setting)
     assert math.isclose(ledger.entries[0].noise, scale, rel_tol=1e-9), "the ledger's own scale"
     if isinstance(method, CoordinatewisePure):
         law, total, power = stats.gamma(noise.size), float(np.abs(noise / scale).sum()), 1.0
@@ -195,33 +206,33 @@ def check_noise(method: Any, where: Setting, x: Array, seed: int = 0) -> None:
     assert abs(float(np.mean(noise / scale))) < middle, "the noise is centred"
 
 
-def check_split_is_fresh(method: IterativeUpdating, where: Setting, seed: int = 0) -> None:
+def check_split_is_fresh(method: IterativeUpdating, setting: Setting, seed: int = 0) -> None:
     """Record 0 is in a uniformly random group, drawn anew at every release.
 
     Record 0 alone is not zero, so that the group whose exact mean is not zero holds it. Chi-square
     at `FALSE_ALARM`; the last cell counts the releases that leave it out.
     """
-    x = np.zeros((where.n, where.d))
+    x = np.zeros((setting.n, setting.d))
     x[0] = 1e9
-    groups, releases, rng = method.plan(where).statistic.groups, 600, np.random.default_rng(seed)
+    groups, releases, rng = method.plan(setting).statistic.groups, 600, np.random.default_rng(seed)
     counts = np.zeros(groups + 1)
     for _ in range(releases):
-        means = run(method, where, x, rng).exact[0]
+        means = run(method, setting, x, rng).exact[0]
         groups_with_it = np.flatnonzero(means.any(axis=1))
         assert len(groups_with_it) <= 1
         counts[groups_with_it[0] if len(groups_with_it) else groups] += 1
-    used = (where.n // groups) / where.n
-    expected = releases * np.array([used] * groups + [1 - used * groups])
+    used_share = (setting.n // groups) / setting.n
+    expected = releases * np.array([used_share] * groups + [1 - used_share * groups])
     if expected[-1] < 1e-9:
         assert counts[-1] == 0
         counts, expected = counts[:-1], expected[:-1]
     assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > FALSE_ALARM
 
 
-def check_ledger_equals_budget(method: Any, where: Setting, x: Array) -> None:
+def check_ledger_equals_budget(method: Any, setting: Setting, x: Array) -> None:
     """One entry, and what is spent is the budget, or less where a paper's conversion is loose."""
-    ledger = run(method, where, x)
-    spent, budget = ledger.spent(), where.budget
+    ledger = run(method, setting, x)
+    spent, budget = ledger.spent(), setting.budget
     loose = (
         method.calibration == "paper"
         and isinstance(budget, ApproxDP)

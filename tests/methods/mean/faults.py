@@ -34,7 +34,7 @@ RECORDS = 41  # records of the data sets that the faults are tried on
 MECHANISMS = "dpsco_core.privacy.mechanisms."
 
 
-def everywhere(patch: Patch, function: str, broken: Callable[..., Any]) -> None:
+def patch_everywhere(patch: Patch, function: str, broken: Callable[..., Any]) -> None:
     """Replace a function, also in every module that has imported it by name."""
     honest = pkgutil.resolve_name(function)
     place, _, name = function.rpartition(".")
@@ -101,10 +101,12 @@ def half_the_sensitivity(patch: Patch) -> None:
     for name in ("release", "open"):
         honest = getattr(Ledger, name)
 
-        def told(self: Any, mechanism: Any, *given: Any, honest: Any = honest, **label: Any) -> Any:
-            return honest(self, halved(mechanism), *given, **label)
+        def halved_release(
+            self: Any, mechanism: Any, *args: Any, honest: Any = honest, **label: Any
+        ) -> Any:
+            return honest(self, halved(mechanism), *args, **label)
 
-        patch.setattr(Ledger, name, told)
+        patch.setattr(Ledger, name, halved_release)
 
 
 def no_clip(patch: Patch) -> None:
@@ -118,9 +120,9 @@ def no_clip(patch: Patch) -> None:
     def whole(rows: Rows, *part: int, limit: float) -> np.ndarray:
         return entries(rows, *part, limit=math.inf)
 
-    everywhere(patch, f"{base.__name__}.clip_to_ball", keep)
-    everywhere(patch, f"{base.__name__}.sum_of_clipped_entries", whole)
-    everywhere(patch, "dpsco_core.methods.mean.smooth_clip.smoothed_clip", lambda u, c: u)
+    patch_everywhere(patch, f"{base.__name__}.clip_to_ball", keep)
+    patch_everywhere(patch, f"{base.__name__}.sum_of_clipped_entries", whole)
+    patch_everywhere(patch, "dpsco_core.methods.mean.smooth_clip.smoothed_clip", lambda u, c: u)
 
 
 def nan_is_kept(patch: Patch) -> None:
@@ -193,8 +195,8 @@ def level_from_the_data(patch: Patch) -> None:
             name: str = name,
         ) -> Any:
             level = float(np.nanmax(np.abs(rows.x)))
-            own = replace(self, **{name: level})
-            return honest(own, rows, own.plan(plan.setting), *rest)
+            fitted_method = replace(self, **{name: level})
+            return honest(fitted_method, rows, fitted_method.plan(plan.setting), *rest)
 
         patch.setattr(family, "release", fitted)
 
@@ -203,11 +205,11 @@ def mean_over_all_but_one(patch: Patch) -> None:
     for module, name in ((base, "clip_to_ball"),):
         honest = getattr(module, name)
 
-        def more(block: Any, radius: float, honest: Any = honest) -> Any:
+        def clip_to_more(block: Any, radius: float, honest: Any = honest) -> Any:
             rows, weights = honest(block, radius)
             return rows, weights * (RECORDS / (RECORDS - 1))
 
-        patch.setattr(module, name, more)
+        patch.setattr(module, name, clip_to_more)
     blocks, clip = statistics.clipped_block_means, smooth_clip.smoothed_clip
     patch.setattr(
         statistics, "clipped_block_means", lambda *a: blocks(*a) * RECORDS / (RECORDS - 1)
@@ -266,6 +268,10 @@ def last_records_are_always_left_out(patch: Patch) -> None:
 
 def half_of_the_budget(patch: Patch) -> None:
     for module in ("clipped.zhao_share", "iterative.zhao_share"):
-        patch.setattr(f"dpsco_core.methods.mean.{module}", lambda where, _: where.gaussian_rho / 2)
+        patch.setattr(
+            f"dpsco_core.methods.mean.{module}", lambda setting, _: setting.gaussian_rho / 2
+        )
     for module in ("coordinatewise.gaussian_share", "smoothed.gaussian_share"):
-        patch.setattr(f"dpsco_core.methods.mean.{module}", lambda where, _: where.gaussian_rho / 2)
+        patch.setattr(
+            f"dpsco_core.methods.mean.{module}", lambda setting, _: setting.gaussian_rho / 2
+        )

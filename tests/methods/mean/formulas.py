@@ -53,28 +53,28 @@ def share(method: Any, budget: Budget) -> float:
     return float((math.sqrt(budget.epsilon + log) - math.sqrt(log)) ** 2)
 
 
-def group_share(method: IterativeUpdating, where: Setting, groups: int) -> float:
+def group_share(method: IterativeUpdating, setting: Setting, groups: int) -> float:
     """Return the rho that a group may spend: parallel, or amplified where that is allowed."""
-    alone = share(method, where.budget)
-    if not isinstance(where.budget, ApproxDP):
-        return alone
-    epsilon, delta = where.budget.epsilon, where.budget.delta
+    plain_share = share(method, setting.budget)
+    if not isinstance(setting.budget, ApproxDP):
+        return plain_share
+    epsilon, delta = setting.budget.epsilon, setting.budget.delta
     if method.calibration == "paper":
         amplified = amplify(groups, epsilon, delta, "printed")
-        return alone if amplified is None else amplified.rho_group
+        return plain_share if amplified is None else amplified.rho_group
     routes = [amplify(groups, epsilon, delta, route) for route in ("closed", "numerical")]
-    return max([alone, *(a.rho_group for a in routes if a is not None)])
+    return max([plain_share, *(a.rho_group for a in routes if a is not None)])
 
 
-def expected_noise(method: Any, where: Setting) -> float:
+def expected_noise(method: Any, setting: Setting) -> float:
     """Return the deviation (or Laplace scale) of a coordinate, from the papers' formulas."""
-    plan: Any = method.plan(where)
-    n, d, paper = where.n, where.d, method.calibration == "paper"
-    level = share(method, where.budget)
+    plan: Any = method.plan(setting)
+    n, d, paper = setting.n, setting.d, method.calibration == "paper"
+    level = share(method, setting.budget)
     if isinstance(method, SimpleClipping):
         return math.sqrt(2 * plan.statistic.radius**2 / (level * n**2))
     if isinstance(method, IterativeUpdating):
-        level = group_share(method, where, plan.statistic.groups)
+        level = group_share(method, setting, plan.statistic.groups)
         return math.sqrt(2 * plan.statistic.radius**2 / (level * (n // plan.statistic.groups) ** 2))
     if isinstance(method, NoiseSmoothing):
         normal = 2 * stats.norm.cdf(1 / math.sqrt(plan.statistic.smoothing_variance)) - 1

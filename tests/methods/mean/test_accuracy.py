@@ -39,11 +39,11 @@ TRIALS = 120
 def squared_errors(
     method: Any, problem: MeanEstimation, n: int, budget: Budget, trials: int = TRIALS
 ) -> np.ndarray:
-    where, rng = problem.setting(n, budget), np.random.default_rng(2024)
+    setting, rng = problem.setting(n, budget), np.random.default_rng(2024)
     errors = []
     for _ in range(trials):
         rows = problem.sample(n, rng)
-        value = method.release(rows, method.plan(where), Ledger(budget), rng).value
+        value = method.release(rows, method.plan(setting), Ledger(budget), rng).value
         errors.append(problem.error(value) ** 2)
     return np.array(errors)
 
@@ -71,8 +71,8 @@ def test_algorithm_3_meets_its_bound_in_expectation(
     problem, n, budget = student(order), 800, ZCDP(rho=0.5)
     law, d = problem.distribution, problem.distribution.d
     method = family(blocks=blocks)
-    where = problem.setting(n, budget)
-    plan, noise = method.plan(where), expected_noise(method, where)
+    setting = problem.setting(n, budget)
+    plan, noise = method.plan(setting), expected_noise(method, setting)
     variance = noise**2 * (2 if family is CoordinatewisePure else 1)
     loss = bias(3 * plan.statistic.threshold, order, law.mean[0])
     m = plan.statistic.blocks
@@ -91,11 +91,11 @@ def test_algorithm_4_meets_its_bound_in_expectation(variance: float | None, orde
     problem, n, budget = student(order), 800, ZCDP(rho=0.5)
     law, d = problem.distribution, problem.distribution.d
     method = NoiseSmoothing(smoothing_variance=variance)
-    where = problem.setting(n, budget)
-    plan = method.plan(where)
-    second = (1 + plan.statistic.smoothing_variance) * (1 + law.mean[0] ** 2)
-    loss = 3 * second / (8 * math.sqrt(2) * plan.statistic.tau)
-    bound = d * (loss**2 + second / n + expected_noise(method, where) ** 2)
+    setting = problem.setting(n, budget)
+    plan = method.plan(setting)
+    second_moment = (1 + plan.statistic.smoothing_variance) * (1 + law.mean[0] ** 2)
+    loss = 3 * second_moment / (8 * math.sqrt(2) * plan.statistic.tau)
+    bound = d * (loss**2 + second_moment / n + expected_noise(method, setting) ** 2)
     assert_mean_below(squared_errors(method, problem, n, budget), bound)
 
 
@@ -105,8 +105,8 @@ def test_simple_clipping_meets_its_bound_in_expectation(tuning: Any, order: floa
     problem, n, budget = student(order), 800, ZCDP(rho=0.5)
     law, d = problem.distribution, problem.distribution.d
     method = SimpleClipping(tuning=tuning)
-    where = problem.setting(n, budget)
-    radius = method.plan(where).statistic.radius
+    setting = problem.setting(n, budget)
+    radius = method.plan(setting).statistic.radius
     reach = (math.sqrt(d) + float(np.linalg.norm(law.mean))) ** order
     loss = hinge_constant(order) * reach * radius ** (1 - order)
     bound = law.variance_trace / n + loss**2 + 2 * d * radius**2 / (budget.rho * n**2)
@@ -151,12 +151,12 @@ def test_no_method_holds_more_than_a_few_blocks_beside_its_input(family: Any, tu
     n, d = 200_000, 20
     method = family(tuning=tuning) if family in PRIVATE else family()
     rows = DenseRows(np.random.default_rng(0).standard_normal((n, d)))
-    where = student(3.0, d=d).setting(n, ZCDP(rho=0.5))
+    setting = student(3.0, d=d).setting(n, ZCDP(rho=0.5))
     split = 8 * n if family is IterativeUpdating else 0  # the permutation itself
-    method.plan(where)
+    method.plan(setting)
     tracemalloc.start()
     try:
-        method.release(rows, method.plan(where), Ledger(where.budget), np.random.default_rng(0))
+        method.release(rows, method.plan(setting), Ledger(setting.budget), np.random.default_rng(0))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -169,8 +169,10 @@ def test_one_broken_record_in_a_large_set_costs_little() -> None:
     x = problem.sample(n, np.random.default_rng(0)).x.copy()
     x[17] = (math.nan, math.inf, -1e300, 1e300, 0.0)
     for family in PRIVATE:
-        own = budget if family is CoordinatewisePure else ZCDP(rho=0.5)
-        where = replace(problem.setting(n, budget), budget=own)
+        own_budget = budget if family is CoordinatewisePure else ZCDP(rho=0.5)
+        setting = replace(problem.setting(n, budget), budget=own_budget)
         rng = np.random.default_rng(1)
-        value = family().release(DenseRows(x), family().plan(where), Ledger(own), rng).value
+        value = (
+            family().release(DenseRows(x), family().plan(setting), Ledger(own_budget), rng).value
+        )
         assert problem.error(value) < 0.3

@@ -70,7 +70,7 @@ def point(
     bound: float = 6.0,
     p: float = 3.0,
 ) -> tuple[MeanEstimation, Setting]:
-    made = make_instance(
+    instance = make_instance(
         distribution=law,
         n=n,
         d=d,
@@ -80,18 +80,18 @@ def point(
         offset=offset,
         radius=bound,
     )
-    problem = made.problem
+    problem = instance.problem
     assert isinstance(problem, MeanEstimation)
-    return problem, problem.setting(n, budget, spike_probability=made.spike_probability)
+    return problem, problem.setting(n, budget, spike_probability=instance.spike_probability)
 
 
 def pairs(n: int, d: int) -> Any:
     """All data sets of n rows over the nasty values (rows of equal entries), and a replaced row."""
     for values in itertools.product(NASTY, repeat=n):
         x = np.repeat(np.array(values)[:, None], d, axis=1)
-        for other in NASTY:
+        for record in NASTY:
             y = x.copy()
-            y[0] = other
+            y[0] = record
             if d > 1:
                 y[0, 1:] = 0.0
             yield x, y
@@ -106,19 +106,19 @@ def test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(
     c = None if centre is None else np.full(d, centre)
     low, high = float(radii[-1]), float(radii[0])
     largest = dict.fromkeys(("count", "first", "second", "mean", "guard"), 0.0)
-    kept: dict[bytes, tuple[Array, Array, dict[str, Array]]] = {}
+    statistics: dict[bytes, tuple[Array, Array, dict[str, Array]]] = {}
 
     def looks(x: Array) -> tuple[Array, Array, dict[str, Array]]:
         """Counts, sums and scores; a data set is in many pairs, and looked at once."""
         key = x.tobytes()
-        if key not in kept:
+        if key not in statistics:
             k = norm_counts(DenseRows(x), radii, c)
             scores = {
                 name: np.array([make(radii, k, t, 1.0).scores for t in (0.0, 0.5, 1.3, 7.0)])
                 for name, make in (("first", radius_choice), ("second", wide_choice))
             }  # k above n too
-            kept[key] = k, clipped_sums(DenseRows(x), (low, high), c), scores
-        return kept[key]
+            statistics[key] = k, clipped_sums(DenseRows(x), (low, high), c), scores
+        return statistics[key]
 
     for x, y in pairs(n, d):
         counts, sums, scores = zip(looks(x), looks(y), strict=True)
@@ -126,8 +126,8 @@ def test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(
             gap = np.abs(scores[0][name] - scores[1][name]).max()
             largest[name] = max(largest[name], float(gap))
         largest["count"] = max(largest["count"], float(np.abs(counts[0] - counts[1]).max()))
-        moved = np.linalg.norm(sums[0] - sums[1], axis=1) / (2 * np.array([low, high]))
-        largest["mean"] = max(largest["mean"], float(moved.max()))
+        distances = np.linalg.norm(sums[0] - sums[1], axis=1) / (2 * np.array([low, high]))
+        largest["mean"] = max(largest["mean"], float(distances.max()))
         gaps = [s[1] - s[0] for s in sums]
         guard = abs(np.linalg.norm(gaps[0]) - np.linalg.norm(gaps[1])) / (2 * (high - low))
         largest["guard"] = max(largest["guard"], float(guard))
@@ -146,12 +146,12 @@ def test_a_row_counts_and_is_projected_alike_in_any_company() -> None:
     norm = float(np.sqrt(np.vecdot(row, row)))
     radii = np.array([2 * norm, norm, norm / 2])  # a tie
     companies = [np.zeros((3, 7)), *(np.full((3, 7), v) for v in (math.nan, 1e308, 1e200, 1e-320))]
-    alone = norm_counts(DenseRows(row[None]), radii)
-    assert alone.tolist() == [0.0, 0.0, 1.0]
-    for others in companies:
-        crowd = DenseRows(np.vstack([row, others]))
-        rest = norm_counts(DenseRows(others), radii)
-        assert (norm_counts(crowd, radii) - rest).tolist() == alone.tolist()
+    lone_counts = norm_counts(DenseRows(row[None]), radii)
+    assert lone_counts.tolist() == [0.0, 0.0, 1.0]
+    for company in companies:
+        crowd = DenseRows(np.vstack([row, company]))
+        rest = norm_counts(DenseRows(company), radii)
+        assert (norm_counts(crowd, radii) - rest).tolist() == lone_counts.tolist()
 
 
 def test_counts_and_sums_are_those_of_the_definition() -> None:
@@ -173,8 +173,8 @@ def test_counts_and_sums_are_those_of_the_definition() -> None:
 def test_the_places_among_a_norm_are_those_of_a_search() -> None:
     for top, n in ((1.0, 2), (37.3, 10**5), (1e-120, 10**9), (1e150, 10**6)):
         rising = ladder(top, n)[::-1].copy()
-        near = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
-        norms = np.concatenate([*near, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
+        neighbours = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
+        norms = np.concatenate([*neighbours, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
         for radii in (rising, np.linspace(top / 50, top, 50)):  # these are too dense for a table
             places = places_among(radii)(norms)
             assert places.tolist() == np.searchsorted(radii, norms).tolist()
@@ -190,9 +190,9 @@ def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
     answer = descend(Reading(DenseRows(x)), plan.radii, plan.rhos, ledger, rng, label="centre")
     expected = np.zeros(3)
     for radius in plan.radii:
-        away = x - expected
-        shrunk = np.minimum(1, radius / np.linalg.norm(away, axis=1))
-        expected = expected + (away * shrunk[:, None]).mean(axis=0)
+        offsets = x - expected
+        shrunk = np.minimum(1, radius / np.linalg.norm(offsets, axis=1))
+        expected = expected + (offsets * shrunk[:, None]).mean(axis=0)
     assert answer == pytest.approx(expected, abs=1e-3)
     assert float(np.linalg.norm(answer - [30.0, 0.0, 0.0])) < plan.distance
     assert [e.sensitivity for e in ledger.entries] == [2 * r / 4000 for r in plan.radii]
@@ -202,13 +202,13 @@ def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
 def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
     """And at a share that falls with the records; in few dimensions not near, which is proven."""
 
-    def share(n: int, bound: float, *, near: bool = True) -> float:
-        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=near)
+    def share(n: int, bound: float, *, is_near: bool = True) -> float:
+        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=is_near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
     # One that is no nearer than a third of a small bound would err more where the mean is near 0.
     assert [share(n, 2.0) > 0 for n in (400, 800)] == [False, True]
-    assert [share(5000, bound, near=False) > 0 for bound in (8.0, 10.0)] == [False, True]
+    assert [share(5000, bound, is_near=False) > 0 for bound in (8.0, 10.0)] == [False, True]
     assert share(1000, 50.0) > share(10**5, 50.0) > 0
 
 
@@ -216,18 +216,18 @@ def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
 @pytest.mark.parametrize("d", [1, 5, 20])
 @pytest.mark.parametrize("bound", [1.0, 50.0])
 def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -> None:
-    problem, where = point(n=3000, d=d, budget=budget, offset=0.5, bound=bound)
+    problem, setting = point(n=3000, d=d, budget=budget, offset=0.5, bound=bound)
     rows = problem.sample(3000, np.random.default_rng(0))
     pure = isinstance(budget, PureDP)
     for tuning, mode in (("practical", None), ("practical", "guarded"), ("theory", None)):
         method = AdaptiveClipping(tuning=tuning, mode=mode)  # type: ignore[arg-type]
         for seed in range(3):
             ledger = Ledger(budget)
-            method.release(rows, method.plan(where), ledger, np.random.default_rng(seed))
+            method.release(rows, method.plan(setting), ledger, np.random.default_rng(seed))
             assert is_spent(ledger)
             assert ("zcdp" in ledger.bound_by()) or pure
             entries = [e.mechanism for e in ledger.entries]
-            plan = method.plan(where).statistic
+            plan = method.plan(setting).statistic
             looks = entries.count("exponential")
             radii = {"single": 1, "guarded": 2, "blind": 0}[plan.mode]
             assert looks == radii + (plan.inner_rho > 0)
@@ -257,11 +257,11 @@ def is_spent(ledger: Ledger) -> bool:
 @pytest.mark.parametrize("d", [1, 16, 40])
 def test_it_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
     for budget, bound in itertools.product(BUDGETS, (1.0, 1e6)):
-        problem, where = point(n=n, d=d, budget=budget, offset=0.1, bound=bound)
+        problem, setting = point(n=n, d=d, budget=budget, offset=0.1, bound=bound)
         for x in (problem.sample(n, np.random.default_rng(0)).x, np.full((n, d), 1e308)):
             ledger = Ledger(budget)
             release = AdaptiveClipping().release(
-                DenseRows(x), AdaptiveClipping().plan(where), ledger, np.random.default_rng(1)
+                DenseRows(x), AdaptiveClipping().plan(setting), ledger, np.random.default_rng(1)
             )
             assert np.isfinite(release.value).all() and is_spent(ledger)
             assert release.diagnostics["target_count"] <= n / 2
@@ -269,7 +269,7 @@ def test_it_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
 
 def test_broken_records_count_as_the_centre() -> None:
     """A record that is not finite does what a zero row does, to the rounding of a sum."""
-    problem, where = point(n=50, d=16)
+    problem, setting = point(n=50, d=16)
     x = problem.sample(50, np.random.default_rng(0)).x.copy()
     x[3] = 0.0
     expected = None
@@ -277,8 +277,8 @@ def test_broken_records_count_as_the_centre() -> None:
         x[3, 5] = bad
         release = AdaptiveClipping().release(
             DenseRows(x),
-            AdaptiveClipping().plan(where),
-            Ledger(where.budget),
+            AdaptiveClipping().plan(setting),
+            Ledger(setting.budget),
             np.random.default_rng(2),
         )
         expected = release.value if expected is None else expected
@@ -287,7 +287,7 @@ def test_broken_records_count_as_the_centre() -> None:
 
 @pytest.mark.parametrize("fault", ["not charged", "k from the data", "half a score", "overflow"])
 def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
-    problem, where = point(n=300, d=16)
+    problem, setting = point(n=300, d=16)
     with pytest.MonkeyPatch.context() as patch:
         if fault == "not charged":
             record = Ledger._record
@@ -305,13 +305,13 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
                 "radius_choice",
                 lambda radii, counts, k, e: honest(radii, counts, float(np.median(counts)), e),
             )
-            check = partial(target_is_public, problem, where)
+            check = partial(target_is_public, problem, setting)
         elif fault == "half a score":
             make = ladder_module.Exponential
             patch.setattr(
                 ladder_module,
                 "Exponential",
-                lambda *, sensitivity, **more: make(sensitivity=sensitivity / 2, **more),
+                lambda *, sensitivity, **fields: make(sensitivity=sensitivity / 2, **fields),
             )
             check = scores_are_scaled_by_their_sensitivity
         else:
@@ -328,27 +328,27 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
             check()
 
 
-def target_is_public(problem: MeanEstimation, where: Setting) -> None:
+def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
     """What is chosen from follows from the counts and the plan's k alone."""
-    seen = []
+    values = []
     with pytest.MonkeyPatch.context() as patch:
         honest = Ledger.release
 
-        def watched(self: Ledger, mechanism: Any, value: Any, *more: Any, **label: Any) -> Any:
+        def watched(self: Ledger, mechanism: Any, value: Any, *rest: Any, **label: Any) -> Any:
             if isinstance(mechanism, Exponential):
-                seen.append(value)
-            return honest(self, mechanism, value, *more, **label)
+                values.append(value)
+            return honest(self, mechanism, value, *rest, **label)
 
         patch.setattr(Ledger, "release", watched)
         rows = problem.sample(300, np.random.default_rng(0))
-        plan = AdaptiveClipping().plan(where).statistic
+        plan = AdaptiveClipping().plan(setting).statistic
         AdaptiveClipping().release(
-            rows, AdaptiveClipping().plan(where), Ledger(where.budget), np.random.default_rng(0)
+            rows, AdaptiveClipping().plan(setting), Ledger(setting.budget), np.random.default_rng(0)
         )
     counts = norm_counts(rows, plan.radii)
-    assert seen[0] == pytest.approx(-np.abs(counts - plan.target))
+    assert values[0] == pytest.approx(-np.abs(counts - plan.target))
     wide = -np.maximum(counts - plan.wide_target, (plan.wide_target - counts) / 3)
-    assert seen[1] == pytest.approx(wide)
+    assert values[1] == pytest.approx(wide)
 
 
 def scores_are_scaled_by_their_sensitivity() -> None:
@@ -366,30 +366,30 @@ def test_a_test_that_is_not_needed_leaves_its_share_to_the_release() -> None:
     """With few records about a quarter is above either radius, in one dimension few above both."""
     kinds, sizes = set(), ((400, 20), (2000, 20), (100, 1))
     for (n, d), inner, seed in itertools.product(sizes, (False, True), range(40)):
-        problem, where = point(n=n, d=d)
+        problem, setting = point(n=n, d=d)
         rows = problem.sample(n, np.random.default_rng(0))
-        method, ledger = AdaptiveClipping(mode="guarded", inner=inner), Ledger(where.budget)
-        release = method.release(rows, method.plan(where), ledger, np.random.default_rng(seed))
-        shown = release.diagnostics
-        wide = shown["wide_radius"] > shown["narrow_radius"]
-        small = shown["inner_radius"] < shown["narrow_radius"]
+        method, ledger = AdaptiveClipping(mode="guarded", inner=inner), Ledger(setting.budget)
+        release = method.release(rows, method.plan(setting), ledger, np.random.default_rng(seed))
+        diagnostics = release.diagnostics
+        wide = diagnostics["wide_radius"] > diagnostics["narrow_radius"]
+        small = diagnostics["inner_radius"] < diagnostics["narrow_radius"]
         gaussians = [e for e in ledger.entries if e.mechanism == "gaussian" and e.label != "centre"]
-        assert len(gaussians) == 1 + wide + small and ledger.spent() == where.budget
-        assert gaussians[-1].sensitivity == 2 * shown["clip_radius"] / n
+        assert len(gaussians) == 1 + wide + small and ledger.spent() == setting.budget
+        assert gaussians[-1].sensitivity == 2 * diagnostics["clip_radius"] / n
         kinds.add((wide, inner, small))
     looks = {(False, False), (True, False), (True, True)}
     assert kinds == {(wide, *look) for wide, look in itertools.product((False, True), looks)}
 
 
-def few_records(problem: MeanEstimation, where: Setting, methods: tuple[Any, ...]) -> list[float]:
+def few_records(problem: MeanEstimation, setting: Setting, methods: tuple[Any, ...]) -> list[float]:
     """Return the root mean square errors of methods over 20 data sets."""
     squares = np.zeros(len(methods))
-    plans = [method.plan(where) for method in methods]
+    plans = [method.plan(setting) for method in methods]
     for seed in range(20):
-        rows = problem.sample(where.n, np.random.default_rng(seed))
+        rows = problem.sample(setting.n, np.random.default_rng(seed))
         for i, (method, plan) in enumerate(zip(methods, plans, strict=True)):
             rng = np.random.default_rng([seed, 1])
-            release = method.release(rows, plan, Ledger(where.budget), rng)
+            release = method.release(rows, plan, Ledger(setting.budget), rng)
             squares[i] += problem.error(release.value) ** 2
             assert np.linalg.norm(release.value) <= (1 + 1e-12) * plan.answer_radius
     return np.sqrt(squares / 20).tolist()  # type: ignore[no-any-return]
@@ -405,9 +405,9 @@ def test_few_records_are_not_worse_than_not_looking(
 
     Guarded mode looks at so few that half of them may be cut off, which costs a fifth there.
     """
-    problem, where = point(n=n, d=d, budget=budget, offset=bound, bound=bound)
+    problem, setting = point(n=n, d=d, budget=budget, offset=bound, bound=bound)
     looking, blind = few_records(
-        problem, where, (AdaptiveClipping(), AdaptiveClipping(mode="blind"))
+        problem, setting, (AdaptiveClipping(), AdaptiveClipping(mode="blind"))
     )
     assert looking <= (1.05 if d < 16 else 1.25) * blind
     assert looking <= 1.45 * bound
@@ -415,29 +415,29 @@ def test_few_records_are_not_worse_than_not_looking(
 
 def test_a_look_that_finds_nothing_is_not_taken() -> None:
     for budget in BUDGETS[:2], (PureDP(epsilon=1.0),):
-        problem, where = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
-        assert AdaptiveClipping().plan(where).statistic.mode == "blind"
-        forced, taken = few_records(
-            problem, where, (AdaptiveClipping(mode="single"), AdaptiveClipping())
+        problem, setting = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
+        assert AdaptiveClipping().plan(setting).statistic.mode == "blind"
+        forced, chosen = few_records(
+            problem, setting, (AdaptiveClipping(mode="single"), AdaptiveClipping())
         )
-        assert forced > 1.5 * taken
-    many = replace(where, n=100_000)
-    assert AdaptiveClipping().plan(many).statistic.mode == "single"
+        assert forced > 1.5 * chosen
+    many_records = replace(setting, n=100_000)
+    assert AdaptiveClipping().plan(many_records).statistic.mode == "single"
     for method in (InstanceOptimal(), CoinPress()):
         with pytest.raises(NotApplicable):
-            method.plan(where)
+            method.plan(setting)
 
 
 def test_levels_that_doubles_cannot_hold_are_refused() -> None:
-    _, where = point(n=5000, d=100)
+    _, setting = point(n=5000, d=100)
     with pytest.raises(InvalidInput):
-        AdaptiveClipping(radius=1e151).plan(where)
+        AdaptiveClipping(radius=1e151).plan(setting)
     with pytest.raises(InvalidInput):
-        AdaptiveClipping(radius=1e-149).plan(replace(where, n=10**6))
+        AdaptiveClipping(radius=1e-149).plan(replace(setting, n=10**6))
     with pytest.raises(InvalidInput):
         CoinPress(covariance_scale=math.nan)
     with pytest.raises(TypeError):
-        AdaptiveClipping(radius=np.array([1.0, 2.0])).plan(where)
+        AdaptiveClipping(radius=np.array([1.0, 2.0])).plan(setting)
 
 
 def test_the_norm_of_noise_is_below_its_tail() -> None:
@@ -445,20 +445,20 @@ def test_the_norm_of_noise_is_below_its_tail() -> None:
 
 
 def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:
-    _, where = point(n=100, d=3)
-    nowhere = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
-    assert AdaptiveClipping(radius=10.0).plan(nowhere).statistic.centre is None
+    _, setting = point(n=100, d=3)
+    unbounded = replace(setting, constants=replace(setting.constants, mean_gradient_bound=math.inf))
+    assert AdaptiveClipping(radius=10.0).plan(unbounded).statistic.centre is None
     for method in (AdaptiveClipping(), AdaptiveClipping(tuning="theory")):
         with pytest.raises((NotApplicable, InvalidInput)):
-            method.plan(nowhere)
-    for other in (InstanceOptimal(), CoinPress()):
+            method.plan(unbounded)
+    for centred in (InstanceOptimal(), CoinPress()):
         with pytest.raises((NotApplicable, InvalidInput)):
-            other.plan(nowhere)
+            centred.plan(unbounded)
 
 
 @pytest.mark.parametrize("d", [3, 20])
 def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> None:
-    problem, where = point(n=30_000, d=d, offset=20.0, bound=40.0)
+    problem, setting = point(n=30_000, d=d, offset=20.0, bound=40.0)
     seed = np.random.default_rng(0)
     in_memory, streamed = (
         problem.sample(30_000, seed),
@@ -468,9 +468,11 @@ def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> Non
         values = []
         with ThreadPoolExecutor(2) as executor:
             for rows in (in_memory, streamed, SpreadRows(streamed, executor)):
-                ledger = Ledger(where.budget)
+                ledger = Ledger(setting.budget)
                 values.append(
-                    method.release(rows, method.plan(where), ledger, np.random.default_rng(1)).value
+                    method.release(
+                        rows, method.plan(setting), ledger, np.random.default_rng(1)
+                    ).value
                 )  # type: ignore[attr-defined]
         assert values[1] == pytest.approx(values[0], rel=1e-12)
         assert np.array_equal(values[2], values[1])
@@ -482,7 +484,7 @@ def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> Non
 def over_hindsight(
     method: Any,
     problem: MeanEstimation,
-    where: Setting,
+    setting: Setting,
     sets: int = 3,
     runs: int = 2,
     *,
@@ -492,15 +494,15 @@ def over_hindsight(
 
     About the true mean, or that of the sample, from which no estimator's error can be told.
     """
-    n, d, rho = where.n, where.d, where.rho
-    top = practical_radius(where, rho)
+    n, d, rho = setting.n, setting.d, setting.rho
+    top = practical_radius(setting, rho)
     radii = top * np.exp(-0.1 * np.arange(-10, 60))
     best_ratios, blind_ratios = [], []
     for seed in range(sets):
         rng = np.random.default_rng([seed, n, d])
-        drawn = problem.draw(rng)
-        rows = drawn.sample(n, rng)
-        mean = rows.x.mean(axis=0) if of_sample else drawn.distribution.mean
+        sampled_problem = problem.draw(rng)
+        rows = sampled_problem.sample(n, rng)
+        mean = rows.x.mean(axis=0) if of_sample else sampled_problem.distribution.mean
         sums = [clipped_sums(rows, tuple(radii[i : i + 10].tolist())) for i in range(0, 70, 10)]
         biases = ((np.concatenate(sums) / n - mean) ** 2).sum(axis=1)
         best = math.sqrt((biases + 2 * d * radii**2 / (rho * n * n)).min())
@@ -516,17 +518,17 @@ def over_hindsight(
                     self: Ledger,
                     mechanism: Any,
                     value: Array,
-                    *more: Any,
+                    *rest: Any,
                     honest: Any = honest,
                     noises: list[Array] = noises,
                     **label: Any,
                 ) -> Any:
-                    out = honest(self, mechanism, value, *more, **label)
+                    out = honest(self, mechanism, value, *rest, **label)
                     noises.append(out - value)
                     return out
 
                 patch.setattr(Ledger, "release", watched)
-                release = method.release(rows, method.plan(where), Ledger(where.budget), rng)
+                release = method.release(rows, method.plan(setting), Ledger(setting.budget), rng)
             exact = float(((release.value - noises[-1] - mean) ** 2).sum())
             squares.append(exact + d * release.diagnostics["noise_std"] ** 2)
         error = math.sqrt(float(np.mean(squares)))
@@ -553,8 +555,8 @@ assert len(GRID) == 32
 def ratios_of(grid: tuple[tuple[str, int, int, float], ...]) -> Array:
     ratios = []
     for law, n, d, rho in grid:
-        problem, where = point(law, n, d, ZCDP(rho=rho))
-        ratios.append(over_hindsight(AdaptiveClipping(), problem, where))
+        problem, setting = point(law, n, d, ZCDP(rho=rho))
+        ratios.append(over_hindsight(AdaptiveClipping(), problem, setting))
     return np.array(ratios)
 
 
@@ -578,9 +580,9 @@ def test_a_centre_beats_every_radius_about_the_origin(law: str, offset: float) -
 
     Of what clipping and noise add to the sample's own error the centre leaves less than half there.
     """
-    problem, where = point(law, 10_000, 20, offset=offset, bound=2 * offset)
-    total = over_hindsight(AdaptiveClipping(), problem, where)[0]
-    added = over_hindsight(AdaptiveClipping(), problem, where, of_sample=True)[0]
+    problem, setting = point(law, 10_000, 20, offset=offset, bound=2 * offset)
+    total = over_hindsight(AdaptiveClipping(), problem, setting)[0]
+    added = over_hindsight(AdaptiveClipping(), problem, setting, of_sample=True)[0]
     assert total < {10: 1.05, 30: 0.9, 50: 0.7, 100: 0.4}[int(offset)]
     assert added < {10: 0.75, 30: 0.5, 50: 0.35, 100: 0.15}[int(offset)]
 
@@ -588,16 +590,16 @@ def test_a_centre_beats_every_radius_about_the_origin(law: str, offset: float) -
 @pytest.mark.parametrize("law", ["spike", "hypercube"])
 @pytest.mark.parametrize(("n", "d", "rho"), [(10_000, 20, 0.5), (5000, 40, 0.5)])
 def test_hard_instances_are_near_the_best_radius(law: str, n: int, d: int, rho: float) -> None:
-    problem, where = point(law, n, d, ZCDP(rho=rho))
-    ratios = over_hindsight(AdaptiveClipping(), problem, where)
+    problem, setting = point(law, n, d, ZCDP(rho=rho))
+    ratios = over_hindsight(AdaptiveClipping(), problem, setting)
     assert ratios[0] <= 1.05 and ratios[1] <= 1.05
 
 
 def far_records(n: int, d: int, rho: float, mode: Any) -> float:
     """The worst error over simple clipping's, m records far out in one direction; seven m."""
-    _, where = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
+    _, setting = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
     method = AdaptiveClipping(mode=mode)
-    plan = method.plan(where).statistic
+    plan = method.plan(setting).statistic
     top, worst = plan.top_radius, 0.0
     for m in np.unique(np.geomspace(plan.wide_target / 2, 4 * plan.target, 7).astype(int)):
         x = np.random.default_rng(int(m)).standard_normal((n, d)) * 0.01
@@ -607,7 +609,10 @@ def far_records(n: int, d: int, rho: float, mode: Any) -> float:
         squares = []
         for seed in range(5):
             release = method.release(
-                DenseRows(x), method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
+                DenseRows(x),
+                method.plan(setting),
+                Ledger(setting.budget),
+                np.random.default_rng(seed),
             )
             squares.append(((release.value - mean) ** 2).sum())
         worst = max(worst, math.sqrt(float(np.mean(squares))) / blind)
@@ -630,25 +635,27 @@ def test_the_bad_cases_of_many_dimensions_are_as_bad_as_is_said() -> None:
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_reference_methods_spend_their_budget(method: Any, budget: Budget) -> None:
     for d, bound in ((1, 2.0), (5, 40.0), (20, 3.0)):
-        problem, where = point(n=1000, d=d, budget=budget, offset=0.5, bound=bound)
+        problem, setting = point(n=1000, d=d, budget=budget, offset=0.5, bound=bound)
         x = problem.sample(1000, np.random.default_rng(0)).x.copy()
         x[0], x[1] = 1e308, math.nan
         for tuning in ("practical", "theory"):
             ledger = Ledger(budget)
-            own = replace(method, tuning=tuning)
-            release = own.release(DenseRows(x), own.plan(where), ledger, np.random.default_rng(1))
+            tuned = replace(method, tuning=tuning)
+            release = tuned.release(
+                DenseRows(x), tuned.plan(setting), ledger, np.random.default_rng(1)
+            )
             assert ledger.spent() == budget and np.isfinite(release.value).all()
 
 
 def test_reference_methods_find_a_far_mean() -> None:
-    problem, where = point("student-t", 20_000, 20, offset=50.0, bound=100.0)
+    problem, setting = point("student-t", 20_000, 20, offset=50.0, bound=100.0)
     rows = problem.sample(20_000, np.random.default_rng(0))
     errors = {}
     for method in (InstanceOptimal(), CoinPress(), SimpleClipping(), AdaptiveClipping()):
         squares = [
             problem.error(
                 method.release(
-                    rows, method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
+                    rows, method.plan(setting), Ledger(setting.budget), np.random.default_rng(seed)
                 ).value
             )
             ** 2

@@ -36,17 +36,17 @@ def test_a_wild_row_does_not_change_what_the_others_become(
     block: np.ndarray, radius: float, wild: tuple[float, ...], place: int
 ) -> None:
     """To the last bit: a block without one takes a quicker path, and neighbours differ in one."""
-    other = block.copy()
-    other[place] = adversarial(wild, 3)
+    changed_block = block.copy()
+    changed_block[place] = adversarial(wild, 3)
     values = []
-    for rows in (block, other):
+    for rows in (block, changed_block):
         safe, weights = clip_to_ball(rows, radius)
         values.append(np.delete(safe * weights[:, None], place, axis=0))
     np.testing.assert_array_equal(*values)
 
 
 @dataclass(frozen=True, eq=False)
-class Bare(DenseRows):
+class UnnamedRows(DenseRows):
     """Rows with coefficients whose base has no norms kept."""
 
     scale: float = 1.0
@@ -59,7 +59,7 @@ class Bare(DenseRows):
 def test_coefficients_count_where_no_norms_are_kept() -> None:
     x = np.random.default_rng(0).standard_t(2, size=(50, 3))
     np.testing.assert_allclose(
-        clipped_mean(Bare(x, -3.0), 2.0), clipped_mean(DenseRows(-3.0 * x), 2.0), rtol=1e-12
+        clipped_mean(UnnamedRows(x, -3.0), 2.0), clipped_mean(DenseRows(-3.0 * x), 2.0), rtol=1e-12
     )
 
 
@@ -94,9 +94,9 @@ def test_every_record_is_as_likely_in_every_group_and_left_out() -> None:
     counts = np.stack([(splits == j).sum(axis=0) for j in range(4)], axis=1)
     z = (counts - 20_000 * expected) / np.sqrt(20_000 * expected * (1 - expected))
     assert np.abs(z).max() < 5  # false alarms: 44 normal scores, below 3e-5
-    together = (splits[:, 0] == splits[:, 1]).mean()
+    same_share = (splits[:, 0] == splits[:, 1]).mean()
     by_law = (3 * 3 * 2 + 2) / 110
-    assert abs(together - by_law) < 5 * math.sqrt(by_law * (1 - by_law) / 20_000)
+    assert abs(same_share - by_law) < 5 * math.sqrt(by_law * (1 - by_law) / 20_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +126,11 @@ class InPieces(DenseRows):
 )
 def test_a_mean_is_the_sum_over_pieces(method: Any) -> None:
     x = np.random.default_rng(0).standard_t(2, size=(60, 3))
-    where = make_setting(n=60, d=3)
+    setting = make_setting(n=60, d=3)
 
     def value(rows: DenseRows) -> np.ndarray:
         release = method.release(
-            rows, method.plan(where), Ledger(where.budget), np.random.default_rng(1)
+            rows, method.plan(setting), Ledger(setting.budget), np.random.default_rng(1)
         )
         return np.asarray(release.value)
 

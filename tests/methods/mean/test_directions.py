@@ -62,8 +62,8 @@ def test_two_dimensions_are_solved_exactly(seed: int, points: int) -> None:
     left_out = (0, points // 10, int(0.4 * points))[seed % 3]
     value, _ = search(offsets, left_out)
     longest = float(np.linalg.norm(offsets, axis=1).max())
-    below = brute(offsets, CIRCLE, left_out)
-    assert below - 1e-9 * longest <= value <= below + HALF_STEP * longest + 1e-12
+    grid_value = brute(offsets, CIRCLE, left_out)
+    assert grid_value - 1e-9 * longest <= value <= grid_value + HALF_STEP * longest + 1e-12
 
 
 @each("seed", range(15))
@@ -105,8 +105,8 @@ def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) 
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     turned, v = search(offsets @ turn, left_out)
     assert turned == pytest.approx(value, rel=1e-9)
-    along = quantile_of_projections(offsets @ turn, (u @ turn)[None, :], left_out)[0]
-    assert along == pytest.approx(turned, rel=1e-7, abs=1e-9), "both directions are best"
+    turned_back = quantile_of_projections(offsets @ turn, (u @ turn)[None, :], left_out)[0]
+    assert turned_back == pytest.approx(turned, rel=1e-7, abs=1e-9), "both directions are best"
     assert search(7 * offsets, left_out)[0] == pytest.approx(7 * value, rel=1e-9)
     mixed = np.random.default_rng(seed).permutation(offsets)
     assert search(mixed, left_out)[0] == pytest.approx(value, rel=1e-9)
@@ -123,9 +123,9 @@ def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> No
     q = cloud(seed, points, d) + 20 * rng.normal(size=d)
     target = q.mean(axis=0) + rng.normal(size=d)
     circle = CIRCLE if d == 2 else np.array([[1.0], [-1.0]])
-    around = q - target
-    slack = HALF_STEP * float(np.linalg.norm(around, axis=1).max()) if d == 2 else 1e-12
-    r0 = float(np.sort(circle @ around.T, axis=1)[:, points - 1 - left_out].max()) + slack
+    offsets = q - target
+    slack = HALF_STEP * float(np.linalg.norm(offsets, axis=1).max()) if d == 2 else 1e-12
+    r0 = float(np.sort(circle @ offsets.T, axis=1)[:, points - 1 - left_out].max()) + slack
 
     centre = np.zeros(d)
     for _ in range(60):
@@ -139,8 +139,8 @@ def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> No
             break
         centre = centre + 0.25 * value * u
         if distance > 4 * r0:
-            after = float(np.linalg.norm(target - centre))
-            assert after**2 <= CONTRACTION * distance**2 * (1 + 1e-9)
+            new_distance = float(np.linalg.norm(target - centre))
+            assert new_distance**2 <= CONTRACTION * distance**2 * (1 + 1e-9)
     final = walk_to_centre(q, left_out, 60, np.random.default_rng(0))
     start = float(np.linalg.norm(target))
     if start <= 4 * r0 * CONTRACTION**-30:  # 60 steps are enough
@@ -186,10 +186,10 @@ def test_fewer_points_than_dimensions_are_walked_in_their_span(seed: int) -> Non
     frame, _ = np.linalg.qr(rng.normal(size=(6, 2)))
     walked = walk_to_centre(flat @ frame.T, 0, 4, rng)
     np.testing.assert_allclose(walked, frame @ walk_to_centre(flat, 0, 4, rng), atol=1e-9)
-    many = rng.normal(size=(8, 30)) + 1
-    centre = walk_to_centre(many, 3, 20, rng)
-    inside = many.T @ np.linalg.lstsq(many.T, centre, rcond=None)[0]
-    np.testing.assert_allclose(inside, centre, atol=1e-12)
+    points = rng.normal(size=(8, 30)) + 1
+    centre = walk_to_centre(points, 3, 20, rng)
+    in_span = points.T @ np.linalg.lstsq(points.T, centre, rcond=None)[0]
+    np.testing.assert_allclose(in_span, centre, atol=1e-12)
 
 
 def test_a_walk_of_no_steps_stays_at_the_origin() -> None:

@@ -36,14 +36,14 @@ def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -
     """By quadrature, in units of r: a quarter is longer than r, and a power of the length less."""
     share = [quad(lambda t: 0.25 * t**-power, 1, stretch)[0]]
     share.append(quad(lambda t: 2 * (t - 1) * 0.25 * t**-power, 1, stretch)[0])
-    first, second = overshoots(stretch, stretch**power)
+    mean_overshoot, square_overshoot = overshoots(stretch, stretch**power)
     gap = stretch - 1
-    assert first == pytest.approx(share[0] / gap, rel=1e-6)
-    assert second == pytest.approx(share[1] / gap**2, rel=1e-6)
-    assert 0 < second <= first * (1 + 1e-9) <= 0.2500001
+    assert mean_overshoot == pytest.approx(share[0] / gap, rel=1e-6)
+    assert square_overshoot == pytest.approx(share[1] / gap**2, rel=1e-6)
+    assert 0 < square_overshoot <= mean_overshoot * (1 + 1e-9) <= 0.2500001
 
 
-def decision(distance: float, small: float, large: float, n: int, d: int, beyond: float) -> bool:
+def decision(distance: float, small: float, large: float, n: int, d: int, crowd: float) -> bool:
     """What a test with hardly any noise decides on means that are so far apart."""
     means = np.zeros((2, d))
     means[1, 0] = distance
@@ -51,31 +51,31 @@ def decision(distance: float, small: float, large: float, n: int, d: int, beyond
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=rho))
     rhos = (rho, 0.4)
     return inner_is_enough(
-        means, (small, large), n=n, rhos=rhos, crowd=beyond, ledger=ledger, rng=rng
+        means, (small, large), n=n, rhos=rhos, crowd=crowd, ledger=ledger, rng=rng
     )[1]
 
 
 @pytest.mark.parametrize(("small", "large"), [(3.0, 9.0), (0.5, 5.0), (4.0, 4.4)])
-@pytest.mark.parametrize(("n", "d", "beyond"), [(20_000, 20, 90.0), (5000, 100, 410.0)])
+@pytest.mark.parametrize(("n", "d", "crowd"), [(20_000, 20, 90.0), (5000, 100, 410.0)])
 def test_the_threshold_is_where_the_estimated_errors_are_equal(
-    small: float, large: float, n: int, d: int, beyond: float
+    small: float, large: float, n: int, d: int, crowd: float
 ) -> None:
     """Written out in plain units: squared bias, sampling and noise of either radius."""
-    power = math.log(0.25 * n / beyond) / math.log(large / small)
+    power = math.log(0.25 * n / crowd) / math.log(large / small)
 
     def longer(t: float) -> float:
         return float(0.25 * (t / small) ** -power)
 
-    over = quad(longer, small, large)[0]
+    overshoot = quad(longer, small, large)[0]
     square = quad(lambda t: 2 * (t - small) * longer(t), small, large)[0]
-    less_sampling = (square + 2 * small * over) / n
+    less_sampling = (square + 2 * small * overshoot) / n
     less_noise = 2 * d / (0.4 * n**2) * (large**2 - small**2)
     # A bias that falls like 1/R is at r its change times R/(R-r), and at R times r/(R-r).
     more_bias = (large**2 - small**2) / (large - small) ** 2
     # the square of the distance is that of the change of the bias, and what sampling adds
     edge = math.sqrt((less_sampling + less_noise) / more_bias + square / n)
-    assert decision(edge * 0.999, small, large, n, d, beyond)
-    assert not decision(edge * 1.001, small, large, n, d, beyond)
+    assert decision(edge * 0.999, small, large, n, d, crowd)
+    assert not decision(edge * 1.001, small, large, n, d, crowd)
 
 
 def test_the_smaller_radius_is_wanted_beyond_a_quarter_of_the_records() -> None:
@@ -95,7 +95,7 @@ def traced(
     budget: Any = BUDGETS[0],
 ) -> tuple[list[Any], list[Any], list[tuple[str, float]], Release]:
     """Run, or follow the releases of another run: exact values, releases, claims and the result."""
-    _, where = point(n=len(x), d=3, budget=budget, offset=0.5, bound=2.0)
+    _, setting = point(n=len(x), d=3, budget=budget, offset=0.5, bound=2.0)
     exact: list[Any] = []
     out: list[Any] = []
     claims: list[tuple[str, float]] = []
@@ -110,8 +110,8 @@ def traced(
             return out[-1]
 
         patch.setattr(Ledger, "release", watched)
-        plan, rng = method.plan(where), np.random.default_rng(seed)
-        release = method.release(DenseRows(x), plan, Ledger(where.budget), rng)
+        plan, rng = method.plan(setting), np.random.default_rng(seed)
+        release = method.release(DenseRows(x), plan, Ledger(setting.budget), rng)
     return exact, out, claims, release
 
 
@@ -132,11 +132,11 @@ def moved_most(mode: Any) -> tuple[float, float]:
     for seed, start in enumerate([None] * 6 + scripts(mode)):
         exact, out, claims, _ = traced(method, base, seed, start)
         for row, bad in ((i, b) for i in (2, 5) for b in (*NASTY, 30.0, -30.0)):
-            other = base.copy()
-            other[row] = bad
-            again, _, same, _ = traced(method, other, seed, out)
+            neighbour = base.copy()
+            neighbour[row] = bad
+            neighbour_exact, _, same, _ = traced(method, neighbour, seed, out)
             assert same == claims
-            for a, b, (label, claim) in zip(exact, again, claims, strict=True):
+            for a, b, (label, claim) in zip(exact, neighbour_exact, claims, strict=True):
                 chosen = "radius" in label and "lies" not in label
                 size = np.abs(a - b).max() if chosen else np.linalg.norm(a - b)
                 moves[label] = max(moves.get(label, 0.0), float(size) / claim)
@@ -145,8 +145,8 @@ def moved_most(mode: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("mode", ["single", "guarded"])
 def test_no_record_moves_a_release_further_than_its_claim(mode: Any) -> None:
-    most, of_test = moved_most(mode)
-    assert most <= 1 + 1e-9
+    largest, of_test = moved_most(mode)
+    assert largest <= 1 + 1e-9
     assert of_test > 0.5  # so that half the claim would be too little
 
 
@@ -154,40 +154,42 @@ def test_no_record_moves_a_release_further_than_its_claim(mode: Any) -> None:
 def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) -> None:
     """Unlike data with the same releases: a bias inside, none, and no record at any radius."""
     method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)
-    _, where = point(n=40, d=3, budget=budget, offset=0.5, bound=2.0)
+    _, setting = point(n=40, d=3, budget=budget, offset=0.5, bound=2.0)
     skewed = np.zeros((40, 3))
-    skewed[:, 0] = method.plan(where).statistic.top_radius * np.linspace(0.1, 0.9, 40)
+    skewed[:, 0] = method.plan(setting).statistic.top_radius * np.linspace(0.1, 0.9, 40)
     symmetric = skewed * np.resize([1.0, -1.0], 40)[:, None]
-    kinds, given = set(), list[Any]()
+    kinds, calls = set(), list[Any]()
 
-    def watched(test: Any, means: Array, *values: Any, ledger: Any, rng: Any, **more: Any) -> Any:
-        given.append((values, more))
-        return test(means, *values, ledger=ledger, rng=rng, **more)
+    def watched(test: Any, means: Array, *values: Any, ledger: Any, rng: Any, **fields: Any) -> Any:
+        calls.append((values, fields))
+        return test(means, *values, ledger=ledger, rng=rng, **fields)
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("inner_is_enough", "wider_is_better"):
             patch.setattr(adaptive, name, partial(watched, getattr(adaptive, name)))
-        for seed, one in itertools.product(range(4), (skewed, symmetric)):
-            _, out, claims, release = traced(method, one, seed, budget=budget)
-            parameters = given.copy()
-            for two in (skewed, symmetric, 0 * skewed):
-                given.clear()
-                _, _, same, other = traced(method, two, seed, out, budget)
-                assert given == parameters and same == claims
-                assert other.diagnostics == release.diagnostics
-                assert other.value.tolist() == release.value.tolist()
-            given.clear()
-            shown = release.diagnostics
-            if shown["inner_radius"] < shown["narrow_radius"]:
-                kinds.add((one is skewed, shown["clip_radius"] == shown["inner_radius"]))
+        for seed, records in itertools.product(range(4), (skewed, symmetric)):
+            _, out, claims, release = traced(method, records, seed, budget=budget)
+            parameters = calls.copy()
+            for other_records in (skewed, symmetric, 0 * skewed):
+                calls.clear()
+                _, _, same, other_release = traced(method, other_records, seed, out, budget)
+                assert calls == parameters and same == claims
+                assert other_release.diagnostics == release.diagnostics
+                assert other_release.value.tolist() == release.value.tolist()
+            calls.clear()
+            diagnostics = release.diagnostics
+            if diagnostics["inner_radius"] < diagnostics["narrow_radius"]:
+                kinds.add(
+                    (records is skewed, diagnostics["clip_radius"] == diagnostics["inner_radius"])
+                )
     assert kinds == {(True, False), (False, True)}
 
 
 def test_a_noisy_distance_below_zero_counts_as_zero() -> None:
     method, script = AdaptiveClipping(mode="single", inner=True), [8, 15, np.array([-1e9])]
-    shown = traced(method, np.zeros((6, 3)), 0, [*script, np.zeros(3)])[3].diagnostics
-    assert shown["inner_difference"] == 0.0
-    assert shown["clip_radius"] == shown["inner_radius"] < shown["narrow_radius"]
+    diagnostics = traced(method, np.zeros((6, 3)), 0, [*script, np.zeros(3)])[3].diagnostics
+    assert diagnostics["inner_difference"] == 0.0
+    assert diagnostics["clip_radius"] == diagnostics["inner_radius"] < diagnostics["narrow_radius"]
 
 
 class Halving:
@@ -202,8 +204,8 @@ class Halving:
 
 
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:
-    def faulty(*args: Any, ledger: Any, **more: Any) -> Any:
-        return inner_is_enough(*args, ledger=Halving(ledger), **more)  # type: ignore[arg-type]
+    def faulty(*args: Any, ledger: Any, **fields: Any) -> Any:
+        return inner_is_enough(*args, ledger=Halving(ledger), **fields)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "inner_is_enough", faulty)
@@ -215,10 +217,10 @@ def test_a_test_with_half_its_sensitivity_is_caught() -> None:
 @pytest.mark.parametrize("d", [5, 20])
 @pytest.mark.parametrize("method", [AdaptiveClipping(), RescaledClipping()])
 def test_what_is_looked_at_inside_is_charged(budget: Any, d: int, method: Any) -> None:
-    problem, where = point(n=4000, d=d, budget=budget, offset=1.0, bound=20.0)
+    problem, setting = point(n=4000, d=d, budget=budget, offset=1.0, bound=20.0)
     rows = problem.sample(4000, np.random.default_rng(0))
     ledger = Ledger(budget)
-    method.release(rows, method.plan(where), ledger, np.random.default_rng(1))
+    method.release(rows, method.plan(setting), ledger, np.random.default_rng(1))
     labels = [e.label for e in ledger.entries]
     assert labels.count("smaller radius") == 1
     assert labels.count("what lies beyond the smaller radius") == 1
@@ -229,8 +231,8 @@ def test_it_is_looked_at_where_a_bias_shows_beside_the_noise() -> None:
     """And where single mode has a centre: its proven error is that of a run without."""
 
     def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
-        _, where = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
-        return AdaptiveClipping(**fields).plan(where).statistic.inner_rho > 0
+        _, setting = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
+        return AdaptiveClipping(**fields).plan(setting).statistic.inner_rho > 0
 
     assert [looks(n, 20, 0.05) for n in (15_000, 17_000)] == [False, True]
     assert [looks(n, 100, 0.5) for n in (3000, 3400)] == [False, True]
@@ -242,18 +244,18 @@ def test_it_is_looked_at_where_a_bias_shows_beside_the_noise() -> None:
 
 def errors_of(law: str, n: int, d: int, rho: float) -> tuple[float, float]:
     """Root mean square errors with and without the look, and how often it is taken."""
-    problem, where = point(law, n, d, ZCDP(rho=rho), offset=1.0, bound=2.0, p=2.0)
-    squares, taken = np.zeros(2), 0
+    problem, setting = point(law, n, d, ZCDP(rho=rho), offset=1.0, bound=2.0, p=2.0)
+    squares, takes = np.zeros(2), 0
     for seed in range(12):
-        drawn = problem.draw(np.random.default_rng(seed))
-        rows = drawn.sample(n, np.random.default_rng([seed, 1]))
+        sampled_problem = problem.draw(np.random.default_rng(seed))
+        rows = sampled_problem.sample(n, np.random.default_rng([seed, 1]))
         for i, method in enumerate((AdaptiveClipping(), AdaptiveClipping(inner=False))):
             rng = np.random.default_rng([seed, 2])
-            release = method.release(rows, method.plan(where), Ledger(where.budget), rng)
-            squares[i] += drawn.error(release.value) ** 2
-            shown = release.diagnostics
-            taken += i == 0 and shown["clip_radius"] == shown["inner_radius"]
-    return math.sqrt(squares[0] / squares[1]), taken / 12
+            release = method.release(rows, method.plan(setting), Ledger(setting.budget), rng)
+            squares[i] += sampled_problem.error(release.value) ** 2
+            diagnostics = release.diagnostics
+            takes += i == 0 and diagnostics["clip_radius"] == diagnostics["inner_radius"]
+    return math.sqrt(squares[0] / squares[1]), takes / 12
 
 
 @pytest.mark.parametrize(("n", "d", "rho"), [(20_000, 20, 0.5), (5000, 100, 0.5)])
@@ -262,11 +264,11 @@ def test_it_is_taken_on_symmetric_records_and_left_on_skewed_ones(
 ) -> None:
     """There it saves a twentieth of the error or more; here it costs its share of the budget."""
     for law in ("student-t", "elliptical-t"):
-        ratio, taken = errors_of(law, n, d, rho)
-        assert ratio < 0.95 and taken >= 0.75
+        ratio, share = errors_of(law, n, d, rho)
+        assert ratio < 0.95 and share >= 0.75
     for law in ("skewed-pareto", "log-normal"):
-        ratio, taken = errors_of(law, n, d, rho)
-        assert ratio < 1.06 and taken <= 0.25
+        ratio, share = errors_of(law, n, d, rho)
+        assert ratio < 1.06 and share <= 0.25
 
 
 def test_a_threshold_that_takes_no_bias_for_one_is_caught() -> None:
@@ -280,20 +282,20 @@ def test_a_threshold_that_takes_no_bias_for_one_is_caught() -> None:
 
 
 def test_the_condition_is_a_function_of_public_numbers() -> None:
-    _, where = point(n=5000, d=20)
-    assert tells_bias(where, 2.0)
-    assert not tells_bias(replace(where, budget=ZCDP(rho=1e-3)), 2.0)
+    _, setting = point(n=5000, d=20)
+    assert tells_bias(setting, 2.0)
+    assert not tells_bias(replace(setting, budget=ZCDP(rho=1e-3)), 2.0)
 
 
 @pytest.mark.parametrize("fields", [{"inner": True}, {"mode": "guarded"}])
 def test_no_bound_is_given_of_a_run_that_looks_further(fields: Any) -> None:
     """At a smaller radius, which the proven error of single mode does not cover, or a second."""
-    _, where = point(n=5000, d=9, offset=0.5, bound=1.0)
+    _, setting = point(n=5000, d=9, offset=0.5, bound=1.0)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
-    plain, looking = (AdaptiveClipping(**more).plan(where) for more in ({}, fields))
-    assert not bound.failures(where) and not plain.statistic.inner_rho
-    assert sum(bound.terms(where, plain).values()) == pytest.approx(bound.value(where))
-    assert math.isinf(sum(bound.terms(where, looking).values()))
+    plain, looking = (AdaptiveClipping(**more).plan(setting) for more in ({}, fields))
+    assert not bound.failures(setting) and not plain.statistic.inner_rho
+    assert sum(bound.terms(setting, plain).values()) == pytest.approx(bound.value(setting))
+    assert math.isinf(sum(bound.terms(setting, looking).values()))
 
 
 def test_what_is_proven_is_of_runs_without_the_look() -> None:
@@ -301,10 +303,10 @@ def test_what_is_proven_is_of_runs_without_the_look() -> None:
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     covered = looking = 0
     sizes = itertools.product((500, 5000, 20_000), (1, 5, 15, 16), (0.05, 2.0), (0.5, 4.0, 60.0))
-    for n, d, rho, far in sizes:
-        _, where = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=far)
-        holds = not bound.failures(where)
-        plan = AdaptiveClipping().plan(where).statistic
+    for n, d, rho, bound_on_mean in sizes:
+        _, setting = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound_on_mean)
+        holds = not bound.failures(setting)
+        plan = AdaptiveClipping().plan(setting).statistic
         assert not (holds and plan.inner_rho)
         covered, looking = covered + holds, looking + (plan.inner_rho > 0)
     assert min(covered, looking) > 10

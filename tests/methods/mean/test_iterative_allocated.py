@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 from tests.methods.ratio_attack import attack_at_epsilon
 
 POINT = Scenario(methods=("mean.iterative-allocated",), n=2000, d=3)
-TWO = ApproxDP(epsilon=1.0, delta=0.05)
+TWO_GROUP_BUDGET = ApproxDP(epsilon=1.0, delta=0.05)
 
 
 def test_a_record_draws_each_group_with_the_same_probability_and_by_itself() -> None:
@@ -86,25 +86,25 @@ def test_other_budgets_and_printed_noise_are_refused(budget: Any) -> None:
 
 @pytest.mark.parametrize("fault", ["none", "half the noise", "a public group"])
 def test_the_best_attack_on_two_groups_refutes_faults_alone(fault: str) -> None:
-    certificate = allocate_steps(2, TWO.epsilon, TWO.delta)
+    certificate = allocate_steps(2, TWO_GROUP_BUDGET.epsilon, TWO_GROUP_BUDGET.delta)
     noise = AllocatedGaussian(largest_norm=1.0, certificate=certificate)
     rng, runs = np.random.default_rng(4), 4000
     std = noise.noise_std / (2 if fault == "half the noise" else 1)
     ratios = []
     for record in (1.0, -1.0):
         x = DenseRows(np.array([[record], [0.0]]))
-        seen = np.empty((runs, 2))
+        released = np.empty((runs, 2))
         for i in range(runs):
             group = allocated_groups(2, 2, rng)
             if fault == "a public group":
                 group = np.array([0, 1], dtype=np.int32)
             exact = clipped_group_means(x, group, 2, 1.0)
-            noisy = Ledger(TWO).release(noise, exact, rng)
-            seen[i] = (exact + (noisy - exact) * std / noise.noise_std)[:, 0]
-        scaled = seen / std**2
+            noisy = Ledger(TWO_GROUP_BUDGET).release(noise, exact, rng)
+            released[i] = (exact + (noisy - exact) * std / noise.noise_std)[:, 0]
+        scaled = released / std**2
         if fault == "a public group":
             ratios.append(2 * scaled[:, 0])
         else:
             ratios.append(logsumexp(scaled, axis=1) - logsumexp(-scaled, axis=1))
-    attack = attack_at_epsilon(ratios[0], ratios[1], TWO)
+    attack = attack_at_epsilon(ratios[0], ratios[1], TWO_GROUP_BUDGET)
     assert attack.refutes == (fault != "none")

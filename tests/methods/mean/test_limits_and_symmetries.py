@@ -31,19 +31,21 @@ from tests.folded import each
 from tests.methods.mean.checks import PRIVATE, make_setting, run
 
 X = np.random.default_rng(0).standard_t(2.5, size=(60, 4))
-WHERE = make_setting(n=60, d=4)
-BUDGET = WHERE.budget
+SETTING = make_setting(n=60, d=4)
+BUDGET = SETTING.budget
 
 
-def exact(method: Any, x: np.ndarray = X, where: Setting = WHERE) -> np.ndarray:
-    return run(method, where, x).exact[0]
+def exact(method: Any, x: np.ndarray = X, setting: Setting = SETTING) -> np.ndarray:
+    return run(method, setting, x).exact[0]
 
 
 def public(method: Any, x: np.ndarray = X) -> np.ndarray:
     """Run a baseline, which spends nothing."""
-    where = replace(WHERE, n=len(x), d=x.shape[1])
-    ledger = Ledger(where.budget)
-    value = method.release(DenseRows(x), method.plan(where), ledger, np.random.default_rng(0)).value
+    setting = replace(SETTING, n=len(x), d=x.shape[1])
+    ledger = Ledger(setting.budget)
+    value = method.release(
+        DenseRows(x), method.plan(setting), ledger, np.random.default_rng(0)
+    ).value
     assert ledger.spent() is None
     return value
 
@@ -72,19 +74,19 @@ def test_without_clipping_and_noise_it_is_the_sample_mean(method: Any) -> None:
 def test_group_means_average_to_the_clipped_mean_for_every_split() -> None:
     whole = exact(SimpleClipping(radius=1.5))
     for seed in range(5):
-        groups = run(IterativeUpdating(radius=1.5, groups=6), WHERE, X, seed).exact[0]
+        groups = run(IterativeUpdating(radius=1.5, groups=6), SETTING, X, seed).exact[0]
         np.testing.assert_allclose(groups.mean(axis=0), whole, rtol=1e-12)
-    one = run(IterativeUpdating(radius=1.5, groups=1), WHERE, X).exact[0]
-    np.testing.assert_allclose(one[0], whole, rtol=1e-12)
+    group_means = run(IterativeUpdating(radius=1.5, groups=1), SETTING, X).exact[0]
+    np.testing.assert_allclose(group_means[0], whole, rtol=1e-12)
 
 
 def test_means_of_groups_that_exceed_a_block_are_the_same() -> None:
     x = np.random.default_rng(0).standard_t(2.5, size=(4000, 40))  # 1638 rows a block
-    where = make_setting(n=4000, d=40)
-    groups = run(IterativeUpdating(radius=3.0, groups=2), where, x).exact[0]
-    whole = run(SimpleClipping(radius=3.0), where, x).exact[0]
+    setting = make_setting(n=4000, d=40)
+    groups = run(IterativeUpdating(radius=3.0, groups=2), setting, x).exact[0]
+    whole = run(SimpleClipping(radius=3.0), setting, x).exact[0]
     np.testing.assert_allclose(groups.mean(axis=0), whole, rtol=1e-11)
-    blocks = run(CoordinatewiseCDP(threshold=1.0, blocks=2), where, x).exact[0]
+    blocks = run(CoordinatewiseCDP(threshold=1.0, blocks=2), setting, x).exact[0]
     np.testing.assert_allclose(blocks, np.clip(x, -3, 3).mean(axis=0), rtol=1e-11)
 
 
@@ -93,7 +95,7 @@ def test_one_block_is_the_clipped_mean_and_two_blocks_are_as_well() -> None:
     for blocks in (1, 2):
         method = CoordinatewiseCDP(threshold=0.5, blocks=blocks)
         np.testing.assert_allclose(exact(method), expected, rtol=1e-12)
-        assert method.plan(WHERE).statistic.coordinate_sensitivity(WHERE.n) == pytest.approx(
+        assert method.plan(SETTING).statistic.coordinate_sensitivity(SETTING.n) == pytest.approx(
             3 / 60, rel=1e-14
         )
 
@@ -141,15 +143,15 @@ def test_a_clipped_mean_follows_rotations_and_ignores_the_order_of_records() -> 
     method = SimpleClipping(radius=1.5)
     np.testing.assert_allclose(exact(method, X @ rotation), exact(method) @ rotation, rtol=1e-11)
     shuffled = np.random.default_rng(2).permutation(X)
-    for one in (method, NoiseSmoothing(tau=0.7), CoordinatewiseCDP(threshold=0.3)):
-        np.testing.assert_allclose(exact(one, shuffled), exact(one), rtol=1e-11)
+    for symmetric in (method, NoiseSmoothing(tau=0.7), CoordinatewiseCDP(threshold=0.3)):
+        np.testing.assert_allclose(exact(symmetric, shuffled), exact(symmetric), rtol=1e-11)
 
 
 def test_median_of_blocks_ignores_order_within_and_of_blocks_but_not_across() -> None:
     method = CoordinatewiseCDP(threshold=0.3, blocks=6)
     rng, blocks = np.random.default_rng(3), X.reshape(6, 10, 4)
-    within = rng.permuted(blocks, axis=1)  # every coordinate by itself: blocks are marginal
-    np.testing.assert_allclose(exact(method, within.reshape(60, 4)), exact(method), rtol=1e-12)
+    permuted = rng.permuted(blocks, axis=1)  # every coordinate by itself: blocks are marginal
+    np.testing.assert_allclose(exact(method, permuted.reshape(60, 4)), exact(method), rtol=1e-12)
     of_blocks = blocks[rng.permutation(6)].reshape(60, 4)
     np.testing.assert_allclose(exact(method, of_blocks), exact(method), rtol=1e-12)
     assert not np.allclose(exact(method, rng.permutation(X)), exact(method))
@@ -174,9 +176,9 @@ def test_clipping_is_the_projection_on_the_ball() -> None:
     np.testing.assert_array_equal(clipped[norms <= 1.5], X[norms <= 1.5])
     np.testing.assert_allclose(np.linalg.norm(clipped[norms > 1.5], axis=1), 1.5, rtol=1e-14)
     np.testing.assert_allclose(clip(8 * X, 12.0), 8 * clipped, rtol=1e-14)
-    other = np.random.default_rng(4).permutation(X)
-    apart = np.linalg.norm(clipped - clip(other, 1.5), axis=1)
-    assert np.all(apart <= np.linalg.norm(X - other, axis=1) * (1 + 1e-14))
+    shuffled = np.random.default_rng(4).permutation(X)
+    distances = np.linalg.norm(clipped - clip(shuffled, 1.5), axis=1)
+    assert np.all(distances <= np.linalg.norm(X - shuffled, axis=1) * (1 + 1e-14))
     assert np.all(np.abs(clipped) <= np.abs(X))
 
 
@@ -185,7 +187,7 @@ def test_clipping_is_the_projection_on_the_ball() -> None:
 @each("order", [2.0, 3.0, 8.0])
 def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: float) -> None:
     """A plan that is not homogeneous has lost a moment."""
-    where = make_setting(n=5000, d=6, order=order)
+    setting = make_setting(n=5000, d=6, order=order)
     scaled = make_setting(
         n=5000,
         d=6,
@@ -195,8 +197,8 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
         mean_bound=7.0,
     )
     for calibration in ("tight", "paper"):
-        one = method(tuning=tuning, calibration=calibration)
-        ours, theirs = one.plan(where), one.plan(scaled)
+        instance = method(tuning=tuning, calibration=calibration)
+        plan, scaled_plan = instance.plan(setting), instance.plan(scaled)
         for name in (
             "clip_radius",
             "threshold",
@@ -206,29 +208,31 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
             "group_radius",
             "answer_radius",
         ):
-            if isinstance(getattr(ours, name, None), float):  # a noise may be a mechanism
-                assert getattr(theirs, name) == pytest.approx(7 * getattr(ours, name), rel=1e-6)
+            if isinstance(getattr(plan, name, None), float):  # a noise may be a mechanism
+                assert getattr(scaled_plan, name) == pytest.approx(
+                    7 * getattr(plan, name), rel=1e-6
+                )
         for name in ("blocks", "groups", "smoothing_variance", "rho", "share", "inner_steps"):
-            assert getattr(theirs, name, None) == getattr(ours, name, None)
+            assert getattr(scaled_plan, name, None) == getattr(plan, name, None)
 
 
 def test_theorem_radius_has_the_reference_values_and_minimises() -> None:
-    where = make_setting(n=10_000, d=10, directional_moment=1.0)
+    setting = make_setting(n=10_000, d=10, directional_moment=1.0)
     rho = 1 / (1 + 2 * math.sqrt(math.log(1e6))) ** 2
-    assert theorem_radius(where, rho) == pytest.approx(9.862261867, rel=1e-9)
+    assert theorem_radius(setting, rho) == pytest.approx(9.862261867, rel=1e-9)
     size = 10 * math.log(6) + math.log(40)
     slope = 4 * math.sqrt(size / rho) / 10_000 + 8 * size / 10_000
     minimum = minimize_scalar(
         lambda r: slope * r + 10**1.5 / 2 * r**-2, bounds=(1, 100), options={"xatol": 1e-10}
     )
-    assert theorem_radius(where, rho) == pytest.approx(float(minimum.x), rel=1e-6)
+    assert theorem_radius(setting, rho) == pytest.approx(float(minimum.x), rel=1e-6)
 
 
 def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None:
     large = make_setting(n=10**9, d=4, order=2.0)
     assert theory_threshold(large, 0.25, "gaussian") == pytest.approx(math.sqrt(0.5 * 1e9 / 2))
     assert theory_threshold(large, 0.25, "laplace") == pytest.approx(math.sqrt(0.25 * 1e9 / 4))
-    assert theory_threshold(WHERE, 0.5, "gaussian") == 10
+    assert theory_threshold(SETTING, 0.5, "gaussian") == 10
     assert theory_threshold(make_setting(mean_bound=50.0), 0.5, "gaussian") == 17  # 3 tau >= R + 1
     theory = CoordinatewiseCDP(tuning="theory").plan(make_setting(n=1000, d=20))
     assert theory.statistic.blocks == 28  # ceil(4 ln(40/0.05)) = 27, made even
@@ -242,35 +246,35 @@ def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None
 
 def test_iterative_constants_have_the_reference_values() -> None:
     assert theory_groups() == 2397
-    where = make_setting(n=2397 * 5, d=10, directional_moment=1.0)
+    setting = make_setting(n=2397 * 5, d=10, directional_moment=1.0)
     n, k, radius, rho = 2397 * 5, 2397, 22.802972962, 0.0140588188106
     expected = max(
         160 * math.sqrt(10 / n),
         160 * math.sqrt(2) * radius * math.sqrt(k) / n * math.sqrt(10 / rho),
         40 * math.sqrt(2 * radius**2 * k**2 / (rho * n**2) + k / n),
     )
-    assert group_radius(where, radius, k, rho, 0.1) == pytest.approx(expected, rel=1e-12)
-    assert group_radius(where, radius, 2396, rho, 0.1) == math.inf
+    assert group_radius(setting, radius, k, rho, 0.1) == pytest.approx(expected, rel=1e-12)
+    assert group_radius(setting, radius, 2396, rho, 0.1) == math.inf
     assert walk_length(make_setting(directional_moment=400.0), 1.0) == 98  # 97.8377 rounded up
     assert walk_length(make_setting(directional_moment=4.0), 1.0) == 1
-    assert walk_length(WHERE, math.inf) == 1
+    assert walk_length(SETTING, math.inf) == 1
 
 
 def test_a_vacuous_theorem_is_said_to_be() -> None:
     method = IterativeUpdating(tuning="theory", calibration="paper")
-    where = make_setting(n=10_000, d=3, budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    setting = make_setting(n=10_000, d=3, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     x = np.random.default_rng(0).normal(size=(10_000, 3))
-    ledger = Ledger(where.budget)
-    release = method.release(DenseRows(x), method.plan(where), ledger, np.random.default_rng(0))
+    ledger = Ledger(setting.budget)
+    release = method.release(DenseRows(x), method.plan(setting), ledger, np.random.default_rng(0))
     assert "Theorem 5 says nothing here" in release.notes[0]
     assert not release.value.any()  # the search stops where it starts
 
 
 def test_the_estimate_stays_in_the_ball_of_the_public_bound() -> None:
-    method, where = IterativeUpdating(), make_setting(n=60, d=4, mean_bound=0.25)
+    method, setting = IterativeUpdating(), make_setting(n=60, d=4, mean_bound=0.25)
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        release = method.release(DenseRows(X + 5), method.plan(where), Ledger(BUDGET), rng)
+        release = method.release(DenseRows(X + 5), method.plan(setting), Ledger(BUDGET), rng)
         assert np.linalg.norm(release.value) <= 0.25 * (1 + 1e-12)
 
 
@@ -281,10 +285,10 @@ def test_hinge_bias_is_the_sharp_clipping_bias(order: float) -> None:
         values = rng.standard_cauchy((300, 40))
         values -= values.mean(axis=1, keepdims=True)
         values /= np.mean(np.abs(values) ** order, axis=1, keepdims=True) ** (1 / order)
-        lost = np.maximum(values - distance, 0).mean(axis=1)
-        assert np.all(lost <= hinge_bias(distance, order) * (1 + 1e-12))
-    far = order / (order - 1) * 30.0  # the extremal spike, whose mean is small but not 0
-    assert hinge_bias(30.0, order) == pytest.approx(far**-order * (far - 30.0), rel=1e-3)
+        biases = np.maximum(values - distance, 0).mean(axis=1)
+        assert np.all(biases <= hinge_bias(distance, order) * (1 + 1e-12))
+    spike = order / (order - 1) * 30.0  # the extremal spike, whose mean is small but not 0
+    assert hinge_bias(30.0, order) == pytest.approx(spike**-order * (spike - 30.0), rel=1e-3)
     constant = hinge_constant(order)
     assert constant == pytest.approx((order - 1) ** (order - 1) / order**order, rel=1e-13)
 

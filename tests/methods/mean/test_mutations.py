@@ -37,24 +37,24 @@ from tests.methods.mean.checks import (
     worst_neighbours,
 )
 
-WHERE = make_setting(n=faults.RECORDS, d=60)
+SETTING = make_setting(n=faults.RECORDS, d=60)
 X = np.random.default_rng(0).standard_t(2.5, size=(faults.RECORDS, 60))
 
 
 def noise_is_right(method: Any) -> None:
-    check_noise(method, WHERE, X)
+    check_noise(method, SETTING, X)
 
 
 def sensitivity_holds(method: Any) -> None:
-    check_sensitivity(method, WHERE, *worst_neighbours(method, WHERE))
+    check_sensitivity(method, SETTING, *worst_neighbours(method, SETTING))
 
 
 def sensitivity_holds_for_any_record(method: Any) -> None:
-    where, x = make_setting(n=5, d=3), X[:5, :3]
+    setting, x = make_setting(n=5, d=3), X[:5, :3]
     for seed, (old, new) in itertools.product(range(3), itertools.combinations(ADVERSARIAL, 2)):
-        first, second = x.copy(), x.copy()
-        first[2], second[2] = adversarial(old, 3), adversarial(new, 3)
-        check_sensitivity(method, where, first, second, seed=seed)
+        old_rows, new_rows = x.copy(), x.copy()
+        old_rows[2], new_rows[2] = adversarial(old, 3), adversarial(new, 3)
+        check_sensitivity(method, setting, old_rows, new_rows, seed=seed)
 
 
 def split_is_fresh(method: Any) -> None:
@@ -62,8 +62,8 @@ def split_is_fresh(method: Any) -> None:
 
 
 def budget_is_spent(method: Any) -> None:
-    for where in (WHERE, make_setting(n=faults.RECORDS, d=60, budget=APPROXIMATE)):
-        check_ledger_equals_budget(method, where, X)
+    for setting in (SETTING, make_setting(n=faults.RECORDS, d=60, budget=APPROXIMATE)):
+        check_ledger_equals_budget(method, setting, X)
 
 
 ALL = tuple(family() for family in PRIVATE)

@@ -33,17 +33,17 @@ def test_norms_about_a_centre_keep_their_digits_however_near_a_row_is() -> None:
 
 def test_a_norm_about_a_centre_is_the_same_in_any_company() -> None:
     x = wild_rows()
-    together = norms_about(x, CENTRE)
-    alone = [float(norms_about(row[None], CENTRE)[0]) for row in x]
-    assert together.tolist() == alone
+    norms = norms_about(x, CENTRE)
+    lone_norms = [float(norms_about(row[None], CENTRE)[0]) for row in x]
+    assert norms.tolist() == lone_norms
 
 
 @pytest.mark.parametrize("has_norms", [False, True])
 def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) -> None:
     x, radii = wild_rows(), (2.0, 50.0, 3.0)  # in no order
-    rows, kept = DenseRows(x), np.empty(len(x)) if has_norms else None
-    counts = norm_counts(rows, ladder(60.0, 500), CENTRE, kept)
-    sums = clipped_sums(rows, radii, CENTRE, kept)
+    rows, norms = DenseRows(x), np.empty(len(x)) if has_norms else None
+    counts = norm_counts(rows, ladder(60.0, 500), CENTRE, norms)
+    sums = clipped_sums(rows, radii, CENTRE, norms)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ladder_module, "near_centre", lambda *_: None)
         assert counts.tolist() == norm_counts(rows, ladder(60.0, 500), CENTRE).tolist()

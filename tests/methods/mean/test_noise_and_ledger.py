@@ -91,40 +91,44 @@ def test_the_noise_test_catches_5_percent_too_little_noise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     method = SimpleClipping()
-    where, x = make_setting(20, 400), data(20, 400)
+    setting, x = make_setting(20, 400), data(20, 400)
     for seed in range(20):
-        check_noise(method, where, x, seed=seed)
+        check_noise(method, setting, x, seed=seed)
     monkeypatch.setattr(
         "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise",
         lambda value, std, rng: value + rng.normal(scale=0.95 * std, size=value.shape),
     )
     for seed in range(20):
         with pytest.raises(AssertionError, match="times what is expected"):
-            check_noise(method, where, x, seed=seed)
+            check_noise(method, setting, x, seed=seed)
 
 
 def test_noise_at_the_worked_examples_of_the_formulas() -> None:
-    where = make_setting(n=1000, d=20, budget=ZCDP(rho=0.02))
-    assert SimpleClipping(radius=5.0).plan(where).noise.noise_std == pytest.approx(0.05, rel=1e-14)
-    assert IterativeUpdating(radius=5.0, groups=10).plan(where).noise.noise_std == pytest.approx(
+    setting = make_setting(n=1000, d=20, budget=ZCDP(rho=0.02))
+    assert SimpleClipping(radius=5.0).plan(setting).noise.noise_std == pytest.approx(
+        0.05, rel=1e-14
+    )
+    assert IterativeUpdating(radius=5.0, groups=10).plan(setting).noise.noise_std == pytest.approx(
         0.5
     )
     even = CoordinatewiseCDP(threshold=10.0, blocks=8)
-    assert even.plan(where).noise.noise_std == pytest.approx(0.24 * math.sqrt(20 / 0.04), rel=1e-14)
+    assert even.plan(setting).noise.noise_std == pytest.approx(
+        0.24 * math.sqrt(20 / 0.04), rel=1e-14
+    )
     printed = replace(even, calibration="paper")
-    ratio = printed.plan(where).noise.noise_std / even.plan(where).noise.noise_std
+    ratio = printed.plan(setting).noise.noise_std / even.plan(setting).noise.noise_std
     assert ratio == pytest.approx(4, rel=1e-14)
     pure = CoordinatewisePure(threshold=10.0, blocks=7, calibration="paper")
     # Laplace noise of epsilon costs a rho of epsilon + exp(-epsilon) - 1.
-    epsilon = where.laplace_epsilon
+    epsilon = setting.laplace_epsilon
     assert epsilon + math.exp(-epsilon) - 1 == pytest.approx(0.02, rel=1e-12)
-    scale = pure.plan(where).noise.noise_scale
+    scale = pure.plan(setting).noise.noise_scale
     assert scale == pytest.approx(12 * 10 * 7 * 20 / (epsilon * 1000), rel=1e-14)
     smooth = NoiseSmoothing(tau=10.0, smoothing_variance=1.0, calibration="paper")
-    assert smooth.plan(where).noise.noise_std == pytest.approx(math.sqrt(100 * 20 / 0.02) / 1000)
+    assert smooth.plan(setting).noise.noise_std == pytest.approx(math.sqrt(100 * 20 / 0.02) / 1000)
     ratio = (
-        replace(smooth, calibration="tight").plan(where).noise.noise_std
-        / smooth.plan(where).noise.noise_std
+        replace(smooth, calibration="tight").plan(setting).noise.noise_std
+        / smooth.plan(setting).noise.noise_std
     )
     assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # 2 S_1^2
 
@@ -140,22 +144,22 @@ def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> No
 @pytest.mark.usefixtures("without_the_walk")
 def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
     n = records(method)
-    where = make_setting(n, 3, budget=budget)
+    setting = make_setting(n, 3, budget=budget)
     if accepts(method, budget):
-        check_ledger_equals_budget(method, where, data(n, 3))
+        check_ledger_equals_budget(method, setting, data(n, 3))
     else:
         with pytest.raises(NotApplicable, match="Gaussian noise cannot give pure DP"):
-            method.plan(where)
+            method.plan(setting)
 
 
 def test_printed_noise_below_the_threshold_is_flagged_and_above_it_is_not() -> None:
-    where, x = make_setting(50, 2), data(50, 2)
+    setting, x = make_setting(50, 2), data(50, 2)
     for variance, flawed in ((0.1, True), (0.7556, True), (0.7557, False), (1.0, False)):
         method = NoiseSmoothing(smoothing_variance=variance, calibration="paper")
-        ledger = run(method, where, x)
+        ledger = run(method, setting, x)
         assert bool(ledger.flaws) is ledger.entries[0].flawed is flawed
-        assert not run(replace(method, calibration="tight"), where, x).flaws
-    ledger = run(NoiseSmoothing(smoothing_variance=0.1, calibration="paper"), where, x)
+        assert not run(replace(method, calibration="tight"), setting, x).flaws
+    ledger = run(NoiseSmoothing(smoothing_variance=0.1, calibration="paper"), setting, x)
     entry = ledger.entries[0]
     assert (entry.proven_sensitivity / entry.sensitivity) ** 2 == pytest.approx(1.7722, abs=5e-5)
     assert "1.77 times less private than claimed" in ledger.flaws[0]
@@ -166,6 +170,6 @@ def test_printed_noise_below_the_threshold_is_flagged_and_above_it_is_not() -> N
 @pytest.mark.parametrize("method", PRIVATE)
 def test_nothing_is_flagged_unless_asked_for(method: Any, tuning: Any) -> None:
     for calibration in CALIBRATIONS:
-        one = method(calibration=calibration, tuning=tuning)
-        n = records(one)
-        assert not run(one, make_setting(n, 3), data(n, 3)).flaws
+        instance = method(calibration=calibration, tuning=tuning)
+        n = records(instance)
+        assert not run(instance, make_setting(n, 3), data(n, 3)).flaws

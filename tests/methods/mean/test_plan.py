@@ -29,7 +29,7 @@ BROKEN = (math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 0.0)
 SCENARIO = Scenario(n=4000, d=40, p=2.5, decay=1.0, methods=("mean.adaptive", "mean.plan"))
 
 
-def drawn(scenario: Scenario, seed: int = 0) -> DenseRows:
+def draw(scenario: Scenario, seed: int = 0) -> DenseRows:
     return scenario.instance.law.sample(scenario.n, np.random.default_rng(seed))
 
 
@@ -43,15 +43,15 @@ def test_a_replaced_record_moves_the_logarithms_by_at_most_the_sensitivity(
     assert isinstance(mean, RescaledMean)
     allowed, pairs = mean.sensitivity(n, 3), n // 2
     base = np.zeros((n, 3))
-    before = mean_logarithms(DenseRows(base), -5.0, pairs)
+    logarithms = mean_logarithms(DenseRows(base), -5.0, pairs)
     largest = 0.0
     for place in range(n):
         for row in (np.full(3, entry), np.array([entry, 1e3, 1.0])):
             x = base.copy()
             x[place] = row
-            moved = mean_logarithms(DenseRows(x), -5.0, pairs) - before
-            assert np.isfinite(moved).all()
-            largest = max(largest, float(np.linalg.norm(moved)))
+            change = mean_logarithms(DenseRows(x), -5.0, pairs) - logarithms
+            assert np.isfinite(change).all()
+            largest = max(largest, float(np.linalg.norm(change)))
     assert largest <= allowed * (1 + 1e-12)
     if abs(entry) > 1e3 and not math.isnan(entry):
         assert largest == pytest.approx(allowed)
@@ -67,14 +67,14 @@ def test_pairs_do_not_depend_on_where_blocks_end() -> None:
 
 def test_logarithms_do_not_depend_on_the_mean_and_follow_the_scales() -> None:
     even = Scenario(n=4000, d=8, p=2.5, decay=0.0)
-    x = drawn(even).x
+    x = draw(even).x
     scales = 2.0 ** -np.arange(8)
     low = mean_logarithms(DenseRows(x), -20.0, 2000)
-    moved = mean_logarithms(DenseRows(x * scales + 3.0), -20.0, 2000)
+    logarithms = mean_logarithms(DenseRows(x * scales + 3.0), -20.0, 2000)
     # Nine octaves hold the differences of a scale between the ends; clipping pulls the others in.
-    inside = mean_logarithms(DenseRows(x / 2**4 + 3.0), -8.0, 2000)
-    assert (np.diff(moved) < 0.1).all()
-    assert np.abs(mean_logarithms(DenseRows(x / 2**4), -8.0, 2000) - inside).max() < 1e-9
+    shifted = mean_logarithms(DenseRows(x / 2**4 + 3.0), -8.0, 2000)
+    assert (np.diff(logarithms) < 0.1).all()
+    assert np.abs(mean_logarithms(DenseRows(x / 2**4), -8.0, 2000) - shifted).max() < 1e-9
     assert low.min() > -20.0
 
 
@@ -84,50 +84,56 @@ def test_weights_are_the_roots_of_scales_and_equal_where_noise_explains_them() -
     assert (weights_of(logs, 10.0, -8.0) == 1.0).all()
     half = weights_of(logs, math.sqrt(2.0), -8.0)  # an empirical variance of 4
     np.testing.assert_allclose(half, [1.0, 2**-0.5, 0.5])
-    far = weights_of(np.array([-1e9, 1e9]), 0.0, -8.0)
-    assert far.tolist() == [LEAST_WEIGHT, 1.0]
+    weights = weights_of(np.array([-1e9, 1e9]), 0.0, -8.0)
+    assert weights.tolist() == [LEAST_WEIGHT, 1.0]
     assert (weights_of(np.ones(4), 1.0, 0.0) == 1.0).all()
 
 
 @each("n", [1, 2, 30])
 def test_with_too_few_records_it_is_adaptive_clipping(n: int) -> None:
-    where = replace(SCENARIO, n=n).setting
-    rows = drawn(replace(SCENARIO, n=n))
-    one, two = RescaledClipping(), AdaptiveClipping()
+    setting = replace(SCENARIO, n=n).setting
+    rows = draw(replace(SCENARIO, n=n))
+    rescaled, adaptive = RescaledClipping(), AdaptiveClipping()
     values = [
-        m.release(rows, m.plan(where), Ledger(where.budget), np.random.default_rng(2))
-        for m in (one, two)
+        m.release(rows, m.plan(setting), Ledger(setting.budget), np.random.default_rng(2))
+        for m in (rescaled, adaptive)
     ]
     assert values[0].value.tobytes() == values[1].value.tobytes()
 
 
 def test_weights_of_one_leave_the_plan_as_it_is() -> None:
-    far = RescaledClipping().plan(replace(SCENARIO, n=20_000, diameter=400.0).setting).statistic
-    assert isinstance(far, RescaledMean)
-    assert stretched(far.fine, far.scale, np.ones(40)) == far.fine
-    wider = stretched(far.fine, far.scale, np.linspace(0.25, 1, 40))
-    assert far.fine.centre is not None
+    wide_plan = (
+        RescaledClipping().plan(replace(SCENARIO, n=20_000, diameter=400.0).setting).statistic
+    )
+    assert isinstance(wide_plan, RescaledMean)
+    assert stretched(wide_plan.fine, wide_plan.scale, np.ones(40)) == wide_plan.fine
+    wider = stretched(wide_plan.fine, wide_plan.scale, np.linspace(0.25, 1, 40))
+    assert wide_plan.fine.centre is not None
     assert wider.centre is not None
-    assert wider.centre.rho == far.fine.centre.rho
-    assert wider.centre.radii[0] > 4 * far.fine.mean_bound
-    assert wider.top_radius > far.fine.top_radius
-    assert wider.mean_bound == pytest.approx(4 * far.fine.mean_bound)
+    assert wider.centre.rho == wide_plan.fine.centre.rho
+    assert wider.centre.radii[0] > 4 * wide_plan.fine.mean_bound
+    assert wider.top_radius > wide_plan.fine.top_radius
+    assert wider.mean_bound == pytest.approx(4 * wide_plan.fine.mean_bound)
 
 
-@each("more", [{}, {"diameter": 400.0, "n": 20_000}, {"d": 5}])
+@each("fields", [{}, {"diameter": 400.0, "n": 20_000}, {"d": 5}])
 @each("budget", [{}, {"rho": 0.1, "epsilon": None, "delta": None}])
 def test_it_spends_its_budget_and_starts_with_the_scales(
-    more: dict[str, Any], budget: dict[str, Any]
+    fields: dict[str, Any], budget: dict[str, Any]
 ) -> None:
-    scenario = replace(SCENARIO, **more, **budget)
-    where = scenario.setting
-    ledger = Ledger(where.budget)
-    plan = RescaledClipping().plan(where)
-    RescaledClipping().release(drawn(scenario), plan, ledger, np.random.default_rng(3))
-    first, mean = ledger.entries[0], plan.statistic
+    scenario = replace(SCENARIO, **fields, **budget)
+    setting = scenario.setting
+    ledger = Ledger(setting.budget)
+    plan = RescaledClipping().plan(setting)
+    RescaledClipping().release(draw(scenario), plan, ledger, np.random.default_rng(3))
+    first_entry, mean = ledger.entries[0], plan.statistic
     assert isinstance(mean, RescaledMean)
-    assert (first.mechanism, first.size, first.rho) == ("gaussian", where.d, mean.scale_rho)
-    assert first.sensitivity == mean.sensitivity(where.n, where.d)
+    assert (first_entry.mechanism, first_entry.size, first_entry.rho) == (
+        "gaussian",
+        setting.d,
+        mean.scale_rho,
+    )
+    assert first_entry.sensitivity == mean.sensitivity(setting.n, setting.d)
     spent = ledger.spent()
     if "rho" in budget:
         assert spent.rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[union-attr]
@@ -136,9 +142,9 @@ def test_it_spends_its_budget_and_starts_with_the_scales(
 
 
 def test_a_pure_budget_is_refused_with_a_method_that_can() -> None:
-    where = replace(SCENARIO, delta=0.0).setting
+    setting = replace(SCENARIO, delta=0.0).setting
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        RescaledClipping().plan(where)
+        RescaledClipping().plan(setting)
 
 
 def errors(scenario: Scenario) -> dict[str, float]:
@@ -151,10 +157,10 @@ def errors(scenario: Scenario) -> dict[str, float]:
 
 def test_it_errs_far_less_where_scales_fall_and_hardly_more_where_they_do_not() -> None:
     """False-alarm rate below 1e-6: the ratios are 0.55 and 1.03, with errors of 0.03 and 0.01."""
-    many = replace(SCENARIO, n=10_000, d=200, offset=0.0, trials=8)
-    fallen = errors(many)
+    many_records = replace(SCENARIO, n=10_000, d=200, offset=0.0, trials=8)
+    fallen = errors(many_records)
     assert fallen["mean.plan"] < 0.75 * fallen["mean.adaptive"]
-    even = errors(replace(many, decay=0.0))
+    even = errors(replace(many_records, decay=0.0))
     assert even["mean.plan"] < 1.1 * even["mean.adaptive"]
 
 
@@ -175,8 +181,8 @@ def test_a_wide_set_costs_no_centre(
     A run that lost it would clip around 0, and err 5 times as much and more.
     """
     methods = ("mean.adaptive", "mean.plan")
-    at = Scenario(
+    scenario = Scenario(
         n=n, d=d, diameter=diameter, epsilon=epsilon, decay=decay, methods=methods, trials=12
     )
-    measured = errors(at)
+    measured = errors(scenario)
     assert measured["mean.plan"] < 1.5 * measured["mean.adaptive"]

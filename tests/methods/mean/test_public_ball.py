@@ -57,8 +57,8 @@ def test_the_radius_is_the_theorem_s_where_that_is_predicted_to_err_less() -> No
     setting = TINY.setting
     rho = SimpleClipping().plan(setting).noise.rho
     assert practical_radius(setting, rho) == theorem_radius(setting, rho)
-    many = replace(setting, n=100_000)
-    assert practical_radius(many, rho) != theorem_radius(many, rho)
+    many_records = replace(setting, n=100_000)
+    assert practical_radius(many_records, rho) != theorem_radius(many_records, rho)
 
 
 @pytest.mark.parametrize("method", [SimpleClipping(radius=50.0), SimpleClipping(tuning="theory")])

@@ -31,9 +31,9 @@ def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[in
     calls: list[int] = []
     honest = reading_module._changed_sums
 
-    def watched(rows: DenseRows, *given: Any) -> Vector:
+    def watched(rows: DenseRows, *args: Any) -> Vector:
         calls.append(rows.n)
-        return honest(rows, *given)
+        return honest(rows, *args)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading_module, "_changed_sums", watched)
@@ -77,9 +77,9 @@ def test_a_sum_without_counts_takes_no_square_for_a_norm() -> None:
 
 def test_a_sum_is_taken_afresh_where_many_rows_change_or_digits_would_be_lost() -> None:
     rows = DenseRows(records())
-    for first, radii in ((8.0, (1.5, 6.0)), (1e9, (6.0,))):
+    for radius, radii in ((8.0, (1.5, 6.0)), (1e9, (6.0,))):
         reading = Reading(rows)
-        reading.first_sum(first)
+        reading.first_sum(radius)
         reading.counts(LADDER, CENTRE)
         sums, calls = changed(reading, radii)
         assert not calls
@@ -92,17 +92,17 @@ def test_a_row_far_out_adds_no_more_than_the_radius() -> None:
     for size in (1e3, 1e20, 1e70):
         y = x.copy()
         y[1000] = size * np.array([0.6, 0, 0, 0.8, 0, 0])
-        both = []
+        sums_of_rows = []
         for data in (x, y):
             reading = Reading(DenseRows(data))
             reading.first_sum(8.0)
             reading.counts(LADDER, CENTRE)
             sums, calls = changed(reading, (4.0, 7.0))
             assert calls
-            both.append(sums)
-        moved = np.linalg.norm(both[1] - both[0], axis=1)
-        assert (moved <= 2 * np.array([4.0, 7.0]) * (1 + 1e-9)).all()
-        assert (moved > 3.0).all()
+            sums_of_rows.append(sums)
+        distances = np.linalg.norm(sums_of_rows[1] - sums_of_rows[0], axis=1)
+        assert (distances <= 2 * np.array([4.0, 7.0]) * (1 + 1e-9)).all()
+        assert (distances > 3.0).all()
 
 
 def test_rows_that_are_formed_as_they_are_read_are_read_each_time() -> None:
@@ -118,8 +118,8 @@ def test_first_weights_that_are_forgotten_are_caught() -> None:
     """A change that takes every row to be whole in the first sum counts those outside twice."""
     honest = reading_module.FirstSum
 
-    def forgetful(total: Vector, radius: float, outside: Vector, weights: Vector) -> object:
-        return honest(total, radius, outside[:0].astype(np.intp), weights[:0])
+    def forgetful(total: Vector, radius: float, outliers: Vector, weights: Vector) -> object:
+        return honest(total, radius, outliers[:0].astype(np.intp), weights[:0])
 
     claim = partial(test_what_readings_share_changes_no_count_and_no_sum, np.float64, (4.0, 19.0))
     claim()

@@ -42,30 +42,30 @@ def data(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
 def test_a_ledger_that_is_spent_refuses_before_any_noise_is_drawn(method: Any) -> None:
-    where, rows = make_setting(40, 2), DenseRows(data(40, 2))
-    ledger = Ledger(where.budget)
-    method.release(rows, method.plan(where), ledger, np.random.default_rng(0))
+    setting, rows = make_setting(40, 2), DenseRows(data(40, 2))
+    ledger = Ledger(setting.budget)
+    method.release(rows, method.plan(setting), ledger, np.random.default_rng(0))
     with pytest.raises(BudgetExceeded):
-        method.release(rows, method.plan(where), ledger, np.random.default_rng(0))
+        method.release(rows, method.plan(setting), ledger, np.random.default_rng(0))
     assert len(ledger.entries) == 1
 
 
 @pytest.mark.parametrize("method", [m(calibration=c) for m in GAUSSIAN for c in CALIBRATIONS])
 def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
-    where = make_setting(409, 3, budget=PURE)
+    setting = make_setting(409, 3, budget=PURE)
     with pytest.raises(NotApplicable) as refusal:
-        method.plan(where)
+        method.plan(setting)
     assert str(refusal.value) == (
         "Gaussian noise cannot give pure DP. Nearest: choose mean.cwme-pure, or set delta=1e-06."
     )
     assert refusal.value.changes == (("method", CoordinatewisePure.card.slug),)
-    check_ledger_equals_budget(CoordinatewisePure(), where, data(409, 3))
-    other = replace(where, budget=ApproxDP(epsilon=1.0, delta=1e-6))
-    check_ledger_equals_budget(method, other, data(409, 3))
+    check_ledger_equals_budget(CoordinatewisePure(), setting, data(409, 3))
+    approximate = replace(setting, budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    check_ledger_equals_budget(method, approximate, data(409, 3))
 
 
 @pytest.mark.parametrize(
-    ("method", "needed"),
+    ("method", "fewest_records"),
     [
         (CoordinatewiseCDP(tuning="theory"), 20),
         (CoordinatewiseCDP(tuning="theory", calibration="paper"), theory_blocks(3)),
@@ -75,15 +75,19 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
     ],
     ids=str,
 )
-def test_too_few_records_are_refused_with_a_change_that_works(method: Any, needed: int) -> None:
-    with pytest.raises(NotApplicable, match=f"need at least as many records, and n={needed - 1}"):
-        method.plan(make_setting(needed - 1, 3))
+def test_too_few_records_are_refused_with_a_change_that_works(
+    method: Any, fewest_records: int
+) -> None:
+    with pytest.raises(
+        NotApplicable, match=f"need at least as many records, and n={fewest_records - 1}"
+    ):
+        method.plan(make_setting(fewest_records - 1, 3))
     with pytest.raises(NotApplicable) as refusal:
         method.plan(make_setting(1, 3))
-    assert refusal.value.nearest == f"set n={needed}"
+    assert refusal.value.nearest == f"set n={fewest_records}"
     ((name, value),) = refusal.value.changes
-    assert (name, value) == ("n", needed)
-    check_ledger_equals_budget(method, make_setting(needed, 3), data(needed, 3))
+    assert (name, value) == ("n", fewest_records)
+    check_ledger_equals_budget(method, make_setting(fewest_records, 3), data(fewest_records, 3))
 
 
 @pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
@@ -122,9 +126,9 @@ def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
     assert plan.noise.amplification.rho_group == pytest.approx(
         0.0396832, abs=5e-8
     )  # theory/zhao-et-al.md, 2.6
-    few = IterativeUpdating(groups=50).plan(make_setting(409, 3, budget=APPROXIMATE))
-    assert is_parallel(few)  # the exact Gaussian curve alone allows more
-    assert few.noise.rho == pytest.approx(0.0280145, abs=5e-8)
+    few_records = IterativeUpdating(groups=50).plan(make_setting(409, 3, budget=APPROXIMATE))
+    assert is_parallel(few_records)  # the exact Gaussian curve alone allows more
+    assert few_records.noise.rho == pytest.approx(0.0280145, abs=5e-8)
     ledger = run(tight, make_setting(409, 3, budget=APPROXIMATE), data(409, 3))
     assert ledger.entries[0].mechanism == "shuffled gaussian"
     assert ledger.entries[0].disjoint_blocks == 200
@@ -134,8 +138,8 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
     theory = IterativeUpdating(calibration="paper", tuning="theory", radius=1.0)
 
     def rho(epsilon: float, groups: int | None = None) -> tuple[bool, float]:
-        where = make_setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
-        plan = replace(theory, groups=groups).plan(where)
+        setting = make_setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
+        plan = replace(theory, groups=groups).plan(setting)
         noise = plan.noise
         if isinstance(noise, GaussianNoise):
             return False, noise.rho
@@ -160,7 +164,7 @@ def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
-    where = make_setting(n=1000, d=3)
-    unbounded = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
+    setting = make_setting(n=1000, d=3)
+    unbounded = replace(setting, constants=replace(setting.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
     run(method, unbounded, data(1000, 3))  # the run checks that the release is finite

@@ -73,32 +73,34 @@ def at_level(level: float) -> list[Any]:
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
 def test_no_pair_of_adversarial_records_moves_a_statistic_further(method: Any) -> None:
-    where = make_setting(n=9, d=3)
+    setting = make_setting(n=9, d=3)
     x = np.random.default_rng(0).standard_t(2, size=(9, 3))
     for old, new in itertools.combinations(ADVERSARIAL, 2):
-        first, second = x.copy(), x.copy()
-        first[4], second[4] = adversarial(old, 3), adversarial(new, 3)
-        check_sensitivity(method, where, first, second)
+        old_rows, new_rows = x.copy(), x.copy()
+        old_rows[4], new_rows[4] = adversarial(old, 3), adversarial(new, 3)
+        check_sensitivity(method, setting, old_rows, new_rows)
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
 def test_nor_where_every_other_record_is_broken(method: Any) -> None:
-    where = make_setting(n=8, d=2)
-    for others, new in itertools.product(ADVERSARIAL, ((1e9,), (math.nan,), (-math.inf, 1e300))):
-        x = np.array([adversarial(others, 2)] * 8)
-        other = x.copy()
-        other[0] = adversarial(new, 2)
-        check_sensitivity(method, where, x, other)
+    setting = make_setting(n=8, d=2)
+    for broken_record, new in itertools.product(
+        ADVERSARIAL, ((1e9,), (math.nan,), (-math.inf, 1e300))
+    ):
+        x = np.array([adversarial(broken_record, 2)] * 8)
+        neighbour = x.copy()
+        neighbour[0] = adversarial(new, 2)
+        check_sensitivity(method, setting, x, neighbour)
 
 
 @pytest.mark.parametrize(("level", "i"), crossed(2, EXTREME_LEVELS, range(5)))
 def test_nor_at_any_clip_level(level: float, i: int) -> None:
-    method, where = at_level(level)[i], make_setting(n=6, d=3)
+    method, setting = at_level(level)[i], make_setting(n=6, d=3)
     for old, new in itertools.combinations(ADVERSARIAL, 2):
         x = np.full((6, 3), 0.5 * level)
-        other = x.copy()
-        x[1], other[1] = adversarial(old, 3), adversarial(new, 3)
-        check_sensitivity(method, where, x, other)
+        neighbour = x.copy()
+        x[1], neighbour[1] = adversarial(old, 3), adversarial(new, 3)
+        check_sensitivity(method, setting, x, neighbour)
 
 
 @pytest.mark.parametrize("level", [0.0, -1.0, 1e-151, 1e151, math.inf, math.nan])
@@ -114,12 +116,12 @@ def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen(
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (24, 1), (72, 4)])
 def test_the_sensitivity_is_attained(method: Any, n: int, d: int) -> None:
     blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
-    where = make_setting(n=max(n, blocks), d=d)
-    x, other = worst_neighbours(method, where)
+    setting = make_setting(n=max(n, blocks), d=d)
+    x, neighbour = worst_neighbours(method, setting)
     paper = method.calibration == "paper" and not isinstance(
         method, (SimpleClipping, IterativeUpdating, NoiseSmoothing)
     )
-    check_sensitivity(method, where, x, other, attained=not paper and not _printed(method))
+    check_sensitivity(method, setting, x, neighbour, attained=not paper and not _printed(method))
 
 
 def _printed(method: Any) -> bool:
@@ -129,22 +131,24 @@ def _printed(method: Any) -> bool:
 
 
 def test_a_clipped_mean_moves_by_2_radii_over_n() -> None:
-    where, method = make_setting(n=10, d=4), SimpleClipping(radius=3.0)
-    x, other = np.zeros((10, 4)), np.zeros((10, 4))
-    x[7, 2], other[7, 2] = 3.0, -3.0
-    np.testing.assert_allclose(change(method, where, x, other), [0, 0, 0.6, 0], rtol=1e-14)
-    assert method.plan(where).noise.l2_sensitivity == pytest.approx(0.6, rel=1e-15)
+    setting, method = make_setting(n=10, d=4), SimpleClipping(radius=3.0)
+    x, neighbour = np.zeros((10, 4)), np.zeros((10, 4))
+    x[7, 2], neighbour[7, 2] = 3.0, -3.0
+    np.testing.assert_allclose(change(method, setting, x, neighbour), [0, 0, 0.6, 0], rtol=1e-14)
+    assert method.plan(setting).noise.l2_sensitivity == pytest.approx(0.6, rel=1e-15)
 
 
 def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves() -> None:
-    where, method = make_setting(n=20, d=2), IterativeUpdating(radius=3.0, groups=4)
+    setting, method = make_setting(n=20, d=2), IterativeUpdating(radius=3.0, groups=4)
     x = np.random.default_rng(0).normal(size=(20, 2))
-    other = x.copy()
-    x[5], other[5] = (1e9, 0), (-1e9, 0)
-    moved = change(method, where, x, other)
-    assert np.sort(np.abs(moved[:, 0])).tolist() == pytest.approx([0, 0, 0, 2 * 3.0 / 5], rel=1e-12)
-    assert np.all(moved[:, 1] == 0)
-    assert method.plan(where).noise.l2_sensitivity == pytest.approx(6 / 5, rel=1e-15)
+    neighbour = x.copy()
+    x[5], neighbour[5] = (1e9, 0), (-1e9, 0)
+    distance = change(method, setting, x, neighbour)
+    assert np.sort(np.abs(distance[:, 0])).tolist() == pytest.approx(
+        [0, 0, 0, 2 * 3.0 / 5], rel=1e-12
+    )
+    assert np.all(distance[:, 1] == 0)
+    assert method.plan(setting).noise.l2_sensitivity == pytest.approx(6 / 5, rel=1e-15)
 
 
 @each("blocks", range(1, 12))
@@ -153,12 +157,12 @@ def test_median_of_blocks_moves_by_half_a_step_if_even_and_a_whole_step_if_odd(
     blocks: int, spare: int
 ) -> None:
     size = 4
-    where = make_setting(n=blocks * size + min(spare, blocks - 1), d=2)
+    setting = make_setting(n=blocks * size + min(spare, blocks - 1), d=2)
     method = CoordinatewiseCDP(blocks=blocks, threshold=1.0)
-    x, other = worst_neighbours(method, where)
+    x, neighbour = worst_neighbours(method, setting)
     step = (3.0 if blocks % 2 == 0 else 6.0) / size
-    moved = change(method, where, x, other)
-    np.testing.assert_allclose(np.abs(moved), step, rtol=1e-12)
+    distance = change(method, setting, x, neighbour)
+    np.testing.assert_allclose(np.abs(distance), step, rtol=1e-12)
     assert median_sensitivity(1.0, blocks, size) == step
 
 
@@ -167,10 +171,10 @@ def test_random_block_means_never_move_the_median_further(blocks: int) -> None:
     rng = np.random.default_rng(blocks)
     means = 3 * rng.uniform(-1, 1, size=(4000, blocks))
     means[:2000] = np.round(means[:2000])  # ties
-    other = means.copy()
-    other[:, 0] = np.clip(means[:, 0] + 2 * rng.choice([-1, 1], 4000), -3, 3)
-    moved = np.abs(np.median(means, axis=1) - np.median(other, axis=1)).max()
-    assert moved <= 2 * median_sensitivity(1.0, blocks, 1) / 6 + 1e-12  # a mean moves by 2 of 6
+    neighbour = means.copy()
+    neighbour[:, 0] = np.clip(means[:, 0] + 2 * rng.choice([-1, 1], 4000), -3, 3)
+    distance = np.abs(np.median(means, axis=1) - np.median(neighbour, axis=1)).max()
+    assert distance <= 2 * median_sensitivity(1.0, blocks, 1) / 6 + 1e-12  # a mean moves by 2 of 6
 
 
 def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:
@@ -184,27 +188,27 @@ def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:
 
 
 def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
-    where, method = make_setting(n=11, d=2), CoordinatewiseCDP(blocks=4, threshold=1.0)
+    setting, method = make_setting(n=11, d=2), CoordinatewiseCDP(blocks=4, threshold=1.0)
     x = np.random.default_rng(0).normal(size=(11, 2))
     for i in (8, 9, 10):
-        other = x.copy()
-        other[i] = 1e9
-        assert not change(method, where, x, other).any()
+        neighbour = x.copy()
+        neighbour[i] = 1e9
+        assert not change(method, setting, x, neighbour).any()
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_all_coordinates_of_one_record_move_together(d: int) -> None:
-    where = make_setting(n=8, d=d)
+    setting = make_setting(n=8, d=d)
     for method in (CoordinatewiseCDP(threshold=1.0, blocks=2), NoiseSmoothing(tau=1.0)):
         entry_sensitivity = {
             CoordinatewiseCDP: lambda p: (
                 p.statistic.coordinate_sensitivity(p.setting.n) * math.sqrt(d)
             ),
             NoiseSmoothing: lambda p: p.noise.l2_sensitivity,
-        }[type(method)](method.plan(where))
-        moved = change(method, where, *worst_neighbours(method, where))
-        assert float(np.linalg.norm(moved)) == pytest.approx(entry_sensitivity, rel=1e-9)
-        assert np.abs(moved) == pytest.approx(np.full(d, np.abs(moved[0])))
+        }[type(method)](method.plan(setting))
+        distance = change(method, setting, *worst_neighbours(method, setting))
+        assert float(np.linalg.norm(distance)) == pytest.approx(entry_sensitivity, rel=1e-9)
+        assert np.abs(distance) == pytest.approx(np.full(d, np.abs(distance[0])))
 
 
 ANY_FLOAT = st.floats(width=64, allow_nan=True, allow_infinity=True)
@@ -214,9 +218,9 @@ ANY_FLOAT = st.floats(width=64, allow_nan=True, allow_infinity=True)
 def neighbours(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     n, d = draw(st.integers(1, 9)), draw(st.integers(1, 3))
     x = draw(arrays(np.float64, (n, d), elements=ANY_FLOAT | st.floats(-5, 5)))
-    other = x.copy()
-    other[draw(st.integers(0, n - 1))] = draw(arrays(np.float64, d, elements=ANY_FLOAT))
-    return x, other
+    neighbour = x.copy()
+    neighbour[draw(st.integers(0, n - 1))] = draw(arrays(np.float64, d, elements=ANY_FLOAT))
+    return x, neighbour
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -225,12 +229,12 @@ def neighbours(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 def test_no_neighbours_at_all_move_a_statistic_further(
     level: float | None, pair: tuple[np.ndarray, np.ndarray], index: int, data: st.DataObject
 ) -> None:
-    x, other = pair
+    x, neighbour = pair
     method = EVERY_METHOD[index] if level is None else at_level(level)[index % 5]
     blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
     if len(x) >= blocks:
-        where = make_setting(n=len(x), d=x.shape[1])
-        check_sensitivity(method, where, x, other, seed=data.draw(st.integers(0, 5)))
+        setting = make_setting(n=len(x), d=x.shape[1])
+        check_sensitivity(method, setting, x, neighbour, seed=data.draw(st.integers(0, 5)))
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -239,9 +243,9 @@ def test_no_neighbours_at_all_move_a_statistic_further(
     radius=st.floats(SMALLEST_LEVEL, LARGEST_LEVEL),
 )
 def test_every_clipped_row_is_in_the_ball(block: np.ndarray, radius: float) -> None:
-    before = block.copy()
+    original = block.copy()
     safe, weights = clip_to_ball(block, radius)
-    np.testing.assert_array_equal(block, before)
+    np.testing.assert_array_equal(block, original)
     scaled = safe / radius * weights[:, None] if radius > 1 else safe * (weights / radius)[:, None]
     assert np.all(np.linalg.norm(scaled, axis=1) <= 1 + 1e-12)
 

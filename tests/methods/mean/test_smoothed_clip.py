@@ -20,7 +20,7 @@ from tests.methods.mean.checks import change, make_setting, run, worst_neighbour
 
 VARIANCES = (1e-4, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0)
 SUPREMUM = 2 * math.sqrt(2) / 3
-FAR = np.array([1e3, 1e6, 1e9, 1e15, 1e100, 1e300, 1.7e308, math.inf])
+LARGE_ENTRIES = np.array([1e3, 1e6, 1e9, 1e15, 1e100, 1e300, 1.7e308, math.inf])
 
 
 def phi(x: float) -> float:
@@ -47,14 +47,14 @@ def by_quadrature(u: float, variance: float) -> float:
 def closed_form(u: float, variance: float) -> float:
     """The closed form of theory/kamath-liu-zhang.md, 2.3, with digits to spare: it cancels."""
     with mp.workdps(40):
-        c, u, root, third = mp.mpf(variance), mp.mpf(u), mp.sqrt(2), mp.mpf(1) / 3
+        c, u, root, one_third = mp.mpf(variance), mp.mpf(u), mp.sqrt(2), mp.mpf(1) / 3
         s = mp.sqrt(c)
         low, high = (-root / u - 1) / s, (root / u - 1) / s
-        value = u * (1 - u**2 * (third + c) / 2) * (mp.ncdf(high) - mp.ncdf(low))
-        even = 2 * third - u**2 * (0.5 + c) * third
+        value = u * (1 - u**2 * (one_third + c) / 2) * (mp.ncdf(high) - mp.ncdf(low))
+        even = 2 * one_third - u**2 * (0.5 + c) * one_third
         odd = root * u / 6 * (mp.npdf(low) + mp.npdf(high))
         value += u * s * (even * (mp.npdf(low) - mp.npdf(high)) + odd)
-        return float(value + 2 * root * third * (mp.ncdf(-high) - mp.ncdf(low)))
+        return float(value + 2 * root * one_third * (mp.ncdf(-high) - mp.ncdf(low)))
 
 
 def test_the_notes_reference_values() -> None:
@@ -69,9 +69,9 @@ def test_the_notes_reference_values() -> None:
 
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_it_is_the_integral_over_the_smoothing(variance: float) -> None:
-    near = np.concatenate([np.geomspace(1e-6, 100, 41), np.linspace(0.9, 2.1, 13)])
-    values = [by_quadrature(u, variance) for u in near]
-    np.testing.assert_allclose(smoothed_clip(near, variance), values, rtol=0, atol=1e-10)
+    entries = np.concatenate([np.geomspace(1e-6, 100, 41), np.linspace(0.9, 2.1, 13)])
+    values = [by_quadrature(u, variance) for u in entries]
+    np.testing.assert_allclose(smoothed_clip(entries, variance), values, rtol=0, atol=1e-10)
 
 
 def random_entries(variance: float, count: int) -> np.ndarray:
@@ -79,8 +79,8 @@ def random_entries(variance: float, count: int) -> np.ndarray:
     table, rng = smooth_table(variance), np.random.default_rng(5)
     ends = np.arange(1, 12) / table.cells_per_unit
     kink = table.bulk * (1 + np.array([-1e-9, 0, 1e-15, 1e-9]))
-    over = [np.exp(rng.uniform(-3, 9, count)), table.bulk / rng.random(count), [1e15, 1e100]]
-    return np.concatenate([*over, kink, 1 / ends, 1 / (ends * (1 + 1e-12))])
+    parts = [np.exp(rng.uniform(-3, 9, count)), table.bulk / rng.random(count), [1e15, 1e100]]
+    return np.concatenate([*parts, kink, 1 / ends, 1 / (ends * (1 + 1e-12))])
 
 
 def check_accuracy(variance: float, count: int) -> None:
@@ -114,7 +114,7 @@ def test_the_fourth_derivative_is_bounded_as_the_table_assumes() -> None:
 def test_psi_is_odd_monotone_and_never_above_its_supremum(variance: float) -> None:
     table = smooth_table(variance)
     kink = table.bulk * (1 + np.linspace(-1e-9, 1e-9, 2001))
-    grid = np.sort(np.concatenate([np.geomspace(5e-324, 1e6, 20_001), kink, FAR]))
+    grid = np.sort(np.concatenate([np.geomspace(5e-324, 1e6, 20_001), kink, LARGE_ENTRIES]))
     values = smoothed_clip(grid, variance)
     np.testing.assert_array_equal(smoothed_clip(-grid, variance), -values)
     assert np.all(np.diff(values) >= -2 * module.CELL_ERROR)  # two values of that accuracy
@@ -137,7 +137,7 @@ def test_privacy_does_not_hang_on_the_table(wrong: float, monkeypatch: pytest.Mo
     table = smooth_table(0.25)
     broken = replace(table, coefficients=tuple(a * wrong for a in table.coefficients))
     monkeypatch.setattr(module, "smooth_table", lambda c: broken)
-    u = np.concatenate([np.geomspace(1e-6, 1e6, 1001), FAR, [math.nan]])
+    u = np.concatenate([np.geomspace(1e-6, 1e6, 1001), LARGE_ENTRIES, [math.nan]])
     with np.errstate(all="ignore"):
         values = smoothed_clip(np.concatenate([u, -u]), 0.25)
     assert np.all(np.abs(values) <= smoothed_supremum(0.25))
@@ -147,8 +147,10 @@ def test_privacy_does_not_hang_on_the_table(wrong: float, monkeypatch: pytest.Mo
 def test_rounding_at_large_entries_cannot_leave_the_clamp(variance: float) -> None:
     """The bare closed form returns -36 at u = 1e6, c = 1, and -4e10 at 1e9."""
     top = smoothed_supremum(variance)
-    np.testing.assert_allclose(smoothed_clip(FAR[1:], variance), top, rtol=0, atol=1e-11)
-    assert np.all(np.abs(smoothed_clip(np.concatenate([FAR, -FAR]), variance)) <= top)
+    np.testing.assert_allclose(smoothed_clip(LARGE_ENTRIES[1:], variance), top, rtol=0, atol=1e-11)
+    assert np.all(
+        np.abs(smoothed_clip(np.concatenate([LARGE_ENTRIES, -LARGE_ENTRIES]), variance)) <= top
+    )
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -163,8 +165,8 @@ def test_every_entry_is_mapped_within_the_supremum(u: float, variance: float) ->
 def test_other_types_are_converted_first(kind: type[np.number]) -> None:
     u = np.array([0, 1, 2, 70_000]).astype(kind)
     assert np.array_equal(smoothed_clip(u, 0.5), smoothed_clip(u.astype(float), 0.5))
-    (far,) = smoothed_clip(np.array([np.inf], np.float32), 0.5)
-    assert smoothed_supremum(0.5) - 1e-12 < far <= smoothed_supremum(0.5)
+    (limit,) = smoothed_clip(np.array([np.inf], np.float32), 0.5)
+    assert smoothed_supremum(0.5) - 1e-12 < limit <= smoothed_supremum(0.5)
 
 
 def test_nan_counts_as_zero_and_small_entries_are_kept() -> None:
@@ -193,23 +195,23 @@ def test_the_printed_noise_is_enough_from_variance_0_75568_on() -> None:
 
 @pytest.mark.parametrize("variance", [0.1, 0.25, 1.0])
 def test_a_coordinate_moves_by_2_tau_supremum_over_n(variance: float) -> None:
-    where, method = make_setting(n=7, d=3), NoiseSmoothing(tau=2.0, smoothing_variance=variance)
-    moved = change(method, where, *worst_neighbours(method, where))
-    np.testing.assert_allclose(moved, 2 * 2.0 * smoothed_supremum(variance) / 7, rtol=1e-9)
+    setting, method = make_setting(n=7, d=3), NoiseSmoothing(tau=2.0, smoothing_variance=variance)
+    distances = change(method, setting, *worst_neighbours(method, setting))
+    np.testing.assert_allclose(distances, 2 * 2.0 * smoothed_supremum(variance) / 7, rtol=1e-9)
 
 
 def test_an_audit_of_the_printed_noise_at_variance_0_1_sees_4_thirds_of_the_allowed_shift() -> None:
-    where = make_setting(n=7, d=3)
+    setting = make_setting(n=7, d=3)
     method = NoiseSmoothing(tau=2.0, smoothing_variance=0.1, calibration="paper")
-    moved = float(np.linalg.norm(change(method, where, *worst_neighbours(method, where))))
-    noise = method.plan(where).noise.noise_std
-    allowed = math.sqrt(2 * where.gaussian_rho)  # the most that the shift may be over the noise
-    assert moved / noise / allowed == pytest.approx(math.sqrt(1.7722), rel=1e-4)
+    distance = float(np.linalg.norm(change(method, setting, *worst_neighbours(method, setting))))
+    noise = method.plan(setting).noise.noise_std
+    allowed = math.sqrt(2 * setting.gaussian_rho)  # the most that the shift may be over the noise
+    assert distance / noise / allowed == pytest.approx(math.sqrt(1.7722), rel=1e-4)
 
 
 def test_the_estimate_is_a_mean_of_truncated_entries() -> None:
     x = np.random.default_rng(0).standard_t(2, size=(5000, 4))
-    where, method = make_setting(n=5000, d=4), NoiseSmoothing(tau=1.5, smoothing_variance=0.5)
-    exact = run(method, where, x).exact[0]
+    setting, method = make_setting(n=5000, d=4), NoiseSmoothing(tau=1.5, smoothing_variance=0.5)
+    exact = run(method, setting, x).exact[0]
     np.testing.assert_allclose(exact, 1.5 * smoothed_clip(x / 1.5, 0.5).mean(axis=0), rtol=1e-12)
     assert np.all(np.abs(exact) <= 1.5 * smoothed_supremum(0.5))

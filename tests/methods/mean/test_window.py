@@ -18,24 +18,26 @@ METHODS = ("mean.clipped", "mean.adaptive", "mean.coinpress", "mean.cwme-cdp")
 def test_the_best_error_on_the_hypercube_is_within_twice_the_best_lower_bound(
     n: int, d: int, p: float, rho: float
 ) -> None:
-    at = Scenario(distribution="hypercube", n=n, d=d, p=p, rho=rho, epsilon=None, delta=None)
-    where, problem = at.setting, at.instance.problem
+    scenario = Scenario(distribution="hypercube", n=n, d=d, p=p, rho=rho, epsilon=None, delta=None)
+    setting, problem = scenario.setting, scenario.instance.problem
     values = [
-        bound.value(where)
+        bound.value(setting)
         for bound in bounds_for("mean")
         if (bound.card.kind, bound.card.constant, bound.card.privacy)
         == ("lower", "explicit", "zcdp")
-        and not bound.failures(where)
+        and not bound.failures(setting)
     ]
     means = []
     for slug in METHODS:
         method, errors = make_method(slug, "tight", "practical"), []
-        plan = method.plan(where)
+        plan = method.plan(setting)
         for seed in range(10):
             rng = np.random.default_rng(seed)
-            drawn = problem.draw(rng)
-            release = method.release(drawn.sample(n, rng), plan, Ledger(where.budget), rng)
-            errors.append(drawn.error(release.value))
+            sampled_problem = problem.draw(rng)
+            release = method.release(
+                sampled_problem.sample(n, rng), plan, Ledger(setting.budget), rng
+            )
+            errors.append(sampled_problem.error(release.value))
         means.append(float(np.mean(errors)))
     assert len(values) >= 3
     assert 1 < min(means) / max(values) <= 2

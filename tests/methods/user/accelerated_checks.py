@@ -30,39 +30,39 @@ from tests.methods.user.accelerated_helpers import (
     means_of,
     replaced,
     run,
-    where,
+    users_setting,
 )
 from tests.methods.user.checks import Counting
 from tests.methods.user.helpers import note_multiplier
 
 
 def check_replaced_user(
-    patch: pytest.MonkeyPatch, method: Any, kind: str, users: int, who: int, items: int = 4
+    patch: pytest.MonkeyPatch, method: Any, kind: str, users: int, user: int, items: int = 4
 ) -> float:
     """Given equal releases so far, a replaced user moves each score and mean within its bound.
 
     Returns the largest move of a mean over its bound. The user's own phase alone sees the user.
     """
-    at = where(kind, users, items)
-    plan = method.plan(at)
-    recorder, worst, first = Recorder(patch, jitter=0.05), 0.0, None
-    for blocks in replaced(kind, users, items, who):
-        run(method, at, blocks)
-        if first is None:
-            first = (recorder.values, recorder.scores)
+    setting = users_setting(kind, users, items)
+    plan = method.plan(setting)
+    recorder, worst, original = Recorder(patch, jitter=0.05), 0.0, None
+    for blocks in replaced(kind, users, items, user):
+        run(method, setting, blocks)
+        if original is None:
+            original = (recorder.values, recorder.scores)
             recorder.replay()
             continue
-        assert len(recorder.values) == len(first[0]) == plan.steps
-        scores = np.abs(np.array(recorder.scores) - first[1])
+        assert len(recorder.values) == len(original[0]) == plan.steps
+        scores = np.abs(np.array(recorder.scores) - original[1])
         assert scores.max() <= 2.0
         step = 0
         for phase in plan.phases:
-            mine = phase.start <= who < phase.stop
-            bound = phase.filter.release.l2_sensitivity if mine else 0.0
+            is_affected = phase.start <= user < phase.stop
+            bound = phase.filter.release.l2_sensitivity if is_affected else 0.0
             for t in range(step, step + phase.steps):
-                moved = float(np.linalg.norm(recorder.values[t] - first[0][t]))
-                assert moved <= bound * (1 + 1e-9)
-                worst = max(worst, moved / bound if mine else 0.0)
+                distance = float(np.linalg.norm(recorder.values[t] - original[0][t]))
+                assert distance <= bound * (1 + 1e-9)
+                worst = max(worst, distance / bound if is_affected else 0.0)
             step += phase.steps
         recorder.clear()
     return worst
@@ -74,30 +74,30 @@ def check_worst_user(patch: pytest.MonkeyPatch) -> None:
     The first mean moves by 2 (2 tau) 0.95/K, more than a third of the bound, which tends to
     4 (2 tau)/K as K grows.
     """
-    at = where("mean", 2000, 10_000)
-    radius = UserAccelerated().plan(at).phases[0].filter.keep.filter_radius
+    setting = users_setting("mean", 2000, 10_000)
+    radius = UserAccelerated().plan(setting).phases[0].filter.keep.filter_radius
     recorder, moves = Recorder(patch), []
     for place in (0.95 * radius, -0.95 * radius, 0.99):
         means = np.zeros((2000, 3))
         means[7, 1] = place
         recorder.clear()
-        run(UserAccelerated(), at, means_of(means, 10_000))
+        run(UserAccelerated(), setting, means_of(means, 10_000))
         moves.append(recorder.values[0])
-        bound = UserAccelerated().plan(at).phases[0].filter.release.l2_sensitivity
+        bound = UserAccelerated().plan(setting).phases[0].filter.release.l2_sensitivity
     ratios = [float(np.linalg.norm(a - b)) / bound for a, b in itertools.combinations(moves, 2)]
     assert 0.35 < ratios[0] <= 1 and max(ratios) <= 1
 
 
 def one_phase(
-    at: Setting, filtered: Any, steps: int, regulariser: float = 0.1
+    setting: Setting, filtered: Any, steps: int, regulariser: float = 0.1
 ) -> AcceleratedPhases:
     """Return a plan of a single phase, from a practical one."""
-    plan = UserAccelerated().plan(at)
+    plan = UserAccelerated().plan(setting)
     phase = AcceleratedPhase(
-        start=0, stop=at.n, regulariser=regulariser, stages=(steps,), filter=filtered
+        start=0, stop=setting.n, regulariser=regulariser, stages=(steps,), filter=filtered
     )
     return AcceleratedPhases(
-        setting=at,
+        setting=setting,
         losses=plan.losses,
         smoothness=1.0,
         strong_convexity=0.0,
@@ -107,22 +107,22 @@ def one_phase(
 
 def check_noise(patch: pytest.MonkeyPatch) -> None:
     """The noise of the mean gradients is theory/lowy-liu-asi.md, 2.2's; chi-square at 1e-6."""
-    at, steps, share = where("mean", 3000, 7, d=500, budget=BUDGET), 12, 0.3
+    setting, steps, share = users_setting("mean", 3000, 7, d=500, budget=BUDGET), 12, 0.3
     keep = RobustFilter(score_radius=0.5, filter_radius=0.5)
     filtered = phase_plan(
         3000, steps, 4.0, 1e-6, keep=keep, tuning=Tuning(test_share=share, sharp=True)
     )
-    seen: list[np.ndarray] = []
+    noises: list[np.ndarray] = []
 
     def spy(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
         out = honest(value, std, rng)
-        seen.append(out - value)
+        noises.append(out - value)
         return out
 
     honest = filtered_module.add_gaussian_noise
     patch.setattr(filtered_module, "add_gaussian_noise", spy)
     users = means_of(np.zeros((3000, 500)), 7)
-    one_phase(at, filtered, steps).run(users, Ledger(BUDGET), np.random.default_rng(2))
+    one_phase(setting, filtered, steps).run(users, Ledger(BUDGET), np.random.default_rng(2))
     # sl = (4 log(1/z) + 8 log(T/z))/eps_1 (theory/lowy-liu-asi.md, 2.2), at gamma for the
     # threshold, z = delta/2.
     scale, z, gamma = 4 / (share * 4.0), 5e-7, 0.005
@@ -130,25 +130,25 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     floor = threshold - scale * (math.log(1 / z) + 2 * math.log(steps / z)) - 2
     bound = sharp_weights_sensitivity(keep, 3000, floor)
     std = bound * math.sqrt(steps) * note_multiplier((1 - share) * 4.0, z)
-    total, law = float(np.square(np.array(seen) / std).sum()), stats.chi2(500 * steps)
-    assert len(seen) == steps
+    total, law = float(np.square(np.array(noises) / std).sum()), stats.chi2(500 * steps)
+    assert len(noises) == steps
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
 
 def check_draws() -> None:
     """One noise for the threshold of a phase, one for each score, one for each mean."""
-    at = where("mean", 15_000, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    setting = users_setting("mean", 15_000, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     method = UserAccelerated(tuning="theory")
-    plan, rng = method.plan(at), Counting(4)
+    plan, rng = method.plan(setting), Counting(4)
     users = means_of(np.zeros((15_000, 3)), 2)
-    release = method.release(users, method.plan(at), Ledger(at.budget), rng)
+    release = method.release(users, method.plan(setting), Ledger(setting.budget), rng)
     assert release.diagnostics["steps"] == plan.steps
     assert rng.calls == {"laplace": len(plan.phases) + plan.steps, "normal": plan.steps}
 
 
 def check_batches(patch: pytest.MonkeyPatch) -> None:
     """Each step of Mode B draws K distinct users afresh, and its T steps cost the budget."""
-    at, steps = where("mean", 4000, 3), 5
+    setting, steps = users_setting("mean", 4000, 3), 5
     keep = RobustFilter(score_radius=40.0, filter_radius=40.0)
     filtered = batch_plan(4000, 1000, steps, 4.0, 1e-6, keep=keep, tuning=Tuning())
     assert filtered is not None
@@ -162,16 +162,16 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     slack = 2 / test.epsilon * math.log(1 / (2 * test.failure / steps))
     floor = test.threshold - slack - 2
     assert test.score_floor == pytest.approx(floor)
-    least = 8 * 40.0 / 1000 / 2  # the limit of the sharp form is half of F6's
-    assert certificate.l2_sensitivity >= least
+    smallest = 8 * 40.0 / 1000 / 2  # the limit of the sharp form is half of F6's
+    assert certificate.l2_sensitivity >= smallest
     assert certificate.noise_std == pytest.approx(
         certificate.l2_sensitivity * note_multiplier(certificate.epsilon, certificate.delta)
     )
-    drawn: list[np.ndarray] = []
+    batches: list[np.ndarray] = []
     plain = FilteredMeans.next
 
     def spy(self: FilteredMeans, points: np.ndarray) -> Any:
-        drawn.append(points)
+        batches.append(points)
         return plain(self, points)
 
     patch.setattr(FilteredMeans, "next", spy)
@@ -179,11 +179,11 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     means[:, 0] = np.arange(4000) / 4000
     ledger = Ledger(BUDGET)
     users = means_of(means, 3, radius=1.0)
-    one_phase(at, filtered, steps).run(users, ledger, np.random.default_rng(3))
+    one_phase(setting, filtered, steps).run(users, ledger, np.random.default_rng(3))
     assert ledger.spent() == BUDGET
-    chosen = [set(np.round(4000 * (rows[0, 0] - rows[:, 0]))) for rows in drawn]
-    assert len(drawn) == steps and all(len(c) == 1000 for c in chosen)
-    firsts = {tuple(np.round(4000 * (rows[:, 0] - rows[0, 0]))) for rows in drawn}
+    chosen = [set(np.round(4000 * (rows[0, 0] - rows[:, 0]))) for rows in batches]
+    assert len(batches) == steps and all(len(c) == 1000 for c in chosen)
+    firsts = {tuple(np.round(4000 * (rows[:, 0] - rows[0, 0]))) for rows in batches}
     assert len(firsts) == steps
 
 
@@ -193,7 +193,7 @@ def check_target() -> None:
     x, _ = records(40_000, 3, seed=5)
     chances = 1 / (1 + np.exp(-4 * x @ best))
     y = (np.random.default_rng(6).random(40_000) < chances).astype(float)
-    told = ItemSample(records=sample("logistic", x, y), items=10)
-    release = run(UserAccelerated(), where("logistic", 4000, 10), told)
-    risk = told.records.risk
+    users = ItemSample(records=sample("logistic", x, y), items=10)
+    release = run(UserAccelerated(), users_setting("logistic", 4000, 10), users)
+    risk = users.records.risk
     assert risk(release.value) < risk(np.zeros(3)) - 0.5 * (risk(np.zeros(3)) - risk(best))

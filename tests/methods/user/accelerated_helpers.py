@@ -27,11 +27,11 @@ FALSE_ALARM = 1e-6
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20, 1e5, 3.0)
 
 
-def where(
-    kind: str, users: int, items: int, d: int = 3, budget: Budget = BUDGET, **other: Any
+def users_setting(
+    kind: str, users: int, items: int, d: int = 3, budget: Budget = BUDGET, **fields: Any
 ) -> Setting:
     """Return the setting of losses with L = 1 (2 for half the squared distance), ball radius 1."""
-    return replace(make_setting(kind, users, d, budget, **other), m=items)
+    return replace(make_setting(kind, users, d, budget, **fields), m=items)
 
 
 def items_of(kind: str, users: int, items: int, d: int = 3, seed: int = 0) -> ItemSample:
@@ -50,21 +50,21 @@ def means_of(means: Array, items: int, radius: float = 1.0) -> MeanSample:
     )
 
 
-def replaced(kind: str, users: int, items: int, who: int, d: int = 3) -> Iterator[ItemSample]:
+def replaced(kind: str, users: int, items: int, user: int, d: int = 3) -> Iterator[ItemSample]:
     """Yield users, and then the same but for one, whose whole block is anything at all."""
     x, y = records(users * items, d, 1)
-    mine = slice(who * items, (who + 1) * items)
+    block = slice(user * items, (user + 1) * items)
     yield ItemSample(records=sample(kind, x, y), items=items)
     for value in BROKEN:
-        other = x.copy()
-        other[mine] = value
-        yield ItemSample(records=sample(kind, other, y), items=items)
-        other = x.copy()
-        other[who * items, 0] = value
-        yield ItemSample(records=sample(kind, other, y), items=items)
-    other, targets = x.copy(), y.copy()
-    other[mine], targets[mine] = -x[mine][:, ::-1], np.nan
-    yield ItemSample(records=sample(kind, other, y), items=items)
+        changed = x.copy()
+        changed[block] = value
+        yield ItemSample(records=sample(kind, changed, y), items=items)
+        changed = x.copy()
+        changed[user * items, 0] = value
+        yield ItemSample(records=sample(kind, changed, y), items=items)
+    changed, targets = x.copy(), y.copy()
+    changed[block], targets[block] = -x[block][:, ::-1], np.nan
+    yield ItemSample(records=sample(kind, changed, y), items=items)
     yield ItemSample(records=sample(kind, x, targets), items=items)
 
 
@@ -107,12 +107,14 @@ class Recorder:
         return value
 
 
-def run(method: Any, at: Setting, users: UserSample, seed: int = 0) -> Release:
+def run(method: Any, setting: Setting, users: UserSample, seed: int = 0) -> Release:
     """Release once, and check what every result has."""
-    ledger = Ledger(at.budget)
-    release: Release = method.release(users, method.plan(at), ledger, np.random.default_rng(seed))
-    assert release.ledger is ledger and ledger.spent() == at.budget
-    assert release.value.shape == (at.d,) and np.isfinite(release.value).all()
+    ledger = Ledger(setting.budget)
+    release: Release = method.release(
+        users, method.plan(setting), ledger, np.random.default_rng(seed)
+    )
+    assert release.ledger is ledger and ledger.spent() == setting.budget
+    assert release.value.shape == (setting.d,) and np.isfinite(release.value).all()
     assert np.linalg.norm(release.value) <= users.constraint.l2_radius * (1 + 1e-12)
     assert release.iterates is not None and release.iterate_steps is not None
     assert len(release.iterates) == len(release.iterate_steps)

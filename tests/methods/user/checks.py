@@ -47,17 +47,20 @@ def check_sensitivity(trials: int = 400) -> None:
     for seed, keep in enumerate(FILTERS):
         for x, y in neighbours(keep, trials, seed):
             count = len(x)
-            one, two = keep.examine(x), keep.examine(y)
-            assert abs(one.score - two.score) <= 2 * (count - 1) / count + 1e-12
+            examined, neighbour_examined = keep.examine(x), keep.examine(y)
+            assert abs(examined.score - neighbour_examined.score) <= 2 * (count - 1) / count + 1e-12
             same = (x == y).all(axis=1) | (np.isnan(x) & np.isnan(y)).any(axis=1)
-            moved = np.abs(one.inclusion - two.inclusion)
+            changes = np.abs(examined.inclusion - neighbour_examined.inclusion)
             slope = 1 / ((keep.upper - keep.lower) * count)
-            assert moved[same].max() <= slope + 1e-12
-            floor = min(one.score, two.score)
+            assert changes[same].max() <= slope + 1e-12
+            floor = min(examined.score, neighbour_examined.score)
             bound = sharp_weights_sensitivity(keep, count, floor)
             if math.isfinite(bound):
-                first, second = keep.mean(x, one.inclusion), keep.mean(y, two.inclusion)
-                assert np.linalg.norm(first - second) <= bound
+                mean, neighbour_mean = (
+                    keep.mean(x, examined.inclusion),
+                    keep.mean(y, neighbour_examined.inclusion),
+                )
+                assert np.linalg.norm(mean - neighbour_mean) <= bound
                 assert bound <= weights_sensitivity(keep, count, floor)
 
 
@@ -72,16 +75,16 @@ def check_noise() -> None:
     floor = count - scale * (math.log(1 / (2 * 0.005)) + math.log(1 / (2 * failure))) - 2
     std = f6_sensitivity(keep, count, floor) * note_multiplier(EPSILON - share, DELTA / 2)
     value = release_mean(
-        points, single, Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA)), rng, last=np.zeros(d)
+        points, single, Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA)), rng, fallback=np.zeros(d)
     )
     assert not value.halted
     check_normal(value.value, std)
 
     wide = 2400
     plan = phase_plan(wide, steps, EPSILON, DELTA, keep=keep)
-    used = math.log(1 / 0.005) + 2 * math.log(steps / 0.005)
-    used += math.log(1 / failure) + 2 * math.log(steps / failure)
-    std = f6_sensitivity(keep, wide, wide - 4 / share * used - 2)
+    margin = math.log(1 / 0.005) + 2 * math.log(steps / 0.005)
+    margin += math.log(1 / failure) + 2 * math.log(steps / failure)
+    std = f6_sensitivity(keep, wide, wide - 4 / share * margin - 2)
     std *= math.sqrt(steps) * note_multiplier(EPSILON - share, DELTA / 2)
     ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
     means = open_releases(plan, 2500, ledger, rng, "phase")
@@ -127,7 +130,7 @@ def halting_law(scores: list[float], threshold: float, scale: float, kind: str) 
         tail = 0.5 * math.exp(-abs(margin) / scale)
         return tail if margin >= 0 else 1 - tail
 
-    def at(shift: float) -> np.ndarray:
+    def density_at(shift: float) -> np.ndarray:
         alive, law = 1.0, []
         for score in scores:
             p = passes(threshold + shift - score)
@@ -136,15 +139,15 @@ def halting_law(scores: list[float], threshold: float, scale: float, kind: str) 
         return np.array([*law, alive])
 
     if kind == "single":
-        return at(0.0)
-    own = scale / 2
+        return density_at(0.0)
+    decay = scale / 2
     kinks = sorted({0.0, *(s - threshold for s in scores)})
     return np.array(
         [
             quad(
-                lambda x, t=t: at(x)[t] * math.exp(-abs(x) / own) / (2 * own),
-                -40 * own,
-                40 * own,
+                lambda x, t=t: density_at(x)[t] * math.exp(-abs(x) / decay) / (2 * decay),
+                -40 * decay,
+                40 * decay,
                 points=kinks,
                 limit=200,
             )[0]
@@ -158,9 +161,9 @@ def check_halting_law(kind: str, runs: int = 6000) -> None:
     scores = [3.0, -2.0, 6.0, 0.0] if kind == "sequence" else [3.0]
     scale = 8.0 if kind == "sequence" else 2.0
     counts = halting_times(certificate(kind, len(scores), 0.5), scores, runs, 11)
-    for seen, p in zip(counts, halting_law(scores, 0.5, scale, kind), strict=True):
+    for count, p in zip(counts, halting_law(scores, 0.5, scale, kind), strict=True):
         low, high = binom.ppf([FALSE_ALARM / 10, 1 - FALSE_ALARM / 10], runs, p)
-        assert low <= seen <= high
+        assert low <= count <= high
 
 
 def check_threshold_noise() -> None:
@@ -176,7 +179,7 @@ def check_threshold_noise() -> None:
     rng = Counting(3)
     plan = single_test_plan(302, EPSILON, DELTA, keep=keep_of("B"))
     ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
-    release_mean(np.zeros((302, 2)), plan, ledger, rng, last=np.zeros(2))
+    release_mean(np.zeros((302, 2)), plan, ledger, rng, fallback=np.zeros(2))
     assert rng.calls == {"laplace": 1, "normal": 1}
 
 
@@ -187,28 +190,35 @@ def outcomes(points: np.ndarray, plan, seed: int, runs: int) -> np.ndarray:
     values = np.full(runs, np.nan)
     for run in range(runs):
         ledger = Ledger(budget)
-        one = release_mean(points, plan, ledger, rng, last=np.zeros(points.shape[1]))
-        if not one.halted:
-            values[run] = one.value[0]
+        released = release_mean(points, plan, ledger, rng, fallback=np.zeros(points.shape[1]))
+        if not released.halted:
+            values[run] = released.value[0]
     return values
 
 
-def epsilon_lower_bound(first: np.ndarray, second: np.ndarray, delta: float) -> float:
+def epsilon_lower_bound(values: np.ndarray, neighbour_values: np.ndarray, delta: float) -> float:
     """Return the largest epsilon that some event refutes, at confidence 1 - 1e-6 in all.
 
     Events: the first coordinate is beyond a quantile of a third of the runs; that it halted. The
     events are chosen on the first third of the runs, and tried on the rest.
     """
-    cut = len(first) // 3
-    seen = np.concatenate([first[:cut], second[:cut]])
-    levels = np.nanquantile(seen, np.linspace(0.02, 0.98, 9)) if (seen == seen).any() else []
+    cut = len(values) // 3
+    pilot = np.concatenate([values[:cut], neighbour_values[:cut]])
+    levels = np.nanquantile(pilot, np.linspace(0.02, 0.98, 9)) if (pilot == pilot).any() else []
     with np.errstate(invalid="ignore"):
         events = [lambda x, c=c: x >= c for c in levels] + [lambda x, c=c: x < c for c in levels]
     events += [np.isnan, lambda x: ~np.isnan(x)]
     level, best = FALSE_ALARM / (4 * len(events)), 0.0
     for event in events:
-        for one, two in ((first[cut:], second[cut:]), (second[cut:], first[cut:])):
-            hits, misses, runs = int(event(one).sum()), int(event(two).sum()), len(one)
+        for sample, neighbour_sample in (
+            (values[cut:], neighbour_values[cut:]),
+            (neighbour_values[cut:], values[cut:]),
+        ):
+            hits, misses, runs = (
+                int(event(sample).sum()),
+                int(event(neighbour_sample).sum()),
+                len(sample),
+            )
             low = beta.ppf(level, hits, runs - hits + 1) if hits else 0.0
             high = beta.ppf(1 - level, misses + 1, runs - misses) if misses < runs else 1.0
             if low > delta:
@@ -230,14 +240,17 @@ def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
     broken[0] = np.nan
     scattered = x.copy()
     scattered[:18, 0] = 10.0 * np.arange(1, 19)  # near the threshold
-    other = scattered.copy()
-    other[18, 0] = -10.0
-    return [(x, flipped), (camps, defected), (x, broken), (scattered, other)]
+    single = scattered.copy()
+    single[18, 0] = -10.0
+    return [(x, flipped), (camps, defected), (x, broken), (scattered, single)]
 
 
 def check_audit(runs: int = 3000) -> None:
     """No event refutes the claimed epsilon on worst neighbours."""
     plan = single_test_plan(60, 3.0, 0.02, keep=keep_of("B"))
     for pair, (x, y) in enumerate(worst_pairs()):
-        first, second = outcomes(x, plan, 2 * pair, runs), outcomes(y, plan, 2 * pair + 1, runs)
-        assert epsilon_lower_bound(first, second, 0.02) <= 3.0
+        values, neighbour_values = (
+            outcomes(x, plan, 2 * pair, runs),
+            outcomes(y, plan, 2 * pair + 1, runs),
+        )
+        assert epsilon_lower_bound(values, neighbour_values, 0.02) <= 3.0

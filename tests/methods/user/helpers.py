@@ -31,17 +31,19 @@ FILTERS = [keep_of(form, upper) for form in "AB" for upper in (2 / 3, 1.0)]
 def slow(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
     """Return s, h and p by their definitions, pair by pair; a broken point is near itself only."""
     count = len(points)
-    near, within = np.zeros(count), np.zeros(count, dtype=int)
-    far = 2.0**30 * keep.score_radius
-    usable = [bool(np.isfinite(x).all() and np.abs(x).max() <= far) for x in points]
+    score_counts, counts = np.zeros(count), np.zeros(count, dtype=int)
+    limit = 2.0**30 * keep.score_radius
+    usable = [bool(np.isfinite(x).all() and np.abs(x).max() <= limit) for x in points]
     for j in range(count):
         for k in range(count):
-            both = usable[j] and usable[k]
-            apart = math.dist(points[j], points[k]) if both else (0.0 if j == k else math.inf)
-            near[j] += apart <= keep.score_radius
-            within[j] += apart <= keep.filter_radius
+            are_usable = usable[j] and usable[k]
+            distance = (
+                math.dist(points[j], points[k]) if are_usable else (0.0 if j == k else math.inf)
+            )
+            score_counts[j] += distance <= keep.score_radius
+            counts[j] += distance <= keep.filter_radius
     a, b = keep.lower, keep.upper
-    return near.sum() / count, within, np.clip((within / count - a) / (b - a), 0, 1)
+    return score_counts.sum() / count, counts, np.clip((counts / count - a) / (b - a), 0, 1)
 
 
 def f6_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
@@ -94,7 +96,7 @@ def neighbours(keep: RobustFilter, trials: int, seed: int) -> Iterator[tuple[Arr
         yield x, y
 
 
-def far_pairs(keep: RobustFilter, points: Array, among: Array) -> float:
-    """Return the largest distance between points of `among`, a mask."""
-    kept = points[among]
-    return max((math.dist(a, b) for a in kept for b in kept), default=0.0)
+def far_pairs(keep: RobustFilter, points: Array, selection: Array) -> float:
+    """Return the largest distance between points of `selection`, a mask."""
+    selected = points[selection]
+    return max((math.dist(a, b) for a in selected for b in selected), default=0.0)

@@ -44,30 +44,30 @@ def honest(n: int, m: int, d: int, seed: int = 0, shift: float = 0.0) -> Data:
     return records(n * m, d, seed, shift)
 
 
-def replaced_users(n: int, m: int, d: int, where: int, seed: int = 0) -> list[Data]:
-    """Return one data set, and others in which all items of user `where` are anything at all.
+def replaced_users(n: int, m: int, d: int, user: int, seed: int = 0) -> list[Data]:
+    """Return one data set, and others in which all items of user `user` are anything at all.
 
     Broken items, all of them or one; huge ones; the same unit vector and its opposite, which pull
     hardest; targets that are no targets. All data sets share an item of another user that is bad.
     """
     x, y = honest(n, m, d, seed)
-    x[((where + 1) % n) * m] = adversarial((1e300, -1e9), d)
-    block = slice(where * m, (where + 1) * m)
+    x[((user + 1) % n) * m] = adversarial((1e300, -1e9), d)
+    block = slice(user * m, (user + 1) * m)
     pairs = [(x, y)]
     for pattern in (*ADVERSARIAL, (1.0,), (-1.0,), (1.0, -1.0)):
-        every, one = x.copy(), x.copy()
-        every[block] = adversarial(pattern, d)
-        one[where * m] = adversarial(pattern, d)
-        pairs += [(every, y), (one, y)]
+        whole_block, one_item = x.copy(), x.copy()
+        whole_block[block] = adversarial(pattern, d)
+        one_item[user * m] = adversarial(pattern, d)
+        pairs += [(whole_block, y), (one_item, y)]
     for target in (np.nan, np.inf, -np.inf, 1e300):
-        other = y.copy()
-        other[block] = target
-        pairs.append((x, other))
+        targets = y.copy()
+        targets[block] = target
+        pairs.append((x, targets))
     for label in (0.0, 1.0):  # aligned with a unit vector: the strongest pull of a linear model
         for sign in (1.0, -1.0):
-            every, other = x.copy(), y.copy()
-            every[block], other[block] = sign * np.eye(d)[0], label
-            pairs.append((every, other))
+            whole_block, targets = x.copy(), y.copy()
+            whole_block[block], targets[block] = sign * np.eye(d)[0], label
+            pairs.append((whole_block, targets))
     return pairs
 
 
@@ -100,15 +100,15 @@ def tested(monkeypatch: pytest.MonkeyPatch) -> TestedReleases:
     return recorded
 
 
-def run_users(method: Any, where: Setting, sample: UserSample, seed: int = 0) -> Release:
+def run_users(method: Any, setting: Setting, sample: UserSample, seed: int = 0) -> Release:
     """Release once; check that the result is finite, in the ball and of the setting's ledger."""
-    ledger = Ledger(where.budget)
+    ledger = Ledger(setting.budget)
     result: Release = method.release(
-        sample, method.plan(where), ledger, np.random.default_rng(seed)
+        sample, method.plan(setting), ledger, np.random.default_rng(seed)
     )
     assert result.ledger is ledger
-    assert result.value.shape == (where.d,)
-    assert np.linalg.norm(result.value) <= where.constants.diameter / 2 * (1 + 1e-12)
+    assert result.value.shape == (setting.d,)
+    assert np.linalg.norm(result.value) <= setting.constants.diameter / 2 * (1 + 1e-12)
     assert result.iterates is not None and result.iterate_steps is not None
     assert len(result.iterates) == len(result.iterate_steps)
     assert np.isfinite(result.iterates).all()

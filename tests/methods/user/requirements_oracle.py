@@ -64,55 +64,57 @@ def failing(requirements: tuple[Requirement, ...]) -> tuple[str, ...]:
     return tuple(r.sentence for r in requirements if not r.holds)
 
 
-def supports_delta(at: UserLevel) -> bool:
+def supports_delta(case: UserLevel) -> bool:
     r"""Whether :math:`(nm)^2\ge20e^\varepsilon/\delta`: whether the printed C suffices for delta.
 
     Both worlds must keep their noise below 2C/15 but for :math:`\frac\delta{10e^\varepsilon}`:
     :math:`2e^{-C\varepsilon/150}\le\frac\delta{10e^\varepsilon}` (theory/lowy-liu-asi.md, 2.1).
     """
-    return 2 * math.log(at.total) >= math.log(20) + at.epsilon + at.log_delta
+    return 2 * math.log(case.total) >= math.log(20) + case.epsilon + case.log_delta
 
 
-def sgd_requirements(at: UserLevel, q: float) -> tuple[Requirement, ...]:
+def sgd_requirements(case: UserLevel, q: float) -> tuple[Requirement, ...]:
     r"""Return what Algorithm 1 as printed needs, at its parameter q."""
     require(0 < q < 1, "q", "strictly between 0 and 1", q)
-    phases = phase_count(at.n)
-    last, groups = phase_users(at.n, phases, q), printed_groups(at)
-    left, right = users_condition(at, q)
-    tail = math.sqrt(20 / at.delta) * math.exp(at.epsilon / 2) / at.m
-    step = at.condition**2 / (at.d * at.m * at.epsilon)
-    largest = at.lipschitz / at.diameter * math.sqrt(at.d * at.total * at.epsilon)
+    phases = phase_count(case.n)
+    smallest, groups = phase_users(case.n, phases, q), printed_groups(case)
+    left, right = users_condition(case, q)
+    tail = math.sqrt(20 / case.delta) * math.exp(case.epsilon / 2) / case.m
+    step = case.condition**2 / (case.d * case.m * case.epsilon)
+    largest = case.lipschitz / case.diameter * math.sqrt(case.d * case.total * case.epsilon)
     return (
         Requirement(
             name="C",
-            sentence=f"The last of {phases} phases has {last:.4g} users for C={groups:.4g} groups.",
-            holds=fills_groups(at, q),
-            users=least_users(lambda n: fills_groups(at.with_users(n), q)),
+            sentence=(
+                f"The last of {phases} phases has {smallest:.4g} users for C={groups:.4g} groups."
+            ),
+            holds=fills_groups(case, q),
+            users=least_users(lambda n: fills_groups(case.with_users(n), q)),
         ),
         Requirement(
             name="delta",
             sentence=f"C={groups:.4g} bounds the test's noise for delta only if "
-            f"(nm)^2 >= 20 exp(epsilon)/delta, and nm={at.total}.",
-            holds=supports_delta(at),
+            f"(nm)^2 >= 20 exp(epsilon)/delta, and nm={case.total}.",
+            holds=supports_delta(case),
             users=max(1, math.ceil(tail)),
         ),
         Requirement(
             name="n",
             sentence=f"Theorem B.1 needs n^(1-q) >= {right:.4g}, and it is {left:.4g}.",
             holds=left >= right,
-            users=least_users(lambda n: _at_least(users_condition(at.with_users(n), q))),
+            users=least_users(lambda n: _at_least(users_condition(case.with_users(n), q))),
         ),
         Requirement(
             name="beta",
-            sentence=f"The smoothness must be at most {largest:.4g}, and is {at.smoothness:.4g}.",
-            holds=at.smoothness <= largest,
+            sentence=f"The smoothness must be at most {largest:.4g}, and is {case.smoothness:.4g}.",
+            holds=case.smoothness <= largest,
             users=float(max(1, math.ceil(step))) if math.isfinite(step) else math.inf,
         ),
-        _small_epsilon(at),
+        _small_epsilon(case),
     )
 
 
-def erm_requirements(at: UserLevel, q: float) -> tuple[Requirement, ...]:
+def erm_requirements(case: UserLevel, q: float) -> tuple[Requirement, ...]:
     r"""Return what Algorithm 3 as printed needs, at its parameter q.
 
     :math:`K_i\le n_i` in every phase has no answer but for tiny epsilon: the last phases have
@@ -120,37 +122,37 @@ def erm_requirements(at: UserLevel, q: float) -> tuple[Requirement, ...]:
     8, item 12).
     """
     require(0 < q < 1, "q", "strictly between 0 and 1", q)
-    left, right = erm_condition(at, q)
-    ratio = batch_ratio(at, q)
+    left, right = erm_condition(case, q)
+    ratio = batch_ratio(case, q)
     return (
         Requirement(
             name="n",
             sentence=f"Theorem C.1 needs n^(1-q) > {right:.4g}, and it is {left:.4g}.",
             holds=left > right,
-            users=least_users(lambda n: _at_least(erm_condition(at.with_users(n), q))),
+            users=least_users(lambda n: _at_least(erm_condition(case.with_users(n), q))),
         ),
         Requirement(
             name="K",
             sentence=f"A phase wants K={ratio:.4g} times as many users a step as it has.",
             holds=ratio <= 1,
-            users=least_users(lambda n: batch_ratio(at.with_users(n), q) <= 1),
+            users=least_users(lambda n: batch_ratio(case.with_users(n), q) <= 1),
         ),
         Requirement(
             name="delta",
-            sentence=f"delta must be below 1/(mn), and delta={at.delta:g}; mn={at.total}.",
-            holds=at.delta * at.total < 1,
-            users=1 if at.delta * at.total < 1 else math.inf,
+            sentence=f"delta must be below 1/(mn), and delta={case.delta:g}; mn={case.total}.",
+            holds=case.delta * case.total < 1,
+            users=1 if case.delta * case.total < 1 else math.inf,
         ),
-        _small_epsilon(at),
+        _small_epsilon(case),
     )
 
 
-def _small_epsilon(at: UserLevel) -> Requirement:
+def _small_epsilon(case: UserLevel) -> Requirement:
     return Requirement(
         name="epsilon",
-        sentence=f"epsilon must be at most 10, and epsilon={at.epsilon:g}.",
-        holds=at.epsilon <= 10,
-        users=1 if at.epsilon <= 10 else math.inf,
+        sentence=f"epsilon must be at most 10, and epsilon={case.epsilon:g}.",
+        holds=case.epsilon <= 10,
+        users=1 if case.epsilon <= 10 else math.inf,
     )
 
 
@@ -158,19 +160,19 @@ def _at_least(sides: tuple[float, float]) -> bool:
     return sides[0] >= sides[1]
 
 
-def sgd_noise_room(at: UserLevel) -> float:
+def sgd_noise_room(case: UserLevel) -> float:
     r"""Return the printed :math:`\sigma_i` of Algorithm 1 over the one that its proof requires.
 
     Required: :math:`\frac{6\tau_i(2+Q)}C\,g(\frac\varepsilon4,\frac\delta n)` with Q at
     :math:`\zeta=\frac\delta{10e^\varepsilon}` (F5; theory/lowy-liu-asi.md, 2.1).
     """
-    count = math.ceil(printed_groups(at))
-    changes = 2 + changed_members(PRINTED_FILTER, count, at.delta / 10 * math.exp(-at.epsilon))
-    needed = 6 * changes * gaussian_multiplier(at.epsilon / 4, at.delta / at.n)
-    return 100 * (math.log(at.n) + at.log_delta) ** 2 / at.epsilon / needed
+    count = math.ceil(printed_groups(case))
+    changes = 2 + changed_members(PRINTED_FILTER, count, case.delta / 10 * math.exp(-case.epsilon))
+    required = 6 * changes * gaussian_multiplier(case.epsilon / 4, case.delta / case.n)
+    return 100 * (math.log(case.n) + case.log_delta) ** 2 / case.epsilon / required
 
 
-def sgd_delta(at: UserLevel) -> float:
+def sgd_delta(case: UserLevel) -> float:
     r"""Return the delta that Algorithm 1 as printed spends, at its printed noise.
 
     .. math:: \tfrac12(1+e^{\varepsilon/10})e^{-C\varepsilon/150}+\zeta+\frac\delta n,\qquad
@@ -179,11 +181,11 @@ def sgd_delta(at: UserLevel) -> float:
     The draws beyond 2C/15 excluded in both worlds (theory/lowy-liu-asi.md, 2.1); `sgd_noise_room`
     must be at least 1.
     """
-    excluded = 0.5 * (1 + math.exp(at.epsilon / 10)) * laplace_tail(at)
-    return excluded + at.delta / 10 * math.exp(-at.epsilon) + at.delta / at.n
+    excluded = 0.5 * (1 + math.exp(case.epsilon / 10)) * laplace_tail(case)
+    return excluded + case.delta / 10 * math.exp(-case.epsilon) + case.delta / case.n
 
 
-def erm_noise_room(at: UserLevel, steps: int, users: int | None = None) -> float:
+def erm_noise_room(case: UserLevel, steps: int, users: int | None = None) -> float:
     r"""Return the printed :math:`\sigma_i` of Algorithm 2 over the required one, full batch.
 
     Required: :math:`\frac{10\tau(2+Q)}{n_i}\sqrt{T}\,g(\frac\varepsilon2,\frac\delta2)` with Q at
@@ -191,11 +193,11 @@ def erm_noise_room(at: UserLevel, steps: int, users: int | None = None) -> float
     :math:`s_{\min}=0.7n_i`, where they keep their mean :math:`0.4n_i` (theory/lowy-liu-asi.md, 2.2,
     item 8).
     """
-    multiplier = gaussian_multiplier(at.epsilon / 2, at.delta / 2)
-    return _printed_noise_factor(at) / (10 * _changes(at, users or at.n, steps) * multiplier)
+    multiplier = gaussian_multiplier(case.epsilon / 2, case.delta / 2)
+    return _printed_noise_factor(case) / (10 * _changes(case, users or case.n, steps) * multiplier)
 
 
-def subsampled_noise_room(at: UserLevel, steps: int, batch: int) -> float:
+def subsampled_noise_room(case: UserLevel, steps: int, batch: int) -> float:
     r"""Return the printed :math:`\sigma_i` of Algorithm 2 over the required one, subsampled.
 
     K users a step, and the largest base :math:`\varepsilon_0` whose amplification (Lemma A.8) and
@@ -203,28 +205,30 @@ def subsampled_noise_room(at: UserLevel, steps: int, batch: int) -> float:
     :math:`\delta_0=\frac{n\delta}{4KT}`, and a quarter of delta for the composition. Below 1 the
     printed noise is not enough for this proof.
     """
-    require(1 <= batch <= at.n, "batch", "between 1 and n", batch)
+    require(1 <= batch <= case.n, "batch", "between 1 and n", batch)
 
-    def spent(each: float) -> float:
-        composed = math.sqrt(2 * steps * (at.log_delta + math.log(4))) * each
-        return composed + steps * each * math.expm1(each) - at.epsilon / 2
+    def spent(step_epsilon: float) -> float:
+        composed = math.sqrt(2 * steps * (case.log_delta + math.log(4))) * step_epsilon
+        return composed + steps * step_epsilon * math.expm1(step_epsilon) - case.epsilon / 2
 
-    each = float(brentq(spent, 0.0, at.epsilon / 2 / math.sqrt(steps) + 1e-12, xtol=1e-16))
-    base = math.log1p(each * at.n / batch)
-    per_step = min(0.5, at.n * at.delta / (4 * batch * steps))
-    needed = 10 * _changes(at, batch, steps) / batch * printed_multiplier(base, per_step)
-    return _printed_noise_factor(at) * math.sqrt(steps) / at.n / needed
+    step_epsilon = float(
+        brentq(spent, 0.0, case.epsilon / 2 / math.sqrt(steps) + 1e-12, xtol=1e-16)
+    )
+    base = math.log1p(step_epsilon * case.n / batch)
+    per_step = min(0.5, case.n * case.delta / (4 * batch * steps))
+    required = 10 * _changes(case, batch, steps) / batch * printed_multiplier(base, per_step)
+    return _printed_noise_factor(case) * math.sqrt(steps) / case.n / required
 
 
-def _changes(at: UserLevel, count: int, steps: int) -> int:
-    failure = at.delta / (10 * steps) * math.exp(-at.epsilon)
+def _changes(case: UserLevel, count: int, steps: int) -> int:
+    failure = case.delta / (10 * steps) * math.exp(-case.epsilon)
     return 2 + changed_members(PRINTED_FILTER, count, failure)
 
 
-def _printed_noise_factor(at: UserLevel) -> float:
+def _printed_noise_factor(case: UserLevel) -> float:
     r""":math:`\sigma_in_i/(\tau\sqrt{T_i})` as printed."""
-    logarithm = math.log(at.n) + math.log(at.d) + at.epsilon + at.log_delta
-    return 1000 * logarithm / at.epsilon
+    logarithm = math.log(case.n) + math.log(case.d) + case.epsilon + case.log_delta
+    return 1000 * logarithm / case.epsilon
 
 
 def filter_pays_from(
@@ -258,14 +262,14 @@ def filter_pays_from(
     return (spread * noise * users / gaussian_multiplier(epsilon, delta)) ** 2
 
 
-def printed_filter_pays_from(at: UserLevel) -> float:
+def printed_filter_pays_from(case: UserLevel) -> float:
     r"""Return the m from which Algorithm 2's printed noise is below N2's; `at.m` does not count.
 
     :math:`\sqrt m=\frac{1000\ln(ndm)\ln(nde^\varepsilon/\delta)}{2\varepsilon g(\varepsilon,
     \delta)}` at :math:`\tau=L\ln(ndm)/\sqrt m`.
     """
-    ratio = _printed_noise_factor(at) / (2 * gaussian_multiplier(at.epsilon, at.delta))
-    base = replace(at, m=1).log_size
+    ratio = _printed_noise_factor(case) / (2 * gaussian_multiplier(case.epsilon, case.delta))
+    base = replace(case, m=1).log_size
 
     def short(log_m: float) -> float:
         return math.log(ratio * (base + log_m)) - log_m / 2

@@ -117,10 +117,12 @@ def test_weights_of_the_query_point_sum_to_one_and_the_first_is_the_start() -> N
 def test_one_step_is_a_projected_step(objective: Curvature, constraint) -> None:
     rng = np.random.default_rng(3)
     start, gradient = constraint.project(rng.normal(size=4)), rng.normal(size=4)
-    after = accelerated_step(State(point=start, aggregate=start), gradient, objective, constraint)
+    new_state = accelerated_step(
+        State(point=start, aggregate=start), gradient, objective, constraint
+    )
     step = gradient / (objective.strong_convexity + 2 * objective.smoothness)
-    np.testing.assert_allclose(after.aggregate, constraint.project(start - step), atol=1e-14)
-    assert after.steps == 1
+    np.testing.assert_allclose(new_state.aggregate, constraint.project(start - step), atol=1e-14)
+    assert new_state.steps == 1
 
 
 def test_the_second_step_is_the_printed_one() -> None:
@@ -133,9 +135,9 @@ def test_the_second_step_is_the_printed_one() -> None:
     new = (alpha * mu * md + ((1 - alpha) * mu + gamma) * x - alpha * g) / (mu + gamma)
     state = State(point=x, aggregate=ag, steps=1)
     np.testing.assert_allclose(query_point(state, objective), md, rtol=1e-14)
-    after = accelerated_step(state, g, objective, constraint)
-    np.testing.assert_allclose(after.point, new, rtol=1e-14)
-    np.testing.assert_allclose(after.aggregate, alpha * new + (1 - alpha) * ag, rtol=1e-14)
+    new_state = accelerated_step(state, g, objective, constraint)
+    np.testing.assert_allclose(new_state.point, new, rtol=1e-14)
+    np.testing.assert_allclose(new_state.aggregate, alpha * new + (1 - alpha) * ag, rtol=1e-14)
 
 
 @pytest.mark.parametrize("objective", CURVES, ids=str)
@@ -144,14 +146,14 @@ def test_stages_halve_the_bound_and_use_all_steps(objective: Curvature, variance
     for steps in (1, 7, 60, 1000):
         lengths = stage_lengths(steps, objective, 1.0, variance)
         assert sum(lengths) == steps
-        needed = max(
+        length = max(
             4 * math.sqrt(objective.smoothness / objective.strong_convexity),
             32 * variance / objective.strong_convexity,
         )
-        if math.ceil(needed) > steps:
+        if math.ceil(length) > steps:
             assert lengths == (steps,)
             continue
-        assert lengths[0] == (math.ceil(needed) if len(lengths) > 1 else steps)
+        assert lengths[0] == (math.ceil(length) if len(lengths) > 1 else steps)
         for k in range(1, len(lengths) + 1):
             assert from_gap(lengths[:k], objective, 1.0, variance) <= 2.0**-k * (1 + 1e-12)
     assert len(stage_lengths(20_000, objective, 1.0, 0.0)) > 200 / math.sqrt(300)
@@ -171,19 +173,19 @@ def test_stages_converge_geometrically_without_noise() -> None:
 
 def test_an_oracle_that_ends_leaves_the_aggregate_of_the_steps_before() -> None:
     objective, constraint = CURVES[0], Ball(d=4, radius=1.0)
-    problem, asked = Quadratic(objective, constraint, 0), []
+    problem, queried_steps = Quadratic(objective, constraint, 0), []
 
     def oracle(x: np.ndarray, t: int) -> np.ndarray | None:
-        asked.append(t)
+        queried_steps.append(t)
         return problem.gradient(x) if t < 5 else None
 
     start = np.full(4, 0.1)
     run = staged_descent(start, (3, 9, 4), objective, constraint, oracle)
-    assert run.halted and run.steps == 5 and asked == [0, 1, 2, 3, 4, 5]
+    assert run.halted and run.steps == 5 and queried_steps == [0, 1, 2, 3, 4, 5]
     five = staged_descent(start, (3, 2), objective, constraint, lambda x, t: problem.gradient(x))
     np.testing.assert_array_equal(run.value, five.value)
-    never = staged_descent(start, (3,), objective, constraint, lambda x, t: None)
-    assert never.halted and never.steps == 0 and (never.value == start).all()
+    halted_run = staged_descent(start, (3,), objective, constraint, lambda x, t: None)
+    assert halted_run.halted and halted_run.steps == 0 and (halted_run.value == start).all()
 
 
 @pytest.mark.parametrize(

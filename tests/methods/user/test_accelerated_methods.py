@@ -35,9 +35,16 @@ from tests.methods.user.accelerated_checks import (
     check_target,
     check_worst_user,
 )
-from tests.methods.user.accelerated_helpers import BUDGET, Recorder, items_of, means_of, run, where
+from tests.methods.user.accelerated_helpers import (
+    BUDGET,
+    Recorder,
+    items_of,
+    means_of,
+    run,
+    users_setting,
+)
 
-ONE = ApproxDP(epsilon=1.0, delta=1e-6)
+UNIT_BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
 Patch = pytest.MonkeyPatch
 
 
@@ -47,19 +54,19 @@ def test_a_replaced_user_moves_scores_and_means_within_their_bounds(
     monkeypatch: Patch, kind: str, items: int
 ) -> None:
     """Broken users included, at the queries of the first world."""
-    moved = check_replaced_user(monkeypatch, UserAccelerated(), kind, 150, 3, items)
-    assert moved > 0.003, "the bound is of the right size"
+    distance = check_replaced_user(monkeypatch, UserAccelerated(), kind, 150, 3, items)
+    assert distance > 0.003, "the bound is of the right size"
 
 
 def test_the_bound_is_of_the_right_size(monkeypatch: Patch) -> None:
     check_worst_user(monkeypatch)
 
 
-@pytest.mark.parametrize("who", [5, pytest.param(1500, marks=pytest.mark.slow), 2900])
-def test_only_the_users_own_phase_sees_the_user(monkeypatch: Patch, who: int) -> None:
+@pytest.mark.parametrize("user", [5, pytest.param(1500, marks=pytest.mark.slow), 2900])
+def test_only_the_users_own_phase_sees_the_user(monkeypatch: Patch, user: int) -> None:
     method = UserAccelerated(tuning="theory")
-    assert len(method.plan(where("logistic", 3000, 4)).phases) >= 2
-    check_replaced_user(monkeypatch, method, "logistic", 3000, who)
+    assert len(method.plan(users_setting("logistic", 3000, 4)).phases) >= 2
+    check_replaced_user(monkeypatch, method, "logistic", 3000, user)
 
 
 def test_noise_is_what_the_note_proves(monkeypatch: Patch) -> None:
@@ -78,16 +85,16 @@ def test_batches_are_drawn_afresh_without_replacement(monkeypatch: Patch) -> Non
 @pytest.mark.parametrize("kind", ["logistic", "mean", "linear"])
 def test_every_phase_has_the_whole_budget_and_users_of_its_own(kind: str, tuning: str) -> None:
     method = UserAccelerated(tuning=tuning)
-    for n, budget in ((10_001, BUDGET), (20_000, ONE)):
-        at = where(kind, n, 50, budget=budget)
-        plan = method.plan(at)
+    for n, budget in ((10_001, BUDGET), (20_000, UNIT_BUDGET)):
+        setting = users_setting(kind, n, 50, budget=budget)
+        plan = method.plan(setting)
         stops = [phase.stop for phase in plan.phases]
         assert [phase.start for phase in plan.phases] == [0, *stops[:-1]]
         assert stops[-1] == n
         assert len(plan.phases) > 1 or tuning == "practical"
-        for first, second in itertools.pairwise(plan.phases):
-            assert second.regulariser == pytest.approx(8 * first.regulariser)
-            assert first.users == n >> (1 + plan.phases.index(first))
+        for first_phase, next_phase in itertools.pairwise(plan.phases):
+            assert next_phase.regulariser == pytest.approx(8 * first_phase.regulariser)
+            assert first_phase.users == n >> (1 + plan.phases.index(first_phase))
         for phase in plan.phases:
             release = phase.filter.release
             assert release.total_epsilon == pytest.approx(budget.epsilon, rel=1e-12)
@@ -97,15 +104,15 @@ def test_every_phase_has_the_whole_budget_and_users_of_its_own(kind: str, tuning
         ledger = Ledger(budget)
         users = means_of(np.zeros((n, 3)), 50) if kind == "mean" else None
         if users is not None:
-            method.release(users, method.plan(at), ledger, np.random.default_rng(0))
+            method.release(users, method.plan(setting), ledger, np.random.default_rng(0))
             assert ledger.spent() == budget
 
 
 def test_the_theory_has_the_notes_schedule() -> None:
     """(R1), lambda from the noise of the first phase, p = 3, halving users, four phases."""
-    at = where("logistic", 200_000, 90, budget=ONE)
-    plan = UserAccelerated(tuning="theory").plan(at)
-    level = user_level(at, ONE, plan.losses)
+    setting = users_setting("logistic", 200_000, 90, budget=UNIT_BUDGET)
+    plan = UserAccelerated(tuning="theory").plan(setting)
+    level = user_level(setting, UNIT_BUDGET, plan.losses)
     assert len(plan.phases) == 4
     for phase in plan.phases:
         radius = 2 / math.sqrt(90) * (1 + math.sqrt(2 * math.log(200_000 * phase.steps / 0.01)))
@@ -133,7 +140,7 @@ def _printed_regulariser(level: Any) -> float:
 def test_the_practical_radius_is_three_l_over_root_m_and_at_most_l(
     items: int, radius: float
 ) -> None:
-    plan = UserAccelerated().plan(where("mean", 3000, items))
+    plan = UserAccelerated().plan(users_setting("mean", 3000, items))
     assert plan.phases[0].filter.keep.filter_radius == pytest.approx(2 * radius)
     assert plan.phases[0].filter.keep.score_radius == pytest.approx(2 * radius)
 
@@ -143,7 +150,7 @@ def test_users_of_one_item_never_fail_the_test_by_their_spread(monkeypatch: Patc
     recorder = Recorder(monkeypatch)
     means = np.zeros((3000, 3))
     means[:, 0] = np.where(np.arange(3000) % 2, 1.0, -1.0)
-    run(UserAccelerated(), where("linear", 3000, 1), _linear_users(means))
+    run(UserAccelerated(), users_setting("linear", 3000, 1), _linear_users(means))
     threshold, *scores = recorder.scores
     assert set(scores) == {3000.0} and threshold < 3000
 
@@ -157,9 +164,9 @@ def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
     Recorder(monkeypatch)
     rng = np.random.default_rng(7)
     means = 0.3 * rng.normal(size=(4000, 3)) + np.array([0.5, -0.2, 0.1])
-    at = where("mean", 4000, 5)
+    setting = users_setting("mean", 4000, 5)
     keep = RobustFilter(score_radius=1e6, filter_radius=1e6)
-    base = UserAccelerated().plan(at)
+    base = UserAccelerated().plan(setting)
     parts = [(0, 2000, 0.5), (2000, 3000, 4.0), (3000, 4000, 32.0)]
     phases = tuple(
         replace(
@@ -177,10 +184,10 @@ def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
     release = UserAccelerated().release(users, plan, Ledger(BUDGET), np.random.default_rng(0))
     bound = plan.losses.feature_bound
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
-    kept = means * np.minimum(1, bound / lengths)
+    clipped = means * np.minimum(1, bound / lengths)
     x = np.zeros(3)
     for a, b, pull in parts:
-        x = (kept[a:b].mean(axis=0) + pull * x) / (1 + pull)
+        x = (clipped[a:b].mean(axis=0) + pull * x) / (1 + pull)
     assert np.allclose(release.value, x, atol=1e-7)
     assert release.diagnostics["steps"] == 1200
     assert release.diagnostics["gradient_calls"] == 400 * 5 * 4000
@@ -191,15 +198,15 @@ def test_outliers_are_left_out(monkeypatch: Patch) -> None:
     recorder = Recorder(monkeypatch)
     means = np.zeros((5000, 2))
     means[:3] = 0.99
-    at = where("mean", 5000, 10_000, d=2)
-    run(UserAccelerated(), at, means_of(means, 10_000))
+    setting = users_setting("mean", 5000, 10_000, d=2)
+    run(UserAccelerated(), setting, means_of(means, 10_000))
     assert np.abs(recorder.values[0]).max() == 0.0
 
 
 def test_scattered_users_halt_at_the_start() -> None:
     rng = np.random.default_rng(8)
     signs = rng.choice([-0.9, 0.9], size=(3000, 1)) * np.ones((3000, 3)) / math.sqrt(3)
-    release = run(UserAccelerated(), where("mean", 3000, 10**6), means_of(signs, 10**6))
+    release = run(UserAccelerated(), users_setting("mean", 3000, 10**6), means_of(signs, 10**6))
     assert np.array_equal(release.value, np.zeros(3))
     assert release.diagnostics["halted_phase"] == 1.0
     assert release.diagnostics["gradient_calls"] == 3000 * 10**6
@@ -209,15 +216,15 @@ def test_scattered_users_halt_at_the_start() -> None:
 def test_a_later_halt_returns_what_the_phases_before_released() -> None:
     """The second phase's users are scattered: the result is the end of the first."""
     method = UserAccelerated(tuning="theory")
-    at = where("mean", 3000, 10**6)
-    plan = method.plan(at)
-    first = plan.phases[0]
+    setting = users_setting("mean", 3000, 10**6)
+    plan = method.plan(setting)
+    first_phase = plan.phases[0]
     means = np.tile([0.3, 0.1, 0.0], (3000, 1))
-    quiet = run(method, at, means_of(means, 10**6))
-    means[first.stop :, 0] = np.linspace(-0.9, 0.9, 3000 - first.stop)
-    release = run(method, at, means_of(means, 10**6))
+    quiet = run(method, setting, means_of(means, 10**6))
+    means[first_phase.stop :, 0] = np.linspace(-0.9, 0.9, 3000 - first_phase.stop)
+    release = run(method, setting, means_of(means, 10**6))
     assert release.diagnostics["halted_phase"] == 2.0
-    assert release.diagnostics["steps"] == first.steps
+    assert release.diagnostics["steps"] == first_phase.steps
     assert quiet.diagnostics["halted_phase"] == 0.0
     assert np.allclose(release.value, [0.3, 0.1, 0.0], atol=0.05)
 
@@ -225,19 +232,19 @@ def test_a_later_halt_returns_what_the_phases_before_released() -> None:
 def test_honest_users_seldom_halt() -> None:
     halts = 0.0
     for seed in range(20):
-        at = where("logistic", 1500, 5)
+        setting = users_setting("logistic", 1500, 5)
         users = items_of("logistic", 1500, 5, seed=seed)
-        halts += run(UserAccelerated(), at, users, seed).diagnostics["halted_phase"] > 0
+        halts += run(UserAccelerated(), setting, users, seed).diagnostics["halted_phase"] > 0
     assert halts <= 3  # 1 % each: 20 runs have more than 3 halts with probability 4e-5
 
 
 def test_a_simplex_is_no_obstacle() -> None:
-    at = where("mean", 3000, 100)
+    setting = users_setting("mean", 3000, 100)
     shape = Simplex(d=3, radius=1.0)
-    at = replace(at, constraint=shape)
+    setting = replace(setting, constraint=shape)
     users = replace(means_of(np.tile([1.0, 0.5, -1.0], (3000, 1)), 100), constraint=shape)
     method = UserAccelerated()
-    release = method.release(users, method.plan(at), Ledger(BUDGET), np.random.default_rng(0))
+    release = method.release(users, method.plan(setting), Ledger(BUDGET), np.random.default_rng(0))
     assert shape.contains(release.value, 1e-9)
     assert release.value[0] > 0.5
 
@@ -246,58 +253,61 @@ def test_a_simplex_is_no_obstacle() -> None:
 def test_too_few_users_are_refused_with_the_number_that_will_do(n: int) -> None:
     method = UserAccelerated()
     with pytest.raises(NotApplicable, match="too few sure to be in the mean; it needs") as refusal:
-        method.plan(where("logistic", n, 10, budget=ONE))
-    ((name, enough),) = refusal.value.changes
-    assert name == "n" and isinstance(enough, int) and 100 < enough < 400
-    method.plan(where("logistic", enough, 10, budget=ONE))
+        method.plan(users_setting("logistic", n, 10, budget=UNIT_BUDGET))
+    ((name, fewest_users),) = refusal.value.changes
+    assert name == "n" and isinstance(fewest_users, int) and 100 < fewest_users < 400
+    method.plan(users_setting("logistic", fewest_users, 10, budget=UNIT_BUDGET))
     with pytest.raises(NotApplicable):
-        method.plan(where("logistic", enough - 1, 10, budget=ONE))
+        method.plan(users_setting("logistic", fewest_users - 1, 10, budget=UNIT_BUDGET))
 
 
 def test_the_theory_names_the_users_of_two_phases() -> None:
     method = UserAccelerated(tuning="theory")
     with pytest.raises(NotApplicable, match="two phases at least") as refusal:
-        method.plan(where("logistic", 900, 10, budget=ONE))
-    ((_, enough),) = refusal.value.changes
-    assert isinstance(enough, int)
-    assert len(method.plan(where("logistic", enough, 10, budget=ONE)).phases) == 2
+        method.plan(users_setting("logistic", 900, 10, budget=UNIT_BUDGET))
+    ((_, fewest_users),) = refusal.value.changes
+    assert isinstance(fewest_users, int)
+    assert (
+        len(method.plan(users_setting("logistic", fewest_users, 10, budget=UNIT_BUDGET)).phases)
+        == 2
+    )
     with pytest.raises(NotApplicable):
-        method.plan(where("logistic", enough - 1, 10, budget=ONE))
+        method.plan(users_setting("logistic", fewest_users - 1, 10, budget=UNIT_BUDGET))
 
 
 def test_what_it_cannot_do_it_says() -> None:
     for budget in (PURE, CONCENTRATED):
         with pytest.raises(NotApplicable):
-            UserAccelerated().plan(where("logistic", 5000, 3, budget=budget))
+            UserAccelerated().plan(users_setting("logistic", 5000, 3, budget=budget))
     with pytest.raises(NotApplicable, match=r"kinks.*user\.accelerated-nonsmooth"):
-        UserAccelerated().plan(where("hinge", 5000, 3))
+        UserAccelerated().plan(users_setting("hinge", 5000, 3))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
-        UserAccelerated(tuning="theory").plan(where("logistic", 5000, 3, lipschitz=False))
+        UserAccelerated(tuning="theory").plan(users_setting("logistic", 5000, 3, lipschitz=False))
     with pytest.raises(InvalidInput, match="m must be the items of a user"):
-        run(UserAccelerated(), where("logistic", 5000, 3), items_of("logistic", 5000, 2))
+        run(UserAccelerated(), users_setting("logistic", 5000, 3), items_of("logistic", 5000, 2))
 
 
 def test_the_printed_constants_are_refused_where_their_theorem_fails() -> None:
     method = UserAccelerated(calibration="paper", tuning="theory")
-    at = where("logistic", 10_000, 2, budget=ONE)
+    setting = users_setting("logistic", 10_000, 2, budget=UNIT_BUDGET)
     with pytest.raises(NotApplicable, match=r"Theorem C\.1 needs.*would draw K=") as refusal:
-        method.plan(at)
-    ((name, enough),) = refusal.value.changes
-    assert name == "n" and isinstance(enough, int)
-    plan = method.plan(replace(at, n=enough))
+        method.plan(setting)
+    ((name, fewest_users),) = refusal.value.changes
+    assert name == "n" and isinstance(fewest_users, int)
+    plan = method.plan(replace(setting, n=fewest_users))
     with pytest.raises(NotApplicable):
-        method.plan(replace(at, n=enough - 1))
-    level = user_level(replace(at, n=enough), ONE, plan.losses)
-    left, right = erm_condition(level, best_decay(enough))
+        method.plan(replace(setting, n=fewest_users - 1))
+    level = user_level(replace(setting, n=fewest_users), UNIT_BUDGET, plan.losses)
+    left, right = erm_condition(level, best_decay(fewest_users))
     assert left > right
-    assert len(plan.phases) == math.floor(math.log2(enough))
-    tau = math.log(enough * 3 * 2) / math.sqrt(2)
+    assert len(plan.phases) == math.floor(math.log2(fewest_users))
+    tau = math.log(fewest_users * 3 * 2) / math.sqrt(2)
     for phase in plan.phases:
         k, release = phase.users, phase.filter.release
         assert release.test.threshold == pytest.approx(0.8 * k)
         assert release.test.threshold_scale == pytest.approx(8.0)
         assert release.test.score_scale == pytest.approx(16.0)
-        logarithm = math.log(enough * 3 * math.e / 1e-6)
+        logarithm = math.log(fewest_users * 3 * math.e / 1e-6)
         printed = 1000 * tau * math.sqrt(phase.steps) * logarithm / k
         assert phase.noise_std == pytest.approx(printed, rel=1e-9)
         assert phase.filter.keep.inclusion == "coins"
@@ -305,30 +315,33 @@ def test_the_printed_constants_are_refused_where_their_theorem_fails() -> None:
         assert release.total_delta == pytest.approx(1e-6)
     assert "every step uses all users" in plan.notes[0]
     with pytest.raises(NotApplicable, match="at most 10"):
-        method.plan(where("logistic", 10**6, 2, budget=ApproxDP(epsilon=11.0, delta=1e-9)))
+        method.plan(users_setting("logistic", 10**6, 2, budget=ApproxDP(epsilon=11.0, delta=1e-9)))
     with pytest.raises(NotApplicable, match=r"below 1/\(nm\)"):
-        method.plan(where("logistic", 10**6, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6)))
+        method.plan(users_setting("logistic", 10**6, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6)))
 
 
 def test_printed_noise_on_the_practical_schedule_runs() -> None:
-    at = where("mean", 10_000, 3, budget=ONE)
-    release = run(UserAccelerated(calibration="paper"), at, means_of(np.zeros((10_000, 3)), 3))
+    setting = users_setting("mean", 10_000, 3, budget=UNIT_BUDGET)
+    release = run(UserAccelerated(calibration="paper"), setting, means_of(np.zeros((10_000, 3)), 3))
     assert release.diagnostics["score_threshold"] == pytest.approx(8000)
     assert "As printed a step draws" in release.notes[0]
 
 
 def test_separate_tests_win_for_few_steps_and_above_threshold_for_many() -> None:
-    at = user_level(
-        where("logistic", 5000, 3),
+    case = user_level(
+        users_setting("logistic", 5000, 3),
         BUDGET,
-        UserAccelerated().plan(where("logistic", 5000, 3)).losses,
+        UserAccelerated().plan(users_setting("logistic", 5000, 3)).losses,
     )
-    few, many = calibrated_filter(at, 1.0, 5000, 1), calibrated_filter(at, 1.0, 5000, 16)
-    assert few is not None and many is not None
-    assert isinstance(few.release, accelerated_batches.BatchGaussian)
-    assert few.release.drawn == 5000
-    assert not isinstance(many.release, accelerated_batches.BatchGaussian)
-    assert many.release.test.threshold_scale > 0
+    short_plan, long_plan = (
+        calibrated_filter(case, 1.0, 5000, 1),
+        calibrated_filter(case, 1.0, 5000, 16),
+    )
+    assert short_plan is not None and long_plan is not None
+    assert isinstance(short_plan.release, accelerated_batches.BatchGaussian)
+    assert short_plan.release.drawn == 5000
+    assert not isinstance(long_plan.release, accelerated_batches.BatchGaussian)
+    assert long_plan.release.test.threshold_scale > 0
 
 
 def test_the_private_error_falls_with_the_items() -> None:
@@ -340,11 +353,11 @@ def test_the_private_error_falls_with_the_items() -> None:
         for seed in range(25):
             rng = np.random.default_rng([seed, m])
             problem = scenario.instance.problem.draw(rng)
-            at, law = problem.setting(3000, BUDGET, m=m), problem.distribution
+            setting, law = problem.setting(3000, BUDGET, m=m), problem.distribution
             counts = rng.binomial(m, law.spike_probability, size=3000)
             means = (counts / m)[:, None] * law.spike
             users = replace(means_of(means, m), constraint=problem.constraint)
-            value = run(UserAccelerated(), at, users, seed).value
+            value = run(UserAccelerated(), setting, users, seed).value
             total += problem.excess_risk(value).value / 25
         errors.append(total)
     slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
@@ -357,10 +370,10 @@ def test_a_million_items_are_never_drawn() -> None:
     means = np.full((10_000, 5), 0.1)
     peaks = []
     for m in (1, 10**6):
-        at = where("mean", 10_000, m, d=5, budget=ONE)
+        setting = users_setting("mean", 10_000, m, d=5, budget=UNIT_BUDGET)
         users = means_of(means, m)
         tracemalloc.start()
-        run(UserAccelerated(), at, users)
+        run(UserAccelerated(), setting, users)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 3 * max(peaks[0], means.nbytes)
@@ -375,9 +388,9 @@ def test_the_target_of_the_dashboard() -> None:
     scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
     rng = np.random.default_rng(0)
     problem = scenario.instance.problem
-    at = problem.setting(10_000, ONE, m=10)
+    setting = problem.setting(10_000, UNIT_BUDGET, m=10)
     users = sample_users(problem, 10_000, 10, rng)
-    release = run(UserAccelerated(), at, users)
+    release = run(UserAccelerated(), setting, users)
     start = problem.excess_risk(np.zeros(10)).value
     assert problem.excess_risk(release.value).value < 0.5 * start
 

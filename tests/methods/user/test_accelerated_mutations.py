@@ -23,7 +23,7 @@ from tests.methods.user.accelerated_checks import (
     check_worst_user,
 )
 
-ONE = ApproxDP(epsilon=1.0, delta=1e-6)
+UNIT_BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
 Patch = pytest.MonkeyPatch
 
 

@@ -57,7 +57,7 @@ VARIANTS = list(itertools.product(("tight", "paper"), ("practical", "theory")))
 CHAINS = [UserGroupPrivacy(calibration=c, tuning=t) for c, t in VARIANTS]
 MEANS = [UserClippedMeans(calibration=c, tuning=t) for c, t in VARIANTS]
 MEANS += [UserClippedMeans(method=way) for way in ("descent", "accelerated")]
-EVERY = ("logistic", "huber", "mean", "linear", "hinge", "other")
+EVERY_KIND = ("logistic", "huber", "mean", "linear", "hinge", "other")
 STEEPEST = {"logistic": 0.25, "linear": 4.0}  # smoothness; 4 stands for none, 1 for the rest
 
 
@@ -65,15 +65,15 @@ def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
     """Return how far one replaced user moves a chain's average, over 2 L eta m; brute force."""
     n, d, losses = 7, 3, UserGroupPrivacy().plan(user_setting(kind)).losses
     phase = Phase(start=m, stop=n * m, step_size=step_size, sensitivity=1.0, noise_std=1.0)
-    start, moved = np.array([0.3, -0.2, 0.6]), 0.0
+    start, distance = np.array([0.3, -0.2, 0.6]), 0.0
     for seed in range(3):
         averages = [
             phase_average(losses.of(users(kind, data, m).records), start, phase, batch, losses)
             for data in replaced_users(n, m, d, 2, seed)
         ]
         gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(averages, 2)]
-        moved = float(np.max([moved, *gaps]))  # a NaN stays one
-    return moved / (2 * losses.lipschitz * step_size * m)
+        distance = float(np.max([distance, *gaps]))  # a NaN stays one
+    return distance / (2 * losses.lipschitz * step_size * m)
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
 ) -> None:
     """Any items, and any batches, up to the largest step size that is allowed."""
     m, batch = sizes
-    moved = chain_pull(kind, m, fraction * 2 / STEEPEST.get(kind, 1.0) / batch, batch)
-    assert moved <= 1 + 1e-9
+    distance = chain_pull(kind, m, fraction * 2 / STEEPEST.get(kind, 1.0) / batch, batch)
+    assert distance <= 1 + 1e-9
     if fraction < 1:
-        assert moved > 0.2, "the sensitivity is of the right size"
+        assert distance > 0.2, "the sensitivity is of the right size"
 
 
 @pytest.mark.parametrize("method", CHAINS)
@@ -96,15 +96,15 @@ def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
 def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kind: str) -> None:
     sizes = list(itertools.product((2, 7, 1000), (1, 10, 300), (1, 50), BUDGETS))
     for n, m, d, budget in sizes[::5]:  # every value, and nearly every pair of two
-        where = user_setting(kind, n, m, d, budget)
-        plan = method.plan(where)
+        setting = user_setting(kind, n, m, d, budget)
+        plan = method.plan(setting)
         losses, rho = plan.losses, share(method.calibration, budget)
         assert [p.start for p in plan.phases] == [0, *[p.stop for p in plan.phases[:-1]]]
         assert plan.phases[-1].stop <= n
         for phase in plan.phases:
             assert phase.stop > phase.start
             assert plan.batch * phase.step_size * losses.smoothness <= 2 * (1 + 1e-12)
-            pull = min(where.constants.diameter, 2 * phase.step_size * losses.lipschitz * m)
+            pull = min(setting.constants.diameter, 2 * phase.step_size * losses.lipschitz * m)
             assert phase.sensitivity == pytest.approx(pull, rel=1e-12)
             assert phase.noise_std == pytest.approx(pull / math.sqrt(2 * rho), rel=1e-9)
 
@@ -112,27 +112,27 @@ def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kin
 @each("method", [*CHAINS, *MEANS])
 @each("budget", BUDGETS)
 def test_the_whole_budget_is_spent(method: Any, budget: Any) -> None:
-    where = user_setting("logistic", 60, 3, 2, budget)
-    result = run_users(method, where, users("logistic", honest(60, 3, 2), 3))
+    setting = user_setting("logistic", 60, 3, 2, budget)
+    result = run_users(method, setting, users("logistic", honest(60, 3, 2), 3))
     check_spent(method, budget, result.ledger)
     assert result.ledger.flaws == ()
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 @pytest.mark.parametrize("m", [1, 4])
 def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: int) -> None:
     """Broken and huge items too, for losses with kinks too; and by nearly as much."""
     n, d = 9, 3
     losses = UserClippedMeans(tuning="theory").plan(user_setting(kind, n, m, d)).losses
-    moved = 0.0
+    distance = 0.0
     for seed, w in itertools.product(range(3), (np.zeros(d), np.array([0.3, -0.2, 0.6]))):
         means = [
             clipped_user_mean(losses_of(kind, losses, data, m).user_gradients(w), losses.lipschitz)
             for data in replaced_users(n, m, d, 4, seed)
         ]
         gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(means, 2)]
-        moved = float(np.max([moved, *gaps]))
-    assert 0.4 * 2 * losses.lipschitz / n <= moved <= 2 * losses.lipschitz / n * (1 + 1e-9)
+        distance = float(np.max([distance, *gaps]))
+    assert 0.4 * 2 * losses.lipschitz / n <= distance <= 2 * losses.lipschitz / n * (1 + 1e-9)
 
 
 def losses_of(kind: str, losses: Any, data: Any, m: int) -> Any:
@@ -145,9 +145,9 @@ def test_every_step_adds_the_noise_of_its_share(
     method: UserClippedMeans, releases: Releases
 ) -> None:
     n, m, d = 30, 3, 2
-    where = user_setting("logistic", n, m, d, APPROXIMATE)
-    result = run_users(method, where, users("logistic", honest(n, m, d), m))
-    plan, rho = method.plan(where), share(method.calibration, APPROXIMATE)
+    setting = user_setting("logistic", n, m, d, APPROXIMATE)
+    result = run_users(method, setting, users("logistic", honest(n, m, d), m))
+    plan, rho = method.plan(setting), share(method.calibration, APPROXIMATE)
     steps = int(result.diagnostics["steps"])
     expected = 2 * plan.losses.lipschitz / n * math.sqrt(steps / (2 * rho))
     assert releases.stds == pytest.approx([expected] * steps)
@@ -159,11 +159,11 @@ def test_every_step_adds_the_noise_of_its_share(
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
     n, d = 300, 3
-    where = user_setting(kind, n, 1, d, ZCDP(rho=50.0))
-    plan, data = UserGroupPrivacy().plan(where), honest(n, 1, d)
-    assert all(p.sensitivity < where.constants.diameter for p in plan.phases)
+    setting = user_setting(kind, n, 1, d, ZCDP(rho=50.0))
+    plan, data = UserGroupPrivacy().plan(setting), honest(n, 1, d)
+    assert all(p.sensitivity < setting.constants.diameter for p in plan.phases)
     items = PhasedAverages(
-        setting=where,
+        setting=setting,
         losses=plan.losses,
         rho=plan.rho,
         batch=plan.batch,
@@ -171,23 +171,23 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
     )
     sample = users(kind, data, 1)
     expected = PhasedSgd().release(
-        sample.records, items, Ledger(where.budget), np.random.default_rng(5)
+        sample.records, items, Ledger(setting.budget), np.random.default_rng(5)
     )
-    release = run_users(UserGroupPrivacy(), where, sample, seed=5)
+    release = run_users(UserGroupPrivacy(), setting, sample, seed=5)
     np.testing.assert_array_equal(release.value, expected.value)
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> None:
     n, d = 200, 3
-    where, data = user_setting(kind, n, 1, d), honest(n, 1, d, shift=0.3)
+    setting, data = user_setting(kind, n, 1, d), honest(n, 1, d, shift=0.3)
     method, sample = UserClippedMeans(method="descent"), users(kind, data, 1)
-    plan = method.plan(where)
+    plan = method.plan(setting)
     items = NoisyGradientDescent(descent=plan.descent)
     expected = items.release(
-        sample.records, items.plan(where), Ledger(where.budget), np.random.default_rng(5)
+        sample.records, items.plan(setting), Ledger(setting.budget), np.random.default_rng(5)
     )
-    release = run_users(method, where, sample, seed=5)
+    release = run_users(method, setting, sample, seed=5)
     np.testing.assert_allclose(release.value, expected.value, rtol=1e-10, atol=1e-13)
 
 
@@ -195,9 +195,9 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
 def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases: Releases) -> None:
     """Certified losses are not clipped: the pooled gradient, step by step."""
     n, m, d = 50, 4, 3
-    where, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
-    release = run_users(UserClippedMeans(method=method), where, sample)
-    choice, pool = UserClippedMeans(method=method).plan(where).descent, pooled(sample)
+    setting, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
+    release = run_users(UserClippedMeans(method=method), setting, sample)
+    choice, pool = UserClippedMeans(method=method).plan(setting).descent, pooled(sample)
     assert len(releases.values) == choice.steps
     if isinstance(choice, AcceleratedChoice):
         expected = accelerated_descent(
@@ -208,11 +208,11 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
             lambda w, t: pool.mean_gradient(w),
         ).value
     else:
-        w, kept = np.zeros(d), []
+        w, points = np.zeros(d), []
         for _ in range(choice.steps):
             w = pool.constraint.project(w - choice.step_size * pool.mean_gradient(w))
-            kept.append(w)
-        expected = np.mean(kept[-choice.averaged :], axis=0)
+            points.append(w)
+        expected = np.mean(points[-choice.averaged :], axis=0)
     np.testing.assert_allclose(release.value, expected, rtol=1e-9, atol=1e-13)
 
 
@@ -220,8 +220,8 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
 def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: float) -> None:
     """The start's part without noise, and each step's part by a unit of noise in it alone."""
     objective, distance, energy = Curvature(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
-    where = user_setting("mean", d=1, radius=1e6)
-    ball = where.body
+    setting = user_setting("mean", d=1, radius=1e6)
+    ball = setting.body
 
     def end(start: float, kicked: int) -> float:
         return float(
@@ -243,9 +243,10 @@ def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: f
 def test_the_better_way_to_step_is_chosen() -> None:
     chosen = set()
     for n, m, rho in itertools.product((100, 10_000), (1, 100), (1e-3, 0.5)):
-        where = user_setting("logistic", n, m, 3, ZCDP(rho=rho))
+        setting = user_setting("logistic", n, m, 3, ZCDP(rho=rho))
         ways = [
-            UserClippedMeans(method=w).plan(where).descent for w in ("descent", "accelerated", None)
+            UserClippedMeans(method=w).plan(setting).descent
+            for w in ("descent", "accelerated", None)
         ]
         risks = [way.modelled_risk for way in ways]
         assert risks[2] <= min(risks[:2]) * 1.02
@@ -264,13 +265,13 @@ def mean_users(data: Any, m: int) -> MeanSample:
 def test_users_means_do_as_well_as_their_items() -> None:
     """Clipped means: the same result. One chain: the same average, in steps on whole users."""
     n, m, d = 40, 6, 3
-    data, where = honest(n, m, d, shift=0.2), user_setting("mean", n, m, d)
-    one, two = (
-        run_users(UserClippedMeans(), where, s)
+    data, setting = honest(n, m, d, shift=0.2), user_setting("mean", n, m, d)
+    result, other_result = (
+        run_users(UserClippedMeans(), setting, s)
         for s in (users("mean", data, m), mean_users(data, m))
     )
-    np.testing.assert_allclose(one.value, two.value, rtol=1e-10, atol=1e-13)
-    losses = UserGroupPrivacy().plan(where).losses
+    np.testing.assert_allclose(result.value, other_result.value, rtol=1e-10, atol=1e-13)
+    losses = UserGroupPrivacy().plan(setting).losses
     averages = []
     for sample in (users("mean", data, m), mean_users(data, m)):
         read = records_of(sample, 2 * m)
@@ -288,17 +289,17 @@ def test_users_means_do_as_well_as_their_items() -> None:
 
 def test_a_million_items_a_user_take_steps_on_whole_users() -> None:
     n, m, d = 200, 10**6, 2
-    where = user_setting("mean", n, m, d)
-    assert UserGroupPrivacy().plan(where).batch % m == 0
-    many = replace(mean_users(honest(n, 1, d), 1), items=m)
-    result = run_users(UserGroupPrivacy(), where, many)
+    setting = user_setting("mean", n, m, d)
+    assert UserGroupPrivacy().plan(setting).batch % m == 0
+    users = replace(mean_users(honest(n, 1, d), 1), items=m)
+    result = run_users(UserGroupPrivacy(), setting, users)
     assert result.diagnostics["gradient_calls"] == n * m
 
 
 def test_steps_move_no_points_apart_where_the_set_is_large() -> None:
     """D/L = 200: the bound would like steps far beyond 1/beta."""
-    where = user_setting("huber", 20, 2, 3, ZCDP(rho=1e8), radius=100.0)
-    assert UserGroupPrivacy().plan(where).phases[0].step_size == pytest.approx(1.0)
+    setting = user_setting("huber", 20, 2, 3, ZCDP(rho=1e8), radius=100.0)
+    assert UserGroupPrivacy().plan(setting).phases[0].step_size == pytest.approx(1.0)
 
 
 def test_what_they_cannot_do_they_say() -> None:
@@ -321,15 +322,15 @@ def test_what_they_cannot_do_they_say() -> None:
 
 
 def test_a_theorem_whose_step_is_too_large_names_the_users_that_help() -> None:
-    where = user_setting("huber", 20, 4, 1, ZCDP(rho=1e8), radius=100.0)
+    setting = user_setting("huber", 20, 4, 1, ZCDP(rho=1e8), radius=100.0)
     method = UserGroupPrivacy(tuning="theory")
     with pytest.raises(NotApplicable, match="may move points apart") as refusal:
-        method.plan(where)
-    ((name, enough),) = refusal.value.changes
-    assert name == "n" and isinstance(enough, int)
-    method.plan(replace(where, n=enough))
+        method.plan(setting)
+    ((name, fewest_users),) = refusal.value.changes
+    assert name == "n" and isinstance(fewest_users, int)
+    method.plan(replace(setting, n=fewest_users))
     with pytest.raises(NotApplicable):
-        method.plan(replace(where, n=int(0.9 * enough)))
+        method.plan(replace(setting, n=int(0.9 * fewest_users)))
 
 
 def test_more_items_help_the_clipped_mean_only_until_noise_is_all() -> None:
@@ -337,8 +338,8 @@ def test_more_items_help_the_clipped_mean_only_until_noise_is_all() -> None:
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
     noises = []
     for m in (1, 10_000):
-        where = user_setting("mean", 1000, m, 5, budget)
-        noises.append(UserClippedMeans(method="descent").plan(where))
+        setting = user_setting("mean", 1000, m, 5, budget)
+        noises.append(UserClippedMeans(method="descent").plan(setting))
     per_step = [p.diagnostics["noise_std"] / math.sqrt(p.descent.steps) for p in noises]
     assert per_step[0] == pytest.approx(per_step[1])
 
@@ -392,8 +393,8 @@ def test_the_budgets_of_the_two_notions_agree() -> None:
     """An (epsilon, delta) budget and the rho that meets it give the same plans."""
     rho = share("tight", APPROXIMATE)
     for method in (UserGroupPrivacy(), UserClippedMeans()):
-        one, two = (
+        plan, other_plan = (
             method.plan(user_setting("mean", budget=b)) for b in (APPROXIMATE, ZCDP(rho=rho))
         )
-        assert one == replace(two, setting=one.setting)
+        assert plan == replace(other_plan, setting=plan.setting)
     assert CONCENTRATED != APPROXIMATE

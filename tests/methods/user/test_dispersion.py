@@ -25,8 +25,8 @@ def test_users_gradients_are_within_r1(d: int, failure: float) -> None:
     rng, users = np.random.default_rng(d), 4000
     for items in (1, 9, 100):
         means = unit_rows(rng, (users, items, d)).mean(axis=1)
-        beyond = np.linalg.norm(means, axis=1) > gradient_spread(items, 1.0, failure)
-        assert beyond.sum() <= binom.ppf(1 - FALSE_ALARM / 18, users, failure)
+        is_outside = np.linalg.norm(means, axis=1) > gradient_spread(items, 1.0, failure)
+        assert is_outside.sum() <= binom.ppf(1 - FALSE_ALARM / 18, users, failure)
 
 
 @pytest.mark.parametrize("d", [1, 2, 10])
@@ -40,8 +40,8 @@ def test_average_iterates_are_within_r2_and_have_the_variance_of_its_proof(d: in
         assert np.mean(spread**2) == pytest.approx(variance, rel=0.15)
         assert variance <= eta**2 * steps / 3
         failure = 0.1
-        beyond = spread > iterate_spread(eta, 1.0, steps, failure)
-        assert beyond.sum() <= binom.ppf(1 - FALSE_ALARM / 9, groups, failure)
+        is_outside = spread > iterate_spread(eta, 1.0, steps, failure)
+        assert is_outside.sum() <= binom.ppf(1 - FALSE_ALARM / 9, groups, failure)
 
 
 def test_the_radii_have_the_constants_and_slopes_of_the_theory() -> None:

@@ -29,10 +29,10 @@ def test_pairs_that_the_triangle_inequality_decides_are_near_or_far_as_their_dis
         x += shift
         x[:outliers] *= 1e4
         distances = scipy.spatial.distance.cdist(x, x)
-        near = np.count_nonzero(distances <= keep.score_radius)
+        close_pairs = np.count_nonzero(distances <= keep.score_radius)
         counts = np.count_nonzero(distances <= keep.filter_radius * (1 + 1e-9), axis=1)
         examined = keep.examine(x)
-        assert examined.score == near / 150
+        assert examined.score == close_pairs / 150
         assert (examined.counts == counts).all()
 
 
@@ -46,9 +46,17 @@ def test_pairs_within_the_rounding_of_a_radius_are_decided_by_their_distance(
     # distance, and in another order of the points otherwise again.
     monkeypatch.setattr(robust_filter, "BLOCK", 700)
     rng = np.random.default_rng(d)
-    near, far = keep.score_radius, keep.filter_radius * (1 + 1e-9)
+    score_radius, filter_radius = keep.score_radius, keep.filter_radius * (1 + 1e-9)
     for _ in range(5):
-        lengths = rng.choice([near / 4, near / 2, near * 3 / 4, far + near / 4], size=(40, 1))
+        lengths = rng.choice(
+            [
+                score_radius / 4,
+                score_radius / 2,
+                score_radius * 3 / 4,
+                filter_radius + score_radius / 4,
+            ],
+            size=(40, 1),
+        )
         lengths *= 1 + rng.integers(-4, 5, size=(40, 1)) * 2.0**-52
         directions = rng.normal(size=(5, d))
         directions /= np.linalg.norm(directions, axis=1)[:, None]
@@ -57,33 +65,33 @@ def test_pairs_within_the_rounding_of_a_radius_are_decided_by_their_distance(
         squares = sum((c[:, None] - c) ** 2 for c in x.T)
         distances = np.sqrt(squares)
         order = rng.permutation(80)
-        for examined, back in ((keep.examine(x), np.arange(80)), (keep.examine(x[order]), order)):
-            assert examined.score == np.count_nonzero(distances <= near) / 80
-            counts = np.count_nonzero(distances <= far, axis=1)
-            assert (examined.counts == counts[back]).all()
+        for examined, places in ((keep.examine(x), np.arange(80)), (keep.examine(x[order]), order)):
+            assert examined.score == np.count_nonzero(distances <= score_radius) / 80
+            counts = np.count_nonzero(distances <= filter_radius, axis=1)
+            assert (examined.counts == counts[places]).all()
 
 
 def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = []
+    pair_counts = []
     plain = robust_filter._pair_distances
 
-    def between(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        taken.append(rows.shape[1] * columns.shape[1])
+    def count_distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        pair_counts.append(rows.shape[1] * columns.shape[1])
         return plain(rows, columns)
 
-    monkeypatch.setattr(robust_filter, "_pair_distances", between)
+    monkeypatch.setattr(robust_filter, "_pair_distances", count_distances)
     keep, rng = keep_of("B"), np.random.default_rng(0)
     unit = rng.normal(size=(5000, 3))
     unit /= np.linalg.norm(unit, axis=1)[:, None]
     unit[:1000] = [1.0, 0.0, 0.0]  # their mean is far from the opposite point, zero is not
     assert keep.examine(unit / 2 * (1 - 1e-12)).score == 5000
-    assert not taken, "gradients of a bounded norm are never more than twice it apart"
+    assert not pair_counts, "gradients of a bounded norm are never more than twice it apart"
     for value in (math.nan, 1e6):
-        one = unit / 2 * (1 - 1e-12)
-        one[4] = value
-        assert keep.examine(one).score == pytest.approx((4999**2 + 1) / 5000)
-    assert sum(taken) < 5000**2 / 100
-    taken.clear()
+        points = unit / 2 * (1 - 1e-12)
+        points[4] = value
+        assert keep.examine(points).score == pytest.approx((4999**2 + 1) / 5000)
+    assert sum(pair_counts) < 5000**2 / 100
+    pair_counts.clear()
     normal = rng.normal(size=(5000, 1)) / 6  # radius 1 is six standard deviations
     assert 4999 < keep.examine(normal).score < 5000
-    assert 0 < sum(taken) < 5000**2 / 100
+    assert 0 < sum(pair_counts) < 5000**2 / 100

@@ -81,9 +81,9 @@ def test_few_users_are_refused_with_how_many_it_takes() -> None:
     point = Scenario(problem="quadratic", methods=("user.accelerated",), **SMALL | {"n": 50})
     result = outcome(point.validate())
     assert result.not_applicable is not None
-    enough = dict(result.changes).get("n")
-    assert isinstance(enough, int | float) and enough > 50
-    assert outcome(replace(point, n=int(enough)).validate()).not_applicable is None
+    fewest_users = dict(result.changes).get("n")
+    assert isinstance(fewest_users, int | float) and fewest_users > 50
+    assert outcome(replace(point, n=int(fewest_users)).validate()).not_applicable is None
 
 
 def test_item_level_methods_are_refused_where_users_have_several_items() -> None:
@@ -123,21 +123,21 @@ def test_a_sweep_over_m_shows_that_more_items_help_the_filter_and_not_the_clippe
 
 def test_every_result_says_what_a_neighbour_replaces(capsys: pytest.CaptureFixture[str]) -> None:
     flags = "--problem quadratic --n 200 --d 2 --trials 1 --method sco.erm"
-    for more, said in (("--m 3", "user"), ("", "record")):
-        assert main(["run", *flags.split(), *more.split(), "--json"]) == 0
+    for options, unit in (("--m 3", "user"), ("", "record")):
+        assert main(["run", *flags.split(), *options.split(), "--json"]) == 0
         (printed,) = json.loads(capsys.readouterr().out)["results"]
-        assert printed["neighbours"] == f"replace one {said}"
-        assert main(["run", *flags.split(), *more.split()]) == 0
-        first = capsys.readouterr().out.splitlines()[0]
-        assert first.endswith("replace-one-user" if said == "user" else "replace-one")
+        assert printed["neighbours"] == f"replace one {unit}"
+        assert main(["run", *flags.split(), *options.split()]) == 0
+        heading = capsys.readouterr().out.splitlines()[0]
+        assert heading.endswith("replace-one-user" if unit == "user" else "replace-one")
 
 
 def test_m_1_is_item_level() -> None:
-    one = Scenario(problem="quadratic", methods=("sco.clipped",), n=500)
-    assert one.level == "item"
-    both = replace(one, methods=("sco.clipped", "user.clipped-means")).validate()
-    assert both.level == "user"
-    by_method = {o.method: o for o in study(replace(both, trials=1))}
+    item_level = Scenario(problem="quadratic", methods=("sco.clipped",), n=500)
+    assert item_level.level == "item"
+    user_level = replace(item_level, methods=("sco.clipped", "user.clipped-means")).validate()
+    assert user_level.level == "user"
+    by_method = {o.method: o for o in study(replace(user_level, trials=1))}
     assert by_method["user.clipped-means"].not_applicable is None
 
 
@@ -162,11 +162,11 @@ def runs_at_the_limit(
         offset=1.0,
         trials=trials,
     ).validate()
-    both = []
-    for most in (200_000, 199_999):
-        monkeypatch.setattr(users, "MOST_ELEMENTS", most)
-        both.append(list(study(scenario)))
-    return both[0], both[1]
+    runs = []
+    for limit in (200_000, 199_999):
+        monkeypatch.setattr(users, "MOST_ELEMENTS", limit)
+        runs.append(list(study(scenario)))
+    return runs[0], runs[1]
 
 
 @pytest.mark.parametrize("problem", ["quadratic", "linear"])

@@ -37,28 +37,28 @@ def released(method: Any, data: Any, point: Scenario, seed: int = 1) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("own", "plain"),
+    ("user_method", "plain"),
     [
         (UserMeanGroup(), SimpleClipping()),
         (UserMeanClipped(), SimpleClipping()),
         (UserMeanAdaptive(), AdaptiveClipping()),
     ],
 )
-def test_a_user_with_one_record_is_a_record(own: Any, plain: Any) -> None:
+def test_a_user_with_one_record_is_a_record(user_method: Any, plain: Any) -> None:
     point = replace(POINT, m=1, diameter=2.0)
     data = users(point)
-    release = released(own, data, point).value
+    release = released(user_method, data, point).value
     assert np.array_equal(release, released(plain, data.records, point).value)
 
 
 def test_the_mean_of_a_user_is_of_that_user_alone() -> None:
     data, rng = users(POINT), np.random.default_rng(3)
-    before = data.means().x
+    means = data.means().x
     x = data.records.x.copy()
     x[8:16] = rng.choice(BROKEN, (8, 3))
-    after = UserRows(records=DenseRows(x), items=8).means().x
-    assert np.array_equal(np.delete(before, 1, 0), np.delete(after, 1, 0))
-    assert np.allclose(before[5], data.records.x[40:48].mean(axis=0))
+    changed_means = UserRows(records=DenseRows(x), items=8).means().x
+    assert np.array_equal(np.delete(means, 1, 0), np.delete(changed_means, 1, 0))
+    assert np.allclose(means[5], data.records.x[40:48].mean(axis=0))
 
 
 @pytest.mark.parametrize("slug", ["user.mean-group", "user.mean-clipped"])
@@ -74,13 +74,15 @@ def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None
         rows = data.records if slug == "user.mean-group" else data.means()
         return clipped_mean(rows, plan.statistic.radius)
 
-    far = np.full((m, 3), 1e6)
-    most = np.linalg.norm(value(far) - value(-far))
-    assert most == pytest.approx(plan.noise.l2_sensitivity, rel=1e-9)
+    outliers = np.full((m, 3), 1e6)
+    largest_move = np.linalg.norm(value(outliers) - value(-outliers))
+    assert largest_move == pytest.approx(plan.noise.l2_sensitivity, rel=1e-9)
     rng = np.random.default_rng(0)
     for _ in range(50):
-        one, two = (rng.choice((*BROKEN, 1.0, 1e6, -1e6), (m, 3)) for _ in range(2))
-        assert np.linalg.norm(value(one) - value(two)) <= plan.noise.l2_sensitivity * (1 + 1e-12)
+        block, other_block = (rng.choice((*BROKEN, 1.0, 1e6, -1e6), (m, 3)) for _ in range(2))
+        assert np.linalg.norm(value(block) - value(other_block)) <= plan.noise.l2_sensitivity * (
+            1 + 1e-12
+        )
 
 
 @pytest.mark.parametrize("slug", ALL)

@@ -34,11 +34,11 @@ from tests.methods.user.accelerated_helpers import (
     means_of,
     replaced,
     run,
-    where,
+    users_setting,
 )
 
 Patch = pytest.MonkeyPatch
-ONE = ApproxDP(epsilon=1.0, delta=1e-6)
+UNIT_BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
 
 
 def absolute(x: np.ndarray, y: np.ndarray, items: int) -> ItemSample:
@@ -57,8 +57,8 @@ def check_moves() -> None:
         assert stats.kstest((norms / 0.3) ** d, "uniform").pvalue > FALSE_ALARM
         assert norms.mean() == pytest.approx(0.3 * d / (d + 1), abs=6 * 0.3 / math.sqrt(20_000))
         assert np.abs(y.mean(axis=0)).max() < 6 * 0.3 / math.sqrt(20_000)
-        one = ball_coordinates(20_000, d, np.random.default_rng(d + 100))
-        assert stats.ks_2samp(y[:, 0] / 0.3, one).pvalue > FALSE_ALARM
+        coordinates = ball_coordinates(20_000, d, np.random.default_rng(d + 100))
+        assert stats.ks_2samp(y[:, 0] / 0.3, coordinates).pvalue > FALSE_ALARM
 
 
 def check_unbiased() -> None:
@@ -79,9 +79,9 @@ def check_fresh_moves() -> None:
         points=DenseRows(np.zeros((6, 2))), loss=Distance(), constraint=Ball(d=2, radius=1.0)
     )
     users = ItemSample(records=points, items=1)
-    first, second = (smoothed_user_gradients(users, w, 0.5, rng) for _ in range(2))
-    both = np.concatenate([first, second])
-    assert len(np.unique(both[:, 0])) == 12
+    gradients, other_gradients = (smoothed_user_gradients(users, w, 0.5, rng) for _ in range(2))
+    all_gradients = np.concatenate([gradients, other_gradients])
+    assert len(np.unique(all_gradients[:, 0])) == 12
     pairs = ItemSample(records=points, items=2)
     assert np.linalg.norm(smoothed_user_gradients(pairs, w, 0.5, rng), axis=1).max() < 1 - 1e-6
     x = np.ones((40, 1))
@@ -122,30 +122,30 @@ def test_a_linear_models_move_needs_one_number_an_item() -> None:
     x = np.array([[0.6, -0.3, 0.2]])
     w, r, draws = np.array([0.1, 0.4, -0.2]), 0.8, 100_000
     link = LogisticLink()
-    many = LinearSample(
+    sample = LinearSample(
         features=DenseRows(np.repeat(x, draws, axis=0)),
         targets=np.ones(draws),
         link=link,
         constraint=Ball(d=3, radius=1.0),
     )
-    short = many.bounded(0.35)
-    for records, factor in ((many, 1.0), (short, 0.35 / np.linalg.norm(x))):
+    short = sample.bounded(0.35)
+    for records, factor in ((sample, 1.0), (short, 0.35 / np.linalg.norm(x))):
         users = ItemSample(records=records, items=1)
         gradients = smoothed_user_gradients(users, w, r, np.random.default_rng(6))[:, 0]
-        moved = w + ball_points(draws, 3, r, np.random.default_rng(7))
+        points = w + ball_points(draws, 3, r, np.random.default_rng(7))
         shrunk = factor * x[0]
-        full = link.slope(moved @ shrunk, np.ones(draws)) * shrunk[0]
+        full = link.slope(points @ shrunk, np.ones(draws)) * shrunk[0]
         assert stats.ks_2samp(gradients, full).pvalue > FALSE_ALARM
 
 
 def test_means_alone_need_no_moves() -> None:
     rng = np.random.default_rng(8)
-    before = rng.bit_generator.state
+    state = rng.bit_generator.state
     users = means_of(np.eye(3), 1000)
     w = np.array([0.1, 0.2, 0.3])
     gradients = smoothed_user_gradients(users, w, 0.5, rng)
     assert np.array_equal(gradients, users.user_gradients(w))
-    assert rng.bit_generator.state == before
+    assert rng.bit_generator.state == state
     with pytest.raises(InvalidInput, match="radius must be"):
         smoothed_user_gradients(users, w, 0.0, rng)
 
@@ -155,34 +155,36 @@ def test_another_users_items_do_not_change_a_users_moves(kind: str) -> None:
     """Equal generators: only the replaced user's gradient differs, whatever it holds."""
     w, moves = np.array([0.1, 0.0, -0.2]), []
     for users in replaced(kind, 12, 5, 4):
-        kept = users.bounded(1.0)
-        moves.append(smoothed_user_gradients(kept, w, 0.3, np.random.default_rng(9)))
-    others = np.arange(12) != 4
-    assert all(np.array_equal(rows[others], moves[0][others]) for rows in moves)
-    assert all(np.isfinite(rows[others]).all() for rows in moves)
+        bounded = users.bounded(1.0)
+        moves.append(smoothed_user_gradients(bounded, w, 0.3, np.random.default_rng(9)))
+    is_unchanged = np.arange(12) != 4
+    assert all(np.array_equal(rows[is_unchanged], moves[0][is_unchanged]) for rows in moves)
+    assert all(np.isfinite(rows[is_unchanged]).all() for rows in moves)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "other", "logistic"])
 def test_a_replaced_user_moves_scores_and_means_within_their_bounds(
     monkeypatch: Patch, kind: str
 ) -> None:
-    moved = check_replaced_user(monkeypatch, UserAcceleratedNonsmooth(), kind, 200, 3, 8)
-    assert moved > 0.003
+    distance = check_replaced_user(monkeypatch, UserAcceleratedNonsmooth(), kind, 200, 3, 8)
+    assert distance > 0.003
 
 
 def test_the_radii_are_those_of_the_theorem_and_of_practice() -> None:
-    at = where("hinge", 8000, 25, budget=ONE)
-    theory = UserAcceleratedNonsmooth(tuning="theory").plan(at)
+    setting = users_setting("hinge", 8000, 25, budget=UNIT_BUDGET)
+    theory = UserAcceleratedNonsmooth(tuning="theory").plan(setting)
     radius = 2 * math.sqrt(3) / (8000 * 5)
     assert theory.radius == pytest.approx(radius)
     assert theory.smoothness == pytest.approx(math.sqrt(3) / radius)
     assert theory.steps > 1000
-    plan = UserAcceleratedNonsmooth().plan(at)
+    plan = UserAcceleratedNonsmooth().plan(setting)
     assert 0.01 * 2 <= plan.radius <= 0.05 * 2
     assert plan.losses.smoothness == pytest.approx(math.sqrt(3) / plan.radius)
-    smooth = UserAcceleratedNonsmooth().plan(where("logistic", 4000, 25, budget=ONE))
+    smooth = UserAcceleratedNonsmooth().plan(
+        users_setting("logistic", 4000, 25, budget=UNIT_BUDGET)
+    )
     assert smooth.losses.smoothness == 0.25
-    steep = UserAcceleratedNonsmooth().plan(where("mean", 4000, 25, budget=ONE))
+    steep = UserAcceleratedNonsmooth().plan(users_setting("mean", 4000, 25, budget=UNIT_BUDGET))
     assert steep.losses.lipschitz == pytest.approx(2 + steep.radius)
 
 
@@ -190,7 +192,9 @@ def test_the_radii_are_those_of_the_theorem_and_of_practice() -> None:
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 def test_the_budget_is_spent_exactly(kind: str, calibration: str) -> None:
     users = items_of(kind, 3000, 3)
-    release = run(UserAcceleratedNonsmooth(calibration=calibration), where(kind, 3000, 3), users)
+    release = run(
+        UserAcceleratedNonsmooth(calibration=calibration), users_setting(kind, 3000, 3), users
+    )
     assert release.diagnostics["smoothing_radius"] > 0
     assert bool(release.notes) == (calibration == "paper")
 
@@ -198,15 +202,17 @@ def test_the_budget_is_spent_exactly(kind: str, calibration: str) -> None:
 def test_what_it_cannot_do_it_says() -> None:
     method = UserAcceleratedNonsmooth()
     with pytest.raises(NotApplicable, match="too few sure") as refusal:
-        method.plan(where("hinge", 50, 3))
-    ((_, enough),) = refusal.value.changes
-    assert isinstance(enough, int)
-    method.plan(where("hinge", enough, 3))
+        method.plan(users_setting("hinge", 50, 3))
+    ((_, fewest_users),) = refusal.value.changes
+    assert isinstance(fewest_users, int)
+    method.plan(users_setting("hinge", fewest_users, 3))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
-        UserAcceleratedNonsmooth(tuning="theory").plan(where("hinge", 5000, 3, lipschitz=False))
+        UserAcceleratedNonsmooth(tuning="theory").plan(
+            users_setting("hinge", 5000, 3, lipschitz=False)
+        )
     with pytest.raises(NotApplicable, match="Theorem C"):
         UserAcceleratedNonsmooth(calibration="paper", tuning="theory").plan(
-            where("hinge", 5000, 3, budget=ONE)
+            users_setting("hinge", 5000, 3, budget=UNIT_BUDGET)
         )
 
 
@@ -214,11 +220,11 @@ def test_what_it_cannot_do_it_says() -> None:
 def test_it_learns(problem: str) -> None:
     """n = 4,000, m = 25, d = 5, epsilon = 4: a tenth of the risk of the centre."""
     scenario = Scenario(problem=problem, methods=(), n=4000, d=5)
-    made = scenario.instance.problem
-    users = sample_users(made, 4000, 25, np.random.default_rng(0))
-    release = run(UserAcceleratedNonsmooth(), made.setting(4000, BUDGET, m=25), users)
-    start = made.excess_risk(np.zeros(5)).value
-    assert made.excess_risk(release.value).value < 0.1 * start
+    sampled_problem = scenario.instance.problem
+    users = sample_users(sampled_problem, 4000, 25, np.random.default_rng(0))
+    release = run(UserAcceleratedNonsmooth(), sampled_problem.setting(4000, BUDGET, m=25), users)
+    start = sampled_problem.excess_risk(np.zeros(5)).value
+    assert sampled_problem.excess_risk(release.value).value < 0.1 * start
 
 
 def no_moves(patch: Patch) -> None:
@@ -227,9 +233,11 @@ def no_moves(patch: Patch) -> None:
 
 
 def one_move_for_all(patch: Patch) -> None:
-    one, point = ball_coordinates, ball_points
+    coordinates, point = ball_coordinates, ball_points
     patch.setattr(
-        user_smoothing, "ball_coordinates", lambda count, d, rng: np.full(count, one(1, d, rng))
+        user_smoothing,
+        "ball_coordinates",
+        lambda count, d, rng: np.full(count, coordinates(1, d, rng)),
     )
     patch.setattr(
         user_smoothing,
@@ -239,8 +247,10 @@ def one_move_for_all(patch: Patch) -> None:
 
 
 def moves_of_another_dimension(patch: Patch) -> None:
-    one = ball_coordinates
-    patch.setattr(user_smoothing, "ball_coordinates", lambda count, d, rng: one(count, d + 6, rng))
+    coordinates = ball_coordinates
+    patch.setattr(
+        user_smoothing, "ball_coordinates", lambda count, d, rng: coordinates(count, d + 6, rng)
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ BUDGETS: tuple[Budget, ...] = (
     ApproxDP(epsilon=3.0, delta=1e-3),
 )
 TIGHT = [UserPhasedSgd(tuning=t) for t in ("practical", "theory")]
-EVERY = [
+EVERY_METHOD = [
     UserPhasedSgd(calibration=c, tuning=t)
     for c, t in itertools.product(("tight", "paper"), ("practical", "theory"))
 ]
@@ -84,8 +84,8 @@ def test_chains_are_so_many_separate_runs(kind: str, batch: int, shrunk: bool) -
     np.testing.assert_allclose(averages, expected, rtol=1e-9)
     whole = Pass(first=2, groups=1, length=36, step_size=0.1, batch=batch)
     phase = Phase(start=2, stop=38, step_size=0.1, sensitivity=1.0, noise_std=1.0)
-    one = phase_average(bounded, START, phase, batch, losses)
-    np.testing.assert_allclose(chain_averages(bounded, START, whole, losses)[0], one, rtol=1e-9)
+    average = phase_average(bounded, START, phase, batch, losses)
+    np.testing.assert_allclose(chain_averages(bounded, START, whole, losses)[0], average, rtol=1e-9)
 
 
 def check_one_user_moves_one_chain(kind: str, fraction: float, batch: int = 1) -> float:
@@ -102,9 +102,9 @@ def check_one_user_moves_one_chain(kind: str, fraction: float, batch: int = 1) -
         ]
         for averages in all_averages[1:]:
             np.testing.assert_array_equal(averages[[0, 1, 3]], all_averages[0][[0, 1, 3]])
-        mine = [a[2] for a in all_averages]
-        assert np.isfinite(mine).all()
-        gaps = [float(np.linalg.norm(a - b)) for a, b in itertools.combinations(mine, 2)]
+        user_averages = [a[2] for a in all_averages]
+        assert np.isfinite(user_averages).all()
+        gaps = [float(np.linalg.norm(a - b)) for a, b in itertools.combinations(user_averages, 2)]
         bound = min(2.0, 2 * size * losses.lipschitz * m)
         assert max(gaps) <= bound * (1 + 1e-9)
         largest = max(largest, *(gap / bound for gap in gaps))
@@ -127,12 +127,12 @@ def test_too_long_a_step_is_refused_before_a_record_is_seen() -> None:
 def released_pairs(method: UserPhasedSgd, kind: str, tested: TestedReleases) -> Any:
     """Yield the plan, and scores and first released value for each replaced user."""
     n, m, d = 460, 3, 2
-    where = user_setting(kind, n, m, d, BUDGET)
-    plan = method.plan(where)
+    setting = user_setting(kind, n, m, d, BUDGET)
+    plan = method.plan(setting)
     for data in replaced_users(n, m, d, 5, seed=1):
         tested.scores.clear()
         tested.values.clear()
-        run_users(method, where, users(kind, data, m))
+        run_users(method, setting, users(kind, data, m))
         yield plan.phases[0].filter.release, tested.scores[0], tested.values[0].copy()
 
 
@@ -143,13 +143,13 @@ def test_one_user_moves_score_and_release_by_what_the_ledger_records(
 ) -> None:
     pairs = list(released_pairs(method, kind, tested))
     certificate = pairs[0][0]
-    for (_, score, value), (_, other, moved) in itertools.combinations(pairs, 2):
-        assert abs(score - other) <= certificate.test.sensitivity
-        assert min(score, other) >= certificate.test.score_floor
-        assert np.linalg.norm(value - moved) <= certificate.l2_sensitivity * (1 + 1e-9)
+    for (_, score, value), (_, other_score, other_value) in itertools.combinations(pairs, 2):
+        assert abs(score - other_score) <= certificate.test.sensitivity
+        assert min(score, other_score) >= certificate.test.score_floor
+        assert np.linalg.norm(value - other_value) <= certificate.l2_sensitivity * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", EVERY_METHOD)
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_plan_uses_each_user_once(method: UserPhasedSgd, kind: str) -> None:
     for n, m, budget in itertools.product((60_000, 200_000), (1, 30), BUDGETS):
@@ -169,29 +169,29 @@ def test_the_whole_budget_is_spent_on_every_phase(
     method: UserPhasedSgd, budget: Budget, kind: str
 ) -> None:
     n, m = 5000, 2
-    where = user_setting(kind, n, m, 2, budget)
-    result = run_users(method, where, users(kind, honest(n, m, 2), m))
-    plan, done = method.plan(where), int(result.diagnostics["halted_phase"])
-    phases = plan.phases[: done or None]
+    setting = user_setting(kind, n, m, 2, budget)
+    result = run_users(method, setting, users(kind, honest(n, m, 2), m))
+    plan, halted_phase = method.plan(setting), int(result.diagnostics["halted_phase"])
+    phases = plan.phases[: halted_phase or None]
     assert result.ledger.spent() == budget
     assert result.ledger.flaws == ()
     entries = result.ledger.entries
     assert len({e.part for e in entries}) == len(phases) == len(entries) / 2
     stds = [e.noise for e in entries if e.mechanism == "tested gaussian"]
     assert stds == [p.filter.release.noise_std for p in phases]
-    used = sum(plan.groups * p.members for p in phases)
-    assert result.diagnostics["gradient_calls"] == m * used <= n * m
+    records = sum(plan.groups * p.members for p in phases)
+    assert result.diagnostics["gradient_calls"] == m * records <= n * m
 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_groups_that_disagree_halt_the_run_at_the_last_private_point(tuning: Any) -> None:
     n, m, d = 44 * 32, 100, 2
-    method, where = UserPhasedSgd(tuning=tuning), user_setting("linear", n, m, d, BUDGET)
-    plan = method.plan(where)
+    method, setting = UserPhasedSgd(tuning=tuning), user_setting("linear", n, m, d, BUDGET)
+    plan = method.plan(setting)
     size = plan.phases[0].members * m
     x = np.zeros((n * m, d))
     x[:, 0] = np.where(np.arange(n * m) // size % 2, 1.0, -1.0)
-    result = run_users(method, where, users("linear", (x, np.ones(n * m)), m))
+    result = run_users(method, setting, users("linear", (x, np.ones(n * m)), m))
     assert result.diagnostics["halted_phase"] == 1.0
     np.testing.assert_array_equal(result.value, np.zeros(d))
     assert "failed the test" in result.notes[0]
@@ -202,18 +202,18 @@ def test_a_halt_in_a_later_phase_returns_the_point_of_the_one_before(
     tested: TestedReleases,
 ) -> None:
     n, m, d = 44 * 32, 100, 2
-    method, where = UserPhasedSgd(), user_setting("linear", n, m, d, BUDGET)
-    plan = method.plan(where)
+    method, setting = UserPhasedSgd(), user_setting("linear", n, m, d, BUDGET)
+    plan = method.plan(setting)
     assert len(plan.phases) >= 2
-    second = plan.phases[1]
+    second_phase = plan.phases[1]
     x = np.full((n * m, d), 0.5)
-    rows = np.arange(n * m) - second.start * m
-    late = rows >= 0
-    x[late, 0] = np.where(rows[late] // (second.members * m) % 2, 1.0, -1.0)
-    result = run_users(method, where, users("linear", (x, np.ones(n * m)), m))
+    rows = np.arange(n * m) - second_phase.start * m
+    is_late = rows >= 0
+    x[is_late, 0] = np.where(rows[is_late] // (second_phase.members * m) % 2, 1.0, -1.0)
+    result = run_users(method, setting, users("linear", (x, np.ones(n * m)), m))
     assert result.diagnostics["halted_phase"] == 2.0
     assert len(tested.values) == 1
-    ball = where.body
+    ball = setting.body
     np.testing.assert_array_equal(result.value, ball.project(tested.values[0]))
 
 
@@ -223,11 +223,11 @@ def test_without_noise_and_removal_it_is_phased_averaging(
 ) -> None:
     """Honest data: nothing is removed, each phase is the mean of its groups, projected."""
     n, m, d = 700, 4, 3
-    where, data = user_setting(kind, n, m, d, BUDGET), honest(n, m, d, shift=0.1)
-    method, given = UserPhasedSgd(), users(kind, data, m)
-    plan = method.plan(where)
-    result = run_users(method, where, given)
-    bounded, w = plan.losses.of(given.records), np.zeros(d)
+    setting, data = user_setting(kind, n, m, d, BUDGET), honest(n, m, d, shift=0.1)
+    method, sample = UserPhasedSgd(), users(kind, data, m)
+    plan = method.plan(setting)
+    result = run_users(method, setting, sample)
+    bounded, w = plan.losses.of(sample.records), np.zeros(d)
     assert len(tested.values) == len(plan.phases)
     for phase, value in zip(plan.phases, tested.values, strict=True):
         run = Pass(
@@ -246,12 +246,12 @@ def test_without_noise_and_removal_it_is_phased_averaging(
 def test_honest_runs_halt_as_rarely_as_planned() -> None:
     """The test alone fails 0.5 % of concentrated phases, the proven radius 1 %; 1e-6."""
     n, m, d, runs = 480, 5, 2, 150
-    where, method = user_setting("mean", n, m, d, BUDGET), UserPhasedSgd(tuning="theory")
-    phases = len(method.plan(where).phases)
+    setting, method = user_setting("mean", n, m, d, BUDGET), UserPhasedSgd(tuning="theory")
+    phases = len(method.plan(setting).phases)
     halted = 0
     for seed in range(runs):
-        given = users("mean", honest(n, m, d, seed), m)
-        halted += run_users(method, where, given, seed).diagnostics["halted_phase"] > 0
+        sample = users("mean", honest(n, m, d, seed), m)
+        halted += run_users(method, setting, sample, seed).diagnostics["halted_phase"] > 0
     assert halted <= stats.binom.isf(FALSE_ALARM, runs * phases, 0.015)
 
 
@@ -299,61 +299,61 @@ def test_rows_are_projected_one_by_one() -> None:
 
 def test_the_terms_are_those_of_the_bound() -> None:
     """`problems.user_risk` and `bounds.user_explicit` state the same bound and schedules."""
-    at = UserLevel(n=20_000, m=7, d=4, epsilon=1.0, delta=1e-6, smoothness=2.0, diameter=3.0)
+    case = UserLevel(n=20_000, m=7, d=4, epsilon=1.0, delta=1e-6, smoothness=2.0, diameter=3.0)
     for phases, decay in itertools.product((1, 3), (1.0, 1.5)):
         for schedule in (
-            one_chain(at, phases=phases, decay=decay, step=0.01),
-            calibrated_sgd(at, phases=phases, decay=decay, step=0.01),
+            one_chain(case, phases=phases, decay=decay, step=0.01),
+            calibrated_sgd(case, phases=phases, decay=decay, step=0.01),
         ):
             terms = phased_terms(schedule.phases, lipschitz=1.0, diameter=3.0, d=4, distance=1.5)
-            assert phased_sgd_risk(at, schedule, distance=1.5)[:4] == pytest.approx(terms)
+            assert phased_sgd_risk(case, schedule, distance=1.5)[:4] == pytest.approx(terms)
             noises = iter(schedule.phases)
-            mine = halving_phases(
-                at.n,
-                at.m,
+            own_phases = halving_phases(
+                case.n,
+                case.m,
                 int(schedule.groups),
                 phases,
                 decay,
                 0.01,
                 lambda size, steps, noises=noises: next(noises).noise_std,
             )
-            assert mine is not None
+            assert own_phases is not None
             plain = [replace(p, score_radius=math.inf) for p in schedule.phases]
-            assert list(mine) == plain
+            assert list(own_phases) == plain
 
 
 def test_the_best_phases_have_the_least_bound() -> None:
     """No worse than any schedule of the bound's own search over N1."""
-    at = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    g = gaussian_multiplier(at.epsilon, at.delta)
+    case = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    g = gaussian_multiplier(case.epsilon, case.delta)
     best = best_phases(
-        at.n,
-        at.m,
+        case.n,
+        case.m,
         1,
         lipschitz=1.0,
         diameter=1.0,
         d=3,
         largest_step=1.0,
-        noise=lambda size, steps: g * min(1.0, 2 * size * at.m),
+        noise=lambda size, steps: g * min(1.0, 2 * size * case.m),
     )
-    schedule = SgdSchedule(groups=1, items=at.m, phases=best)
-    least = sum(phased_sgd_risk(at, schedule, distance=0.5))
+    schedule = SgdSchedule(groups=1, items=case.m, phases=best)
+    least_bound = sum(phased_sgd_risk(case, schedule, distance=0.5))
     for phases, decay in itertools.product((1, 2, 5), (1.0, 1.5)):
         for step in (1e-5, 1e-4, 1e-3, 1e-2):
-            other = one_chain(at, phases=phases, decay=decay, step=step)
-            assert least <= sum(phased_sgd_risk(at, other, distance=0.5)) * 1.05
+            schedule_on_grid = one_chain(case, phases=phases, decay=decay, step=step)
+            assert least_bound <= sum(phased_sgd_risk(case, schedule_on_grid, distance=0.5)) * 1.05
 
 
 def test_users_means_are_read_as_users() -> None:
     """Whole users in a step: the same averages from means as from items."""
     n, m, d = 24, 5, 3
-    given, losses = users("mean", honest(n, m, d), m), losses_of("mean")
-    points = given.records.points.x.reshape(n, m, d).mean(axis=1)
+    sample, losses = users("mean", honest(n, m, d), m), losses_of("mean")
+    points = sample.records.points.x.reshape(n, m, d).mean(axis=1)
     means = MeanSample(
-        means=DenseRows(points), items=m, loss=HalfSquaredDistance(), constraint=given.constraint
+        means=DenseRows(points), items=m, loss=HalfSquaredDistance(), constraint=sample.constraint
     )
     averages = []
-    for users_sample in (given, means):
+    for users_sample in (sample, means):
         read = records_of(users_sample, 2 * m)
         run = Pass(
             first=0,
@@ -371,17 +371,19 @@ def test_users_means_are_read_as_users() -> None:
 @pytest.mark.parametrize("n", [20_000, 10**6])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 8.0])
 def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> None:
-    at = UserLevel(n=n, m=100, d=10, epsilon=epsilon, delta=1e-9, smoothness=1.0)
-    groups = printed_count(at)
-    assert 2 * math.exp(-groups * epsilon / 150) <= at.delta / 10 * math.exp(-epsilon) * (1 + 1e-9)
+    case = UserLevel(n=n, m=100, d=10, epsilon=epsilon, delta=1e-9, smoothness=1.0)
+    groups = printed_count(case)
+    assert 2 * math.exp(-groups * epsilon / 150) <= case.delta / 10 * math.exp(-epsilon) * (
+        1 + 1e-9
+    )
     if n == 10**6:
-        first = printed_sgd(at, 0.1).phases[0]
-        steps = int(first.steps)
-        plan = printed_plan(at, groups, first.step_size, steps)
-        assert plan.release.noise_std == pytest.approx(first.noise_std, rel=1e-3)
-        radius = first.score_radius * math.sqrt(steps / first.steps)
+        first_phase = printed_sgd(case, 0.1).phases[0]
+        steps = int(first_phase.steps)
+        plan = printed_plan(case, groups, first_phase.step_size, steps)
+        assert plan.release.noise_std == pytest.approx(first_phase.noise_std, rel=1e-3)
+        radius = first_phase.score_radius * math.sqrt(steps / first_phase.steps)
         assert plan.keep.score_radius == pytest.approx(radius)
-    plan = printed_plan(at, groups, 1e-4, 300)
+    plan = printed_plan(case, groups, 1e-4, 300)
     assert plan.release.test.score_scale == pytest.approx(20 / epsilon)
     assert plan.release.test.threshold == 4 * groups / 5
     assert sure_members(plan.keep, groups, plan.release.test.score_floor)
@@ -389,40 +391,42 @@ def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> No
         plan.keep,
         groups,
         plan.release.test.score_floor,
-        failure=at.delta / 10 * math.exp(-epsilon),
+        failure=case.delta / 10 * math.exp(-epsilon),
     )
     assert plan.release.l2_sensitivity >= 5 * proven  # theory/lowy-liu-asi.md, 2.1
-    assert plan.release.total_delta <= at.delta
+    assert plan.release.total_delta <= case.delta
     assert plan.release.total_epsilon == pytest.approx(0.35 * epsilon)
 
 
 def test_the_printed_run_spends_what_its_noise_covers() -> None:
     n, m = 2000, 2
-    where = user_setting("mean", n, m, 2, BUDGET)
-    result = run_users(UserPhasedSgd(calibration="paper"), where, users("mean", honest(n, m, 2), m))
+    setting = user_setting("mean", n, m, 2, BUDGET)
+    result = run_users(
+        UserPhasedSgd(calibration="paper"), setting, users("mean", honest(n, m, 2), m)
+    )
     spent = result.ledger.spent()
     assert isinstance(spent, ApproxDP)
     assert spent.epsilon == pytest.approx(0.35 * 8) and spent.delta <= 1e-6
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", EVERY_METHOD)
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
 def test_too_few_users_are_refused_with_the_number_that_would_do(
     method: UserPhasedSgd, epsilon: float
 ) -> None:
-    where = user_setting("mean", 40, 10, 2, ApproxDP(epsilon=epsilon, delta=1e-6))
+    setting = user_setting("mean", 40, 10, 2, ApproxDP(epsilon=epsilon, delta=1e-6))
     with pytest.raises(NotApplicable, match="groups") as refusal:
-        method.plan(where)
-    ((name, enough),) = refusal.value.changes
-    assert name == "n" and isinstance(enough, int)
-    assert f"n={enough}" in str(refusal.value)
-    assert method.plan(replace(where, n=enough)).phases
+        method.plan(setting)
+    ((name, fewest_users),) = refusal.value.changes
+    assert name == "n" and isinstance(fewest_users, int)
+    assert f"n={fewest_users}" in str(refusal.value)
+    assert method.plan(replace(setting, n=fewest_users)).phases
     with pytest.raises(NotApplicable):
-        method.plan(replace(where, n=enough - 1))
+        method.plan(replace(setting, n=fewest_users - 1))
 
 
 def test_what_it_cannot_do_it_says() -> None:
-    for method in EVERY:
+    for method in EVERY_METHOD:
         with pytest.raises(NotApplicable, match="cannot give pure DP"):
             method.plan(user_setting("logistic", budget=PURE))
         with pytest.raises(NotApplicable, match="zCDP budget does not allow"):
@@ -432,16 +436,16 @@ def test_what_it_cannot_do_it_says() -> None:
                 method.plan(user_setting(kind, 10**5, budget=BUDGET))
     with pytest.raises(NotApplicable, match="may move points apart") as refusal:
         UserPhasedSgd(tuning="theory").plan(user_setting("huber", 50, 1, 1, BUDGET, radius=100.0))
-    ((_, enough),) = refusal.value.changes
+    ((_, fewest_users),) = refusal.value.changes
     assert UserPhasedSgd(tuning="theory").plan(
-        user_setting("huber", int(enough), 1, 1, BUDGET, radius=100.0)
+        user_setting("huber", int(fewest_users), 1, 1, BUDGET, radius=100.0)
     )
 
 
 def test_the_notes_say_where_a_plain_mean_would_do_better() -> None:
     n = 1500
-    few = user_setting("mean", n, 2, 2, BUDGET)
-    result = run_users(UserPhasedSgd(), few, users("mean", honest(n, 2, 2), 2))
+    small_setting = user_setting("mean", n, 2, 2, BUDGET)
+    result = run_users(UserPhasedSgd(), small_setting, users("mean", honest(n, 2, 2), 2))
     assert any("plain mean" in note for note in result.notes)
     assert result.diagnostics["plain_noise_std"] < result.diagnostics["noise_std"]
 
@@ -450,8 +454,8 @@ def test_it_learns() -> None:
     """n = 1500, m = 100 at epsilon = 8: most of what the centre loses."""
     n, m, d = 1500, 100, 2
     x, y = honest(n, m, d, shift=0.4)
-    where = user_setting("mean", n, m, d, BUDGET)
-    result = run_users(UserPhasedSgd(), where, users("mean", (x, y), m))
+    setting = user_setting("mean", n, m, d, BUDGET)
+    result = run_users(UserPhasedSgd(), setting, users("mean", (x, y), m))
     best = x.mean(axis=0)
     assert np.sum((result.value - best) ** 2) < 0.1 * np.sum(best**2)
 
@@ -529,10 +533,10 @@ def test_too_small_a_sensitivity_is_caught(
 
 def test_items_are_those_of_whole_users() -> None:
     """The number of records of a phase is that of its users' items; a sample of another m fails."""
-    where = user_setting("mean", 460, 3, 2, BUDGET)
+    setting = user_setting("mean", 460, 3, 2, BUDGET)
     with pytest.raises(InvalidInput, match="m must be"):
         run_users(
             UserPhasedSgd(),
-            where,
+            setting,
             ItemSample(records=sample("mean", honest(460, 2, 2)[0]), items=2),
         )

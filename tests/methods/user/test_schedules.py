@@ -80,7 +80,7 @@ from tests.methods.user.requirements_oracle import (
 GOLDEN = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0)
 
 
-def near(value, digits=6):
+def rounds_to(value, digits=6):
     """Equal to so many printed digits."""
     return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
 
@@ -90,35 +90,48 @@ def near(value, digits=6):
 
 def test_the_golden_schedule_of_algorithm_1():
     schedule = printed_sgd(GOLDEN, 0.1)
-    assert (len(schedule.phases), printed_decay(GOLDEN)) == (19, near(1.83333))
-    assert schedule.groups == near(4313.968, 7)
-    assert printed_step(GOLDEN) == near(3.162278e-5, 7)
-    first, second, last = schedule.phases[0], schedule.phases[1], schedule.phases[18]
-    assert first.users == near(62482.4)
-    assert first.step_size == near(8.87384e-6)
-    assert (first.group_users, first.steps) == (near(14.4837), near(1448.37))
-    assert (first.score_radius, first.noise_std) == (near(6.99859), near(193.53, 5))
-    assert (second.users, second.score_radius) == (near(58298.2), near(1.89701))
-    assert second.noise_std == near(52.4575)
-    assert (last.users, last.group_users) == (near(17943.4), near(4.15936))
-    assert last.noise_std == near(1.20734e-8)
-    assert schedule.users == near(683032.99, 8)
-    assert laplace_tail(GOLDEN) == near(3.2343e-13, 5)
-    assert users_condition(GOLDEN, 0.1) == (near(251188.6, 7), near(51575.8))
+    assert (len(schedule.phases), printed_decay(GOLDEN)) == (19, rounds_to(1.83333))
+    assert schedule.groups == rounds_to(4313.968, 7)
+    assert printed_step(GOLDEN) == rounds_to(3.162278e-5, 7)
+    first_phase, second_phase, last_phase = (
+        schedule.phases[0],
+        schedule.phases[1],
+        schedule.phases[18],
+    )
+    assert first_phase.users == rounds_to(62482.4)
+    assert first_phase.step_size == rounds_to(8.87384e-6)
+    assert (first_phase.group_users, first_phase.steps) == (rounds_to(14.4837), rounds_to(1448.37))
+    assert (first_phase.score_radius, first_phase.noise_std) == (
+        rounds_to(6.99859),
+        rounds_to(193.53, 5),
+    )
+    assert (second_phase.users, second_phase.score_radius) == (
+        rounds_to(58298.2),
+        rounds_to(1.89701),
+    )
+    assert second_phase.noise_std == rounds_to(52.4575)
+    assert (last_phase.users, last_phase.group_users) == (rounds_to(17943.4), rounds_to(4.15936))
+    assert last_phase.noise_std == rounds_to(1.20734e-8)
+    assert schedule.users == rounds_to(683032.99, 8)
+    assert laplace_tail(GOLDEN) == rounds_to(3.2343e-13, 5)
+    assert users_condition(GOLDEN, 0.1) == (rounds_to(251188.6, 7), rounds_to(51575.8))
 
 
 def test_the_golden_schedule_of_algorithm_3():
     schedule = printed_erm(GOLDEN, 0.1)
-    assert printed_regulariser(GOLDEN) == near(1.00316e-4)
-    assert schedule.tau == near(2.07233)
-    assert erm_condition(GOLDEN, 0.1) == (near(251188.6, 7), near(67857.7))
-    first, second = schedule.phases[:2]
-    assert first.regulariser == near(7.842e-4, 4)
-    assert (first.steps, first.batch) == (761, near(1.32163e7))
-    assert first.noise_std == near(34.6226)
-    assert second.regulariser / first.regulariser == near(2**2.96667)
-    assert (second.regulariser, second.steps) == (near(6.13031e-3), 286)
-    assert (second.batch, second.noise_std) == (near(2.00484e7), near(22.7485))
+    assert printed_regulariser(GOLDEN) == rounds_to(1.00316e-4)
+    assert schedule.tau == rounds_to(2.07233)
+    assert erm_condition(GOLDEN, 0.1) == (rounds_to(251188.6, 7), rounds_to(67857.7))
+    first_phase, second_phase = schedule.phases[:2]
+    assert first_phase.regulariser == rounds_to(7.842e-4, 4)
+    assert (first_phase.steps, first_phase.batch) == (761, rounds_to(1.32163e7))
+    assert first_phase.noise_std == rounds_to(34.6226)
+    assert second_phase.regulariser / first_phase.regulariser == rounds_to(2**2.96667)
+    assert (second_phase.regulariser, second_phase.steps) == (rounds_to(6.13031e-3), 286)
+    assert (second_phase.batch, second_phase.noise_std) == (
+        rounds_to(2.00484e7),
+        rounds_to(22.7485),
+    )
 
 
 @each("q", [0.05, 0.1, 1.0, 2.0])
@@ -145,21 +158,21 @@ def test_the_gradients_are_counted_exactly():
 
 
 def test_the_step_is_within_the_smoothness_just_where_the_theorem_says():
-    at = UserLevel(n=1000, m=7, d=3, epsilon=0.5, delta=1e-6, lipschitz=2.0, diameter=3.0)
-    largest = at.lipschitz / at.diameter * math.sqrt(at.d * at.total * at.epsilon)
-    assert 1 / printed_step(at) == pytest.approx(largest)
+    case = UserLevel(n=1000, m=7, d=3, epsilon=0.5, delta=1e-6, lipschitz=2.0, diameter=3.0)
+    largest = case.lipschitz / case.diameter * math.sqrt(case.d * case.total * case.epsilon)
+    assert 1 / printed_step(case) == pytest.approx(largest)
     for factor in (0.99, 1.01):
-        needs = sgd_requirements(replace(at, smoothness=factor * largest), 0.1)
+        needs = sgd_requirements(replace(case, smoothness=factor * largest), 0.1)
         assert next(r for r in needs if r.name == "beta").holds == (factor < 1)
 
 
 def test_the_first_noise_has_its_closed_form_and_depends_on_logarithms_only():
-    at = UserLevel(n=2 * 10**5, m=1, d=10, epsilon=1.0, delta=1e-6, lipschitz=3.0, diameter=0.5)
-    noise = printed_sgd(at, 0.08).phases[0].noise_std
-    assert math.sqrt(10) * noise / at.diameter == pytest.approx(477, abs=0.5)
+    case = UserLevel(n=2 * 10**5, m=1, d=10, epsilon=1.0, delta=1e-6, lipschitz=3.0, diameter=0.5)
+    noise = printed_sgd(case, 0.08).phases[0].noise_std
+    assert math.sqrt(10) * noise / case.diameter == pytest.approx(477, abs=0.5)
     for k in (2, 50):
-        wide = printed_sgd(replace(at, d=10 * k), 0.08).phases[0].noise_std
-        assert math.sqrt(k) * wide / noise == pytest.approx(1 + math.log(k) / at.log_size)
+        wide = printed_sgd(replace(case, d=10 * k), 0.08).phases[0].noise_std
+        assert math.sqrt(k) * wide / noise == pytest.approx(1 + math.log(k) / case.log_size)
 
 
 def test_constants_of_the_printed_tests_add_up():
@@ -181,21 +194,27 @@ def test_constants_of_the_printed_tests_add_up():
     [(10**4, 100, 385, 2.7e4), (10**6, 100, 212, 5e3), (10**8, 10**4, 72, None)],
 )
 def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n, m, ratio, noise):
-    at = UserLevel(n=n, m=m, d=10, epsilon=1.0, delta=1 / (10 * n * m), smoothness=1.0)
-    assert batch_ratio(at, 0.1, 1) == pytest.approx(ratio, abs=0.5)
-    first = printed_erm(at, 0.1).phases[0]
-    error = math.sqrt(10) * first.noise_std / (first.regulariser * math.sqrt(first.steps))
+    case = UserLevel(n=n, m=m, d=10, epsilon=1.0, delta=1 / (10 * n * m), smoothness=1.0)
+    assert batch_ratio(case, 0.1, 1) == pytest.approx(ratio, abs=0.5)
+    first_phase = printed_erm(case, 0.1).phases[0]
+    error = (
+        math.sqrt(10)
+        * first_phase.noise_std
+        / (first_phase.regulariser * math.sqrt(first_phase.steps))
+    )
     assert noise is None or error == pytest.approx(noise, rel=0.03)
     # The last phase has a few steps only, and no number of users mends it.
-    assert batch_ratio(at, 0.1, phase_count(n)) > 500
-    needs = {r.name: r for r in erm_requirements(at, 0.1)}
+    assert batch_ratio(case, 0.1, phase_count(n)) > 500
+    needs = {r.name: r for r in erm_requirements(case, 0.1)}
     assert not needs["K"].holds and math.isinf(needs["K"].users)
 
 
 def test_the_formulas_are_monotone():
     def grows(value, name, factor=2):
-        at = replace(GOLDEN, **{name: type(getattr(GOLDEN, name))(getattr(GOLDEN, name) * factor)})
-        return value(at) > value(GOLDEN)
+        changed = replace(
+            GOLDEN, **{name: type(getattr(GOLDEN, name))(getattr(GOLDEN, name) * factor)}
+        )
+        return value(changed) > value(GOLDEN)
 
     assert grows(printed_groups, "n") and grows(printed_groups, "delta", 0.5)
     assert not grows(printed_groups, "epsilon")
@@ -203,17 +222,17 @@ def test_the_formulas_are_monotone():
     assert grows(noise, "d") and grows(noise, "delta", 0.5) and not grows(noise, "epsilon")
     assert printed_noise(GOLDEN, 1.0, 1000.0, 40.0) == pytest.approx(2 * noise(replace(GOLDEN)))
     assert not grows(printed_regulariser, "n") and not grows(printed_regulariser, "m")
-    assert grows(lambda at: erm_steps(at, 0.01), "smoothness", 4)
+    assert grows(lambda case: erm_steps(case, 0.01), "smoothness", 4)
     assert erm_steps(GOLDEN, 0.01) > erm_steps(GOLDEN, 0.1)
-    few, many = (printed_batch(GOLDEN, 1e5, t) for t in (10, 1000))
-    assert many < few < printed_batch(GOLDEN, 2e5, 10)
+    short_batch, long_batch = (printed_batch(GOLDEN, 1e5, t) for t in (10, 1000))
+    assert long_batch < short_batch < printed_batch(GOLDEN, 2e5, 10)
 
 
 def test_the_smoothed_schedule():
-    at = UserLevel(n=4000, m=100, d=9, epsilon=0.5, delta=1e-7, lipschitz=2.0, diameter=4.0)
-    radius = smoothing_radius(at)
+    case = UserLevel(n=4000, m=100, d=9, epsilon=0.5, delta=1e-7, lipschitz=2.0, diameter=4.0)
+    radius = smoothing_radius(case)
     assert radius == pytest.approx(3 / (0.5 * 4000 * 10) * 4)
-    smoothness = smoothed_smoothness(at, radius)
+    smoothness = smoothed_smoothness(case, radius)
     assert smoothness == pytest.approx(2 / 4 * 0.5 * 4000 * 10)
 
 
@@ -225,9 +244,9 @@ def test_the_exact_gaussian_multiplier():
     golden |= {(4, 1e-6): 1.193519, (8, 1e-6): 0.652935}
     for (epsilon, delta), value in golden.items():
         multiplier = gaussian_multiplier(epsilon, delta)
-        assert multiplier == near(value, 7)
+        assert multiplier == rounds_to(value, 7)
         assert gaussian_delta(1 / (2 * multiplier**2), epsilon) == pytest.approx(delta, rel=1e-9)
-    assert printed_multiplier(1.0, 1e-6) == near(5.386772, 7)
+    assert printed_multiplier(1.0, 1e-6) == rounds_to(5.386772, 7)
 
 
 @pytest.mark.parametrize(
@@ -248,9 +267,9 @@ def test_the_number_of_changed_coins():
     counts = [changed_members(PRINTED_FILTER, 1000, z) for z in (1e-4, 1e-6, 1e-7, 1e-8, 1e-10)]
     assert counts == [17, 21, 22, 24, 27]
     for count in (50, 300, 10**5):
-        most = changed_members(PRINTED_FILTER, count, 1e-9)
+        limit = changed_members(PRINTED_FILTER, count, 1e-9)
         law = binom(count - 1, 6 / count)
-        assert law.sf(most) <= 1e-9 < law.sf(most - 1)
+        assert law.sf(limit) <= 1e-9 < law.sf(limit - 1)
 
 
 @pytest.mark.parametrize(
@@ -274,21 +293,23 @@ def test_a_sequence_of_tests_halts_as_rarely_as_it_says():
     test = release.test
     assert 2 / test.threshold_scale + 4 / test.score_scale == pytest.approx(0.3)
     step = test.score_scale * math.log(25 / USERS_HALT)
-    once = test.threshold_scale * math.log(1 / USERS_HALT)
-    assert step + once == pytest.approx(4000 - test.threshold)
-    fails = 25 * math.exp(-step / test.score_scale) / 2 + math.exp(-once / test.threshold_scale) / 2
+    margin = test.threshold_scale * math.log(1 / USERS_HALT)
+    assert step + margin == pytest.approx(4000 - test.threshold)
+    fails = (
+        25 * math.exp(-step / test.score_scale) / 2 + math.exp(-margin / test.threshold_scale) / 2
+    )
     assert fails == pytest.approx(USERS_HALT)
-    many = phase_plan(10**6, 1, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
-    assert many.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) radii
+    large_release = phase_plan(10**6, 1, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
+    assert large_release.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) radii
 
 
 def test_the_least_users_of_a_phase_are_the_least():
     tuning = phase_tuning(USERS_HALT)
-    least = least_phase_count(20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
-    assert least is not None
-    phase_plan(least, 20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
-    with pytest.raises(NotApplicable, match=f"it needs {least}"):
-        phase_plan(least - 1, 20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
+    fewest_users = least_phase_count(20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
+    assert fewest_users is not None
+    phase_plan(fewest_users, 20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
+    with pytest.raises(NotApplicable, match=f"it needs {fewest_users}"):
+        phase_plan(fewest_users - 1, 20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
 
 
 def test_coins_cost_more_noise_than_weights():
@@ -307,25 +328,25 @@ def test_the_iterates_of_linear_losses_stay_within_their_spread():
     averages = np.cumsum(moves, axis=1)[:, :-1].sum(axis=1) / steps
     variance = eta**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)
     assert averages.var() == pytest.approx(variance, rel=0.12)  # 5 standard errors, 6e-7
-    outside = np.mean(abs(averages) > iterate_spread(eta, 1.0, steps, failure))
-    assert outside <= failure
+    share = np.mean(abs(averages) > iterate_spread(eta, 1.0, steps, failure))
+    assert share <= failure
 
 
 def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     # The gradient of the smooth loss sqrt(1 + (x - z)^2), L = beta = 1, z = +-1.
-    at = UserLevel(n=200, m=25, d=1, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    case = UserLevel(n=200, m=25, d=1, epsilon=1.0, delta=1e-6, smoothness=1.0)
     grid = np.linspace(-0.5, 0.5, 101)
     rng = np.random.default_rng(4)
-    ones = rng.binomial(at.m, 0.5, size=(300, at.n)) / at.m
+    shares = rng.binomial(case.m, 0.5, size=(300, case.n)) / case.m
     left, right = ((grid - z) / np.hypot(1, grid - z) for z in (-1, 1))
-    deviation = abs((ones[..., None] - 0.5) * (right - left)).max(axis=(1, 2))
-    radius = uniform_gradient_spread(at, 0.01)
+    deviation = abs((shares[..., None] - 0.5) * (right - left)).max(axis=(1, 2))
+    radius = uniform_gradient_spread(case, 0.01)
     assert (deviation <= radius).all()
-    assert radius > gradient_spread(at.m, 1.0, 0.01 / at.n)
-    assert uniform_gradient_spread(replace(at, d=50), 0.01) > radius
-    assert math.isinf(uniform_gradient_spread(replace(at, smoothness=math.inf), 0.01))
-    flat = uniform_gradient_spread(replace(at, smoothness=0.0), 0.01)
-    assert flat == pytest.approx(gradient_spread(at.m, 1.0, 0.01 / at.n))
+    assert radius > gradient_spread(case.m, 1.0, 0.01 / case.n)
+    assert uniform_gradient_spread(replace(case, d=50), 0.01) > radius
+    assert math.isinf(uniform_gradient_spread(replace(case, smoothness=math.inf), 0.01))
+    flat = uniform_gradient_spread(replace(case, smoothness=0.0), 0.01)
+    assert flat == pytest.approx(gradient_spread(case.m, 1.0, 0.01 / case.n))
 
 
 # ---- what the constants need
@@ -336,31 +357,33 @@ def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     [(1, 1, 1.41e5, 1.08e4), (1, 100, 1.64e5, 1.27e4), (3, 1, 4.3e4, None), (10, 1, 1.33e4, None)],
 )
 def test_the_users_that_algorithm_1_needs(epsilon, m, all_phases, one_phase):
-    at = UserLevel(n=2, m=m, d=10, epsilon=epsilon, delta=1e-6)
-    needed = least_users(lambda n: fills_groups(at.with_users(n)))
-    assert needed == pytest.approx(all_phases, rel=0.005)
-    assert fills_groups(at.with_users(needed)) and not fills_groups(at.with_users(needed - 1))
-    quarter = least_users(lambda n: n / 4 >= printed_groups(at.with_users(n)))
+    case = UserLevel(n=2, m=m, d=10, epsilon=epsilon, delta=1e-6)
+    fewest_users = least_users(lambda n: fills_groups(case.with_users(n)))
+    assert fewest_users == pytest.approx(all_phases, rel=0.005)
+    assert fills_groups(case.with_users(fewest_users)) and not fills_groups(
+        case.with_users(fewest_users - 1)
+    )
+    quarter = least_users(lambda n: n / 4 >= printed_groups(case.with_users(n)))
     assert one_phase is None or quarter == pytest.approx(one_phase, rel=0.005)
 
 
 def test_algorithm_1_says_which_constant_fails_and_how_many_users_would_do():
-    at = UserLevel(n=10**4, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    assert 2700 < printed_groups(at) < 3200
-    needs = sgd_requirements(at, 0.08)
+    case = UserLevel(n=10**4, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    assert 2700 < printed_groups(case) < 3200
+    needs = sgd_requirements(case, 0.08)
     assert [r.name for r in needs if not r.holds] == ["C", "n"]
     assert len(failing(needs)) == 2 and "groups" in failing(needs)[0]
-    enough = users_needed(needs)
-    assert not failing(sgd_requirements(at.with_users(enough), 0.08))
-    large = sgd_requirements(replace(at, epsilon=11.0), 0.08)
+    fewest_users = users_needed(needs)
+    assert not failing(sgd_requirements(case.with_users(fewest_users), 0.08))
+    large = sgd_requirements(replace(case, epsilon=11.0), 0.08)
     assert "epsilon" in [r.name for r in large if not r.holds] and math.isinf(users_needed(large))
 
 
 def test_the_printed_groups_support_delta_just_where_the_note_says():
     for n, m, expected in ((10**4, 100, True), (100, 1, False)):
-        at = UserLevel(n=n, m=m, d=1, epsilon=1.0, delta=1e-6)
-        tail = 2 * math.exp(-printed_groups(at) * at.epsilon / 150)
-        assert supports_delta(at) == expected == (tail <= at.delta / (10 * math.e))
+        case = UserLevel(n=n, m=m, d=1, epsilon=1.0, delta=1e-6)
+        tail = 2 * math.exp(-printed_groups(case) * case.epsilon / 150)
+        assert supports_delta(case) == expected == (tail <= case.delta / (10 * math.e))
         assert (n * m) ** 2 >= 20 * math.e / 1e-6 or not expected
 
 
@@ -373,27 +396,27 @@ GRID = [
 ]
 
 
-@each("at", GRID, ids=str)
-def test_the_printed_noise_of_algorithm_1_is_at_least_five_times_the_required(at):
-    assert sgd_noise_room(at) >= 5
-    if supports_delta(at):
-        assert sgd_delta(at) < at.delta
+@each("case", GRID, ids=str)
+def test_the_printed_noise_of_algorithm_1_is_at_least_five_times_the_required(case):
+    assert sgd_noise_room(case) >= 5
+    if supports_delta(case):
+        assert sgd_delta(case) < case.delta
 
 
-@each("at", GRID, ids=str)
-def test_the_printed_noise_of_algorithm_2_is_enough_with_full_batches(at):
-    rooms = [erm_noise_room(at, steps) for steps in (1, 100, 10**5)]
+@each("case", GRID, ids=str)
+def test_the_printed_noise_of_algorithm_2_is_enough_with_full_batches(case):
+    rooms = [erm_noise_room(case, steps) for steps in (1, 100, 10**5)]
     assert min(rooms) >= 6
 
 
 def test_the_printed_noise_of_algorithm_2_falls_short_with_subsampling_at_small_delta():
-    needed = {}
+    ratios = {}
     for delta in (1e-3, 1e-20):
-        at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=delta)
-        batch = math.ceil(at.n / math.sqrt(100))
-        needed[delta] = 1 / subsampled_noise_room(at, 100, batch)
-    assert 0.2 < needed[1e-3] < 0.9
-    assert 1.0 < needed[1e-20] < 1.9
+        case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=delta)
+        batch = math.ceil(case.n / math.sqrt(100))
+        ratios[delta] = 1 / subsampled_noise_room(case, 100, batch)
+    assert 0.2 < ratios[1e-3] < 0.9
+    assert 1.0 < ratios[1e-20] < 1.9
 
 
 @pytest.mark.parametrize(
@@ -410,12 +433,12 @@ def test_where_the_filter_never_pays_and_where_the_printed_one_does():
     assert math.isinf(filter_pays_from(1000, 1.0, 1e-6))
     assert math.isinf(filter_pays_from(300, 4.0, 1e-6))
     assert 1e5 < filter_pays_from(10**4, 4.0, 1e-6, keep=PRINTED_FILTER) < 5e5
-    at = UserLevel(n=10**4, m=1, d=10, epsilon=1.0, delta=1e-6)
-    m = printed_filter_pays_from(at)
+    case = UserLevel(n=10**4, m=1, d=10, epsilon=1.0, delta=1e-6)
+    m = printed_filter_pays_from(case)
     assert 5e9 < m < 5e10
-    there = replace(at, m=round(m))
-    ours = printed_noise(there, printed_radius(there), at.n, 1.0)
-    assert ours == pytest.approx(2 / at.n * gaussian_multiplier(1.0, 1e-6), rel=1e-6)
+    crowded = replace(case, m=round(m))
+    noise = printed_noise(crowded, printed_radius(crowded), case.n, 1.0)
+    assert noise == pytest.approx(2 / case.n * gaussian_multiplier(1.0, 1e-6), rel=1e-6)
     assert linear_time_pays_from(500) == 501
 
 
@@ -427,39 +450,43 @@ def test_the_calibrated_schedules_halve_the_users_and_keep_what_is_left():
     assert sum(halving(777, 5)) == 777
     with pytest.raises(NotApplicable, match="16 users"):
         halving(15, 5)
-    at = UserLevel(n=10**4, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    first, second, third = calibrated_sgd(at).phases
-    assert [p.group_users for p in (first, second, third)] == [16, 8, 8]
-    assert second.step_size / first.step_size == pytest.approx(2**-1.25)
-    assert first.noise_std / first.score_radius == pytest.approx(149 / 302, rel=0.01)
-    scale = first.step_size * math.sqrt(first.steps)
-    assert first.score_radius / scale == pytest.approx(6.4, rel=0.01)
-    assert plain_sensitivity(at, 1e-3, 10) == pytest.approx(0.02)
-    assert plain_sensitivity(at, 1.0, 10) == pytest.approx(0.1)
+    case = UserLevel(n=10**4, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    first_phase, second_phase, third_phase = calibrated_sgd(case).phases
+    assert [p.group_users for p in (first_phase, second_phase, third_phase)] == [16, 8, 8]
+    assert second_phase.step_size / first_phase.step_size == pytest.approx(2**-1.25)
+    assert first_phase.noise_std / first_phase.score_radius == pytest.approx(149 / 302, rel=0.01)
+    scale = first_phase.step_size * math.sqrt(first_phase.steps)
+    assert first_phase.score_radius / scale == pytest.approx(6.4, rel=0.01)
+    assert plain_sensitivity(case, 1e-3, 10) == pytest.approx(0.02)
+    assert plain_sensitivity(case, 1.0, 10) == pytest.approx(0.1)
 
 
 def test_a_refused_schedule_names_users_that_are_enough():
-    at = UserLevel(n=700, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    case = UserLevel(n=700, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
     for schedule in (calibrated_sgd, full_batch):
         with pytest.raises(NotApplicable) as refused:
-            schedule(at, phases=3)
+            schedule(case, phases=3)
         ((field, users),) = refused.value.changes
         assert field == "n"
-        schedule(at.with_users(users), phases=3)
+        schedule(case.with_users(users), phases=3)
     with pytest.raises(NotApplicable, match="smooth"):
-        full_batch(replace(at, smoothness=math.inf))
-    assert full_batch_users(at, phases=3, steps=20) == 4 * full_batch_users(at, phases=1, steps=20)
+        full_batch(replace(case, smoothness=math.inf))
+    assert full_batch_users(case, phases=3, steps=20) == 4 * full_batch_users(
+        case, phases=1, steps=20
+    )
 
 
 def test_the_noise_of_mode_a_does_not_depend_on_the_steps_but_by_logarithms():
-    at = UserLevel(n=10**5, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    few, many = (full_batch(at, steps_factor=f, regulariser=0.01).phases[0] for f in (1, 8))
-    assert many.steps == pytest.approx(8 * few.steps, rel=0.01)
-    each = [p.noise_std / math.sqrt(p.steps) for p in (few, many)]
-    assert 1 <= each[1] / each[0] < 1.1
-    plain = full_batch(at, radius=None).phases[0]
-    each = plain.noise_std / math.sqrt(plain.steps)
-    assert each == pytest.approx(2 / 50_000 * gaussian_multiplier(1.0, 1e-6))
+    case = UserLevel(n=10**5, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    short_phase, long_phase = (
+        full_batch(case, steps_factor=f, regulariser=0.01).phases[0] for f in (1, 8)
+    )
+    assert long_phase.steps == pytest.approx(8 * short_phase.steps, rel=0.01)
+    step_noise = [p.noise_std / math.sqrt(p.steps) for p in (short_phase, long_phase)]
+    assert 1 <= step_noise[1] / step_noise[0] < 1.1
+    plain = full_batch(case, radius=None).phases[0]
+    step_noise = plain.noise_std / math.sqrt(plain.steps)
+    assert step_noise == pytest.approx(2 / 50_000 * gaussian_multiplier(1.0, 1e-6))
 
 
 @pytest.mark.parametrize(

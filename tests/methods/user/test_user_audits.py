@@ -33,7 +33,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
 from tests.folded import one_in
 from tests.methods.euclidean.losses import records, sample
-from tests.methods.user.accelerated_helpers import means_of, where
+from tests.methods.user.accelerated_helpers import means_of, users_setting
 from tests.methods.user.checks import halting_law
 from tests.methods.user.helpers import keep_of
 
@@ -54,7 +54,7 @@ METHODS = (UserGroupPrivacy(), UserClippedMeans(method="accelerated"), *FILTER_M
 # Exact privacy profiles
 
 
-def beyond(p: float, q: float, shift: float, epsilon: float) -> float:
+def excess_mass(p: float, q: float, shift: float, epsilon: float) -> float:
     r"""Return the integral of :math:`(p\phi(x) - e^\varepsilon q\phi(x - shift))_+`."""
     scaled = math.exp(epsilon) * q
     if p <= 0 or shift == 0 or scaled == 0:
@@ -81,10 +81,13 @@ def same_score_law(score: float, steps: int, threshold: float, scale: float, kin
 
 def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
     """Return delta(epsilon) of all releases of x against those of y."""
-    (one, mean), (two, other) = laws(plan, x), laws(plan, y)
-    moved = float(np.linalg.norm(mean - other)) / plan.release.noise_std
-    steps = range(len(one))  # the sum is sufficient for k releases with one mean
-    return sum(beyond(one[k], two[k], math.sqrt(k) * moved, epsilon) for k in steps)
+    (probabilities, mean), (neighbour_probabilities, neighbour_mean) = laws(plan, x), laws(plan, y)
+    shift = float(np.linalg.norm(mean - neighbour_mean)) / plan.release.noise_std
+    steps = range(len(probabilities))  # the sum is sufficient for k releases with one mean
+    return sum(
+        excess_mass(probabilities[k], neighbour_probabilities[k], math.sqrt(k) * shift, epsilon)
+        for k in steps
+    )
 
 
 def crowds(plan: FilterPlan) -> Iterator[Pair]:
@@ -94,16 +97,16 @@ def crowds(plan: FilterPlan) -> Iterator[Pair]:
     """
     r, count, test = plan.keep.filter_radius, plan.count, plan.release.test
     sizes = {0, 1}
-    for least in (test.score_floor, test.threshold, test.threshold + 1):
-        k = next(k for k in range(count) if ((count - k) ** 2 + k * k) / count < least)
+    for score in (test.score_floor, test.threshold, test.threshold + 1):
+        k = next(k for k in range(count) if ((count - k) ** 2 + k * k) / count < score)
         sizes |= {k - 1, k}
     for size, place in itertools.product(sorted(sizes), (0.999, 1.001, 50.0)):
         x = np.zeros((count, 1))
         x[1 : 1 + size] = place * r
-        for mine, new in itertools.permutations((0.0, r, -r, 1.999 * r, -40 * r), 2):
-            one, two = x.copy(), x.copy()
-            one[0], two[0] = mine, new
-            yield one, two
+        for value, new in itertools.permutations((0.0, r, -r, 1.999 * r, -40 * r), 2):
+            rows, neighbour_rows = x.copy(), x.copy()
+            rows[0], neighbour_rows[0] = value, new
+            yield rows, neighbour_rows
 
 
 def worst(plan: FilterPlan, epsilon: float) -> float:
@@ -148,25 +151,26 @@ def test_the_audit_sees_too_little_noise(name: str) -> None:
 # Mode B: one release of a secret batch
 
 
-def batch_law(plan: FilterPlan, far: int, mine: float, grid: Array) -> tuple[float, Array]:
+def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tuple[float, Array]:
     """Return the probability of a halt, and the density on `grid` of what is released otherwise.
 
-    Of the users of the phase `far` are at twice the filter's radius, one at `mine`, the rest at 0.
+    Of the users of the phase `outliers` are at twice the filter's radius, one is at `value`, and
+    the rest are at 0.
     """
     r = plan.release
-    population, drawn, std = r.population, r.drawn, r.noise_std
+    population, batch, std = r.population, r.drawn, r.noise_std
     place, halt, density = 2 * plan.keep.filter_radius, 0.0, np.zeros_like(grid)
-    for own in (0, 1):
-        share = drawn / population if own else 1 - drawn / population
-        others = drawn - own
-        for number in range(min(far, others) + 1):
-            p = share * float(hypergeom.pmf(number, population - 1, far, others))
+    for is_in in (0, 1):
+        share = batch / population if is_in else 1 - batch / population
+        rest = batch - is_in
+        for number in range(min(outliers, rest) + 1):
+            p = share * float(hypergeom.pmf(number, population - 1, outliers, rest))
             if p < 1e-12:
                 continue
-            x = np.zeros((drawn, 1))
+            x = np.zeros((batch, 1))
             x[:number] = place
-            if own:
-                x[-1] = mine
+            if is_in:
+                x[-1] = value
             examined = plan.keep.examine(x)
             law = same_score_law(examined.score, 1, r.test.threshold, r.test.score_scale, "single")
             halt += p * law[0]
@@ -175,13 +179,15 @@ def batch_law(plan: FilterPlan, far: int, mine: float, grid: Array) -> tuple[flo
     return halt, density
 
 
-def batch_profile(plan: FilterPlan, far: int, mine: float, new: float, epsilon: float) -> float:
-    """Return delta(epsilon) of one release, the user at `mine` against the user at `new`."""
+def batch_profile(
+    plan: FilterPlan, outliers: int, value: float, new: float, epsilon: float
+) -> float:
+    """Return delta(epsilon) of one release, the user at `value` against the user at `new`."""
     std, r = plan.release.noise_std, plan.keep.filter_radius
     grid = np.linspace(-3 * r - 10 * std, 3 * r + 10 * std, 6001)
-    (one, f), (two, g) = (batch_law(plan, far, u, grid) for u in (mine, new))
+    (halt, f), (neighbour_halt, g) = (batch_law(plan, outliers, u, grid) for u in (value, new))
     excess = np.maximum(f - math.exp(epsilon) * g, 0.0)
-    return max(0.0, one - math.exp(epsilon) * two) + float(np.trapezoid(excess, grid))
+    return max(0.0, halt - math.exp(epsilon) * neighbour_halt) + float(np.trapezoid(excess, grid))
 
 
 def test_a_secret_batch_hides_what_the_ledger_says() -> None:
@@ -192,14 +198,14 @@ def test_a_secret_batch_hides_what_the_ledger_says() -> None:
     assert plan is not None
     assert plan.release.total_epsilon == pytest.approx(epsilon)
     blind = replace(plan, release=replace(plan.release, l2_sensitivity=0.002))
-    least = plan.release.test.threshold
-    near = 2 * next(k for k in range(120) if ((120 - k) ** 2 + k * k) / 120 < least)
-    seen = 0.0
-    for far in (0, near // 2, near):
-        for mine, new in itertools.permutations((-1.0, 1.0, 2.0, 40.0), 2):
-            assert batch_profile(plan, far, mine, new, epsilon) <= delta
-            seen = max(seen, batch_profile(blind, far, mine, new, epsilon))
-    assert seen > delta
+    threshold = plan.release.test.threshold
+    most_outliers = 2 * next(k for k in range(120) if ((120 - k) ** 2 + k * k) / 120 < threshold)
+    largest = 0.0
+    for outliers in (0, most_outliers // 2, most_outliers):
+        for value, new in itertools.permutations((-1.0, 1.0, 2.0, 40.0), 2):
+            assert batch_profile(plan, outliers, value, new, epsilon) <= delta
+            largest = max(largest, batch_profile(blind, outliers, value, new, epsilon))
+    assert largest > delta
 
 
 # What is released is a function of the noisy values alone
@@ -225,28 +231,28 @@ class Script:
         return 0.3 * self.rng.normal(size=value.shape)
 
 
-def user_sets(kind: str, at: Setting, means: bool) -> Iterator[UserSample]:
+def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
     """Yield users, and then sets in which every user is somebody else, or broken."""
-    m = at.m
-    x, y = records(at.n * (1 if means else m), at.d, 3)
+    m = setting.m
+    x, y = records(setting.n * (1 if means else m), setting.d, 3)
     for value in (None, -7.0, 0.0, 1e5, 1e300, math.inf, -math.inf, math.nan, "some"):
-        other, targets = x.copy(), y.copy()
+        features, targets = x.copy(), y.copy()
         if value == "some":
-            other[::3], other[1::5, 0], targets[::4] = math.nan, -1e300, math.inf
+            features[::3], features[1::5, 0], targets[::4] = math.nan, -1e300, math.inf
         elif value is not None:
-            other[:], targets[:] = value, value
+            features[:], targets[:] = value, value
         if means:
-            yield means_of(other, m)
+            yield means_of(features, m)
         else:
-            yield ItemSample(records=sample(kind, other, targets), items=m)
+            yield ItemSample(records=sample(kind, features, targets), items=m)
 
 
-def scripted(method: Any, at: Setting, users: UserSample, halt_at: int) -> list[Any]:
+def scripted(method: Any, setting: Setting, users: UserSample, halt_at: int) -> list[Any]:
     """Return all that a run lets out, with the numbers that it has drawn."""
-    rng, ledger = np.random.default_rng(5), Ledger(at.budget)
+    rng, ledger = np.random.default_rng(5), Ledger(setting.budget)
     with pytest.MonkeyPatch.context() as patch:
         Script(patch, halt_at)
-        release = method.release(users, method.plan(at), ledger, rng)
+        release = method.release(users, method.plan(setting), ledger, rng)
     numbers = [*sorted(release.diagnostics.items()), *release.notes, *ledger.entries]
     arrays = [release.value.tolist(), release.iterates.tolist(), release.iterate_steps.tolist()]
     return [*numbers, *arrays, rng.bit_generator.state]
@@ -270,9 +276,11 @@ def test_a_run_lets_out_nothing_but_functions_of_noisy_values(
     """No diagnostic, note, iterate, exception or draw depends on data that noise does not hide."""
     for means in (False, True)[: 1 + (kind == "mean")]:
         items = 200_000 if means else 3  # so many that one-pass steps are on whole users
-        at = where(kind, 100, items, d=2, budget=ApproxDP(epsilon=8.0, delta=0.05))
-        first, *others = (scripted(method, at, u, halt_at) for u in user_sets(kind, at, means))
-        assert all(other == first for other in others)
+        setting = users_setting(kind, 100, items, d=2, budget=ApproxDP(epsilon=8.0, delta=0.05))
+        outcome, *other_outcomes = (
+            scripted(method, setting, u, halt_at) for u in user_sets(kind, setting, means)
+        )
+        assert all(other == outcome for other in other_outcomes)
 
 
 # The baselines, of which all noise is Gaussian
@@ -295,11 +303,11 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
     What is released of gradients that do not depend on the point is a product of Gaussian laws.
     """
     budget = ApproxDP(epsilon=1.0, delta=0.02)
-    at = where("linear", 120, 4, d=1, budget=budget)
-    seen: list[list[tuple[float, float]]] = []
+    setting = users_setting("linear", 120, 4, d=1, budget=budget)
+    releases: list[list[tuple[float, float]]] = []
 
     def spy(value: Array, std: float, rng: np.random.Generator) -> Array:
-        seen[-1].append((float(value[0]), std))
+        releases[-1].append((float(value[0]), std))
         return value * 0.0
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", spy)
@@ -307,12 +315,12 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
         x = np.zeros((480, 1))
         x[:4] = sign * 1e6  # in the unit ball after all
         users = ItemSample(records=sample("linear", x, np.zeros(480)), items=4)
-        seen.append([])
-        method.release(users, method.plan(at), Ledger(budget), np.random.default_rng(0))
-    moves = [(a - b) / std for (a, std), (b, _) in zip(*seen, strict=True)]
+        releases.append([])
+        method.release(users, method.plan(setting), Ledger(budget), np.random.default_rng(0))
+    moves = [(a - b) / std for (a, std), (b, _) in zip(*releases, strict=True)]
     shift = math.sqrt(sum(move**2 for move in moves))
-    assert beyond(1.0, 1.0, shift, 1.0) <= 0.02 * (1 + 1e-6)
-    assert beyond(1.0, 1.0, shift / reached, 1.0) >= 0.02 * (1 - 1e-6)
+    assert excess_mass(1.0, 1.0, shift, 1.0) <= 0.02 * (1 + 1e-6)
+    assert excess_mass(1.0, 1.0, shift / reached, 1.0) >= 0.02 * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("upper", [2 / 3, 1.0])
@@ -322,7 +330,7 @@ def test_clusters_in_the_plane_stay_within_the_sharp_sensitivity(
 ) -> None:
     """K = 3 to 8 and 20: points of few places at or across the radii, one replaced."""
     keep = RobustFilter(score_radius=1.0, filter_radius=ratio, upper=upper)
-    rng, used = np.random.default_rng(int(100 * (upper + ratio))), 0
+    rng, cases = np.random.default_rng(int(100 * (upper + ratio))), 0
     turns = np.pi / 3 * np.arange(6)
     rings = np.array([0.5, 1 - 1e-6, 1.0, 1 + 1e-6, 1.5, 2 - 1e-6, 2.0]) * ratio
     places = np.concatenate(
@@ -334,10 +342,12 @@ def test_clusters_in_the_plane_stay_within_the_sharp_sensitivity(
         x = chosen[rng.choice(3, size=count, p=rng.dirichlet(np.full(3, 0.5)))]
         y = x.copy()
         y[0] = places[rng.integers(len(places))] if rng.random() < 0.7 else 1e9
-        one, two = keep.examine(x), keep.examine(y)
-        bound = sharp_weights_sensitivity(keep, count, min(one.score, two.score))
+        examined, neighbour_examined = keep.examine(x), keep.examine(y)
+        bound = sharp_weights_sensitivity(
+            keep, count, min(examined.score, neighbour_examined.score)
+        )
         if math.isfinite(bound):
-            used += 1
-            moved = keep.mean(x, one.inclusion) - keep.mean(y, two.inclusion)
-            assert np.linalg.norm(moved) <= bound
-    assert used > 50
+            cases += 1
+            gap = keep.mean(x, examined.inclusion) - keep.mean(y, neighbour_examined.inclusion)
+            assert np.linalg.norm(gap) <= bound
+    assert cases > 50

@@ -74,17 +74,22 @@ def test_every_replacement_in_small_sets_on_a_line_is_within_the_sensitivity(
     for count in (5, 6):
         for places_of in itertools.combinations_with_replacement(range(5), count):
             x = places[list(places_of)][:, None]
-            one = keep.examine(x)
-            mean = keep.mean(x, one.inclusion)
+            examined = keep.examine(x)
+            mean = keep.mean(x, examined.inclusion)
             for i, new in itertools.product(range(count), places):
                 y = x.copy()
                 y[i] = new
-                two = keep.examine(y)
-                assert abs(one.score - two.score) <= score_sensitivity(count) + 1e-12
-                bound = sharp_weights_sensitivity(keep, count, min(one.score, two.score))
+                neighbour_examined = keep.examine(y)
+                assert (
+                    abs(examined.score - neighbour_examined.score)
+                    <= score_sensitivity(count) + 1e-12
+                )
+                bound = sharp_weights_sensitivity(
+                    keep, count, min(examined.score, neighbour_examined.score)
+                )
                 if math.isfinite(bound):
                     bound_was_used += 1
-                    assert abs(mean - keep.mean(y, two.inclusion))[0] <= bound
+                    assert abs(mean - keep.mean(y, neighbour_examined.inclusion))[0] <= bound
     assert bound_was_used > 100
 
 
@@ -104,13 +109,13 @@ def test_the_slope_of_the_inclusions_is_attained() -> None:
     x[:5] = 9.0
     y = x.copy()
     y[0] = 0.0
-    moved = np.abs(keep.examine(x).inclusion - keep.examine(y).inclusion)
-    assert moved[5:].max() == pytest.approx(inclusion_slope(keep, count), rel=1e-12)
+    changes = np.abs(keep.examine(x).inclusion - keep.examine(y).inclusion)
+    assert changes[5:].max() == pytest.approx(inclusion_slope(keep, count), rel=1e-12)
     assert inclusion_slope(keep, count) == pytest.approx(2 / count)
     assert inclusion_slope(keep_of("A", 2 / 3), count) == pytest.approx(6 / count)
-    away = np.zeros((count, 1))
-    away[0] = 9.0
-    total = np.abs(1 - keep.examine(away).inclusion)[1:].sum()
+    outlier = np.zeros((count, 1))
+    outlier[0] = 9.0
+    total = np.abs(1 - keep.examine(outlier).inclusion)[1:].sum()
     assert total == pytest.approx((count - 1) / (0.5 * count)), "the sum of F4 is attained at b = 1"
 
 
@@ -121,8 +126,8 @@ def test_points_of_the_mean_are_close_and_their_weight_is_above_its_floor(
     floors = 0
     for x, _ in neighbours(keep, 300, seed=4):
         examined = keep.examine(x)
-        used = examined.inclusion > 0
-        assert far_pairs(keep, x, used) <= 2 * keep.filter_radius * (1 + 1e-8)
+        is_included = examined.inclusion > 0
+        assert far_pairs(keep, x, is_included) <= 2 * keep.filter_radius * (1 + 1e-8)
         floor = weight_floor(keep, len(x), examined.score)
         assert examined.inclusion.sum() >= floor - 1e-9
         if sure_members(keep, len(x), examined.score):
@@ -144,13 +149,13 @@ def test_hub_and_petals() -> None:
 
 
 def test_without_its_proviso_the_formula_fails_and_is_refused() -> None:
-    keep, far = keep_of("B"), 1e6
-    x, y = np.array([[0.0], [far], [0.0]]), np.array([[0.0], [far], [far]])
-    one, two = keep.examine(x), keep.examine(y)
-    assert one.score == two.score == pytest.approx(5 / 3)
+    keep, outlier = keep_of("B"), 1e6
+    x, y = np.array([[0.0], [outlier], [0.0]]), np.array([[0.0], [outlier], [outlier]])
+    examined, neighbour_examined = keep.examine(x), keep.examine(y)
+    assert examined.score == neighbour_examined.score == pytest.approx(5 / 3)
     assert f6_sensitivity(keep, 3, 5 / 3) == pytest.approx(20.0)
-    moved = abs(keep.mean(x, one.inclusion) - keep.mean(y, two.inclusion))[0]
-    assert moved == pytest.approx(far)
+    distance = abs(keep.mean(x, examined.inclusion) - keep.mean(y, neighbour_examined.inclusion))[0]
+    assert distance == pytest.approx(outlier)
     assert weights_sensitivity(keep, 3, 5 / 3) == math.inf
     assert weights_sensitivity(keep, 3, 3.0) < math.inf, "and where it holds it is not"
     assert coins_sensitivity(keep, 30, 17.0, failure=1e-3, size_failure=1e-3) == math.inf
@@ -189,8 +194,8 @@ def test_the_sharp_sensitivity_is_its_formula(keep: RobustFilter, share: float) 
     common = floor - 1 - (count - 1) / (2 * (b - a) * count)
     u = np.linspace(a, 1, 200_001)
     pull = np.clip((u - a) / (b - a), 0, 1) * (1 + np.minimum(1, (1 - u) * count / common))
-    others = (count - 1 + min(count - 1, count * count * (1 - share) / common)) / ((b - a) * count)
-    formula = keep.filter_radius / floor * (2 * pull.max() + others)
+    rest = (count - 1 + min(count - 1, count * count * (1 - share) / common)) / ((b - a) * count)
+    formula = keep.filter_radius / floor * (2 * pull.max() + rest)
     sensitivity = sharp_weights_sensitivity(keep, count, share * count)
     f6 = weights_sensitivity(keep, count, share * count)
     assert sensitivity == pytest.approx(min(formula, f6), rel=1e-6)
@@ -203,13 +208,13 @@ def test_one_user_across_the_crowd_attains_half_of_the_sharp_sensitivity(count: 
     keep = keep_of("B")
     x, y = np.zeros((count, 1)), np.zeros((count, 1))
     x[0], y[0] = -1.0, 1.0
-    one, two = keep.examine(x), keep.examine(y)
-    moved = abs(keep.mean(x, one.inclusion) - keep.mean(y, two.inclusion))[0]
-    assert moved == pytest.approx(2 / count)
+    examined, neighbour_examined = keep.examine(x), keep.examine(y)
+    distance = abs(keep.mean(x, examined.inclusion) - keep.mean(y, neighbour_examined.inclusion))[0]
+    assert distance == pytest.approx(2 / count)
     bound = sharp_weights_sensitivity(keep, count, count)
-    assert 0.49 * bound < moved <= bound
+    assert 0.49 * bound < distance <= bound
     # 6 points: more than half of it, so that half the sensitivity would not do
-    assert count > 6 or moved > bound / 2
+    assert count > 6 or distance > bound / 2
 
 
 @each("failure", [0.5, 1e-3, 1e-9, 1e-15, 1e-40, 1e-250])
@@ -232,12 +237,12 @@ def test_coins_of_neighbours_differ_no_more_than_the_binomial_that_dominates_the
     x[:24] = 99.0  # h = 36 = 0.6 K: inclusion 0.6, on the slope
     y = x.copy()
     y[-1] = -99.0
-    one, two = keep.examine(x), keep.examine(y)
+    examined, neighbour_examined = keep.examine(x), keep.examine(y)
     runs, changes = 20_000, []
     for seed in range(runs // 10):
-        rng, other = np.random.default_rng(seed), np.random.default_rng(seed)
+        rng, same_rng = np.random.default_rng(seed), np.random.default_rng(seed)
         for _ in range(10):
-            s, t = coins(one.inclusion, rng), coins(two.inclusion, other)
+            s, t = coins(examined.inclusion, rng), coins(neighbour_examined.inclusion, same_rng)
             changes.append((s != t)[:-1].sum())
     mean = np.mean(changes)
     assert 0.5 * 35 / 10 < mean <= 6
@@ -252,17 +257,17 @@ def test_means_by_common_coins_move_no_more_than_the_number_of_changes_allows(fo
     keep = keep_of(form, 2 / 3, "coins")
     tried = 0
     for seed, (x, y) in enumerate(neighbours(keep, 400, seed=8)):
-        one, two = keep.examine(x), keep.examine(y)
-        s = coins(one.inclusion, np.random.default_rng(seed))
-        t = coins(two.inclusion, np.random.default_rng(seed))
+        examined, neighbour_examined = keep.examine(x), keep.examine(y)
+        s = coins(examined.inclusion, np.random.default_rng(seed))
+        t = coins(neighbour_examined.inclusion, np.random.default_rng(seed))
         differ = (s != t).sum()
         replaced = ~((x == y) | (np.isnan(x) & np.isnan(y))).all(axis=1)
         size = min(s.sum(), t.sum())
         members = differ + 2 * (s * t * replaced).sum()
         if size > 1 + members / 2:
             tried += 1
-            moved = np.linalg.norm(keep.mean(x, s) - keep.mean(y, t))
-            assert moved <= 2 * keep.filter_radius * members / size * (1 + 1e-8)
+            distance = np.linalg.norm(keep.mean(x, s) - keep.mean(y, t))
+            assert distance <= 2 * keep.filter_radius * members / size * (1 + 1e-8)
     assert tried > 100
 
 
@@ -338,22 +343,30 @@ def test_the_filter_is_equivariant() -> None:
     )
     for scale in (3.7, 1e-90, 1e90):
         scaled = RobustFilter(score_radius=scale, filter_radius=scale, upper=2 / 3)
-        again = scaled.examine(scale * x)
-        assert (again.inclusion == examined.inclusion).all()
-        np.testing.assert_allclose(scaled.mean(scale * x, again.inclusion), scale * mean, rtol=1e-9)
+        scaled_examined = scaled.examine(scale * x)
+        assert (scaled_examined.inclusion == examined.inclusion).all()
+        np.testing.assert_allclose(
+            scaled.mean(scale * x, scaled_examined.inclusion), scale * mean, rtol=1e-9
+        )
 
 
 @each("value", BROKEN)
 @each("keep", FILTERS, ids=str)
 def test_a_broken_point_is_a_far_point(keep: RobustFilter, value: float) -> None:
     x = np.random.default_rng(1).normal(size=(30, 2)) * 0.1
-    far, broken = x.copy(), x.copy()
-    far[4] = [1e5, 0.0]
+    outlying, broken = x.copy(), x.copy()
+    outlying[4] = [1e5, 0.0]
     broken[4, 1] = value
-    one, two = keep.examine(far), keep.examine(broken)
-    assert one.score == two.score
-    assert (one.counts == two.counts).all() and one.counts[4] == 1 and one.inclusion[4] == 0
-    assert (keep.mean(far, one.inclusion) == keep.mean(broken, two.inclusion)).all()
+    examined, neighbour_examined = keep.examine(outlying), keep.examine(broken)
+    assert examined.score == neighbour_examined.score
+    assert (
+        (examined.counts == neighbour_examined.counts).all()
+        and examined.counts[4] == 1
+        and examined.inclusion[4] == 0
+    )
+    assert (
+        keep.mean(outlying, examined.inclusion) == keep.mean(broken, neighbour_examined.inclusion)
+    ).all()
 
 
 @pytest.mark.parametrize("value", BROKEN)
@@ -370,8 +383,8 @@ def test_one_outlier_among_equal_points_is_left_out() -> None:
     x[7] = 1e9
     examined = keep.examine(x)
     assert examined.counts[7] == 1 and examined.inclusion[7] == 0
-    moved = np.linalg.norm(keep.mean(x, examined.inclusion) - 3.0)
-    assert moved <= weights_sensitivity(keep, 20, examined.score)
+    distance = np.linalg.norm(keep.mean(x, examined.inclusion) - 3.0)
+    assert distance <= weights_sensitivity(keep, 20, examined.score)
 
 
 @pytest.mark.parametrize("isolated", [0, 5, 11, 20])

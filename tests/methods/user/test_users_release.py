@@ -116,9 +116,9 @@ def test_what_is_spent_is_the_budget_to_the_last_bit(
 def test_a_sharp_plan_has_less_noise_and_is_otherwise_the_same() -> None:
     keep, sharp = keep_of("B"), Tuning(sharp=True)
     plain = phase_plan(20_000, 9, EPSILON, DELTA, keep=keep).release
-    less = phase_plan(20_000, 9, EPSILON, DELTA, keep=keep, tuning=sharp).release
-    assert 0.45 < less.noise_std / plain.noise_std < 0.6
-    assert less.test == plain.test and less.total_delta == plain.total_delta
+    sharp_release = phase_plan(20_000, 9, EPSILON, DELTA, keep=keep, tuning=sharp).release
+    assert 0.45 < sharp_release.noise_std / plain.noise_std < 0.6
+    assert sharp_release.test == plain.test and sharp_release.total_delta == plain.total_delta
 
 
 def test_the_ledger_records_the_test_and_the_release() -> None:
@@ -142,11 +142,11 @@ def test_phases_on_disjoint_users_each_have_the_whole_budget() -> None:
     keep = keep_of("B")
     for users, block in zip((1500, 1200, 700), ledger.disjoint(3), strict=True):
         plan = single_test_plan(users, EPSILON, DELTA, keep=keep)
-        release_mean(np.zeros((users, 2)), plan, block, rng, last=np.zeros(2))
+        release_mean(np.zeros((users, 2)), plan, block, rng, fallback=np.zeros(2))
         assert block.spent() == BUDGET
         assert ledger.spent() == BUDGET
         with pytest.raises(BudgetExceeded):
-            release_mean(np.zeros((users, 2)), plan, block, rng, last=np.zeros(2))
+            release_mean(np.zeros((users, 2)), plan, block, rng, fallback=np.zeros(2))
     assert len(ledger.entries) == 6
 
 
@@ -175,10 +175,10 @@ def test_too_few_points_are_refused_with_the_number_that_will_do(
 
     with pytest.raises(NotApplicable, match="it needs ") as refusal:
         plan(40)
-    needed = int(refusal.value.nearest.split()[0])
-    assert plan(needed).smallest_weight >= needed / 3
-    with pytest.raises(NotApplicable, match=f"it needs {needed}\\."):
-        plan(needed - 1)
+    fewest_points = int(refusal.value.nearest.split()[0])
+    assert plan(fewest_points).smallest_weight >= fewest_points / 3
+    with pytest.raises(NotApplicable, match=f"it needs {fewest_points}\\."):
+        plan(fewest_points - 1)
 
 
 def test_a_plan_that_no_number_of_points_allows_says_so() -> None:
@@ -226,18 +226,18 @@ def test_noises_exceed_their_reach_with_the_stated_probability(kind: str, failur
 
 
 def test_concentrated_points_pass_and_scattered_ones_halt_with_the_last_point() -> None:
-    rng, keep, last = np.random.default_rng(0), keep_of("B"), np.array([3.0, 4.0])
+    rng, keep, fallback = np.random.default_rng(0), keep_of("B"), np.array([3.0, 4.0])
     plan = single_test_plan(302, EPSILON, DELTA, keep=keep)
     halts = 0
     for _ in range(300):
         close = rng.normal(size=(302, 2)) * 0.05
-        halts += release_mean(close, plan, Ledger(BUDGET), rng, last=last).halted
+        halts += release_mean(close, plan, Ledger(BUDGET), rng, fallback=fallback).halted
     assert halts <= 10  # Bin(300, 0.005) is above 10 with probability 1e-6
     scattered = rng.choice([-1.0, 1.0], size=(302, 2)) * 10
     for _ in range(50):
         ledger = Ledger(BUDGET)
-        release = release_mean(scattered, plan, ledger, rng, last=last)
-        assert release.halted and (release.value == last).all()
+        release = release_mean(scattered, plan, ledger, rng, fallback=fallback)
+        assert release.halted and (release.value == fallback).all()
         assert ledger.spent() == BUDGET, "a halt is an output, and costs what a release does"
 
 
@@ -249,12 +249,12 @@ def test_a_phase_halts_at_its_first_failure_and_stays_halted() -> None:
     scattered = 100.0 * np.arange(2000)[:, None]
     assert means.next(scattered) is None
     assert means.steps.halted
-    before = dict(rng.calls)
+    calls = dict(rng.calls)
     with pytest.raises(BudgetExceeded, match="a test has failed, which ends the sequence"):
         means.next(np.zeros((2000, 1)))
     with pytest.raises(BudgetExceeded, match="a release needs a test of its own"):
         means.steps.noisy(np.zeros(1))
-    assert rng.calls == before
+    assert rng.calls == calls
 
 
 def test_no_release_without_a_test_of_its_own_and_no_more_tests_than_accounted_for() -> None:
@@ -289,7 +289,9 @@ def test_broken_users_change_no_outcome_but_their_own(form: str, inclusion: str)
     values = []
     for bad in (np.nan, np.inf, 1e300, 1e9, 77.0):
         x[17] = bad
-        release = release_mean(x, plan, Ledger(BUDGET), np.random.default_rng(4), last=np.zeros(2))
+        release = release_mean(
+            x, plan, Ledger(BUDGET), np.random.default_rng(4), fallback=np.zeros(2)
+        )
         assert not release.halted
         values.append(release.value)
     assert all((value == values[0]).all() for value in values)
@@ -318,14 +320,14 @@ def test_above_threshold_is_private_exactly() -> None:
     scale, largest = 8.0, 0.0  # epsilon 1 at sensitivity 2
     for _ in range(60):
         scores = rng.uniform(-8, 8, size=4)
-        other = scores + rng.choice([-2.0, 2.0], size=4)
-        one = halting_law(list(scores), 0.0, scale, "sequence")
-        two = halting_law(list(other), 0.0, scale, "sequence")
-        largest = max(largest, np.abs(np.log(one / two)).max())
+        neighbour_scores = scores + rng.choice([-2.0, 2.0], size=4)
+        law = halting_law(list(scores), 0.0, scale, "sequence")
+        neighbour_law = halting_law(list(neighbour_scores), 0.0, scale, "sequence")
+        largest = max(largest, np.abs(np.log(law / neighbour_law)).max())
     calm, lower = [30.0] * 30, [28.0] * 29 + [32.0]
-    one = halting_law([*calm, -200.0], 0.0, scale, "sequence")
-    two = halting_law([*lower, -202.0], 0.0, scale, "sequence")
-    largest = max(largest, np.abs(np.log(one / two)).max())
+    law = halting_law([*calm, -200.0], 0.0, scale, "sequence")
+    neighbour_law = halting_law([*lower, -202.0], 0.0, scale, "sequence")
+    largest = max(largest, np.abs(np.log(law / neighbour_law)).max())
     assert 0.4 < largest <= 1.0 + 1e-6
 
 
@@ -350,13 +352,13 @@ def test_above_threshold_is_as_accurate_as_lemma_a9_says() -> None:
 
 
 def test_subsampling_amplifies() -> None:
-    for epsilon, (drawn, count) in itertools.product((1e-3, 0.5, 3.0, 50.0), ((1, 7), (99, 100))):
+    for epsilon, (batch, count) in itertools.product((1e-3, 0.5, 3.0, 50.0), ((1, 7), (99, 100))):
         base = ApproxDP(epsilon=epsilon, delta=1e-5)
-        amplified = subsample(base, batch_size=drawn, count=count)
-        linear = math.expm1(epsilon) * drawn / count
+        amplified = subsample(base, batch_size=batch, count=count)
+        linear = math.expm1(epsilon) * batch / count
         assert amplified.epsilon <= min(linear, epsilon)
         assert math.expm1(amplified.epsilon) == pytest.approx(linear, rel=1e-9)
-        assert amplified.delta == pytest.approx(1e-5 * drawn / count)
+        assert amplified.delta == pytest.approx(1e-5 * batch / count)
         assert subsample(base, batch_size=count, count=count) == base
     assert subsample(ApproxDP(epsilon=1e4, delta=0.1), batch_size=1, count=10).epsilon < 1e4
     with pytest.raises(InvalidInput, match="drawn must be at most 5, got drawn=6"):
@@ -388,5 +390,5 @@ def test_tuning_and_points_are_checked() -> None:
     plan = single_test_plan(302, EPSILON, DELTA, keep=keep_of("B"))
     with pytest.raises(InvalidInput, match="points must be 302 rows, got points=301"):
         release_mean(
-            np.zeros((301, 1)), plan, Ledger(BUDGET), np.random.default_rng(0), last=np.zeros(1)
+            np.zeros((301, 1)), plan, Ledger(BUDGET), np.random.default_rng(0), fallback=np.zeros(1)
         )

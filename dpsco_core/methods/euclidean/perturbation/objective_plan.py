@@ -165,8 +165,8 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
     >>> round(least_ridge(10**5, 0.25, 0.125) * 1e6, 6)
     9.388017
     """
-    needed = math.exp(-jacobian_epsilon) / -math.expm1(-jacobian_epsilon)
-    return 0.5 * smoothness * needed / n
+    factor = math.exp(-jacobian_epsilon) / -math.expm1(-jacobian_epsilon)
+    return 0.5 * smoothness * factor / n
 
 
 def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: float) -> float:
@@ -177,11 +177,11 @@ def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: 
     """
     n, diameter = setting.n, setting.constants.diameter
     width = setting.body.gaussian_width().upper
-    first = lipschitz * diameter / float(n**1.5)
+    rate_cap = lipschitz * diameter / float(n**1.5)
     if width == 0:  # a single point
-        return first
-    second = epsilon**2 * lipschitz * diameter**3 / (width**2 * math.log(1 / delta) * n**2.5)
-    return float(min(first, second))
+        return rate_cap
+    privacy_cap = epsilon**2 * lipschitz * diameter**3 / (width**2 * math.log(1 / delta) * n**2.5)
+    return float(min(rate_cap, privacy_cap))
 
 
 def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_std: float) -> float:
@@ -328,7 +328,7 @@ def _tight_plan(
     sensitivity = 2 * losses.lipschitz
     std = objective_noise_std(sensitivity, epsilon - jacobian, delta)
     accuracy = reachable_accuracy(setting, losses, ridge, std)
-    moved = open_distance(setting, accuracy, ridge)
+    output_sensitivity = open_distance(setting, accuracy, ridge)
     return ObjectivePlan(
         setting=setting,
         losses=losses,
@@ -340,9 +340,9 @@ def _tight_plan(
         l2_sensitivity=sensitivity,
         linear_std=std,
         accuracy=accuracy,
-        output_sensitivity=moved,
+        output_sensitivity=output_sensitivity,
         output_rho=output_rho,
-        output_std=gaussian_noise_std(moved, output_rho),
+        output_std=gaussian_noise_std(output_sensitivity, output_rho),
     )
 
 
@@ -378,9 +378,11 @@ def balanced_ridge(
         energy = setting.d * (noise**2 + (losses.smoothness * output) ** 2)
         square = (2 * level * radius) ** 2 + energy
         bound = noise * width + level * radius**2
-        moved = min(output * math.sqrt(setting.d), math.sqrt(2 * output * width))
-        bound += losses.lipschitz * moved
+        distance = min(output * math.sqrt(setting.d), math.sqrt(2 * output * width))
+        bound += losses.lipschitz * distance
         return min(square, 2 * losses.smoothness * bound)
 
-    most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))
-    return ridge(smallest_between(shift, most - 12.0, most, what="regulariser")[0])
+    largest_share = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))
+    return ridge(
+        smallest_between(shift, largest_share - 12.0, largest_share, what="regulariser")[0]
+    )

@@ -77,21 +77,21 @@ def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
         layout = best_layout(phase_model(setting, losses), bounded_risk)
     else:
         losses, layout = practical_layout(setting)
-    at, model = phase_model(setting, losses), constants.linear_model
-    curvature = 0.0 if model is None else model.curvature
+    model, linear_model = phase_model(setting, losses), constants.linear_model
+    curvature = 0.0 if linear_model is None else linear_model.curvature
     kinked = math.isinf(curvature)
     if kinked:
-        curvature = 1 / min(WIDEST, max(NARROWEST, modelled_risk(at, layout) / 2))
+        curvature = 1 / min(WIDEST, max(NARROWEST, modelled_risk(model, layout) / 2))
     bound = losses.feature_bound
-    smoothness = curvature * bound**2 if at.hessian is None else at.hessian
+    smoothness = curvature * bound**2 if model.hessian is None else model.hessian
     return PhasedMinimisers(
         setting=setting,
         losses=losses,
-        hessian=at.hessian,
+        hessian=model.hessian,
         curvature=curvature,
         kinked=kinked,
         epsilon=epsilon,
-        phases=tuple(_phases(at, layout, smoothness)),
+        phases=tuple(_phases(model, layout, smoothness)),
     )
 
 
@@ -125,38 +125,38 @@ def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
     )
 
 
-def _phases(at: PhaseModel, layout: PhaseLayout, smoothness: float) -> Iterator[OutputPhase]:
+def _phases(model: PhaseModel, layout: PhaseLayout, smoothness: float) -> Iterator[OutputPhase]:
     start = 0
     for length, level in zip(layout.lengths, layout.regularisers, strict=True):
-        exact, accuracy, left = at.gap / ((level + (at.hessian or 0.0)) * length), 0.0, 0.0
-        if at.hessian is None:
+        exact, accuracy, left = model.gap / ((level + (model.hessian or 0.0)) * length), 0.0, 0.0
+        if model.hessian is None:
             accuracy = max(
-                level * (OPEN * exact) ** 2 / 8, reachable_accuracy(at, level, smoothness)
+                level * (OPEN * exact) ** 2 / 8, reachable_accuracy(model, level, smoothness)
             )
-            left = open_distance(at.setting, accuracy, level / 2)
+            left = open_distance(model.setting, accuracy, level / 2)
         yield OutputPhase(
             start=start,
             stop=start + length,
             regulariser=level,
             accuracy=accuracy,
             l2_sensitivity=exact + left,
-            noise_scale=(exact + left) / at.epsilon,
+            noise_scale=(exact + left) / model.epsilon,
         )
         start += length
 
 
-def reachable_accuracy(at: PhaseModel, regulariser: float, smoothness: float) -> float:
+def reachable_accuracy(model: PhaseModel, regulariser: float, smoothness: float) -> float:
     r"""Return the accuracy that the digits of a gradient certify: :math:`\nu^2/(2\lambda)`.
 
     :math:`\nu` is a part, `certified_digits`, of the largest size of a gradient,
     :math:`L + \beta r + 2\lambda r` with r the largest norm of the set.
     """
-    radius = at.setting.constants.diameter / 2
-    size = at.losses.lipschitz + (smoothness + 2 * regulariser) * radius
-    return (certified_digits(at.setting.body) * size) ** 2 / (2 * regulariser)
+    radius = model.setting.constants.diameter / 2
+    size = model.losses.lipschitz + (smoothness + 2 * regulariser) * radius
+    return (certified_digits(model.setting.body) * size) ** 2 / (2 * regulariser)
 
 
-def bounded_risk(at: PhaseModel, layout: PhaseLayout) -> Any:
+def bounded_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
     r"""Return a bound on the expected excess risk of the shrunk losses.
 
     It is proven but for what the solver leaves open: two per cent more noise stand for that.
@@ -166,16 +166,16 @@ def bounded_risk(at: PhaseModel, layout: PhaseLayout) -> Any:
 
     (theory/pure-optimisers.md, 1.4), r half the diameter.
     """
-    d, limit = at.setting.d, at.losses.lipschitz
-    energy, risk, scale = (at.setting.constants.diameter / 2) ** 2, 0.0, 0.0
+    d, limit = model.setting.d, model.losses.lipschitz
+    energy, risk, scale = (model.setting.constants.diameter / 2) ** 2, 0.0, 0.0
     for length, level in zip(layout.lengths, layout.regularisers, strict=True):
         risk += level / 2 * energy + 2 * limit**2 / (level * length)
-        scale = (1 + 2 * OPEN) * at.noise_scale(level, length)
+        scale = (1 + 2 * OPEN) * model.noise_scale(level, length)
         energy = d * (d + 1) * scale**2
     return risk + limit * d * scale
 
 
-def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> Any:
+def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
     r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
 
     The squared distance to the minimiser is then, phase by phase,
@@ -183,35 +183,35 @@ def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> Any:
     more than the diameter's, V being the trace of the gradients' covariance. The curvatures are
     those of `tuning.curvatures`.
     """
-    setting = at.setting
+    setting = model.setting
     d, constants = setting.d, setting.constants
-    low, high = (at.hessian, at.hessian) if at.hessian else curvatures(setting)
-    variance = min(constants.variance_trace, at.losses.lipschitz**2)
+    low, high = (model.hessian, model.hessian) if model.hessian else curvatures(setting)
+    variance = min(constants.variance_trace, model.losses.lipschitz**2)
     worst: Any = 0.0
-    bias = shrinking_bias(at)
+    bias = shrinking_bias(model)
     for h in (low, math.sqrt(low * high), high):
         square: Any = (constants.diameter / 2) ** 2
         for length, level in zip(layout.lengths, layout.regularisers, strict=True):
-            kept = (level / (h + level)) ** 2 * square + variance / (length * (h + level) ** 2)
-            noise = d * (d + 1) * at.noise_scale(level, length) ** 2
-            square = np.minimum(kept + noise, constants.diameter**2)
+            remaining = (level / (h + level)) ** 2 * square + variance / (length * (h + level) ** 2)
+            noise = d * (d + 1) * model.noise_scale(level, length) ** 2
+            square = np.minimum(remaining + noise, constants.diameter**2)
         worst = np.maximum(worst, h / 2 * square + bias**2 / (2 * h))
     return worst
 
 
-def shrinking_bias(at: PhaseModel, share: float = SHRUNK_SHARE) -> float:
+def shrinking_bias(model: PhaseModel, share: float = SHRUNK_SHARE) -> float:
     r"""Return the model's change of the mean gradient where records are shrunk.
 
     A share of what the worst law with the setting's moment loses beyond the bound.
     """
-    setting, constants = at.setting, at.setting.constants
-    if at.losses.certified:
+    setting, constants = model.setting, model.setting.constants
+    if model.losses.certified:
         return 0.0
-    p, model = setting.moment_order, constants.linear_model
-    if model is None:
-        moment, length = constants.coordinate_moment ** (1 / p), at.losses.feature_bound
+    p, linear_model = setting.moment_order, constants.linear_model
+    if linear_model is None:
+        moment, length = constants.coordinate_moment ** (1 / p), model.losses.feature_bound
     else:
-        moment, length = constants.directional_moment, at.losses.lipschitz
+        moment, length = constants.directional_moment, model.losses.lipschitz
     moment *= math.sqrt(setting.d)
     if moment == 0:
         return 0.0
@@ -241,18 +241,18 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     return bounded(bound), best(bound)
 
 
-def best_layout(at: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any]) -> PhaseLayout:
+def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any]) -> PhaseLayout:
     """Return the layout of least risk: its phases, equal or each half of the one before."""
-    unit = 2 * at.losses.lipschitz / at.setting.constants.diameter
+    unit = 2 * model.losses.lipschitz / model.setting.constants.diameter
     firsts = unit * 2.0 ** (np.arange(-24, 21) / 2)
-    shapes = list(shapes_of_phases(at.setting.n, firsts))
+    shapes = list(shapes_of_phases(model.setting.n, firsts))
     with np.errstate(all="ignore"):  # what is not finite is passed over
-        risks = np.concatenate([np.broadcast_to(risk(at, s), firsts.shape) for s in shapes])
+        risks = np.concatenate([np.broadcast_to(risk(model, s), firsts.shape) for s in shapes])
     best = int(smallest_index(risks))
     if best < 0:
         raise nothing_finite("regulariser")
-    shape, first = divmod(best, len(firsts))
-    return replace(shapes[shape], first=float(firsts[first]))
+    shape, place = divmod(best, len(firsts))
+    return replace(shapes[shape], first=float(firsts[place]))
 
 
 def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayout]:
@@ -282,9 +282,9 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     1.4).
     """
     constants, p = setting.constants, setting.moment_order
-    model = constants.linear_model
-    assert model is not None
-    if not math.isfinite(model.slope):
+    linear_model = constants.linear_model
+    assert linear_model is not None
+    if not math.isfinite(linear_model.slope):
         lipschitz_losses(setting, "practical", equal_rho(setting))  # raises, and says why
     moment = math.sqrt(setting.d) * constants.directional_moment
     if not math.isfinite(moment):
@@ -294,9 +294,9 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
             changes=(("tuning", "practical"),),
         )
 
-    def at(limit: float) -> PhaseModel:
-        bound = limit / model.slope
-        smoothness = model.curvature * bound**2
+    def model_at(limit: float) -> PhaseModel:
+        bound = limit / linear_model.slope
+        smoothness = linear_model.curvature * bound**2
         certified = limit >= constants.lipschitz
         losses = Losses(
             lipschitz=limit, smoothness=smoothness, feature_bound=bound, certified=certified
@@ -304,13 +304,13 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
         return phase_model(setting, losses)
 
     def risk(limit: float) -> float:
-        lost = 0.0
+        bias = 0.0
         if limit < constants.lipschitz:
-            lost = moment * ((p - 1) * moment / (p * limit)) ** (p - 1) / p
-        here = at(limit)
-        proven = bounded_risk(here, best_layout(here, bounded_risk))
-        return constants.diameter * lost + float(proven)
+            bias = moment * ((p - 1) * moment / (p * limit)) ** (p - 1) / p
+        model = model_at(limit)
+        proven = bounded_risk(model, best_layout(model, bounded_risk))
+        return constants.diameter * bias + float(proven)
 
     limits = {min(constants.lipschitz, moment * 2.0 ** (k / 2)) for k in range(-4, 17)}
     limit = smallest(sorted(limits), risk, what="clip radius")
-    return at(limit).losses, best_layout(at(limit), bounded_risk)
+    return model_at(limit).losses, best_layout(model_at(limit), bounded_risk)

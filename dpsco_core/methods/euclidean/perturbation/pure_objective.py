@@ -166,7 +166,7 @@ def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: floa
     scale = laplace_noise_scale(sensitivity, rest - jacobian)
     longest = spherical_laplace_reach(setting.d, scale) / setting.n
     accuracy = reachable_beside(setting, losses, ridge, longest)
-    moved = open_distance(setting, accuracy, ridge)
+    output_sensitivity = open_distance(setting, accuracy, ridge)
     return ObjectivePlan(
         setting=setting,
         losses=losses,
@@ -178,8 +178,8 @@ def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: floa
         l2_sensitivity=sensitivity,
         linear_std=scale,
         accuracy=accuracy,
-        output_sensitivity=moved,
-        output_std=laplace_noise_scale(moved, output_epsilon),
+        output_sensitivity=output_sensitivity,
+        output_std=laplace_noise_scale(output_sensitivity, output_epsilon),
         output_epsilon=output_epsilon,
         rounded=rounded,
     )
@@ -217,5 +217,5 @@ def proven_risk(plan: ObjectivePlan) -> float:
     risk = plan.ridge * diameter**2 / 4 + diameter * d * plan.linear_std / n
     risk += losses.lipschitz**2 / (plan.ridge * n)
     risk += losses.lipschitz * (plan.output_sensitivity / 2 + d * plan.output_std)
-    lost = shrinking_bias(phase_model(setting, losses), share=1.0)
-    return risk + (1 / (2 * plan.rounded) if plan.rounded else 0.0) + diameter * lost
+    bias = shrinking_bias(phase_model(setting, losses), share=1.0)
+    return risk + (1 / (2 * plan.rounded) if plan.rounded else 0.0) + diameter * bias

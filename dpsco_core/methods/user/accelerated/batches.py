@@ -149,10 +149,10 @@ def batch_plan(
     )
     threshold = drawn - test.reach(tuning.false_halt)
     floor = threshold + test.score_floor
-    kept = weight_floor(keep, drawn, floor)
+    smallest_weight = weight_floor(keep, drawn, floor)
     proven = sharp_weights_sensitivity if tuning.sharp else weights_sensitivity
     sensitivity = proven(keep, drawn, floor)
-    if kept < tuning.least_kept * drawn or math.isinf(sensitivity):
+    if smallest_weight < tuning.least_kept * drawn or math.isinf(sensitivity):
         return None
     release = BatchGaussian(
         test=replace(test, threshold=threshold),
@@ -162,4 +162,4 @@ def batch_plan(
         drawn=drawn,
         population=population,
     )
-    return FilterPlan(keep=keep, count=drawn, smallest_weight=kept, release=release)
+    return FilterPlan(keep=keep, count=drawn, smallest_weight=smallest_weight, release=release)

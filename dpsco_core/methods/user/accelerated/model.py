@@ -117,9 +117,9 @@ def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, 
         scale = gamma + (1 - alpha**2) * mu
         of_mean = (1 - alpha) * (mu + gamma) / scale
         of_point = alpha * ((1 - alpha) * mu + gamma) / scale
-        asked = alpha * (mu - curve - pull) / (mu + gamma)
-        p = asked * of_point + ((1 - alpha) * mu + gamma) / (mu + gamma)
-        q, unit = asked * of_mean, alpha / (mu + gamma)
+        pull_weight = alpha * (mu - curve - pull) / (mu + gamma)
+        p = pull_weight * of_point + ((1 - alpha) * mu + gamma) / (mu + gamma)
+        q, unit = pull_weight * of_mean, alpha / (mu + gamma)
         start = p * start + q * start_mean + unit * pull
         error = p * error + q * error_mean + unit
         crossed = p * cov + q * var_mean
@@ -169,6 +169,6 @@ def choose(
         choices,
         lambda choice: choice.risk,
         lambda choice: choice.steps * sum(choice.layout.users),
-        enough=lambda least: (1 + SPARED) * least,
+        risk_limit=lambda least_risk: (1 + SPARED) * least_risk,
         what="schedule",
     )

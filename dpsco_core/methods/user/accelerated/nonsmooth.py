@@ -62,15 +62,17 @@ class UserAcceleratedNonsmooth(FilteredGradients):
     def plan(self, setting: Setting) -> AcceleratedPhases:
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
-        at = user_level(setting, budget, losses)
+        case = user_level(setting, budget, losses)
         if self.tuning == "theory":
-            radius = smoothing_radius(at)
-            smoothed = smoothed_losses(setting, losses, at, radius)
-            where = user_level(setting, budget, smoothed)
-            return replace(theory_plan(setting, where, smoothed, self.calibration), radius=radius)
-        radius = LARGEST_RATIO * at.diameter
+            radius = smoothing_radius(case)
+            smoothed = smoothed_losses(setting, losses, case, radius)
+            smoothed_case = user_level(setting, budget, smoothed)
+            return replace(
+                theory_plan(setting, smoothed_case, smoothed, self.calibration), radius=radius
+            )
+        radius = LARGEST_RATIO * case.diameter
         for _ in range(2):  # the risk that is modelled at the largest radius sets the radius
-            smoothed = smoothed_losses(setting, losses, at, radius)
+            smoothed = smoothed_losses(setting, losses, case, radius)
             candidate = practical_plan(
                 setting,
                 user_level(setting, budget, smoothed),
@@ -79,19 +81,19 @@ class UserAcceleratedNonsmooth(FilteredGradients):
                 self.calibration,
                 halving_layouts(setting.n),
             )
-            used = radius
-            ratio = candidate.modelled_risk / at.unit
-            radius = min(max(ratio, SMALLEST_RATIO), LARGEST_RATIO) * at.diameter
-        return replace(candidate, radius=used)
+            chosen_radius = radius
+            ratio = candidate.modelled_risk / case.unit
+            radius = min(max(ratio, SMALLEST_RATIO), LARGEST_RATIO) * case.diameter
+        return replace(candidate, radius=chosen_radius)
 
 
-def smoothed_losses(setting: Setting, losses: Losses, at: UserLevel, radius: float) -> Losses:
+def smoothed_losses(setting: Setting, losses: Losses, case: UserLevel, radius: float) -> Losses:
     r"""Return the constants of the losses averaged over a ball of radius r.
 
     The smoothness is at most that of f, and :math:`L\sqrt d/r`. Half the squared distance is
     steeper by r beyond the set; other losses are Lipschitz everywhere.
     """
-    beyond = radius if setting.constants.structure == "mean" else 0.0
-    lipschitz = losses.lipschitz + beyond
-    smooth = smoothed_smoothness(replace(at, lipschitz=lipschitz), radius)
+    steeper = radius if setting.constants.structure == "mean" else 0.0
+    lipschitz = losses.lipschitz + steeper
+    smooth = smoothed_smoothness(replace(case, lipschitz=lipschitz), radius)
     return replace(losses, lipschitz=lipschitz, smoothness=min(losses.smoothness, smooth))

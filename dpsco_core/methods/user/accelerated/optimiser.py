@@ -69,9 +69,9 @@ class UserAccelerated(FilteredGradients):
                 nearest="choose user.accelerated-nonsmooth, which smooths it, or the problem huber",
                 changes=(("problem", "huber"),),
             )
-        at = user_level(setting, budget, losses)
+        case = user_level(setting, budget, losses)
         if self.tuning == "practical":
             land = landscape(setting, losses.lipschitz, losses.smoothness)
             layouts = halving_layouts(setting.n)
-            return practical_plan(setting, at, land, losses, self.calibration, layouts)
-        return theory_plan(setting, at, losses, self.calibration)
+            return practical_plan(setting, case, land, losses, self.calibration, layouts)
+        return theory_plan(setting, case, losses, self.calibration)

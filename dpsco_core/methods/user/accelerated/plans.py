@@ -48,16 +48,16 @@ from dpsco_core.problems.base import Setting
 
 
 def filter_of(
-    calibration: Calibration, at: UserLevel, tau: float, users: int, steps: int
+    calibration: Calibration, case: UserLevel, tau: float, users: int, steps: int
 ) -> FilterPlan | None:
     """Return the test, filter and noise of a phase; None where there is none."""
     make = calibrated_filter if calibration == "tight" else printed_filter
-    return make(at, tau, users, steps)
+    return make(case, tau, users, steps)
 
 
 def practical_plan(
     setting: Setting,
-    at: UserLevel,
+    case: UserLevel,
     land: Landscape,
     losses: Losses,
     calibration: Calibration,
@@ -67,10 +67,10 @@ def practical_plan(
 
     Raises `NotApplicable` where no phase can have a test, with the number of users that it needs.
     """
-    filters = partial(filter_of, calibration, at, practical_tau(at))
-    choice = practical_choice(at, land, calibration, layouts)
+    filters = partial(filter_of, calibration, case, practical_tau(case))
+    choice = practical_choice(case, land, calibration, layouts)
     if choice is None:
-        raise too_few(at.n, least_in_a_phase(filters, 1))
+        raise too_few(case.n, least_in_a_phase(filters, 1))
     phases = chosen_phases(choice, filters)
     return AcceleratedPhases(
         setting=setting,
@@ -79,46 +79,46 @@ def practical_plan(
         strong_convexity=land.strong_convexity,
         phases=phases,
         modelled_risk=choice.risk,
-        notes=(capped_note(at, phases[0]),) if calibration == "paper" else (),
+        notes=(capped_note(case, phases[0]),) if calibration == "paper" else (),
     )
 
 
 @lru_cache(maxsize=1024)
 def practical_choice(
-    at: UserLevel, land: Landscape, calibration: Calibration, layouts: tuple[Layout, ...]
+    case: UserLevel, land: Landscape, calibration: Calibration, layouts: tuple[Layout, ...]
 ) -> Choice | None:
     """Return the practical layout, steps and regulariser; None without any test."""
-    tau = practical_tau(at)
+    tau = practical_tau(case)
 
     def noise(users: int, steps: int) -> float:
-        plan = filter_of(calibration, at, tau, users, steps)
+        plan = filter_of(calibration, case, tau, users, steps)
         return math.inf if plan is None else plan.release.noise_std
 
-    if at.n < 2 or math.isinf(noise(at.n, STEP_COUNTS[0])):
+    if case.n < 2 or math.isinf(noise(case.n, STEP_COUNTS[0])):
         return None
     return choose(land, layouts, noise)
 
 
 def theory_plan(
-    setting: Setting, at: UserLevel, losses: Losses, calibration: Calibration
+    setting: Setting, case: UserLevel, losses: Losses, calibration: Calibration
 ) -> AcceleratedPhases:
     """Return the recommended schedule, or the printed one with ``calibration="paper"``.
 
     Raises `NotApplicable` where two phases cannot have tests, or the printed constants cannot run.
     """
     if calibration == "paper":
-        return planned(setting, at, losses, calibration, printed_phases(at))
-    convex = replace(at, strong_convexity=0.0)
-    for count in range(min(MOST_PHASES, at.n.bit_length() - 1), 1, -1):
-        phases = recommended_phases(convex, partial(calibrated_filter, at), count)
+        return planned(setting, case, losses, calibration, printed_phases(case))
+    convex = replace(case, strong_convexity=0.0)
+    for count in range(min(MOST_PHASES, case.n.bit_length() - 1), 1, -1):
+        phases = recommended_phases(convex, partial(calibrated_filter, case), count)
         if phases is not None:
-            return planned(setting, at, losses, calibration, phases)
-    raise _no_theory(at)
+            return planned(setting, case, losses, calibration, phases)
+    raise _no_theory(case)
 
 
 def planned(
     setting: Setting,
-    at: UserLevel,
+    case: UserLevel,
     losses: Losses,
     calibration: Calibration,
     phases: tuple[AcceleratedPhase, ...],
@@ -127,28 +127,28 @@ def planned(
     return AcceleratedPhases(
         setting=setting,
         losses=losses,
-        smoothness=at.smoothness,
+        smoothness=case.smoothness,
         strong_convexity=0.0,
         phases=phases,
-        notes=(capped_note(at, phases[0]),) if calibration == "paper" else (),
+        notes=(capped_note(case, phases[0]),) if calibration == "paper" else (),
     )
 
 
-def _no_theory(at: UserLevel) -> NotApplicable:
+def _no_theory(case: UserLevel) -> NotApplicable:
     """Return the refusal of the recommended schedule, with the users that it needs."""
 
     def runs(n: int) -> bool:
-        where = replace(at.with_users(n), strong_convexity=0.0)
-        filters = partial(calibrated_filter, where)
-        return n >= 4 and recommended_phases(where, filters, 2) is not None
+        part = replace(case.with_users(n), strong_convexity=0.0)
+        filters = partial(calibrated_filter, part)
+        return n >= 4 and recommended_phases(part, filters, 2) is not None
 
-    needed = least_count(runs, at.n, max(8, 2 * at.n), MOST_USERS)
-    if needed is None:
-        return too_few(at.n, None)
+    fewest_users = least_count(runs, case.n, max(8, 2 * case.n), MOST_USERS)
+    if fewest_users is None:
+        return too_few(case.n, None)
     return NotApplicable(
         f"The recommended schedule has two phases at least, and the tests that hide one of their "
-        f"users need {needed} users; n={at.n}.",
-        n=needed,
+        f"users need {fewest_users} users; n={case.n}.",
+        n=fewest_users,
         otherwise="tuning=practical",
     )
 
@@ -156,7 +156,7 @@ def _no_theory(at: UserLevel) -> NotApplicable:
 MOST_EPSILON = 10.0
 
 
-def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
     r"""Return the printed test and noise of a phase; None where they are not proven private.
 
     Half of epsilon for the tests, half for the noise. Delta goes in quarters to the floor of the
@@ -166,12 +166,12 @@ def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterP
     if users < 2:
         return None
     keep = RobustFilter(score_radius=2 * tau, filter_radius=2 * tau, upper=2 / 3, inclusion="coins")
-    part = at.delta / 4
+    part = case.delta / 4
     test = NoisyTest(
         kind="sequence",
         steps=steps,
         threshold=0.8 * users,
-        epsilon=at.epsilon / 2,
+        epsilon=case.epsilon / 2,
         failure=part,
         sensitivity=SCORE_SENSITIVITY,
     )
@@ -180,21 +180,21 @@ def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterP
     proven = coins_sensitivity(keep, users, floor, failure=part / steps, size_failure=size_failure)
     if math.isinf(proven):
         return None
-    needed = TestedGaussian(
-        test=test, l2_sensitivity=proven, epsilon=at.epsilon / 2, delta=part, failure=2 * part
+    proven_release = TestedGaussian(
+        test=test, l2_sensitivity=proven, epsilon=case.epsilon / 2, delta=part, failure=2 * part
     )
-    room = printed_noise(at, tau, users, steps) / needed.noise_std
+    room = printed_noise(case, tau, users, steps) / proven_release.noise_std
     if room < 1:
         return None
     return FilterPlan(
         keep=keep,
         count=users,
         smallest_weight=member_floor(keep, users, floor, size_failure),
-        release=replace(needed, l2_sensitivity=room * proven),
+        release=replace(proven_release, l2_sensitivity=room * proven),
     )
 
 
-def printed_phases(at: UserLevel) -> tuple[AcceleratedPhase, ...]:
+def printed_phases(case: UserLevel) -> tuple[AcceleratedPhase, ...]:
     r"""Return all :math:`\lfloor\log_2n\rfloor` phases of Algorithm 3 with Theorem C.3's numbers.
 
     q is the one with the most users in the last phase, and users, steps are rounded down and up.
@@ -202,55 +202,57 @@ def printed_phases(at: UserLevel) -> tuple[AcceleratedPhase, ...]:
     Raises `NotApplicable` where Theorems C.1 and C.3 do not hold, or their proof does not cover a
     phase; with the number of users that it would need.
     """
-    if at.epsilon > MOST_EPSILON:
+    if case.epsilon > MOST_EPSILON:
         raise NotApplicable(
-            f"The printed constants are for epsilon of at most 10, and epsilon={at.epsilon:g}.",
+            f"The printed constants are for epsilon of at most 10, and epsilon={case.epsilon:g}.",
             nearest="set epsilon=10, or calibration=tight",
             changes=(("epsilon", MOST_EPSILON),),
         )
-    if at.delta * at.total >= 1:
+    if case.delta * case.total >= 1:
         raise NotApplicable(
-            f"The theorem needs delta below 1/(nm), and delta={at.delta:g} with nm={at.total}.",
+            f"The theorem needs delta below 1/(nm), and delta={case.delta:g} with nm={case.total}.",
             calibration="tight",
         )
-    if at.n < 2:
+    if case.n < 2:
         raise NotApplicable(
-            f"The phases are log2(n) in number, and n={at.n}.", n=2, otherwise="calibration=tight"
+            f"The phases are log2(n) in number, and n={case.n}.", n=2, otherwise="calibration=tight"
         )
-    schedule = printed_erm(at, best_decay(at.n))
-    phases = _phases(at, schedule)
-    left, right = erm_condition(at, best_decay(at.n))
+    schedule = printed_erm(case, best_decay(case.n))
+    phases = _phases(case, schedule)
+    left, right = erm_condition(case, best_decay(case.n))
     if left <= right or phases is None:
-        enough = least_users(lambda n: _runs(at.with_users(n)))
-        if enough * at.m * at.delta >= 1:
-            enough = math.inf
-        more = (
-            f"set n={enough:.0f}, or calibration=tight"
-            if math.isfinite(enough)
+        fewest_users = least_users(lambda n: _runs(case.with_users(n)))
+        if fewest_users * case.m * case.delta >= 1:
+            fewest_users = math.inf
+        nearest = (
+            f"set n={fewest_users:.0f}, or calibration=tight"
+            if math.isfinite(fewest_users)
             else "set calibration=tight"
         )
         raise NotApplicable(
-            f"Theorem C.1 needs n^(1-q) above {right:.4g}, and it is {left:.4g} at n={at.n}; the "
+            f"Theorem C.1 needs n^(1-q) above {right:.4g}, and it is {left:.4g} at n={case.n}; the "
             f"first phase would draw K={schedule.phases[0].batch:.4g} of its "
             f"{schedule.phases[0].users:.4g} users.",
-            nearest=more,
-            changes=(("n", int(enough)),) if math.isfinite(enough) else (("calibration", "tight"),),
+            nearest=nearest,
+            changes=(("n", int(fewest_users)),)
+            if math.isfinite(fewest_users)
+            else (("calibration", "tight"),),
         )
     return phases
 
 
-def _runs(at: UserLevel) -> bool:
+def _runs(case: UserLevel) -> bool:
     """Whether Theorem C.1 holds and every phase is proven private."""
-    q = best_decay(at.n)
-    left, right = erm_condition(at, q)
-    return left > right and _phases(at, printed_erm(at, q)) is not None
+    q = best_decay(case.n)
+    left, right = erm_condition(case, q)
+    return left > right and _phases(case, printed_erm(case, q)) is not None
 
 
-def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...] | None:
+def _phases(case: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...] | None:
     phases, start = [], 0
     for phase in schedule.phases:
         users, steps = math.floor(phase.users), math.ceil(phase.steps)
-        chosen = printed_filter(at, schedule.tau, users, steps)
+        chosen = printed_filter(case, schedule.tau, users, steps)
         if chosen is None:
             return None
         phases.append(
@@ -266,10 +268,10 @@ def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...
     return tuple(phases)
 
 
-def capped_note(at: UserLevel, phase: AcceleratedPhase) -> str:
+def capped_note(case: UserLevel, phase: AcceleratedPhase) -> str:
     """Return the sentence on the printed batch, which is larger than a phase."""
-    wanted = printed_batch(at, phase.users, phase.steps)
+    batch = printed_batch(case, phase.users, phase.steps)
     return (
-        f"As printed a step draws K={wanted:.3g} users, and the first phase has {phase.users}: "
+        f"As printed a step draws K={batch:.3g} users, and the first phase has {phase.users}: "
         "every step uses all users of its phase, which needs no subsampling."
     )

@@ -51,8 +51,8 @@ class AcceleratedPhases(PhasesPlan):
 
     @property
     def passes(self) -> float:  # a step of a part of the users is that part of a step
-        everyone = max(phase.stop for phase in self.phases)
-        return sum(phase.steps * phase.users for phase in self.phases) / everyone
+        last_user = max(phase.stop for phase in self.phases)
+        return sum(phase.steps * phase.users for phase in self.phases) / last_user
 
     @property
     def moves(self) -> float:
@@ -81,11 +81,11 @@ class AcceleratedPhases(PhasesPlan):
         w = users.constraint.centre
         path = Path(w, self.steps)
         blocks = ledger.disjoint(len(self.phases))
-        done, calls, halted = 0, 0, 0
+        steps, calls, halted = 0, 0, 0
         for i, (phase, block) in enumerate(zip(self.phases, blocks, strict=True), start=1):
             part = users.part(phase.start, phase.stop)
-            end = run_phase(self, phase, part, w, block, rng, path, done, f"phase {i}")
-            w, done = end.value, done + end.steps
+            end = run_phase(self, phase, part, w, block, rng, path, steps, f"phase {i}")
+            w, steps = end.value, steps + end.steps
             # A step that halts has asked for its gradients too.
             calls += (end.steps + end.halted) * phase.users * self.setting.m
             if end.halted:
@@ -106,7 +106,7 @@ class AcceleratedPhases(PhasesPlan):
                 "noise_std": first_phase.noise_std,
                 "regulariser": first_phase.regulariser,
                 "batch_size": float(first_phase.filter.count),
-                "steps": float(done),
+                "steps": float(steps),
                 "gradient_calls": float(calls),
                 "halted_phase": float(halted),
             }
@@ -120,8 +120,8 @@ class AcceleratedPhases(PhasesPlan):
 def in_two_phases(method: Any, setting: Setting) -> AcceleratedPhases:
     """Return the first phase of the plan of half of the users, for each half of them."""
     plan: AcceleratedPhases = method.plan(replace(setting, n=setting.n // 2))
-    first, half = plan.phases[0], plan.phases[0].stop
-    phases = (first, replace(first, start=half, stop=2 * half))
+    first_phase, half = plan.phases[0], plan.phases[0].stop
+    phases = (first_phase, replace(first_phase, start=half, stop=2 * half))
     return replace(plan, setting=setting, phases=phases)
 
 
@@ -148,7 +148,7 @@ def run_phase(
     ledger: Ledger,
     rng: np.random.Generator,
     path: Path,
-    done: int,
+    steps_before: int,
     label: str,
 ) -> Accelerated:
     r"""Run Algorithm 2 on the users of one phase from `start`, which must not depend on them.
@@ -161,8 +161,8 @@ def run_phase(
     batch = release.drawn if isinstance(release, BatchGaussian) else phase.users
 
     def oracle(query: Vector, step: int) -> Vector | None:
-        if done + step:
-            path.add(done + step, query)
+        if steps_before + step:
+            path.add(steps_before + step, query)
         rows = mean_gradients(plan, users, query, rng)
         if batch < phase.users:
             chosen = rng.choice(phase.users, size=batch, replace=False)

@@ -67,31 +67,31 @@ class AcceleratedPhase:
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:
     """Return one to four phases that halve, with regularisers that grow 2^p-fold."""
-    most = min(MOST_PHASES, n.bit_length() - 1)
+    largest_count = min(MOST_PHASES, n.bit_length() - 1)
     return tuple(
         Layout(users=halving(n, count), exponents=tuple(DECAY * i for i in range(count)))
-        for count in range(1, most + 1)
+        for count in range(1, largest_count + 1)
     )
 
 
-def theory_radius(at: UserLevel, steps: int) -> float:
+def theory_radius(case: UserLevel, steps: int) -> float:
     r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`, at most `widest_radius`."""
-    proven = gradient_spread(at.m, at.lipschitz, SPREAD_FAILURE / (at.n * steps))
-    return min(proven, widest_radius(at))
+    proven = gradient_spread(case.m, case.lipschitz, SPREAD_FAILURE / (case.n * steps))
+    return min(proven, widest_radius(case))
 
 
-def practical_tau(at: UserLevel) -> float:
+def practical_tau(case: UserLevel) -> float:
     r"""Return :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
-    return min(PRACTICAL_RADIUS * at.lipschitz / math.sqrt(at.m), widest_radius(at))
+    return min(PRACTICAL_RADIUS * case.lipschitz / math.sqrt(case.m), widest_radius(case))
 
 
-def widest_radius(at: UserLevel) -> float:
+def widest_radius(case: UserLevel) -> float:
     r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
 
     It is at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per
     user.
     """
-    return at.lipschitz * (1 + ROOM)
+    return case.lipschitz * (1 + ROOM)
 
 
 def gradient_filter(tau: float) -> RobustFilter:
@@ -99,17 +99,17 @@ def gradient_filter(tau: float) -> RobustFilter:
     return RobustFilter(score_radius=2 * tau, filter_radius=2 * tau)
 
 
-def calibrated_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
     """Return the test, filter and noise of a phase with the least noise; None without any.
 
     AboveThreshold over full batches (Mode A), or tests of their own on batches of all, half or a
     quarter of the users (Mode B), at the best of some divisions of epsilon.
     """
-    chosen = _best(users, steps, at.epsilon, at.delta)
+    chosen = _best(users, steps, case.epsilon, case.delta)
     if chosen is None:
         return None
     share, batch = chosen
-    return _planned(users, steps, at.epsilon, at.delta, share, batch, gradient_filter(tau))
+    return _planned(users, steps, case.epsilon, case.delta, share, batch, gradient_filter(tau))
 
 
 @lru_cache(maxsize=65536)
@@ -124,7 +124,7 @@ def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, 
             plan = _planned(users, steps, epsilon, delta, share, batch, gradient_filter(0.5))
             if plan is not None:
                 candidates.append((plan.release.noise_std, share, batch))
-    chosen = smallest_or(candidates, lambda one: one[0], None)
+    chosen = smallest_or(candidates, lambda candidate: candidate[0], None)
     return None if chosen is None else (chosen[1], chosen[2])
 
 
@@ -151,9 +151,9 @@ def least_users(filters: Filters, steps: int) -> int | None:
     return least_count(lambda users: filters(users, steps) is not None, 1, 2, MOST_USERS)
 
 
-def too_few(n: int, needed: int | None) -> NotApplicable:
-    """Return the refusal where no test can hide one of `n` users; `needed` of them would do."""
-    if needed is None:
+def too_few(n: int, fewest_users: int | None) -> NotApplicable:
+    """Return the refusal where no test can hide one of `n` users; `fewest_users` would do."""
+    if fewest_users is None:
         return NotApplicable(
             f"A test that hides one of {n} users leaves too few sure to be in the mean, and so "
             "does one of a billion.",
@@ -161,19 +161,19 @@ def too_few(n: int, needed: int | None) -> NotApplicable:
         )
     return NotApplicable(
         f"A test that hides one of {n} users leaves too few sure to be in the mean; it needs "
-        f"{needed}.",
-        n=needed,
+        f"{fewest_users}.",
+        n=fewest_users,
         otherwise="raise epsilon",
     )
 
 
 def recommended_phases(
-    at: UserLevel,
+    case: UserLevel,
     filters: Callable[[float, int, int], FilterPlan | None],  # takes tau, users and steps
     phases: int,
     *,
     distance: float | None = None,  # D; by default the diameter R
-    first: int = 0,  # index of the first user
+    first_user: int = 0,  # index of the first user
 ) -> tuple[AcceleratedPhase, ...] | None:
     r"""Return `phases` phases with the recommended schedule; None where one has no filter.
 
@@ -183,31 +183,33 @@ def recommended_phases(
     and stages of `stage_lengths` at :math:`V_0 = LR`, :math:`V^2 = d\sigma_i^2`. The radius of a
     phase is (R1) at its own T.
     """
-    reach = at.diameter if distance is None else distance
-    split = halving(at.n, phases)
-    base = printed_regulariser(at) * at.diameter / reach
-    guess = regularised_steps(at, base)
-    opening = filters(theory_radius(at, guess), split[0], guess)
+    reach = case.diameter if distance is None else distance
+    split = halving(case.n, phases)
+    base = printed_regulariser(case) * case.diameter / reach
+    guess = regularised_steps(case, base)
+    opening = filters(theory_radius(case, guess), split[0], guess)
     if opening is None:
         return None
-    private = at.d * opening.release.noise_std**2 / guess
-    base = balanced_regulariser(at, private, reach)
-    schedule, start = [], first
+    private = case.d * opening.release.noise_std**2 / guess
+    base = balanced_regulariser(case, private, reach)
+    schedule, start = [], first_user
     for i, users in enumerate(split):
         regulariser = base * 2.0 ** (DECAY * i)
-        steps = regularised_steps(at, regulariser)
-        chosen = filters(theory_radius(at, steps), users, steps)
+        steps = regularised_steps(case, regulariser)
+        chosen = filters(theory_radius(case, steps), users, steps)
         if chosen is None:
             return None
-        mu = regulariser + at.strong_convexity
-        objective = Curvature(strong_convexity=mu, smoothness=max(mu, regulariser + at.smoothness))
-        variance = at.d * chosen.release.noise_std**2
+        mu = regulariser + case.strong_convexity
+        objective = Curvature(
+            strong_convexity=mu, smoothness=max(mu, regulariser + case.smoothness)
+        )
+        variance = case.d * chosen.release.noise_std**2
         schedule.append(
             AcceleratedPhase(
                 start=start,
                 stop=start + users,
                 regulariser=regulariser,
-                stages=stage_lengths(steps, objective, at.unit, variance),
+                stages=stage_lengths(steps, objective, case.unit, variance),
                 filter=chosen,
             )
         )

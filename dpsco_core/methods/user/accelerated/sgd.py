@@ -110,17 +110,17 @@ def staged_descent(
     """
     for length in lengths:
         check_count("steps", length)
-    done, value = 0, start
+    steps, value = 0, start
     for length in lengths:
         state = State(point=value, aggregate=value)
         for _ in range(length):
-            gradient = oracle(query_point(state, objective), done)
+            gradient = oracle(query_point(state, objective), steps)
             if gradient is None:
-                return Accelerated(value=state.aggregate, steps=done, halted=True)
+                return Accelerated(value=state.aggregate, steps=steps, halted=True)
             state = accelerated_step(state, gradient, objective, constraint)
-            done += 1
+            steps += 1
         value = state.aggregate
-    return Accelerated(value=value, steps=done, halted=False)
+    return Accelerated(value=value, steps=steps, halted=False)
 
 
 def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
@@ -159,13 +159,13 @@ def stage_lengths(
     mu = objective.strong_convexity
     lengths: list[int] = []
     rest, gap = steps, initial_gap
-    least = needed = 4 * math.sqrt(objective.smoothness / mu)
+    shortest = length = 4 * math.sqrt(objective.smoothness / mu)
     while rest:
         if variance:
-            needed = max(least, 32 * variance / mu / gap) if gap else math.inf
-        if needed > rest:
+            length = max(shortest, 32 * variance / mu / gap) if gap else math.inf
+        if length > rest:
             break
-        lengths.append(math.ceil(needed))
+        lengths.append(math.ceil(length))
         rest -= lengths[-1]
         gap /= 2
     if lengths:

@@ -78,8 +78,8 @@ def smoothed_user_gradients(
     assert isinstance(sample, ItemSample)
     records = sample.records
     if isinstance(records, PointSample):
-        moved = replace(records, loss=MovedLoss(records.loss, radius, rng))
-        return replace(sample, records=moved).user_gradients(w)
+        smoothed = replace(records, loss=MovedLoss(records.loss, radius, rng))
+        return replace(sample, records=smoothed).user_gradients(w)
     require(isinstance(records, LinearSample), "sample", "of points or linear", type(records))
     assert isinstance(records, LinearSample)
     return _linear(records, sample.items, w, radius, rng)

@@ -81,7 +81,7 @@ class UserAcceleratedStrong(FilteredGradients):
                 changes=(("problem", "quadratic"),),
             )
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
-        at = user_level(setting, budget, losses)
+        case = user_level(setting, budget, losses)
         if self.tuning == "practical":
             layouts = staged_layouts(setting.n)
             lands = [
@@ -89,12 +89,12 @@ class UserAcceleratedStrong(FilteredGradients):
                 for strongly in (True, False)
             ]
             plans = [
-                practical_plan(setting, at, land, losses, self.calibration, layouts)
+                practical_plan(setting, case, land, losses, self.calibration, layouts)
                 for land in lands
             ]
             return smallest(plans, lambda plan: plan.modelled_risk, what="schedule")
         try:
-            return strong_plan(setting, at, losses, self.calibration)
+            return strong_plan(setting, case, losses, self.calibration)
         except NotApplicable as refusal:
             if self.calibration == "tight":
                 raise
@@ -116,51 +116,51 @@ def staged_layouts(n: int) -> tuple[Layout, ...]:
 
 
 def strong_plan(
-    setting: Setting, at: UserLevel, losses: Losses, calibration: Calibration
+    setting: Setting, case: UserLevel, losses: Losses, calibration: Calibration
 ) -> AcceleratedPhases:
     """Return the plan of the theory tuning.
 
     Raises `NotApplicable` where a phase of a stage cannot have a test, with the number of users
     that it needs.
     """
-    stages = stage_count(at)
-    part = at.with_users(max(1, at.n // stages))
+    stages = stage_count(case)
+    part = case.with_users(max(1, case.n // stages))
     phases = _paper_stages(part, stages) if calibration == "paper" else _stages(part, stages)
     if phases is None:
-        raise _refusal(at)
-    return planned(setting, at, losses, calibration, phases)
+        raise _refusal(case)
+    return planned(setting, case, losses, calibration, phases)
 
 
-def actual_rate(at: UserLevel) -> float | None:
+def actual_rate(case: UserLevel) -> float | None:
     r"""Return :math:`\rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}` of a run on n users."""
-    users = halving(at.n, STAGE_PHASES)[0] if at.n >= 1 << STAGE_PHASES else 0
-    plan = calibrated_filter(at, theory_radius(at, 16), users, 16) if users else None
+    users = halving(case.n, STAGE_PHASES)[0] if case.n >= 1 << STAGE_PHASES else 0
+    plan = calibrated_filter(case, theory_radius(case, 16), users, 16) if users else None
     if plan is None:
         return None
-    private = at.d * plan.release.noise_std**2 / 16 / at.lipschitz**2
-    return math.sqrt(1 / at.total + private)
+    private = case.d * plan.release.noise_std**2 / 16 / case.lipschitz**2
+    return math.sqrt(1 / case.total + private)
 
 
-def stage_count(at: UserLevel) -> int:
+def stage_count(case: UserLevel) -> int:
     r"""Return :math:`k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)`."""
-    rate = actual_rate(at)
+    rate = actual_rate(case)
     if rate is None:
         return 1
-    ratio = max(2.0, first_distance(at) / limit_distance(at, rate))
+    ratio = max(2.0, first_distance(case) / limit_distance(case, rate))
     return max(1, math.ceil(math.log2(math.log2(ratio))) + 1)
 
 
-def first_distance(at: UserLevel) -> float:
+def first_distance(case: UserLevel) -> float:
     r"""Return :math:`D_1 = \min(R, 2L/\mu)`."""
-    return min(at.diameter, 2 * at.lipschitz / at.strong_convexity)
+    return min(case.diameter, 2 * case.lipschitz / case.strong_convexity)
 
 
-def limit_distance(at: UserLevel, rate: float) -> float:
+def limit_distance(case: UserLevel, rate: float) -> float:
     r"""Return :math:`D_* = 4L\rho/\mu`."""
-    return 4 * at.lipschitz * rate / at.strong_convexity
+    return 4 * case.lipschitz * rate / case.strong_convexity
 
 
-def distances(first: float, limit: float, stages: int) -> tuple[float, ...]:
+def distances(start_distance: float, limit: float, stages: int) -> tuple[float, ...]:
     r"""Return :math:`D_1, \ldots, D_k`: square roots of the last one's multiple of :math:`D_*`.
 
     Examples
@@ -168,7 +168,7 @@ def distances(first: float, limit: float, stages: int) -> tuple[float, ...]:
     >>> distances(16.0, 1.0, 4)
     (16.0, 4.0, 2.0, 1.4142135623730951)
     """
-    sizes = [first]
+    sizes = [start_distance]
     for _ in range(stages - 1):
         sizes.append(min(sizes[-1], math.sqrt(limit * sizes[-1])))
     return tuple(sizes)
@@ -186,7 +186,7 @@ def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None
             lambda *a: calibrated_filter(part, *a),
             STAGE_PHASES,
             distance=distance,
-            first=j * part.n,
+            first_user=j * part.n,
         )
         if inner is None:
             return None
@@ -214,21 +214,21 @@ def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
     return tuple(phases)
 
 
-def _refusal(at: UserLevel) -> NotApplicable:
+def _refusal(case: UserLevel) -> NotApplicable:
     """Return the refusal of the stages, with the users that they need."""
 
     def runs(n: int) -> bool:
-        where = at.with_users(n)
-        stages = stage_count(where)
-        return n >= 4 * stages and _stages(where.with_users(n // stages), stages) is not None
+        part = case.with_users(n)
+        stages = stage_count(part)
+        return n >= 4 * stages and _stages(part.with_users(n // stages), stages) is not None
 
-    needed = least_count(runs, at.n, 2 * at.n + 8, MOST_USERS)
-    if needed is None:
-        return too_few(at.n, None)
-    stages = stage_count(at.with_users(needed))
+    fewest_users = least_count(runs, case.n, 2 * case.n + 8, MOST_USERS)
+    if fewest_users is None:
+        return too_few(case.n, None)
+    stages = stage_count(case.with_users(fewest_users))
     return NotApplicable(
         f"{stages} stages of {STAGE_PHASES} phases, each with a test that hides a user, need "
-        f"{needed} users, and n={at.n}.",
-        n=needed,
+        f"{fewest_users} users, and n={case.n}.",
+        n=fewest_users,
         otherwise="tuning=practical",
     )

@@ -10,15 +10,15 @@ import streamlit as st
 
 from dpsco_app.figure.colours import INK
 from dpsco_app.parts.touch.components import component
-from dpsco_app.parts.touch.modules import HERE, script, text
+from dpsco_app.parts.touch.modules import FOLDER, script, text
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_app.parts.touch.run import RunLine, run_page
 from dpsco_core.explain.anatomy import single_runs
 from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario
 
-NAMED = re.compile(r'components\.v2\.component\(\s*f?"([^"]*)"')
-SCRIPTS = sorted(HERE.glob("*.js"))
+COMPONENT_NAME = re.compile(r'components\.v2\.component\(\s*f?"([^"]*)"')
+SCRIPTS = sorted(FOLDER.glob("*.js"))
 
 
 def test_all_scripts_together_are_small_and_none_is_minified() -> None:
@@ -40,8 +40,10 @@ def test_a_joined_script_holds_each_module_once_and_imports_nothing() -> None:
 
 def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is made again while a page shows it is lost there."""
-    made: list[str] = []
-    monkeypatch.setattr(st.components.v2, "component", lambda name, **_: made.append(name) or name)
+    components: list[str] = []
+    monkeypatch.setattr(
+        st.components.v2, "component", lambda name, **_: components.append(name) or name
+    )
     names = [path.stem for path in SCRIPTS if "\nexport default" in text(path.name)]
     component.cache_clear()
     try:
@@ -49,21 +51,21 @@ def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.Mon
             component(name, html="")
     finally:
         component.cache_clear()
-    assert made == [f"dpsco_touch_{name}" for name in names]
-    assert len(made) > 8
+    assert components == [f"dpsco_touch_{name}" for name in names]
+    assert len(components) > 8
 
 
 def test_no_two_components_have_one_name() -> None:
     """The server knows one by its name: a second one takes the place of the first everywhere."""
-    sources = (path.read_text(encoding="utf-8") for path in HERE.parents[1].rglob("*.py"))
-    names = [name for source in sources for name in NAMED.findall(source)]
+    sources = (path.read_text(encoding="utf-8") for path in FOLDER.parents[1].rglob("*.py"))
+    names = [name for source in sources for name in COMPONENT_NAME.findall(source)]
     assert names == ["dpsco_touch_{name}"]
 
 
 def test_no_script_asks_for_anything_from_elsewhere() -> None:
     for path in SCRIPTS:
-        said = path.read_text(encoding="utf-8")
-        assert not [w for w in ("http:", "https:", "fetch(", "eval(", "Function(") if w in said]
+        source = path.read_text(encoding="utf-8")
+        assert not [w for w in ("http:", "https:", "fetch(", "eval(", "Function(") if w in source]
 
 
 def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None:
@@ -75,8 +77,8 @@ def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None
     lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]
     run = run_page(frames(point, runs), lines, dark=True, identity="", title="a < b")
     assert json.dumps(runs["exact"].risks.tolist()) in run and "<title>a &lt; b" in run
-    for made in (page, run):
-        assert "http://" not in made and "https://" not in made and "import {" not in made
+    for html in (page, run):
+        assert "http://" not in html and "https://" not in html and "import {" not in html
 
 
 def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
@@ -84,5 +86,5 @@ def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
         return picture_data(Scenario(**fields), dark=dark)["id"]  # type: ignore[arg-type]
 
     assert identity() == identity(dark=True) == identity(trials=7)
-    others = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0), identity(n=300)]
-    assert len({identity(), *others}) == 5
+    other_ids = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0), identity(n=300)]
+    assert len({identity(), *other_ids}) == 5

@@ -35,12 +35,14 @@ def with_steps(method: Any, steps: int) -> Any:
     return replace(method, descent=Descent(steps=steps, step_size=0.1))
 
 
-def statistics(method: Any, where: Setting, sample: Any, points: Array, seed: int = 0) -> Recorder:
+def statistics(
+    method: Any, setting: Setting, sample: Any, points: Array, seed: int = 0
+) -> Recorder:
     """The exact statistic of every step, at the given points, whatever is released."""
-    ledger = Recorder(where.budget)
+    ledger = Recorder(setting.budget)
     with visiting(points):
         try:
-            method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
+            method.release(sample, method.plan(setting), ledger, np.random.default_rng(seed))
         except InvalidInput as error:  # the ledger refuses a statistic that is not finite
             raise AssertionError(f"a record reached the ledger: {error}") from error
     return ledger
@@ -48,37 +50,41 @@ def statistics(method: Any, where: Setting, sample: Any, points: Array, seed: in
 
 def check_neighbours(
     method: Any,
-    where: Setting,
+    setting: Setting,
     sample: Any,
-    other: Any,
+    neighbour: Any,
     points: Array,
     *,
     attained: bool = False,
 ) -> None:
     """No step's statistic moves further than its entry says, whatever points are queried."""
-    first = statistics(method, where, sample, points)
-    second = statistics(method, where, other, points)
-    assert first.entries == second.entries
-    moved = []
-    for entry, a, b in zip(first.entries, first.exact, second.exact, strict=True):
+    recorder = statistics(method, setting, sample, points)
+    neighbour_recorder = statistics(method, setting, neighbour, points)
+    assert recorder.entries == neighbour_recorder.entries
+    distances = []
+    for entry, a, b in zip(recorder.entries, recorder.exact, neighbour_recorder.exact, strict=True):
         gap = a - b
         size = float(np.abs(gap).max())
-        moved.append(size * float(np.linalg.norm(gap / size)) if size > 0 else 0.0)
+        distances.append(size * float(np.linalg.norm(gap / size)) if size > 0 else 0.0)
         # Sums of n clipped records are rounded by a relative n 2^-53 at most.
-        assert moved[-1] <= entry.sensitivity * (1 + 1e-9), f"{moved[-1]} > {entry.sensitivity}"
+        assert distances[-1] <= entry.sensitivity * (1 + 1e-9), (
+            f"{distances[-1]} > {entry.sensitivity}"
+        )
         if isinstance(method, IterativeDescent):
             assert np.sum(np.any(gap != 0, axis=1)) <= 1, "a record is in one group"
     if isinstance(method, StrongCoordinatewiseDescent):
-        assert np.count_nonzero(moved) <= 1, "a record is in one block"
+        assert np.count_nonzero(distances) <= 1, "a record is in one block"
     if attained:
-        assert max(moved) >= first.entries[0].sensitivity * (1 - 1e-6), "it is attained"
+        assert max(distances) >= recorder.entries[0].sensitivity * (1 - 1e-6), "it is attained"
 
 
-def check_worst_neighbours(method: Any, where: Setting, sample: Any, points: Array) -> None:
+def check_worst_neighbours(method: Any, setting: Setting, sample: Any, points: Array) -> None:
     """Every record of the list replaces, and is replaced by, an ordinary one and its successor."""
-    i = where.n // 2
-    for (old, before), (new, after) in zip(RECORDS, (*RECORDS[1:], RECORDS[0]), strict=True):
-        one = replaced(sample, i, adversarial(old, where.d), before)
-        two = replaced(sample, i, adversarial(new, where.d), after)
-        check_neighbours(method, where, one, two, points)
-        check_neighbours(method, where, one, sample, points)
+    i = setting.n // 2
+    for (old, old_target), (new, new_target) in zip(
+        RECORDS, (*RECORDS[1:], RECORDS[0]), strict=True
+    ):
+        old_sample = replaced(sample, i, adversarial(old, setting.d), old_target)
+        new_sample = replaced(sample, i, adversarial(new, setting.d), new_target)
+        check_neighbours(method, setting, old_sample, new_sample, points)
+        check_neighbours(method, setting, old_sample, sample, points)

@@ -22,7 +22,7 @@ Array = np.ndarray
 
 def no_clip(patch: Patch) -> None:
     faults.no_clip(patch)
-    faults.everywhere(
+    faults.patch_everywhere(
         patch, f"{base.__name__}.clip_scaled", lambda rows, c, norms, radius: (rows, c)
     )
 
@@ -83,8 +83,8 @@ def level_from_the_data(patch: Patch) -> None:
     def fitted(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         level = float(np.median(np.abs(features(sample.gradients(np.zeros(sample.d))))))
         (name,) = {"radius", "threshold", "tau"}.intersection(vars(plan.statistic))
-        own = replace(plan, statistic=replace(plan.statistic, **{name: level}))
-        return honest(self, sample, own, *rest)
+        fitted_plan = replace(plan, statistic=replace(plan.statistic, **{name: level}))
+        return honest(self, sample, fitted_plan, *rest)
 
     in_every_method(patch, fitted)
 
@@ -92,13 +92,13 @@ def level_from_the_data(patch: Patch) -> None:
 def start_from_the_data(patch: Patch) -> None:
     honest = DescentMethod.release
 
-    def moved(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
+    def shifted_release(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         with pytest.MonkeyPatch.context() as inner:
             start = sample.constraint.project(-sample.mean_gradient(np.zeros(sample.d)))
             inner.setattr(type(sample.constraint), "centre", start)
             return honest(self, sample, plan, *rest)
 
-    in_every_method(patch, moved)
+    in_every_method(patch, shifted_release)
 
 
 def step_size_from_the_data(patch: Patch) -> None:

@@ -104,20 +104,20 @@ class Recorder(Ledger):
         return tuple(
             Recorder(
                 self.budget,
-                _parent=one._parent,
-                _part=one._part,
+                _parent=block._parent,
+                _part=block._part,
                 exact=self.exact,
             )
-            for one in super().disjoint(blocks)
+            for block in super().disjoint(blocks)
         )
 
 
 def run(
-    method: Any, where: Setting, sample: Any, seed: int | np.random.Generator = 0
+    method: Any, setting: Setting, sample: Any, seed: int | np.random.Generator = 0
 ) -> tuple[Any, Recorder]:
     """Run a method; every step must be one release through the ledger, and the result finite."""
-    ledger = Recorder(where.budget)
-    result = method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
+    ledger = Recorder(setting.budget)
+    result = method.release(sample, method.plan(setting), ledger, np.random.default_rng(seed))
     assert result.ledger is ledger
     assert len(ledger.entries) == len(ledger.exact) == result.diagnostics["steps"]
     assert np.isfinite(result.value).all()
@@ -170,11 +170,11 @@ def total_rho(method: Any, budget: Budget) -> float:
     return zcdp_rho(budget.epsilon, budget.delta, "paper")
 
 
-def step_noise(method: Any, where: Setting) -> float:
+def step_noise(method: Any, setting: Setting) -> float:
     """The standard deviation of a step's noise by the formulas of docs/theory."""
-    plan = method.plan(where)
-    steps, d, oracle = plan.descent.steps, where.d, plan.statistic
-    rho, n = total_rho(method, where.budget) / steps, where.n
+    plan = method.plan(setting)
+    steps, d, oracle = plan.descent.steps, setting.d, plan.statistic
+    rho, n = total_rho(method, setting.budget) / steps, setting.n
     if isinstance(method, ClippedDescent):  # 2R^2 T/(rho n^2)
         return math.sqrt(2 * oracle.radius**2 / (rho * n**2))
     if isinstance(method, IterativeDescent):

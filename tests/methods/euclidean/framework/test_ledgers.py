@@ -55,12 +55,12 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
 def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, steps: int) -> None:
     """A tight step has all of rho on its own block; a printed one rho/T, of which one counts."""
     problem = quadratic()
-    where, sample = (
+    setting, sample = (
         problem.setting(100, CONCENTRATED),
         problem.sample(100, np.random.default_rng(0)),
     )
     method = StrongCoordinatewiseDescent(steps=steps, calibration=calibration)
-    _, ledger = run(method, where, sample)
+    _, ledger = run(method, setting, sample)
     share = 0.5 if calibration == "tight" else 0.5 / steps
     assert [e.rho for e in ledger.entries] == [share] * steps
     assert [e.part for e in ledger.entries] == [(1, t) for t in range(steps)]
@@ -70,8 +70,8 @@ def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, 
 @each("method", VARIANTS, ids=str)
 def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method: Any) -> None:
     problem, n = quadratic(), records(method)
-    where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    _, ledger = run(method, where, sample)
+    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+    _, ledger = run(method, setting, sample)
     strong = isinstance(method, StrongCoordinatewiseDescent) and method.calibration == "paper"
     if strong:  # it leaves what its proof does not need
         return
@@ -81,7 +81,7 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
         )
     smaller = Ledger(ZCDP(rho=0.49))
     with pytest.raises(BudgetExceeded):
-        method.release(sample, method.plan(where), smaller, np.random.default_rng(0))
+        method.release(sample, method.plan(setting), smaller, np.random.default_rng(0))
 
 
 @each("budget", BUDGETS, ids=str)
@@ -90,27 +90,27 @@ def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
     method: Any, problem: Any, budget: Budget
 ) -> None:
     n = records(method)
-    where, sample = problem.setting(n, budget), problem.sample(n, np.random.default_rng(0))
-    _, ledger = run(method, where, sample)
-    expected = step_noise(method, where)
+    setting, sample = problem.setting(n, budget), problem.sample(n, np.random.default_rng(0))
+    _, ledger = run(method, setting, sample)
+    expected = step_noise(method, setting)
     assert {e.noise for e in ledger.entries} == {ledger.entries[0].noise}
     assert ledger.entries[0].noise == pytest.approx(expected, rel=1e-9)
-    assert method.plan(where).diagnostics["noise_std"] == pytest.approx(expected, rel=1e-9)
+    assert method.plan(setting).diagnostics["noise_std"] == pytest.approx(expected, rel=1e-9)
 
 
 @each("method", VARIANTS, ids=str)
 def test_what_is_reported_is_what_was_done(method: Any) -> None:
     problem, n = quadratic(), records(method)
-    where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    result, ledger = run(method, where, sample)
-    plan = method.plan(where)
+    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+    result, ledger = run(method, setting, sample)
+    plan = method.plan(setting)
     steps = plan.descent.steps
-    shown = result.diagnostics
-    assert shown["steps"] == steps == len(ledger.entries)
-    assert shown["step_size"] == plan.descent.step_size
-    assert shown["rho_step"] == ledger.entries[0].rho == plan.rho_step
-    seen = plan.step_rows
-    assert shown["gradient_calls"] == steps * seen
-    assert shown["averaged"] == (steps if plan.descent.queried else plan.descent.averaged)
+    diagnostics = result.diagnostics
+    assert diagnostics["steps"] == steps == len(ledger.entries)
+    assert diagnostics["step_size"] == plan.descent.step_size
+    assert diagnostics["rho_step"] == ledger.entries[0].rho == plan.rho_step
+    rows = plan.step_rows
+    assert diagnostics["gradient_calls"] == steps * rows
+    assert diagnostics["averaged"] == (steps if plan.descent.queried else plan.descent.averaged)
     assert result.iterate_steps is not None and result.iterate_steps[-1] == steps
     assert not ledger.flaws

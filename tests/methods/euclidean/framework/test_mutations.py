@@ -60,28 +60,28 @@ def data(problem: Any, n: int = N) -> tuple[Any, Any]:
 def sensitivity_holds(method: Any) -> None:
     """On far records at the centre, where it is attained."""
     for problem in problems(method):
-        where, sample = data(problem)
-        far = np.full(D, 1e9)
-        one, two = replaced(sample, 5, far, 0.0), replaced(sample, 5, far, 1.0)
+        setting, sample = data(problem)
+        outlier = np.full(D, 1e9)
+        sample_a, sample_b = replaced(sample, 5, outlier, 0.0), replaced(sample, 5, outlier, 1.0)
         if not hasattr(sample, "targets"):
-            two = replaced(sample, 5, -far)
-        check_neighbours(with_steps(method, 4), where, one, two, np.zeros((4, D)))
+            sample_b = replaced(sample, 5, -outlier)
+        check_neighbours(with_steps(method, 4), setting, sample_a, sample_b, np.zeros((4, D)))
 
 
 def sensitivity_holds_for_any_record(method: Any) -> None:
     for problem in problems(method):
-        where, sample = data(problem, 8)
-        check_worst_neighbours(with_steps(method, 2), where, sample, np.zeros((2, D)))
+        setting, sample = data(problem, 8)
+        check_worst_neighbours(with_steps(method, 2), setting, sample, np.zeros((2, D)))
 
 
 def the_smallest_ball_is_not_left(method: Any) -> None:
     """Coefficients and features at which the length is 10^325 times the radius."""
     problem = logistic(D)
-    where, sample = data(problem, 4)
-    one = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), -1e150)
-    two = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), 1e150)
+    setting, sample = data(problem, 4)
+    sample_a = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), -1e150)
+    sample_b = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), 1e150)
     smallest = with_steps(ClippedDescent(radius=1e-150), 1)
-    check_neighbours(smallest, where, one, two, np.zeros((1, D)))
+    check_neighbours(smallest, setting, sample_a, sample_b, np.zeros((1, D)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,49 +82,49 @@ def problems(method: Any) -> list[Any]:
 def points(problem: Any, steps: int = 3) -> Array:
     """The centre, the boundary, and points between."""
     rng, radius = np.random.default_rng(7), problem.constraint.radius
-    drawn = rng.standard_normal((steps, D))
-    drawn *= radius * np.linspace(0, 1, steps)[:, None] / np.linalg.norm(drawn, axis=1)[:, None]
-    return np.asarray(drawn)
+    queries = rng.standard_normal((steps, D))
+    queries *= radius * np.linspace(0, 1, steps)[:, None] / np.linalg.norm(queries, axis=1)[:, None]
+    return np.asarray(queries)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_no_record_moves_the_statistic_of_a_step_further(method: Any) -> None:
     for problem in problems(method):
-        where = problem.setting(N, CONCENTRATED)
+        setting = problem.setting(N, CONCENTRATED)
         sample = problem.sample(N, np.random.default_rng(0))
-        check_worst_neighbours(with_steps(method, 3), where, sample, points(problem))
+        check_worst_neighbours(with_steps(method, 3), setting, sample, points(problem))
 
 
 @pytest.mark.parametrize("method", LEVELS, ids=str)
 def test_nor_at_any_clip_level(method: Any) -> None:
     """Gradients are c_i x_i: their length overflows and underflows where neither factor does."""
     for problem in problems(method):
-        where = problem.setting(N, CONCENTRATED)
+        setting = problem.setting(N, CONCENTRATED)
         sample = problem.sample(N, np.random.default_rng(0))
-        check_worst_neighbours(with_steps(method, 2), where, sample, points(problem, 2))
+        check_worst_neighbours(with_steps(method, 2), setting, sample, points(problem, 2))
 
 
 @each("method", METHODS[:10], ids=str)
 @each(("old", "new"), list(itertools.combinations(TARGETS, 2)))
 def test_nor_does_a_flipped_or_broken_target(method: Any, old: float, new: float) -> None:
     problem = logistic(D)
-    where, sample = problem.setting(N, CONCENTRATED), problem.sample(N, np.random.default_rng(0))
+    setting, sample = problem.setting(N, CONCENTRATED), problem.sample(N, np.random.default_rng(0))
     for record in ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0)):
-        one = replaced(sample, 5, np.array(record), old)
-        two = replaced(sample, 5, np.array(record), new)
-        check_neighbours(with_steps(method, 2), where, one, two, points(problem, 2))
+        sample_a = replaced(sample, 5, np.array(record), old)
+        sample_b = replaced(sample, 5, np.array(record), new)
+        check_neighbours(with_steps(method, 2), setting, sample_a, sample_b, points(problem, 2))
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_nor_where_every_other_record_is_broken(method: Any) -> None:
     for problem in problems(method):
-        where, ordinary = problem.setting(N, CONCENTRATED), np.array([1.0, -2.0, 0.3])
-        for others, target in RECORDS[::3]:
+        setting, ordinary = problem.setting(N, CONCENTRATED), np.array([1.0, -2.0, 0.3])
+        for broken_record, target in RECORDS[::3]:
             sample = problem.sample(N, np.random.default_rng(0))
             for i in range(N):
-                sample = replaced(sample, i, adversarial(others, D), target)
-            other = replaced(sample, 6, ordinary, 1.0)
-            check_neighbours(with_steps(method, 2), where, sample, other, points(problem, 2))
+                sample = replaced(sample, i, adversarial(broken_record, D), target)
+            neighbour = replaced(sample, 6, ordinary, 1.0)
+            check_neighbours(with_steps(method, 2), setting, sample, neighbour, points(problem, 2))
 
 
 ATTAINING = [
@@ -141,25 +141,28 @@ ATTAINING = [
 def test_the_sensitivity_is_attained(method: Any) -> None:
     """Otherwise the checks above could not tell half of it from the whole."""
     for problem in problems(method)[:2]:
-        where = problem.setting(12, CONCENTRATED)
+        setting = problem.setting(12, CONCENTRATED)
         sample = problem.sample(12, np.random.default_rng(0))
-        far = np.full(D, 1e9)
+        outlier = np.full(D, 1e9)
         queried = np.zeros((2, D))  # there a logistic slope of 1/2 - y has both signs
-        one, two = replaced(sample, 4, far, 0.0), replaced(sample, 4, far, 1.0)
+        sample_a, sample_b = replaced(sample, 4, outlier, 0.0), replaced(sample, 4, outlier, 1.0)
         if not hasattr(sample, "targets"):
-            two = replaced(sample, 4, -far)
-        check_neighbours(with_steps(method, 2), where, one, two, queried, attained=True)
+            sample_b = replaced(sample, 4, -outlier)
+        check_neighbours(with_steps(method, 2), setting, sample_a, sample_b, queried, attained=True)
 
 
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 def test_only_the_block_that_holds_the_record_moves(calibration: Any) -> None:
     problem, steps = quadratic(D), 4
-    where, sample = problem.setting(22, CONCENTRATED), problem.sample(22, np.random.default_rng(0))
+    setting, sample = (
+        problem.setting(22, CONCENTRATED),
+        problem.sample(22, np.random.default_rng(0)),
+    )
     method = StrongCoordinatewiseDescent(steps=steps, calibration=calibration)
-    first = statistics(method, where, sample, points(problem, steps))
+    recorder = statistics(method, setting, sample, points(problem, steps))
     for i in range(22):  # blocks of 5; the last 2 records are left out
-        other = replaced(sample, i, np.full(D, 1e9))
-        second = statistics(method, where, other, points(problem, steps))
-        pairs = zip(first.exact, second.exact, strict=True)
-        moved = [t for t, (a, b) in enumerate(pairs) if np.any(a != b)]
-        assert moved == ([i // 5] if i < 20 else [])
+        neighbour = replaced(sample, i, np.full(D, 1e9))
+        neighbour_recorder = statistics(method, setting, neighbour, points(problem, steps))
+        pairs = zip(recorder.exact, neighbour_recorder.exact, strict=True)
+        moved_steps = [t for t, (a, b) in enumerate(pairs) if np.any(a != b)]
+        assert moved_steps == ([i // 5] if i < 20 else [])

@@ -47,7 +47,7 @@ from tests.methods.euclidean.framework.helpers import (
 RHO_15 = 0.0140588188106  # equation (15) at epsilon = 1, delta = 1e-6
 
 
-def at(
+def make_setting(
     n: int = 10_000,
     d: int = 10,
     order: float = 3.0,
@@ -64,20 +64,20 @@ def at(
         "smoothness": 1.0,
         "minimum_interior": True,
     }
-    made = Constants(**(unit | constants))  # type: ignore[arg-type]
-    return Setting(n=n, d=d, moment_order=order, budget=budget, constants=made)
+    certified = Constants(**(unit | constants))  # type: ignore[arg-type]
+    return Setting(n=n, d=d, moment_order=order, budget=budget, constants=certified)
 
 
 # Simple clipping: Zhao et al., Theorem 4.
 
 
 def test_both_branches_of_the_radius_and_the_steps_have_the_reference_values() -> None:
-    where = at(budget=APPROXIMATE)
-    plan = ClippedDescent(calibration="paper", tuning="theory").plan(where)
+    setting = make_setting(budget=APPROXIMATE)
+    plan = ClippedDescent(calibration="paper", tuning="theory").plan(setting)
     assert plan.rho == pytest.approx(RHO_15, rel=1e-9)
     assert plan.statistic.radius == pytest.approx(22.802972962, rel=1e-9)
-    assert clipped.theorem_radius(where, 1.0, "paper") == pytest.approx(31.6227766017, rel=1e-11)
-    energy = plan.rho * where.n**2 / (where.d * plan.statistic.radius**2)
+    assert clipped.theorem_radius(setting, 1.0, "paper") == pytest.approx(31.6227766017, rel=1e-11)
+    energy = plan.rho * setting.n**2 / (setting.d * plan.statistic.radius**2)
     assert energy == pytest.approx(270.3745995, rel=1e-9)
     assert plan.descent.steps == 270
     assert plan.descent.step_size == pytest.approx(1 / math.sqrt(2 * 270), rel=1e-14)
@@ -89,31 +89,33 @@ def test_both_branches_of_the_radius_and_the_steps_have_the_reference_values() -
 def test_the_branches_meet_at_rho_one_over_d_and_the_steps_identity_holds(
     order: float, d: int
 ) -> None:
-    where = at(d=d, order=order)
-    first = clipped.theorem_radius(where, 1 / d, "paper")
-    assert first == pytest.approx(math.sqrt(d) * (where.n / d) ** (1 / order), rel=1e-13)
-    assert clipped.theorem_radius(where, 100 / d, "paper") == pytest.approx(first, rel=1e-13)
+    setting = make_setting(d=d, order=order)
+    common_radius = clipped.theorem_radius(setting, 1 / d, "paper")
+    assert common_radius == pytest.approx(math.sqrt(d) * (setting.n / d) ** (1 / order), rel=1e-13)
+    assert clipped.theorem_radius(setting, 100 / d, "paper") == pytest.approx(
+        common_radius, rel=1e-13
+    )
     rho = 0.3 / d
-    radius = clipped.theorem_radius(where, rho, "paper")
-    assert radius < first
-    steps = rho * where.n**2 / (d * radius**2)
-    signal = where.n * math.sqrt(rho / d)
+    radius = clipped.theorem_radius(setting, rho, "paper")
+    assert radius < common_radius
+    steps = rho * setting.n**2 / (d * radius**2)
+    signal = setting.n * math.sqrt(rho / d)
     assert steps == pytest.approx(signal ** (2 - 2 / order) / d, rel=1e-12)
     # Balance of noise and bias (7.9).
     error = math.sqrt(d) * signal ** -(1 - 1 / order)
-    assert radius * math.sqrt(d / rho) / where.n == pytest.approx(error, rel=1e-12)
+    assert radius * math.sqrt(d / rho) / setting.n == pytest.approx(error, rel=1e-12)
     assert d ** (order / 2) * radius ** (1 - order) == pytest.approx(error, rel=1e-12)
 
 
 def test_the_noise_energy_of_a_printed_step_is_2_and_that_of_a_consistent_one_twice_g_squared() -> (
     None
 ):
-    for where in (at(budget=APPROXIMATE), at(n=3000, d=4, order=2.0)):
+    for setting in (make_setting(budget=APPROXIMATE), make_setting(n=3000, d=4, order=2.0)):
         for calibration in ("paper", "tight"):
             method = ClippedDescent(calibration=calibration, tuning="theory")
-            plan = method.plan(where)
-            real = plan.rho * where.n**2 / (where.d * plan.statistic.radius**2)
-            energy = where.d * step_noise(method, where) ** 2
+            plan = method.plan(setting)
+            real = plan.rho * setting.n**2 / (setting.d * plan.statistic.radius**2)
+            energy = setting.d * step_noise(method, setting) ** 2
             assert energy == pytest.approx(2 * plan.descent.steps / real, rel=1e-12)
             assert 1 < energy <= 2
 
@@ -124,42 +126,42 @@ def test_the_noise_energy_of_a_printed_step_is_2_and_that_of_a_consistent_one_tw
 def test_in_consistent_units_optimisation_and_noise_are_equal(
     moment: float, diameter: float, smoothness: float
 ) -> None:
-    where = at(
+    setting = make_setting(
         n=50_000,
         directional_moment=moment,
         diameter=diameter,
         smoothness=smoothness,
     )
     method = ClippedDescent(tuning="theory")
-    plan = method.plan(where)
+    plan = method.plan(setting)
     steps, size = plan.descent.steps, plan.descent.step_size
     gradient = min(moment, smoothness * diameter)
     if steps < 50:  # the floor of the real number would show
         return
     optimisation = diameter**2 / (2 * size * steps) + size * gradient**2
-    noise = size * where.d * step_noise(method, where) ** 2
+    noise = size * setting.d * step_noise(method, setting) ** 2
     assert optimisation == pytest.approx(math.sqrt(2 / steps) * gradient * diameter, rel=1e-12)
     assert noise == pytest.approx(optimisation, rel=1.1 / steps)
 
 
 def test_the_radius_scales_with_the_moment_and_steps_do_not_change_with_units() -> None:
-    one, many = (
+    plan, scaled_plan = (
         ClippedDescent(tuning="theory").plan(
-            at(directional_moment=a, mean_gradient_bound=a, smoothness=a, diameter=2.0)
+            make_setting(directional_moment=a, mean_gradient_bound=a, smoothness=a, diameter=2.0)
         )
         for a in (1.0, 50.0)
     )
-    assert many.statistic.radius == pytest.approx(50 * one.statistic.radius, rel=1e-14)
-    assert many.descent.steps == one.descent.steps
-    assert many.descent.step_size == pytest.approx(one.descent.step_size / 50, rel=1e-12)
+    assert scaled_plan.statistic.radius == pytest.approx(50 * plan.statistic.radius, rel=1e-14)
+    assert scaled_plan.descent.steps == plan.descent.steps
+    assert scaled_plan.descent.step_size == pytest.approx(plan.descent.step_size / 50, rel=1e-12)
 
 
 # Iterative updating: Zhao et al., Theorem 7.
 
 
 def test_printed_iterative_parameters_have_the_reference_values() -> None:
-    where = at(budget=APPROXIMATE)
-    plan = IterativeDescent(calibration="paper", tuning="theory", groups=5).plan(where)
+    setting = make_setting(budget=APPROXIMATE)
+    plan = IterativeDescent(calibration="paper", tuning="theory", groups=5).plan(setting)
     assert plan.statistic.radius == pytest.approx(46.41588834, rel=1e-9)
     assert plan.descent.steps == math.floor(4641.588834)
     assert plan.descent.step_size == pytest.approx(1 / math.sqrt(2 * 4641), rel=1e-14)
@@ -169,7 +171,7 @@ def test_printed_iterative_parameters_have_the_reference_values() -> None:
 def test_tight_iterative_parameters_are_consistent_in_units() -> None:
     plans = [
         IterativeDescent(tuning="theory", groups=5).plan(
-            at(directional_moment=a, smoothness=2 * a, diameter=b)
+            make_setting(directional_moment=a, smoothness=2 * a, diameter=b)
         )
         for a, b in ((1.0, 1.0), (20.0, 1.0), (1.0, 3.0))
     ]
@@ -181,9 +183,9 @@ def test_tight_iterative_parameters_are_consistent_in_units() -> None:
 
 def test_the_union_bound_over_the_parameters_needs_more_groups_than_records() -> None:
     """The 1.2 * 10^5 groups of theory/zhao-et-al.md, 2.5."""
-    where = at(n=100_000, diameter=2.0)
+    setting = make_setting(n=100_000, diameter=2.0)
     with pytest.raises(NotApplicable, match="groups and at least as many records") as refusal:
-        IterativeDescent(tuning="theory").plan(where)
+        IterativeDescent(tuning="theory").plan(setting)
     assert refusal.value.changes == (("tuning", "practical"),)
     expected = 800 * (10 * math.log(1 + 4e5) + 2 * math.log(1e5))
     assert f"{math.ceil(expected):,}" in refusal.value.reason
@@ -196,32 +198,32 @@ def test_the_union_bound_over_the_parameters_needs_more_groups_than_records() ->
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("diameter", [0.5, 4.0])
 def test_the_number_of_blocks_is_that_of_the_covering_argument(d: int, diameter: float) -> None:
-    where = at(n=50_000, d=d, diameter=diameter)
+    setting = make_setting(n=50_000, d=d, diameter=diameter)
     covering = 8 * d * math.log(3 * diameter / 50_000**-3)
-    assert cwme.covering_blocks(where, "paper") == math.ceil(covering)
-    tight = cwme.covering_blocks(where, "tight")
+    assert cwme.covering_blocks(setting, "paper") == math.ceil(covering)
+    tight = cwme.covering_blocks(setting, "tight")
     assert tight % 2 == 0, "an even number halves the sensitivity"
     assert 0 <= tight - (4 * math.log(2 * d) + covering) < 2
 
 
 def test_the_literal_number_of_steps_is_the_notes_and_too_large_to_run() -> None:
-    where = at(n=10**6, d=5, order=4.0, budget=ZCDP(rho=1.0))
-    tau = cwme.theorem_threshold(where, 1.0, "paper")
+    setting = make_setting(n=10**6, d=5, order=4.0, budget=ZCDP(rho=1.0))
+    tau = cwme.theorem_threshold(setting, 1.0, "paper")
     assert tau == pytest.approx((10**6 / 5**1.5) ** 0.25, rel=1e-12)
     literal = 1e12 / (tau**2 * 5**4)
     assert literal == pytest.approx(5.35e6, rel=2e-3)
-    blocks = cwme.covering_blocks(where, "paper")
+    blocks = cwme.covering_blocks(setting, "paper")
     energy = 72 * tau**2 * blocks**2 * 25 * literal / 1e12
     assert energy == pytest.approx(8.4e6, rel=0.01), "far above the R^2 = 1 that the rule means"
     with pytest.raises(NotApplicable, match="number of steps is 5,349,9") as refusal:
-        CoordinatewiseDescent(calibration="paper", tuning="theory").plan(where)
+        CoordinatewiseDescent(calibration="paper", tuning="theory").plan(setting)
     assert refusal.value.changes == (("tuning", "practical"),)
 
 
 def test_literal_steps_and_threshold_where_they_can_run() -> None:
-    where = at(n=20_000, d=3, order=2.0, diameter=0.25, mean_gradient_bound=0.5)
+    setting = make_setting(n=20_000, d=3, order=2.0, diameter=0.25, mean_gradient_bound=0.5)
     method = CoordinatewiseDescent(calibration="paper", tuning="theory", blocks=6)
-    plan = method.plan(where)
+    plan = method.plan(setting)
     tau = math.sqrt(math.sqrt(0.5) * 20_000 / (0.25 * 3**1.5))
     assert plan.statistic.threshold == pytest.approx(tau, rel=1e-13)
     steps = math.floor(0.25 * 0.5 * 20_000**2 / (tau**2 * 3**4))
@@ -237,13 +239,13 @@ def test_the_repaired_number_of_steps_makes_the_noise_energy_the_gradients(
     family: Any, n: int, bounds: tuple[float, ...]
 ) -> None:
     for bound in bounds:
-        where = at(n=n, d=2, mean_gradient_bound=bound)
+        setting = make_setting(n=n, d=2, mean_gradient_bound=bound)
         method = family(tuning="theory")
-        plan = method.plan(where)
-        energy = where.d * step_noise(method, where) ** 2
+        plan = method.plan(setting)
+        energy = setting.d * step_noise(method, setting) ** 2
         assert energy * (1 + 1 / plan.descent.steps) > bound**2 * (1 - 1e-12)
         assert energy <= bound**2 * (1 + 1e-12)
-        size = where.constants.diameter / (bound * math.sqrt(plan.descent.steps))
+        size = setting.constants.diameter / (bound * math.sqrt(plan.descent.steps))
         assert plan.descent.step_size == pytest.approx(size, rel=1e-13)
         assert plan.descent.queried
 
@@ -254,16 +256,16 @@ def test_the_repaired_number_of_steps_makes_the_noise_energy_the_gradients(
 @pytest.mark.parametrize("rho", [1e-3, 0.5, 20.0])
 @pytest.mark.parametrize("d", [1, 7, 100])
 def test_tau_minimises_the_theorems_own_terms(d: int, rho: float) -> None:
-    where = at(d=d, order=2.0)
+    setting = make_setting(d=d, order=2.0)
 
     def terms(log_tau: float) -> float:
-        tau, n = math.exp(log_tau), where.n
+        tau, n = math.exp(log_tau), setting.n
         return d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n)
 
     minimum = minimize_scalar(terms, bounds=(-5, 15), method="bounded", options={"xatol": 1e-9})
-    tau = smoothed.theorem_tau(where, rho, "tight")
+    tau = smoothed.theorem_tau(setting, rho, "tight")
     assert tau == pytest.approx(math.exp(minimum.x), rel=1e-4)
-    value = 2 * math.sqrt(d**2 / where.n + d**1.5 / (math.sqrt(rho) * where.n))
+    value = 2 * math.sqrt(d**2 / setting.n + d**1.5 / (math.sqrt(rho) * setting.n))
     assert terms(math.log(tau)) == pytest.approx(value, rel=1e-12)
 
 
@@ -274,17 +276,17 @@ def test_the_printed_tau_is_at_the_q_that_minimises_the_stated_bound(rho: float)
         (d ** ((3 - q) / 2) + d ** ((1 + q) / 2) * rho**-0.25, q) for q in np.linspace(0.5, 2, 3001)
     ]
     best = min(stated)[1]
-    tau = smoothed.theorem_tau(at(n=n, d=d, diameter=2.0), rho, "paper")
+    tau = smoothed.theorem_tau(make_setting(n=n, d=d, diameter=2.0), rho, "paper")
     assert tau == pytest.approx(math.sqrt(math.sqrt(rho) * n / (2.0 * d**best)), rel=2e-3)
 
 
 def test_printed_steps_are_literal_and_the_exact_noise_allows_more() -> None:
-    where = at(n=150_000, d=3, mean_gradient_bound=0.3)
+    setting = make_setting(n=150_000, d=3, mean_gradient_bound=0.3)
     tau = 50.0
     printed = SmoothedDescent(tau=tau, calibration="paper", tuning="theory")
     literal = 0.3**2 * 0.5 * 150_000**2 / (tau**2 * 9)
-    assert printed.plan(where).descent.steps == math.floor(literal * (1 + 1e-12))
-    exact = replace(printed, calibration="tight").plan(where).descent.steps
+    assert printed.plan(setting).descent.steps == math.floor(literal * (1 + 1e-12))
+    exact = replace(printed, calibration="tight").plan(setting).descent.steps
     assert exact == math.floor(literal / (2 * smoothed_supremum(1.0) ** 2))
     assert literal / exact == pytest.approx(0.82856, rel=1e-4)
 
@@ -293,7 +295,7 @@ def test_printed_steps_are_literal_and_the_exact_noise_allows_more() -> None:
 
 
 def strong(n: int = 10**6, d: int = 4, **constants: Any) -> Setting:
-    return at(n=n, d=d, **({"strong_convexity": 1.0, "smoothness": 1.0} | constants))
+    return make_setting(n=n, d=d, **({"strong_convexity": 1.0, "smoothness": 1.0} | constants))
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(1.0, 1.0), (0.5, 2.0), (0.2, 3.0)])
@@ -302,18 +304,18 @@ def test_strong_parameters_are_those_of_the_theorem(
     lower: float, upper: float, calibration: Any
 ) -> None:
     diameter, n, d, rho, order = 4.0, 10**6, 4, 0.5, 3.0
-    where = strong(strong_convexity=lower, smoothness=upper, diameter=diameter)
-    plan = StrongCoordinatewiseDescent(calibration=calibration, tuning="theory").plan(where)
-    steps, both = plan.descent.steps, lower + upper
-    q = (lower**2 + upper**2 + lower * upper) / both**2
+    setting = strong(strong_convexity=lower, smoothness=upper, diameter=diameter)
+    plan = StrongCoordinatewiseDescent(calibration=calibration, tuning="theory").plan(setting)
+    steps, curvature_sum = plan.descent.steps, lower + upper
+    q = (lower**2 + upper**2 + lower * upper) / curvature_sum**2
     assert 0.75 - 1e-15 <= q < 1
     a = 1 - 1 / order
     error = math.sqrt(d / n) + math.sqrt(d) * (math.sqrt(d) / (math.sqrt(rho) * n)) ** a
-    goal = both * error / (lower * upper)
+    goal = curvature_sum * error / (lower * upper)
     if calibration == "tight":
         goal /= diameter  # q^T times the diameter is to be the length
     assert q**steps <= goal < q ** (steps - 1)
-    assert plan.descent.step_size == pytest.approx(1 / both, rel=1e-15)
+    assert plan.descent.step_size == pytest.approx(1 / curvature_sum, rel=1e-15)
     assert (plan.descent.averaged, plan.descent.queried) == (1, False)
     power = 1.5 if calibration == "paper" else 1.0
     tau = (math.sqrt(rho) * n / (math.sqrt(d) * steps**power)) ** (1 / order)
@@ -327,8 +329,8 @@ def test_strong_parameters_are_those_of_the_theorem(
 
 
 def test_a_void_theorem_takes_one_step() -> None:
-    where = strong(n=500, d=40)
-    assert cwme_strong.theorem_steps(where, 1e-4, "tight") == 1
+    setting = strong(n=500, d=40)
+    assert cwme_strong.theorem_steps(setting, 1e-4, "tight") == 1
 
 
 @pytest.mark.parametrize("rho", [1e-3, 0.5])
@@ -346,9 +348,9 @@ def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -
 # Refusals.
 
 
-def refused(method: Any, where: Setting) -> NotApplicable | None:
+def refused(method: Any, setting: Setting) -> NotApplicable | None:
     try:
-        method.plan(where)
+        method.plan(setting)
     except NotApplicable as refusal:
         return refusal
     return None
@@ -385,7 +387,7 @@ def planned(method: Any, problem: Any, n: int, budget: Budget, refusals: int) ->
     planned(method, problem, n, budget, refusals - 1)
 
 
-STILL = replace(linear(), distribution=replace(linear().distribution, offset=0.0))
+CENTRED = replace(linear(), distribution=replace(linear().distribution, offset=0.0))
 REFUSED = [
     *(
         (family(calibration=c, tuning=t), quadratic(), 300, PURE)
@@ -399,8 +401,8 @@ REFUSED = [
     (IterativeDescent(tuning="theory"), quadratic(), 10_000, CONCENTRATED),
     (ClippedDescent(tuning="theory", calibration="paper"), linear(), 300, CONCENTRATED),
     (ClippedDescent(tuning="theory"), quadratic(), 10**9, ZCDP(rho=1e5)),
-    (CoordinatewiseDescent(), STILL, 300, CONCENTRATED),
-    (ClippedDescent(), STILL, 300, CONCENTRATED),
+    (CoordinatewiseDescent(), CENTRED, 300, CONCENTRATED),
+    (ClippedDescent(), CENTRED, 300, CONCENTRATED),
 ]
 
 
@@ -436,19 +438,19 @@ def test_what_is_not_certified_is_refused_in_a_sentence_or_not_needed(
     """Never an overflow, a division by 0, or a plan with a parameter that is no number."""
     groups = {"groups": 5} if family is IterativeDescent else {}
     method = family(tuning=tuning, calibration=calibration, **groups)
-    where = strong(n=5000, d=2, **missing)
-    refusal = refused(method, where)
+    setting = strong(n=5000, d=2, **missing)
+    refusal = refused(method, setting)
     if refusal is not None:
         assert refusal.changes
         return
-    plan = method.plan(where)
+    plan = method.plan(setting)
     for value in (*plan.diagnostics.values(), plan.rho_step, plan.descent.step_size):
         assert 0 < value < math.inf
 
 
 def test_a_linear_loss_whose_gradient_vanishes_has_theory_parameters() -> None:
     """Smoothness times diameter is 0 there: it once was a divisor."""
-    plan = ClippedDescent(tuning="theory").plan(STILL.setting(300, CONCENTRATED))
+    plan = ClippedDescent(tuning="theory").plan(CENTRED.setting(300, CONCENTRATED))
     assert 0 < plan.descent.step_size < math.inf
 
 
@@ -464,7 +466,7 @@ def test_steps_that_cannot_run_are_refused(steps: float) -> None:
 
 
 def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen() -> None:
-    where = at()
+    setting = make_setting()
     for level in (0.0, -1.0, 1e-151, 1e151, math.nan):
         for method in (
             ClippedDescent(radius=level),
@@ -474,14 +476,16 @@ def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen() -> N
             StrongCoordinatewiseDescent(threshold=level),
         ):
             with pytest.raises(InvalidInput, match="must be between 1e-150 and 1e\\+150"):
-                method.plan(strong() if isinstance(method, StrongCoordinatewiseDescent) else where)
+                method.plan(
+                    strong() if isinstance(method, StrongCoordinatewiseDescent) else setting
+                )
 
 
 def test_practical_descent_is_what_the_methods_use() -> None:
-    where = at(d=4)
-    plan = ClippedDescent(radius=2.0).plan(where)
-    energy = 4 * (4.0 / where.n) ** 2 / (2 * 0.5)
+    setting = make_setting(d=4)
+    plan = ClippedDescent(radius=2.0).plan(setting)
+    energy = 4 * (4.0 / setting.n) ** 2 / (2 * 0.5)
     assert plan.descent in (
-        practical_descent(where, energy),
-        practical_descent(where, energy, 2.0),
+        practical_descent(setting, energy),
+        practical_descent(setting, energy, 2.0),
     )

@@ -9,13 +9,17 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method, method_class
 from dpsco_core.scenario import Scenario
 
-MANY = {"n": 1_000_000, "d": 4, "epsilon": 8.0}  # so that only the kind of the losses can refuse
+LARGE_SIZES = {
+    "n": 1_000_000,
+    "d": 4,
+    "epsilon": 8.0,
+}  # so that only the kind of the losses can refuse
 
 
 def set_for(slug: str) -> dict[str, Any]:
     """Return the fields of the set on which a method is audited; none for the l2 ball."""
-    own = method_class(slug)
-    return {"geometry": "lq", "q": own.stage.exponent} if own.card.geometry == "lq" else {}
+    family = method_class(slug)
+    return {"geometry": "lq", "q": family.stage.exponent} if family.card.geometry == "lq" else {}
 
 
 @cache
@@ -26,7 +30,7 @@ def accepts(slug: str, problem: str, kind: str | None = None) -> bool:
         return False
     fields: dict[str, Any] = {"m": 4 if card.level == "user" else 1}
     fields |= set_for(slug) if kind is None else {"geometry": kind}
-    point = Scenario(problem=problem, methods=(slug,), **MANY, **fields)
+    point = Scenario(problem=problem, methods=(slug,), **LARGE_SIZES, **fields)
     try:
         make_method(slug, "tight", "practical").plan(point.setting)
     except NotApplicable:

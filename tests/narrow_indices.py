@@ -37,13 +37,13 @@ def indices_of_32_bits() -> Iterator[None]:
             patch.setattr(np, name, _taking(getattr(np, name), place))
         unique, arange = np.unique, np.arange
 
-        def parts(x: Any, *args: Any, **more: Any) -> Any:
-            result = unique(x, *args, **more)
+        def parts(x: Any, *args: Any, **keywords: Any) -> Any:
+            result = unique(x, *args, **keywords)
             return (result[0], *narrowed(result[1:])) if isinstance(result, tuple) else result
 
-        def counted(*args: Any, **more: Any) -> Any:
-            result = arange(*args, **more)
-            return result if "dtype" in more else narrowed(result)
+        def counted(*args: Any, **keywords: Any) -> Any:
+            result = arange(*args, **keywords)
+            return result if "dtype" in keywords else narrowed(result)
 
         patch.setattr(np, "unique", parts)
         patch.setattr(np, "arange", counted)
@@ -52,14 +52,14 @@ def indices_of_32_bits() -> Iterator[None]:
 
 
 def _giving(honest: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **more: narrowed(honest(*args, **more))
+    return lambda *args, **keywords: narrowed(honest(*args, **keywords))
 
 
 def _taking(honest: Callable[..., Any], place: int) -> Callable[..., Any]:
-    def taking(*args: Any, **more: Any) -> Any:
+    def taking(*args: Any, **keywords: Any) -> Any:
         kind = np.asarray(args[place]).dtype if np.ndim(args[place]) else np.dtype(np.int32)
         if not np.can_cast(kind, np.int32, "safe"):
             raise TypeError(f"Cannot cast array data from {kind} to int32 according to 'safe'")
-        return honest(*args, **more)
+        return honest(*args, **keywords)
 
     return taking

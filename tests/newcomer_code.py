@@ -1,11 +1,11 @@
-"""What newcomers write who take the printed methods as their model, or whose code is not printed.
+"""What newcomers write after the model of the printed methods, or where no code is printed.
 
 With its tests; `test_recipes` walks it.
 """
 
 from __future__ import annotations
 
-from tests.printed import DOCSTRING, EXTEND, changed, code, section
+from tests.printed_code import DOCSTRING, EXTEND, changed, code, section
 
 PROBLEM = r'''"""What a newcomer has added."""
 
@@ -169,7 +169,7 @@ from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.privacy import ZCDP, PureDP
 from tests.bounds.helpers import make_setting
 from tests.bounds.test_upper_hold import CASES, TRIALS, assert_holds, errors
-from tests.second import run_at_parameters_of, second_implementation_of
+from tests.bound_marks import run_at_parameters_of, second_implementation_of
 
 BOUND = bound("upper.mean.clipped-walked")
 
