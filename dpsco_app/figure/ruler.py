@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from dpsco_app.figure.colours import INK, PAGE, translucent
+from dpsco_app.figure.colours import INK, PAGE, QUIET, translucent
 from dpsco_app.figure.labels import BOLD, LEADER, LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import Box, Path, border, free_place, level_at, moved_apart
 from dpsco_app.figure.values import Ruler, RulerMark
 
-FACTOR, NAME, NOTE, HEAD = 18.0, 14.5, 13.0, 13.0  # heights of type
+FACTOR, NAME, NOTE, ASIDE, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0  # heights of type
 SMALL = 0.8  # what a phone makes of them
 BAR = (13.0, 19.0)  # The bar of the ruler, in pixels right of the chosen value.
 TICK = (7.0, 25.0)  # The strokes on the bar.
@@ -23,6 +23,8 @@ PITCH = 22.0  # between two factors
 LIFT = 4.0  # Factors stand so much above their dots, where the lines fall.
 SHORT = 11.5  # the height of the words beside a factor on a phone
 HALO = 0.8  # opacity behind a factor
+LEFT = 9.0  # Where a factor ends that stands left of the chosen value.
+NEAR = 0.75  # The farthest that one stands there from its stroke, in heights of type.
 CLEAR = 0.6  # The least distance of a factor's centre from a curve, in heights of type.
 OUTSIDE = 34  # between the panel and the names at its right
 MARGIN = 10
@@ -32,6 +34,7 @@ def ruler_room(ruler: Ruler) -> int:
     """Return the room that the names at the right need, in pixels of the usual type."""
     widths = [_width(r.name, NAME) * BOLD for r in ruler.rungs]
     widths += [_width(line, NOTE) for r in ruler.rungs for line in r.note.splitlines()]
+    widths += [_width(r.aside, ASIDE) for r in ruler.rungs]
     return round(OUTSIDE + max(widths, default=0.0) + MARGIN)
 
 
@@ -104,6 +107,14 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         room = (start, start + width), (fences[i], fences[i + 1])
         # On a phone the curves are so close that names moved off them would be on one another.
         centre = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else preferred
+        is_left = side < 0
+        if theme.size.ladder and side > 0 and abs(centre - heights[i]) > size:
+            # Where the lines fall there is room nearer to a stroke at its left, below its line.
+            left_start = across - theme.px(LEFT) - width
+            left_room = (left_start, left_start + width), room[1]
+            left = _clear_centre(heights[i], size, curves, *left_room)
+            if left_start > 0 and 0 < abs(left - heights[i]) <= NEAR * size:
+                is_left, start, shift, centre = True, left_start, -theme.px(LEFT), left
         if abs(centre - heights[i]) > size:  # A thin line leads to a factor that has moved away.
             ends_up = (rung.at, place.value_at(centre + size / 3))
             shapes.append(_leader(place, ruler, ends_up, side) | {"line": {"color": colour}})
@@ -117,11 +128,11 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
                 "yref": "y",
                 "text": factors[rung.key],
                 "font": {"size": size, "color": colour},
-                "xanchor": "left" if side > 0 else "right",
+                "xanchor": "right" if is_left else "left",
                 "xshift": shift,
                 "showarrow": False,
                 "name": rung.key,
-                "bgcolor": _behind(place, across, rung.at),
+                "bgcolor": _behind(place, across, place.value_at(centre) if is_left else rung.at),
                 "borderpad": 0,
             }
         )
@@ -221,7 +232,8 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
     name, note = theme.px(NAME), theme.px(NOTE)
-    sizes = [name * 1.35 + note * 1.3 * len(r.note.splitlines()) + theme.px(7) for r in rungs]
+    lines = [len(r.note.splitlines()) + bool(r.aside) for r in rungs]
+    sizes = [name * 1.35 + note * 1.3 * count + theme.px(7) for count in lines]
     targets = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
     centres = moved_apart(targets, sizes, place.height + theme.px(14))
     notes: list[Part] = []
@@ -236,7 +248,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
             )
         notes.append(
             beside
-            | _name_and_note(rung, name, note, colour)
+            | _name_and_note(rung, place)
             | {
                 "y": place.at_pixel(0, centre)["y"],
                 "xanchor": "left",
@@ -246,13 +258,17 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     return notes
 
 
-def _name_and_note(rung: RulerMark, name: float, note: float, colour: str) -> dict[str, Any]:
-    lines = "<br>".join(rung.note.splitlines())
-    small = f"<br><span style='font-size:{note:.1f}px'>{lines}</span>" if lines else ""
+def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
+    """Return the words at the end of a line: its name, its note, and what is said by the way."""
+    theme, lines = place.theme, "<br>".join(rung.note.splitlines())
+    small = f"<br><span style='font-size:{theme.px(NOTE):.1f}px'>{lines}</span>" if lines else ""
+    if rung.aside:
+        look = f"font-size:{theme.px(ASIDE):.1f}px;color:{theme.colour(QUIET)}"
+        small += f"<br><span style='{look}'>{rung.aside}</span>"
     return {
         "text": f"<b>{rung.name}</b>{small}",
         "align": "left",
-        "font": {"size": name, "color": colour},
+        "font": {"size": theme.px(NAME), "color": theme.colour(rung.colour)},
         "name": rung.key,
         "captureevents": True,
         "opacity": rung.opacity,

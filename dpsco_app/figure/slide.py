@@ -232,7 +232,12 @@ def _names(figure: Figure) -> list[_Name]:
     """Return what stands at the ends of lines: names of the ruler, or rows of the ladder."""
     if figure.ruler is not None:
         return [
-            _Name(end=r.end, name=r.name, note=tuple(r.note.splitlines()), colour=r.colour)
+            _Name(
+                end=r.end,
+                name=r.name,
+                note=tuple(f"{r.note}\n{r.aside}".strip().splitlines()),
+                colour=r.colour,
+            )
             for r in figure.ruler.rungs
             if r.name
         ]

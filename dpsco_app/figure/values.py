@@ -158,6 +158,7 @@ class RulerMark:
     x: Sequence[float]
     at: float = 0.0  # its height at the chosen value
     note: str = ""  # below the name, in lines
+    aside: str = ""  # a last line below it, smaller and without a colour
     short: str = ""  # what stands beside the factor where names have no room
     bold: bool = False
     opacity: float = 1.0

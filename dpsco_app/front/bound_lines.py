@@ -20,13 +20,18 @@ HUNDREDTH = 0.01
 THIN = 0.7
 # Kinds of proofs of a limit, by a word in the names of their statements: each with its idea.
 PROOFS = {
-    "packing": ("packing bound", "any private output fits too many possible means"),
-    "assouad": ("Assouad bound", "a private output cannot tell the sign of each coordinate"),
-    "tracing": ("tracing bound", "a closer answer would reveal who is in the data"),
+    "packing": ("a packing bound", "any private output fits too many possible means"),
+    "assouad": ("an Assouad bound", "a private output cannot tell the sign of each coordinate"),
+    "tracing": ("a tracing bound", "a closer answer would reveal who is in the data"),
     "fano": ("CDP Fano", "a private output holds too few bits to find the mean"),
-    "information": ("information bound", "a private output holds too few bits to find the mean"),
+    "information": ("an information bound", "a private output holds too few bits to find the mean"),
 }
-FANO_IDEA = "counting bits"
+# Whom a limit binds, by what makes it.
+BOUND_ONES = {
+    "private": "private algorithm",
+    "zCDP": "zCDP algorithm",
+    "sampling": "algorithm, private or not,",
+}
 LINE = 33  # letters of a line beside the name of a limit
 WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
@@ -80,14 +85,19 @@ def short_name(card: BoundCard) -> str:
     return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"
 
 
-def limit_words(card: BoundCard) -> str:
-    """Return the kind of proof behind a limit and its idea, in short lines."""
-    if card.of_law:
-        return "proven for these data"
+def limit_words(scenario: Scenario, e: Evaluation) -> str:
+    """Return what a limit says of whom, in short lines."""
+    where = "these data" if e.bound.card.of_law else "some such data"
+    subject = BOUND_ONES[bound_by(scenario, e)]
+    return "\n".join(textwrap.wrap(f"on {where} every {subject} has at least this error", LINE))
+
+
+def proof_words(card: BoundCard) -> str:
+    """Return the kind of proof behind a limit with its idea, as it stands in a sentence."""
     for word, (name, idea) in PROOFS.items():
         if word in card.name.lower():
-            return "\n".join(textwrap.wrap(f"{name}: {idea}", LINE))
-    return inside(f"{card.name.split(',')[0]} bound")
+            return f"{name}: {idea}"
+    return inside(f"the {card.name.split(',')[0]} bound")
 
 
 def class_name(curve: Sequence[Evaluation]) -> str:

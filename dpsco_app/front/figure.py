@@ -192,10 +192,16 @@ def _rows(
                 end=area.upper[-1],
                 values=[ranged(*ends) if area.lower else rounded(*ends)],
                 swatch="area" if area.lower else "edge",
-                note=NOTES.get(area.name, ""),
+                note=_bound_name(panel) if area in panel.region else NOTES.get(area.name, ""),
             )
         )
     return {row.key: row for row in rows}
+
+
+def _bound_name(panel: FrontPanel) -> str:
+    """Return the name of the bound that is the edge of the red region at the chosen point."""
+    edge = dict(panel.floor).get(panel.x)
+    return "" if edge is None else edge.bound.card.name
 
 
 def _row_note(panel: FrontPanel, line: Line) -> str:

@@ -12,16 +12,16 @@ from functools import cached_property
 from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
-from dpsco_app.front.bound_lines import FANO_IDEA, limit_words
+from dpsco_app.front.bound_lines import limit_words
 from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
-from dpsco_app.front.headline import is_steady, limit_prices, limit_text
+from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
 from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.study import Study, place
 from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
-from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
+from dpsco_app.parts.options import SYMBOL, inside, rounded
 from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.explain.hardest import is_hard
@@ -38,6 +38,7 @@ SHORT = {
     "Proven limit": "limit",
     "Without privacy": "not private",
 }
+FANO = "CDP Fano"
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
 HEAD = "Times the error"
 HARDEST_DATA = "Hardest data known"
@@ -217,11 +218,13 @@ class NestedPanel(FrontPanel):
             line = Line(
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
-            note = limit_words(here.bound.card)
+            note = limit_words(self.scenario, here)
+            rung = _rung(line, text if base else "", "Proven limit", note, here.value, edge)
+            aside = f"proof: {FANO}" * here.bound.card.is_fano
             if self._fano is not None and self._fano.is_near:
                 fano_text = f": ×{limit_text(self._fano.value / base)}" if base else ""
-                note += f"\n{self._fano.line.name}, {FANO_IDEA}{fano_text}"
-            rungs.append(_rung(line, text if base else "", "Proven limit", note, here.value, edge))
+                aside = f"second proof, {self._fano.line.name}{fano_text}"
+            rungs.append(replace(rung, aside=aside))
         return [*rungs, *self._fano_rung(base, edge)]
 
     @cached_property
@@ -246,7 +249,7 @@ class NestedPanel(FrontPanel):
         card = bound(tick.line.key).card
         binds_fewer = card.privacy == "zcdp" and self.scenario.rho is None
         kind = "limit for zCDP only" if binds_fewer else "a weaker limit"
-        note = f"{FANO_IDEA}:\n{kind}{factor}"
+        note = f"second proof: {kind}{factor}"
         rung = _rung(tick.line, "", tick.line.name, note, tick.value, edge)
         return [replace(rung, is_tick=True)]
 
@@ -283,7 +286,7 @@ class NestedPanel(FrontPanel):
                 line,
                 text,
                 name[:1].upper() + name[1:] if is_other else who,
-                "" if is_other else f"{name}, measured" if hero else name,
+                "" if is_other else f"{name},\nmeasured on these data" if hero else name,
                 row.mean if row is not None else 0.0,
                 edge,
                 bold=hero,
@@ -317,26 +320,17 @@ class NestedPanel(FrontPanel):
     # -- the axis -----------------------------------------------------------------------------
 
     @property
-    def _has_steady_limit(self) -> bool:
-        """Whether the limit of all data is one multiple of the error without privacy."""
-        return are_hardest_of_all(self.scenario, self.x) and is_steady(limit_prices(self.study))
-
-    @property
     def axis_words(self) -> str:
-        """What stands below the axis: its name, that its dot moves, and what the data do."""
+        """What stands below the axis: its name, that its dot moves, and what to look for."""
         scenario = self.scenario
         if scenario.axis is None:
             return ""
         about = drag_words(scenario.axis)
         if self._is_hardest and is_hard(scenario):
-            each = f"the data are made anew for each {SYMBOL[scenario.axis]}"
-            about = f"drag the dot; {each}, so that they stay the hardest"
-            far = far_records(scenario)
-            if far is not None and far.is_steady and self._has_steady_limit:
-                about = (
-                    f"drag the dot: more records, yet again only about {number_text(far.count)} "
-                    "far ones, farther out, so the ratio stays"
-                )
+            change = "does the ratio fall?" if scenario.axis == "n" else "does the ratio change?"
+            has_picture = far_records(scenario) is not None  # Its words say that data are new.
+            each = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
+            about = f"drag the dot: {change}" if has_picture else f"drag the dot; {each}"
         return f"{axis_title(scenario)} ({about})"
 
 

@@ -37,16 +37,18 @@ def contents_of_fold(fields: Collection[str]) -> list[str]:
     return [name for field, name in NAMES_AT_FOLD.items() if field in fields]
 
 
-def methods_text(scenario: Scenario, lead: str) -> str:
-    """Return the best algorithm and of how many it is, or how many are chosen.
+def methods_text(scenario: Scenario, lead: str) -> tuple[str, str]:
+    """Return how many private algorithms are chosen and which is best, as a name and its value.
+
+    As long as none is known to be the best, the value is how many algorithms are chosen.
 
     Examples
     --------
     >>> methods_text(Scenario(), "mean.clipped"), methods_text(Scenario(), "")
-    ('simple clipping, best of 3', '4 chosen')
+    (('3 algorithms, best:', 'simple clipping'), ('Algorithms', '4 chosen'))
     """
     if lead not in scenario.methods:
-        return f"{len(scenario.methods)} chosen"
+        return "Algorithms", f"{len(scenario.methods)} chosen"
     private = sum(method_card(m).privacy != "none" for m in scenario.methods)
     name = inside(short_names(scenario.methods)[lead])
-    return f"{name}{f', best of {private}' * (private > 1)}"
+    return (f"{private} algorithms, best:" if private > 1 else "Algorithm", name)

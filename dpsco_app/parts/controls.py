@@ -213,8 +213,8 @@ def _draw_one(
             if len(scenario.methods) < 2 or not value:  # a choice is still to be made
                 draw()
             else:
-                words = f":gray[{label}] {methods_text(scenario, lead)}"
-                fold_in_page(words, draw, METHODS, kind="popover")
+                name, words = methods_text(scenario, lead)
+                fold_in_page(f":gray[{name}] {words}", draw, METHODS, kind="popover")
         case "numbers":
             assert scenario.axis is not None
             finite = {x for x in OPTIONS[scenario.axis] if math.isfinite(x)}

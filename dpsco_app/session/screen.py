@@ -93,6 +93,11 @@ class Screen:
         return "both" if self.has_room and len(self.studies) > 1 else "first"
 
     @property
+    def seconds(self) -> float:
+        """The time that the runs have taken, one after another."""
+        return sum(o.seconds for part in self.result.parts for o in part.outcomes)
+
+    @property
     def status(self) -> str:
         """How many runs there are, and what is left to do."""
         finished, cells = f"{self.finished:,}", f"{self.cells:,}"
@@ -103,8 +108,7 @@ class Screen:
         if self.is_old and self.left is not None:
             return f"Settings changed: {self.left.cells:,} runs, {in_seconds(self.left.seconds)}"
         if self.finished == self.cells:
-            seconds = sum(o.seconds for part in self.result.parts for o in part.outcomes)
-            return f"{finished} runs in {seconds:.2g} s"
+            return f"Measured in {finished} runs"
         if self.left is None:
             return f"Stored: {finished} of {cells} runs"
         return f"Stopped at {finished} of {cells} runs; {in_seconds(self.left.seconds)} left"

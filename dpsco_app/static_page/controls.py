@@ -138,7 +138,8 @@ def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     hidden_chips = "".join(map(chip, unchosen))
     more = f"<details id='others'><summary>+ {len(unchosen)} more</summary>{hidden_chips}</details>"
     box = f"<fieldset><legend>{escape(label)}</legend>{chosen}{more if unchosen else ''}</fieldset>"
-    summary = f"<span>{escape(label)}</span> {escape(methods_text(scenario, lead))}"
+    name, words = methods_text(scenario, lead)
+    summary = f"<span>{escape(name)}</span> {escape(words)}"
     return f"<details id='algorithms'><summary>{summary}</summary>{box}</details>"
 
 

@@ -28,7 +28,7 @@ def cards(screen: Screen) -> str:
     """Return the questions below the figure as HTML: a button a card, and the steps of a proof."""
     chosen = screen.view.card
     buttons = "".join(
-        f"<button type='button' class='card' data-field='card' "
+        f"<button type='button' class='card{' next' * card.is_suggested}' data-field='card' "
         f"data-value='{'' if card.slug == chosen else card.slug}' "
         f"aria-expanded='{'true' if card.slug == chosen else 'false'}'>"
         f"<b>{escape(card.title)} {'−' if card.slug == chosen else '+'}</b>"

@@ -156,8 +156,7 @@ class Visit:
         runs = f"{result.cells:,}"
         if self.is_running:
             return RUNNING.format(done=f"{result.finished:,}", all=runs)
-        seconds = sum(o.seconds for part in result.parts for o in part.outcomes)
-        return LIVE.format(runs=runs, seconds=f"{seconds:.2g}")
+        return LIVE.format(runs=runs)
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""

@@ -18,7 +18,7 @@ STEPS = {
     "library": "loading the algorithms",
     "figure": "first numbers",
 }
-LIVE = "Live: {runs} runs in {seconds} s, in this browser"
+LIVE = "Live: measured in {runs} runs, in this browser"
 PICTURE_LIVE = "Live: your n, ε and p, in this browser"
 LESSON_PREDICT = "Predict, then run: it is measured in this browser"
 LESSON_LIVE = "Live: measured in this browser"

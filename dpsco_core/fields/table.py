@@ -150,7 +150,7 @@ class Fields:
         flags=("--target-epsilon",),
         symbol="ε",
         label="Privacy budget ε",
-        plain="smaller is more private",
+        plain="smaller is more private; 10 is weak",
         help="Smaller is more private. Neighbours differ by replacing one record.",
         is_shown=lambda s: s.rho is None,
         offered=(*series(-2, 1), 20),

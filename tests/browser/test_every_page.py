@@ -163,10 +163,10 @@ def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> N
     first_tab, second_tab = page, page.context.new_page()
     first_tab.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
     second_tab.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
-    for visitor, runs in ((first_tab, "40 runs in"), (second_tab, "48 runs in")):
+    for visitor, runs in ((first_tab, "Measured in 40 runs"), (second_tab, "Measured in 48 runs")):
         expect(visitor.locator(".status")).to_contain_text(runs, timeout=40_000)
     first_tab.get_by_role("slider", name="Dimension d").press("ArrowLeft")
     first_tab.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
     ready(second_tab)
-    expect(second_tab.locator(".status")).to_contain_text("48 runs in")
+    expect(second_tab.locator(".status")).to_contain_text("Measured in 48 runs")
     assert "d=50" in second_tab.url and "d=50" not in first_tab.url

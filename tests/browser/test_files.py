@@ -155,7 +155,7 @@ def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/?n=2000&d=5&trials=5&grid=1000,5000")
-    expect(page.locator(".status")).to_contain_text(" runs in ", timeout=60_000)
+    expect(page.locator(".status")).to_contain_text("Measured in ", timeout=60_000)
     ready(page)
     page.get_by_role("button", name="Export").click()
     menu = page.get_by_test_id("stPopoverBody")

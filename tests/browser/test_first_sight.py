@@ -44,7 +44,7 @@ COMPACT_LABELS = LABELS.replace("figure_wide", "figure_compact")
 def opened(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard)
     expect(headline(page)).to_contain_text("hardest data known", timeout=60_000)
-    expect(status(page)).to_have_text(re.compile("560 runs in "), timeout=60_000)
+    expect(status(page)).to_have_text(re.compile("Measured in 560 runs"), timeout=60_000)
     ready(page)
 
 
@@ -76,7 +76,7 @@ def test_one_card_is_open_at_a_time_and_says_its_answer(
     expect(light).to_contain_text("With more records the price falls to 1 at p = 10")
     page.get_by_role("button", name="Other algorithms").click()
     expect(page.get_by_role("button", name="Other algorithms")).to_contain_text("Yes:")
-    expect(light).to_contain_text("What if far records were rarer?")
+    expect(light).to_contain_text("What if records could not lie so far out?")
     page.wait_for_url(lambda url: "card=others" in url)
     page.get_by_role("button", name="Other algorithms").click()
     page.wait_for_url(lambda url: "card=" not in url)

@@ -67,7 +67,7 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     expect(page.get_by_role("heading", name=QUESTION)).to_be_visible(timeout=20_000)
     ready(page, seconds=60)
     page.wait_for_url(lambda url: f"n={n}" in url and "who-wins" not in url, timeout=10_000)
-    expect(page.locator(".status")).to_contain_text(" runs in ", timeout=30_000)
+    expect(page.locator(".status")).to_contain_text("Measured in ", timeout=30_000)
 
 
 @pytest.mark.slow

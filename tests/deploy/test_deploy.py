@@ -307,7 +307,7 @@ async def first_page(address: str) -> bool:
     """Return whether the first page of a dashboard ends its run with a figure."""
     async with Visitor(address) as visitor:
         answer = await enter(visitor)
-    return answer.says(" runs in ") and answer.figure is not None
+    return answer.says("Measured in ") and answer.figure is not None
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.pictures.svg import HEIGHT, picture
 from dpsco_app.front.study import Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, ratio_text
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.explain.picture import coordinate_sample
@@ -69,7 +69,7 @@ def data_html(study: Study, theme: Theme) -> str:
         return (
             ""
             if far is None
-            else _with_words("Hardest data:", "".join(_spikes(far, theme)), _told(far))
+            else _with_words(_name(scenario), "".join(_spikes(far, theme)), _told(scenario, far))
         )
     values = coordinate_sample(scenario.at(chosen_point(scenario)))
     if values is None:
@@ -88,11 +88,17 @@ def _with_words(name: str, shapes: str, words: str) -> str:
     return f"<span class='data'><span class='name'>{name}</span>{image}<span>{words}</span></span>"
 
 
-def _told(far: FarRecords) -> str:
-    """Return what carries the mean, and whether that is so at every n."""
+def _name(scenario: Scenario) -> str:
+    """Return the name of the hardest data, which are others at another point of the axis."""
+    each = "" if scenario.axis is None else f", new for each {SYMBOL[scenario.axis]}"
+    return f"Hardest data{each}:"
+
+
+def _told(scenario: Scenario, far: FarRecords) -> str:
+    """Return what carries the mean, and that it is so only here, where it is."""
     records = "record carries" if far.count == 1 else "records carry"
-    where = ", at every n" if far.is_steady else ""
-    return f"about {number_text(far.count)} far {records} the mean{where}."
+    here = "" if far.is_steady or scenario.axis is None else "here "
+    return f"{here}about {number_text(far.count)} far {records} the mean."
 
 
 # -- a few records far out ------------------------------------------------------------------------

@@ -1,19 +1,29 @@
 """The questions below the single figure: one is open at a time, and its sentence is the answer."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from dpsco_app.figure.methods import short_names
-from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.bound_lines import PROOFS, proof_words, short_name
 from dpsco_app.front.costs import UNTOLD, cost_words
-from dpsco_app.front.headline import limit_prices, limit_text
+from dpsco_app.front.headline import is_steady, limit_prices, limit_text
+from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.questions.tails import has_tails, tails_answer, tails_name
 from dpsco_app.front.study import Study, chosen_point, place
 from dpsco_app.front.titles import ratio_text
-from dpsco_app.parts.evaluations import hardest, has_hardest_law, region, without_data
+from dpsco_app.parts.evaluations import (
+    are_hardest_of_all,
+    evaluations,
+    hardest,
+    has_hardest_law,
+    region,
+    without_data,
+)
 from dpsco_app.parts.options import inside, number_text, rounded
 from dpsco_app.parts.shown_bounds import fano
-from dpsco_core.catalogue import bound, distribution_card, method_card
+from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.results.findings import LIGHT_FROM
+from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 STEPS = 3  # The proof has so many steps; what comes after them are remarks.
@@ -29,6 +39,7 @@ class Question:
     question: str
     answer: str = ""  # in one or two sentences; empty while it is closed, or not known yet
     more: tuple[str, ...] = ()  # further steps, below all cards
+    is_suggested: bool = False  # whether a visitor is invited to begin with it
 
     @property
     def sentence(self) -> str:
@@ -40,13 +51,12 @@ def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
     """Return the cards below a figure: `own` is the visitor's scenario, `chosen` the open one."""
     questions: list[Question | None] = []
     if has_tails(own):
+        how = "could lie farther" if own.p >= LIGHT_FROM else "could not lie so far"
         questions.append(
             Question(
                 slug="light",
                 title=tails_name(own),
-                question="What if far records were rarer?"
-                if own.p < 6
-                else "What if far records were common?",
+                question=f"What if records {how} out?",
                 answer=tails_answer(own) if chosen == "light" else "",
             )
         )
@@ -59,7 +69,8 @@ def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
             answer=SLIDERS if chosen == "sliders" else "",
         )
     )
-    return tuple(card for card in questions if card is not None)
+    first, *rest = (card for card in questions if card is not None)
+    return replace(first, is_suggested=not chosen), *rest
 
 
 SLIDERS = "Above each slider: what a guarantee costs along it. The lower the cheaper."
@@ -131,13 +142,13 @@ def _proof(study: Study, own: Scenario, chosen: str) -> Question | None:
     if not floors:
         return None
     x = chosen_point(own)
-    edge, blind = floors[x], without_data(own.at(x))
+    limit, blind = floors[x], without_data(own.at(x))
     answer, more = "", []
     if chosen == "proof":
         answer = (
-            f"Hiding any one person takes an error of {rounded(edge.value)} or more: see below."
+            f"Hiding any one person takes an error of {rounded(limit.value)} or more: see below."
         )
-        more = list(_steps(study, own, x, edge.value, blind))
+        more = list(_steps(study, own, x, limit, blind))
     return Question(
         slug="proof",
         title="The proof",
@@ -148,16 +159,17 @@ def _proof(study: Study, own: Scenario, chosen: str) -> Question | None:
 
 
 def _steps(
-    study: Study, own: Scenario, x: float | None, edge: float, blind: float
+    study: Study, own: Scenario, x: float | None, limit: Evaluation, blind: float
 ) -> Iterator[str]:
     """Yield the proof in three steps with the numbers of the chosen point."""
+    limits = limit_prices(study) if study.scenario == own else {}
     rare = own.at(x).setting.spike_probability
     records = own.at(x).n
     if rare is not None:
         far = max(1, round(rare * records))
         yield (
             f"Of {number_text(records)} records about {number_text(far)} are far out, and they "
-            "alone carry the mean. Everything else is 0."
+            f"alone carry the mean. Everything else is 0.{_more_records(own, x, limits)}"
         )
     else:
         yield "Move the mean a little: each record tells a little about where it went."
@@ -168,20 +180,35 @@ def _steps(
         else "Hiding any one person caps what the output may tell of each record, so that it "
         "cannot find the mean more closely."
     )
-    limits = limit_prices(study) if study.scenario == own else {}
     price = limits.get(place(x))
     times = f", {limit_text(price)} times the error without privacy" if price and price >= 1 else ""
-    yield f"So the average error is at least {rounded(edge)}{times}."
+    yield f"So the average error is at least {rounded(limit.value)}{times}."
     row = study.at(study.lead, x) if study.scenario == own else None
     if row is not None and 0 < 0.95 * blind <= row.mean:
         yield (
             f"An answer that ignores the data has error {rounded(blind)}, as good as the private "
             "one: the hardest data carry just so little signal that hiding one person hides it all."
         )
-    own_fano = fano(own)
-    edge_slug = dict(region(own))[x].bound.card.slug
-    if own_fano and own_fano != edge_slug:
+    yield f"The edge of the red region is proven by {proof_words(limit.bound.card)}."
+    slug = fano(own)
+    second = evaluations(own.at(x), (slug,))[0] if slug else None
+    if second is not None and slug != limit.bound.card.slug and second.value > 0:
+        name, fewer = short_name(second.bound.card), ""
+        if second.bound.card.privacy == "zcdp" and own.rho is None:
+            fewer = ", for algorithms that satisfy zCDP, as those with Gaussian noise"
         yield (
-            f"{short_name(bound(own_fano).card)}, the thin red line, binds algorithms that add "
-            "Gaussian noise; the edge of the red region binds every algorithm of the budget."
+            f"{name}, the thin red line, is a second proof{fewer}: {PROOFS['fano'][1]}. It gives "
+            f"an error of at least {rounded(second.value)}."
         )
+
+
+def _more_records(own: Scenario, x: float | None, limits: Mapping[float, float]) -> str:
+    """Return why more records do not change the limit's ratio, where they do not."""
+    far = far_records(own)
+    is_same = far is not None and far.is_steady and is_steady(limits)
+    if far is None or not is_same or not are_hardest_of_all(own, x):
+        return ""
+    return (
+        f" With more records the hardest data again have about {number_text(far.count)}, "
+        "farther out: so the ratio stays."
+    )

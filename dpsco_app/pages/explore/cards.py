@@ -14,11 +14,10 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
     """Draw a button a card; the steps of the open one stand below all of them."""
     if not cards:
         return
-    suggested = None if chosen else cards[0]  # so that it is plain where to begin
     with st.container(horizontal=True, key="cards"):
         for card in cards:
             is_open = card.slug == chosen
-            state = "open_" * is_open or "next_" * (card is suggested)
+            state = "open_" * is_open or "next_" * card.is_suggested
             with st.container(key=f"card_{state}{card.slug}"):
                 st.button(
                     f"**{card.title}** {'−' if is_open else '+'}  \n{card.sentence}",

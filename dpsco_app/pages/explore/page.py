@@ -85,7 +85,8 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
         draw_doors(screen.current_scenario)
         status = st.empty()  # filled at once: a row that grows later moves its buttons
-        status.html(status_html("" if screen.is_empty else screen.status))
+        about = "" if screen.is_running else f"They took {screen.seconds:.2g} s"
+        status.html(status_html("" if screen.is_empty else screen.status, about))
         button = _draw_button(screen)
         draw_presets()
         draw_ways()
@@ -178,5 +179,6 @@ def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) 
     st.rerun()
 
 
-def status_html(text: str) -> str:
-    return f"<div class='status' role='status'>{escape(text)}</div>"
+def status_html(text: str, about: str = "") -> str:
+    """Return the status as HTML; `about` is shown where the pointer rests on it."""
+    return f"<div class='status' role='status' title='{escape(about)}'>{escape(text)}</div>"

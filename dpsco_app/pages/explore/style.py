@@ -31,8 +31,11 @@ def style(*, dark: bool) -> str:
 .st-key-cards button strong {{ font-size: 0.94rem; color: {ink}; }}
 [class*="st-key-card_open_"] button {{ border: 2px solid {accent}; }}
 [class*="st-key-card_open_"] button p {{ color: {ink}; }}
-[class*="st-key-card_next_"] button {{ border: 2px solid {accent}; }}
-[class*="st-key-card_next_"] button strong {{ color: {accent}; }}
+/* A tag on the upper edge invites a visitor to begin here. */
+[class*="st-key-card_next_"] button {{ position: relative; }}
+[class*="st-key-card_next_"] button::before {{ content: "Try first"; position: absolute;
+  top: -0.6rem; right: 0.7rem; padding: 0 0.45rem; border-radius: 0.5rem; font-size: 0.75rem;
+  line-height: 1.15rem; font-weight: 600; background: {accent}; color: {on_accent}; }}
 .spelled {{ font-size: 0.8125rem; line-height: 1.15rem; color: {quiet}; margin: 0 0 0.2rem; }}
 .whose {{ font-size: 0.9rem; color: {quiet}; margin: 0; }}
 /* What a change does stands in the row above: the figure keeps its place. */
@@ -59,5 +62,6 @@ def style(*, dark: bool) -> str:
   .head.single h1:not(.heard) {{ position: static; max-width: none; }}
   .head.single p {{ display: flex; align-items: center; }}
   .status {{ display: none; }}
+  .st-key-cards {{ padding-top: 0.6rem; }}
 }}
 </style>"""

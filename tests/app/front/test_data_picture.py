@@ -12,6 +12,7 @@ import pytest
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.pictures.data import BARS, MOST_SPIKED, data_html, far_records
+from dpsco_app.front.questions.cards import cards_of
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.parts.presets import FIRST
@@ -48,7 +49,24 @@ def test_the_far_records_of_the_picture_are_those_of_the_instance() -> None:
     html = data_html(Study(scenario=HARDEST, role="hardest"), Theme())
     assert drawing(html).count("<circle") == far.count
     assert f"{far.other_count:,} alike" in drawing(html)
-    assert f"about {far.count} far records carry the mean, at every n." in html
+    assert f"about {far.count} far records carry the mean" in html
+
+
+def words_beside(scenario: Scenario) -> tuple[str, str]:
+    """Return the words before the picture of the hardest data, and those behind it."""
+    html = data_html(Study(scenario=scenario, role="hardest"), Theme())
+    before, behind = re.split(r"<img[^>]*>", html)
+    return tuple(re.sub(r"<[^>]+>", "", part) for part in (before, behind))  # type: ignore[return-value]
+
+
+def test_the_hardest_data_are_said_to_be_others_at_each_point_of_an_axis() -> None:
+    for axis, grid in (("n", GRID), ("d", (5, 20)), ("epsilon", (0.5, 1.0))):
+        before, behind = words_beside(replace(HARDEST, axis=axis, grid=grid))
+        sign = {"epsilon": "ε"}.get(axis, axis)
+        assert f"new for each {sign}:" in before
+        assert ("here" in behind) == (axis != "n")  # As many records are far at each n alone.
+    before, behind = words_beside(replace(HARDEST, axis=None, grid=()))
+    assert "each" not in before and "here" not in behind
 
 
 def test_every_n_is_said_only_where_as_many_records_are_far_at_each() -> None:
@@ -82,11 +100,22 @@ def test_a_heavy_tail_is_drawn_with_lonely_dots_far_out_and_a_light_one_as_a_bel
     assert data_html(Study(scenario=replace(TEXTBOOK, m=10)), Theme()) == ""
 
 
-def test_the_axis_says_why_the_ratio_stays_where_it_does() -> None:
-    titles = {}
+def test_the_axis_asks_what_the_ratio_does_and_the_proof_says_why_it_stays() -> None:
+    steps = {}
     for p in (2.0, 10.0):
-        panel = front_figure([whole(replace(HARDEST, p=p))], View()).panels[0]
-        titles[p] = panel.x.title
-    assert "again only about 7 far ones, farther out, so the ratio stays" in titles[2.0]
-    assert "stay the hardest" in titles[10.0] and "ratio" not in titles[10.0]
-    assert all(title.startswith("Records n (drag the dot") for title in titles.values())
+        scenario = replace(HARDEST, p=p)
+        shown = whole(scenario)
+        title = front_figure([shown], View()).panels[0].x.title
+        assert title.startswith("Records n (drag the dot") and title.endswith("?)")
+        assert "stays" not in title
+        proof = next(c for c in cards_of(shown, scenario, "proof") if c.slug == "proof")
+        steps[p] = " ".join(proof.more)
+    assert "again have about 7, farther out: so the ratio stays" in steps[2.0]
+    assert "so the ratio stays" not in steps[10.0]
+
+
+def test_without_a_picture_of_the_data_the_axis_says_that_they_are_others_at_each_point() -> None:
+    many = replace(HARDEST, epsilon=0.02, n=500, grid=(400, 500))
+    assert far_records(many) is None
+    title = front_figure([whole(many)], View()).panels[0].x.title
+    assert "new for each n" in title

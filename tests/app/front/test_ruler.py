@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
 import pytest
 
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import RulerMark
-from dpsco_app.front.bound_lines import LINE, PROOFS, limit_words
+from dpsco_app.front.bound_lines import LINE, limit_words, proof_words
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
@@ -48,21 +51,53 @@ def test_a_bound_on_zcdp_algorithms_is_a_named_tick_beside_the_limit_of_every_al
 def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     rungs = ruler_of(SMALL)
     assert "CDP Fano" not in rungs
-    lines = rungs["Proven limit"].note.splitlines()
-    assert " ".join(lines[:-1]) == f"{': '.join(PROOFS['packing'])}"
-    assert re.fullmatch(r"CDP Fano, counting bits: ×\d\.\d", lines[-1])
+    limit = rungs["Proven limit"]
+    assert re.search(r"\bCDP Fano: ×\d\.\d$", limit.aside)
+    assert "Fano" not in limit.note and not any(r.aside for r in rungs.values() if r is not limit)
 
 
-def test_every_limit_says_in_short_lines_how_it_is_proven() -> None:
+def test_the_factor_of_the_limit_stands_level_with_its_line_and_the_table_names_its_bound() -> None:
+    scenario = replace(SMALL, grid=(500, 10_000, 50_000))  # so that there is room at both sides
+    whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
+    drawn = front_figure([whole], View())
+    assert drawn.ruler is not None
+    limit = next(rung for rung in drawn.ruler.rungs if rung.name == "Proven limit")
+    layout = plotly(drawn, Theme())["layout"]
+    note = next(n for n in layout["annotations"] if n["text"] == f"<b>{limit.text}</b>")
+    low, high = layout["yaxis"]["range"]
+    height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    apart = abs(note["y"] - math.log10(limit.at)) / (high - low) * height
+    assert apart < note["font"]["size"]
+    row = next(row for row in drawn.ladder.rows if row.key == limit.key)
+    assert row.note == dict(region(scenario))[10_000].bound.card.name
+
+
+BUDGETS = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.1})
+BUDGET_NAMES = ("approximate", "pure", "zCDP")
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=BUDGET_NAMES)
+@pytest.mark.parametrize("d", [2, 20])
+def test_a_limit_says_in_short_plain_lines_whom_it_binds_and_on_which_data(
+    d: int, budget: dict[str, float | None]
+) -> None:
+    scenario = replace(SMALL, d=d, **budget)  # type: ignore[arg-type]
+    for _, edge in region(scenario):
+        lines = limit_words(scenario, edge).splitlines()
+        assert 1 < len(lines) <= 3 and all(len(line) <= LINE for line in lines), lines
+        words = " ".join(lines)
+        assert f"every {'zCDP' if scenario.rho else 'private'} algorithm" in words
+        assert "some such data" in words and "at least" in words
+
+
+def test_the_kind_of_every_proof_has_a_name_and_cdp_fano_its_own() -> None:
     cards = [bound(slug).card for slug in BOUND_SLUGS]
-    for lines in (limit_words(card).splitlines() for card in cards if card.kind == "lower"):
-        assert lines and all(len(line) <= LINE for line in lines), lines
-    assert {limit_words(card)[:10] for card in cards if card.is_fano} == {"CDP Fano: "}
-    budgets = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.1})
-    scenarios = (replace(SMALL, d=d, **budget) for d in (2, 20) for budget in budgets)
+    assert all(proof_words(card) for card in cards if card.kind == "lower")
+    assert {proof_words(card)[:10] for card in cards if card.is_fano} == {"CDP Fano: "}
+    scenarios = [replace(SMALL, d=d, **budget) for d in (2, 20) for budget in BUDGETS]  # type: ignore[arg-type]
     edges = [edge.bound.card for scenario in scenarios for _, edge in region(scenario)]
     assert len({card.name for card in edges}) > 1
-    assert all(": " in limit_words(card) for card in edges)
+    assert all(": " in proof_words(card) for card in edges)
 
 
 def test_under_a_zcdp_budget_fano_is_a_weaker_limit_than_the_edge_of_the_region() -> None:

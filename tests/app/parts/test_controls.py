@@ -253,7 +253,7 @@ def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() ->
 def test_a_single_point_is_drawn_between_its_bounds() -> None:
     page = open_page(axis="none", grid=None, card="others")
     assert len(measured(page)) == 4 == len([n for n in ladder(page) if n in measured(page)])
-    assert status(page).startswith("20 runs in ")
+    assert status(page).startswith("Measured in 20 runs")
     assert not [t for t in figure(page)["layout"]["xaxis"].get("ticktext") or () if t]
 
 

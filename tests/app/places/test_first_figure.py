@@ -16,6 +16,7 @@ from dpsco_app.pages.explore.doors import DOORS, GONE
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.session import screen
 from dpsco_app.session.result import Result
+from dpsco_core.catalogue import BOUND_SLUGS, bound
 from dpsco_core.results.slopes import Verdict
 from tests.app.pages import (
     ENTRY,
@@ -282,6 +283,7 @@ def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
     assert notes.pop("Coordinate-wise").startswith("Calibrated: the least noise that the proof")
+    assert notes.pop("proven limit") in {bound(slug).card.name for slug in BOUND_SLUGS}
     assert notes == {
         "promise for all data": WINDOW_NOTE,
         "Sample mean": "not private",

@@ -90,7 +90,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
         patched.setattr("dpsco_app.session.result.outcome_of", refuse)
         opened(page, data)
     assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
-    assert not is_stale(page) and status(page).startswith("12 runs in ")
+    assert not is_stale(page) and status(page).startswith("Measured in 12 runs")
     live = open_page(**SMALL.to_query(BASE) | {"trials": "3"})
     assert names(figure(page)) == names(figure(live))
     assert page.query_params == live.query_params
@@ -140,7 +140,9 @@ def test_the_server_offers_the_studies_of_its_file(
         next(i for i, text in enumerate(study_menu.options) if "Pareto" in text)
     ).run()
     page.button(key="study_served").click().run()
-    assert result(checked(page)).scenario == pareto_study and status(page).startswith("8 runs in ")
+    assert result(checked(page)).scenario == pareto_study and status(page).startswith(
+        "Measured in 8 runs"
+    )
     assert path.read_bytes() == old_bytes
 
 

@@ -67,7 +67,7 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
     methods = methods_for(problem, "item")
     small = {"trials": "1", "grid": "500", "d": "5"}
     page = open_page(problem=problem, methods=",".join(methods), card="others", **small)
-    assert result(page).complete and " runs in " in status(page)
+    assert result(page).complete and "Measured in " in status(page)
     wide = trace_names(figure(page))
     short = short_names(methods)
     remarks = "\n".join(i.value for i in page.info)

@@ -180,7 +180,7 @@ def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
     page.get_by_key("field_trials").set_value(5)  # what has run before waits for no button
     page.run()
     assert not is_stale(page) and result(page).complete
-    assert status(page).startswith("20 runs in")
+    assert status(page).startswith("Measured in 20 runs")
 
 
 def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(

@@ -70,7 +70,7 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     page = start_preset(open_page(), preset.name)
     RESULTS[preset.name] = result(page)
     assert chosen(page) == result(page).scenario == preset.scenario
-    assert result(page).complete and re.match(r"[\d,]+ runs in ", status(page))
+    assert result(page).complete and re.match(r"Measured in [\d,]+ runs", status(page))
     assert not is_stale(page)
     run = result(page)
     refused = {

@@ -29,7 +29,7 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     page.session_state[ARRIVED] = True  # what the browser's message does
     checked(page.run())
     assert result(page).complete
-    assert status(page).startswith("80 runs in ")
+    assert status(page).startswith("Measured in 80 runs")
     assert len(calls) == 1
 
 

@@ -208,7 +208,7 @@ def test_the_status_counts_the_runs_and_then_says_where_they_were(visit: Visit) 
     visit.step(0.0)
     count_done, _, total, word = visit.status().split()
     assert (int(count_done) >= 1, total, word) == (True, "12", "runs")
-    assert finish(visit).status().startswith("Live: 12 runs in ")
+    assert finish(visit).status().startswith("Live: measured in 12 runs")
     visit.change("methods", [])
     assert visit.status() == ""
 
