@@ -100,7 +100,8 @@ def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
     name_box, sign_box = name.bounding_box(), sign.bounding_box()
     assert name_box is not None and sign_box == name_box
     page.mouse.move(name_box["x"] + 15, name_box["y"] + 8)
-    expect(page.get_by_test_id("stTooltipContent")).to_contain_text("The law of a record", timeout=10_000)
+    explanation = page.get_by_test_id("stTooltipContent")
+    expect(explanation).to_contain_text("The law of a record", timeout=10_000)
 
 
 def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
