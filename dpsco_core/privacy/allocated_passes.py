@@ -20,6 +20,7 @@ from dpsco_core.privacy.allocation import (
     AllocatedSteps,
     allocate_steps,
     allocation_delta,
+    check_steps,
 )
 from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_rho
 from dpsco_core.privacy.checks import check_count, check_positive
@@ -49,7 +50,8 @@ def passes_delta(
 
     The curve of one pass is `allocation_delta`. It is convex in :math:`e^\varepsilon`, so that
     chords between its points are above it, and are the curve of a law of losses on a lattice, which
-    is composed with itself. The value is never too small.
+    is composed with itself. Nothing in this makes the value smaller but rounding, by some 1e-9 of
+    it.
 
     Parameters
     ----------
@@ -70,6 +72,7 @@ def passes_delta(
     >>> round(passes_delta(8, 10, 9.5, 1.0), 8)  # 0.031 where they are public
     9.4e-07
     """
+    check_steps(steps)
     _check_passes(passes)
     check_positive("noise_multiplier", noise_multiplier)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
@@ -86,9 +89,10 @@ def passes_delta(
 def allocate_passes(
     steps: int, passes: int, epsilon: float, delta: float, points: int = POINTS
 ) -> AllocatedSteps:
-    """Return noise such that all passes of random allocation together are (epsilon, delta)-DP.
+    r"""Return noise such that all passes of random allocation together are (epsilon, delta)-DP.
 
-    It is the least up to some thousandths, and rounded up.
+    It is the least up to some thousandths, and rounded up, where delta is far above P times 1e-15;
+    nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the least.
 
     Parameters
     ----------
@@ -102,6 +106,7 @@ def allocate_passes(
     >>> round(allocate_passes(8, 10, 1.0, 1e-6).noise_multiplier, 1)  # 26.7 where they are public
     9.5
     """
+    check_steps(steps)
     _check_passes(passes)
     if passes == 1:
         return allocate_steps(steps, epsilon, delta, points)

@@ -165,6 +165,11 @@ def test_parameters_out_of_range_are_refused() -> None:
     for passes, noise, epsilon in product((0, 2_000_000), (1.0,), (1.0,)):
         with pytest.raises(InvalidInput, match="passes must be"):
             passes_delta(4, passes, noise, epsilon)
+    for steps in (0, -3, 2.0):
+        with pytest.raises(InvalidInput, match="steps must be"):
+            passes_delta(steps, 2, 1.0, 1.0)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match="steps must be"):
+            allocate_passes(steps, 2, 1.0, 1e-6)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="noise_multiplier must be"):
         passes_delta(4, 2, 0.0, 1.0)
     with pytest.raises(InvalidInput, match="epsilon must be"):

@@ -73,12 +73,14 @@ def check(task: Task, place: DeltaGenerator) -> tuple[Report, ...]:
     bar.empty()
     name = method_card(task.claim.method).name
     titles = (f"Claim on {name}", f"Privacy of {name}")
-    named = tuple(replace(r, title=title) for r, title in zip(reports, titles, strict=False))
-    kept = kept_reports()
-    kept[task] = named
-    if len(kept) > KEPT_REPORTS:
-        del kept[next(iter(kept))]
-    return named
+    titled_reports = tuple(
+        replace(r, title=title) for r, title in zip(reports, titles, strict=False)
+    )
+    cache = kept_reports()
+    cache[task] = titled_reports
+    if len(cache) > KEPT_REPORTS:
+        del cache[next(iter(cache))]
+    return titled_reports
 
 
 def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], None]:

@@ -82,8 +82,8 @@ def at_a_glance(claim: Claim) -> tuple[str, str]:
     if nearest is not None and nearest.excess("upper") > 1 + ROUNDING:
         limit = f"{bound_name(nearest.slug)} is {rounded(nearest.value)} here"
         if claim.is_rate:
-            least = f"at least {rounded(nearest.excess('upper'))}"
-            return f"The hidden constant must be {least} at your scenario", f"{limit}. {ask}"
+            constant = f"at least {rounded(nearest.excess('upper'))}"
+            return f"The hidden constant must be {constant} at your scenario", f"{limit}. {ask}"
         text = f"The claim is {value}, and the lower bound {limit}."
         return "Refuted at your scenario: it is below a proven lower bound", f"{text} {ask}"
     parts = [f"{rounded(float(ratio))} times the {what}" for what, _, ratio, _ in distances.rows]

@@ -61,12 +61,12 @@ def words_beside(scenario: Scenario) -> tuple[str, str]:
 
 def test_the_hardest_data_are_said_to_be_others_at_each_point_of_an_axis() -> None:
     for axis, grid in (("n", GRID), ("d", (5, 20)), ("epsilon", (0.5, 1.0))):
-        before, behind = words_beside(replace(HARDEST, axis=axis, grid=grid))
+        left_words, right_words = words_beside(replace(HARDEST, axis=axis, grid=grid))
         sign = {"epsilon": "ε"}.get(axis, axis)
-        assert f"new for each {sign}:" in before
-        assert ("here" in behind) == (axis != "n")  # As many records are far at each n alone.
-    before, behind = words_beside(replace(HARDEST, axis=None, grid=()))
-    assert "each" not in before and "here" not in behind
+        assert f"new for each {sign}:" in left_words
+        assert ("here" in right_words) == (axis != "n")  # As many records are far at each n alone.
+    left_words, right_words = words_beside(replace(HARDEST, axis=None, grid=()))
+    assert "each" not in left_words and "here" not in right_words
 
 
 def test_every_n_is_said_only_where_as_many_records_are_far_at_each() -> None:

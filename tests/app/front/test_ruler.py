@@ -59,16 +59,16 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
 def test_the_factor_of_the_limit_stands_level_with_its_line_and_the_table_names_its_bound() -> None:
     scenario = replace(SMALL, grid=(500, 10_000, 50_000))  # so that there is room at both sides
     whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
-    drawn = front_figure([whole], View())
-    assert drawn.ruler is not None
-    limit = next(rung for rung in drawn.ruler.rungs if rung.name == "Proven limit")
-    layout = plotly(drawn, Theme())["layout"]
+    figure = front_figure([whole], View())
+    assert figure.ruler is not None
+    limit = next(rung for rung in figure.ruler.rungs if rung.name == "Proven limit")
+    layout = plotly(figure, Theme())["layout"]
     note = next(n for n in layout["annotations"] if n["text"] == f"<b>{limit.text}</b>")
     low, high = layout["yaxis"]["range"]
     height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     apart = abs(note["y"] - math.log10(limit.at)) / (high - low) * height
     assert apart < note["font"]["size"]
-    row = next(row for row in drawn.ladder.rows if row.key == limit.key)
+    row = next(row for row in figure.ladder.rows if row.key == limit.key)
     assert row.note == dict(region(scenario))[10_000].bound.card.name
 
 

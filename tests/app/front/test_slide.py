@@ -39,28 +39,28 @@ def letters(pdf: bytes) -> str:
             texts.append(zlib.decompress(stream).decode("latin-1"))
         except zlib.error:  # a font's own data
             continue
-    shown = re.findall(r"\(((?:[^()\\]|\\.)*)\)", "".join(texts), re.DOTALL)
-    return "".join(shown).replace("\\", "").replace("\0", "")
+    drawn_texts = re.findall(r"\(((?:[^()\\]|\\.)*)\)", "".join(texts), re.DOTALL)
+    return "".join(drawn_texts).replace("\\", "").replace("\0", "")
 
 
 def test_a_slide_is_one_page_of_16_to_9_with_its_fonts_in_it(nested: Figure) -> None:
-    made = slide(nested, HEADLINE, SOURCE)
-    assert made.startswith(b"%PDF") and made == slide(nested, HEADLINE, SOURCE)
-    (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", made)
+    document = slide(nested, HEADLINE, SOURCE)
+    assert document.startswith(b"%PDF") and document == slide(nested, HEADLINE, SOURCE)
+    (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", document)
     width, height = map(float, box)
     assert width / height == pytest.approx(16 / 9, rel=1e-3)
-    fonts = re.findall(rb"/BaseFont /([\w-]+)", made)
-    assert fonts and made.count(b"/FontFile2") >= len(set(fonts)) > 1
+    fonts = re.findall(rb"/BaseFont /([\w-]+)", document)
+    assert fonts and document.count(b"/FontFile2") >= len(set(fonts)) > 1
 
 
 def test_a_slide_says_the_headline_the_names_the_factors_and_the_source(nested: Figure) -> None:
-    said = letters(slide(nested, HEADLINE, SOURCE))
+    text = letters(slide(nested, HEADLINE, SOURCE))
     assert nested.ruler is not None
     names = [rung.name for rung in nested.ruler.rungs]
     factors = [rung.text.removeprefix("×") for rung in nested.ruler.rungs if rung.text]
     assert len(names) > 3 and len(factors) > 3
     for words in (*HEADLINE, *names, *factors, SOURCE, nested.y.title):
-        assert words.replace(" ", "") in said.replace(" ", ""), words
+        assert words.replace(" ", "") in text.replace(" ", ""), words
 
 
 def test_two_panels_and_a_dark_page_are_slides_too(nested: Figure) -> None:
@@ -70,11 +70,11 @@ def test_two_panels_and_a_dark_page_are_slides_too(nested: Figure) -> None:
         Study(scenario=SWEEP, outcomes=run(SWEEP).outcomes),
         Study(scenario=hard, outcomes=run(hard).outcomes, role="hardest"),
     ]
-    two = front_figure(studies, View())
-    said = letters(slide(two, ("Two panels",), SOURCE)).replace(" ", "")
-    for panel in two.panels:
-        assert panel.title.replace(" ", "") in said
-    for row in two.ladder.rows:
-        assert row.name.replace(" ", "") in said
+    figure = front_figure(studies, View())
+    text = letters(slide(figure, ("Two panels",), SOURCE)).replace(" ", "")
+    for panel in figure.panels:
+        assert panel.title.replace(" ", "") in text
+    for row in figure.ladder.rows:
+        assert row.name.replace(" ", "") in text
     assert slide(nested, HEADLINE, SOURCE, dark=True) != slide(nested, HEADLINE, SOURCE)
-    assert has_slide(two) and not has_slide(replace(two, square=True))
+    assert has_slide(figure) and not has_slide(replace(figure, square=True))
