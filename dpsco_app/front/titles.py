@@ -29,7 +29,7 @@ WINDOW_LACKS: Mapping[Missing, tuple[str, ...]] = {
     "l2 ball": ("<b>No band here</b>: it is known", "in the ℓ₂ ball only."),
     "lower bound for the loss": (
         "<b>No band here</b>: no lower bound",
-        "is proven for this loss.",
+        "holds at these settings.",
     ),
     "lower bound for items alike": (
         "<b>No band here</b>: no lower bound is",

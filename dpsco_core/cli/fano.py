@@ -9,8 +9,8 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
 from dpsco_core.explain.fano.builder import Builder
-from dpsco_core.explain.fano.forms import ladder, proofs
-from dpsco_core.explain.fano.instance import HARDS, curves, floors, mean_instance
+from dpsco_core.explain.fano.forms import best_forms, ladder, proofs
+from dpsco_core.explain.fano.instance import HARDS, floors, mean_instance
 from dpsco_core.fields import parse
 from dpsco_core.privacy.budget import (
     ZCDP,
@@ -161,8 +161,14 @@ def _problem(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
         "floors": vars(floors(instance)),
         "forms": [vars(rung) for rung in ladder(instance)],
         "best": [
-            {"slug": f"lower.mean.{c.slug}", "spike_probability": c.best_q, "value": c.best}
-            for c in curves(instance)
+            {
+                "key": form.key,
+                "slug": form.slug,
+                "binds": form.binds,
+                "spike_probability": form.q,
+                "value": form.value,
+            }
+            for form in best_forms(instance)
         ],
     } | proofs(instance)
 

@@ -21,6 +21,7 @@ from dpsco_core.catalogue import (
     HARD_INSTANCES,
     bounds_for,
     distribution_card,
+    problem_card,
 )
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems import Linear
@@ -28,6 +29,11 @@ from dpsco_core.results.report import known_law
 from dpsco_core.scenario import Scenario
 
 ALIKE = "Users give each of their items a part in common: no limit is proven on such data."
+HARD_DATA_ONLY = (
+    "No limit on these data is known: the lower bounds for this loss are about hard data of their "
+    "own."
+)
+NO_LOWER = "No limit on these data is known: no lower bound is proven for this loss."
 
 
 def no_floor(point: Scenario) -> str:
@@ -37,12 +43,14 @@ def no_floor(point: Scenario) -> str:
     --------
     >>> no_floor(Scenario(distribution="student-t"))
     ''
-    >>> no_floor(Scenario(problem="huber", methods=("sco.erm",)))
-    'No limit on these data is known for this problem: no lower bound is proven for its loss.'
+    >>> no_floor(Scenario(problem="huber", methods=("sco.erm",))).partition(": ")[2]
+    'the lower bounds for this loss are about hard data of their own.'
     """
-    if not any(b.card.of_law for b in bounds_for(point.problem, point.level)):
-        reason = "no lower bound is proven for its loss"
-        return f"No limit on these data is known for this problem: {reason}."
+    cards = [b.card for b in bounds_for(point.problem, point.level)]
+    if not any(card.of_law for card in cards):
+        loss = problem_card(point.problem).loss_class
+        has_lower = any(card.kind == "lower" and card.applies_to(loss) for card in cards)
+        return HARD_DATA_ONLY if has_lower else NO_LOWER
     if point.distribution in HARD_INSTANCES:
         return "On a hard instance the proven limit is the lower bound on its own prior."
     if point.alike > 0:

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
+from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, problem_card
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.explain.window import Span, notions_of, spans
 from dpsco_core.results.measured import Measurement, Table, reference_of
-from dpsco_core.results.price import Errors, paired_ratio
+from dpsco_core.results.price import Errors, paired_ratio, reference_method
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -90,11 +90,12 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     return tuple(c for c in binding if not c.is_wider(loss)) or binding
 
 
-def advice(outcomes: Sequence[Outcome], table: Table) -> str:
+def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str:
     """Return which private method to take, in one sentence; empty if none ran.
 
     Over an axis it is said of the point with the largest value, as a sweep is most often made to
-    see where a curve ends.
+    see where a curve ends. A reference that is clearly worse than the private method measures no
+    price of privacy, and the sentence names a better one if there is one.
     """
     places = [x for (_, x), row in table.items() if row.trials and x is not None]
     end = max(places, default=None)
@@ -107,7 +108,7 @@ def advice(outcomes: Sequence[Outcome], table: Table) -> str:
         return ""
     rows.sort(key=lambda row: row.mean)
     best, *rivals = rows
-    name, cost = method_card(best.method).name, _cost(best, table)
+    name, cost = method_card(best.method).name, _cost(scenario, best, table)
     if not rivals:
         opening = f"{name} is the only private method that ran"
         return f"{opening}; its mean error is {best.mean:.4g}{cost}."
@@ -118,14 +119,36 @@ def advice(outcomes: Sequence[Outcome], table: Table) -> str:
     return f"take {name}: it has the smallest mean error of the private methods{tie}{cost}."
 
 
-def _cost(best: Measurement, table: Table) -> str:
+def _cost(scenario: Scenario, best: Measurement, table: Table) -> str:
     """Return the price of a method in words, after a mean error; empty if it has none."""
     if best.price is None:
         return ""
-    reference = method_card(reference_of(table)).name
+    slug = reference_of(table)
+    reference = method_card(slug).name
+    if best.price.value < 1 / SMALL_PRICE and not best.price.within_noise:
+        better = _better_reference(scenario, best, table)
+        choice = f"; take {method_card(better).name} ({better}) as the reference" if better else ""
+        return (
+            f"; {reference} without privacy is {1 / best.price.value:.3g} times worse, a poor "
+            f"reference that does not show what privacy costs{choice}"
+        )
     if best.price.value <= SMALL_PRICE:
         return f", and privacy costs next to nothing beside {reference}"
     return f", {best.price.value:.3g} times that of {reference}"
+
+
+def _better_reference(scenario: Scenario, best: Measurement, table: Table) -> str:
+    """Return a method without privacy to measure a price against; empty if none is better.
+
+    It is the best that ran, if its error is below the private one, otherwise the usual one of the
+    problem, if that did not run.
+    """
+    ran = {m: row.mean for (m, x), row in table.items() if x == best.x and row.trials}
+    public = [m for m in ran if method_card(m).privacy == "none" and ran[m] < best.mean]
+    if public:
+        return min(public, key=lambda m: ran[m])
+    usual = reference_method(default_methods(scenario.problem, scenario.level))
+    return "" if usual in ran else usual
 
 
 def _errors(outcomes: Sequence[Outcome], x: float | None) -> dict[str, Errors]:

@@ -137,4 +137,5 @@ class MeanEstimation(Problem):
             spike_probability=spike_probability,
             # On the l2 ball the bound on the norm is the constraint.
             constraint=None if self.geometry == L2 else self.constraint,
+            exponent=self.geometry.exponent,
         )

@@ -24,7 +24,13 @@ th { color: var(--soft); font-weight: 600; } .soft { color: var(--soft); }
 .bad { color: var(--bad); } .warn { color: var(--warn); } .calm { color: var(--calm); }
 .verdict { font-weight: 600; } .wide { overflow-x: auto; }
 """
-MARKS = {"refuted": "bad", "contradicts": "bad", "too few trials": "warn", "not checked": "soft"}
+MARKS = {
+    "refuted": "bad",
+    "contradicts": "bad",
+    "too few trials": "warn",
+    "too few settings": "warn",
+    "not checked": "soft",
+}
 MARKS |= {"for information": "soft"}
 
 

@@ -166,7 +166,8 @@ def check_privacy(
         entry = worst.release.entry
         words = f"{worst.record}, all others {worst.background}, d={worst.d}"
         outcome = f"{worst.excess:.4g} times the {entry.sensitivity:.4g} of its ledger"
-        rows.append((f"largest move of {worst.pairs} neighbours", outcome, words))
+        count = f"{worst.pairs} pair{'s' * (worst.pairs != 1)} of neighbours"
+        rows.append((f"largest move of {count}", outcome, words))
         verdicts.append("refuted" if is_broken else "not refuted")
         if is_broken:
             sentences.append(

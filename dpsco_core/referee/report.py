@@ -16,12 +16,14 @@ Judgement = Literal[
     "refuted",
     "contradicts",
     "too few trials",
+    "too few settings",
     "not refuted",
     "consistent with",
     "for information",
     "not checked",
 ]
 WORST_FIRST: tuple[Judgement, ...] = get_args(Judgement)
+LEAST_SHARE = 0.1  # the share of the settings at which a claim is tried, below which they are few
 CONFIDENCE = 0.999  # the confidence of every refutation by trials
 
 

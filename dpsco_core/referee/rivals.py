@@ -18,7 +18,7 @@ from dpsco_core.bounds.classes import binding, covered, laws_for, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.problems.base import Setting
 from dpsco_core.referee.places import wide_places
-from dpsco_core.referee.report import Check, Judgement, Progress, flags, place_words
+from dpsco_core.referee.report import LEAST_SHARE, Check, Judgement, Progress, flags, place_words
 from dpsco_core.scenario import Scenario
 
 ROUNDING = 1e-9
@@ -139,7 +139,8 @@ def check_rivals(
             f"side of every {opposite} bound; the closest is at a factor "
             f"{1 / rivals[0].excess(kind):.3g}."
         )
-        return Check(name=name, verdict="not refuted", sentence=text, columns=columns, rows=rows)
+        verdict = _unless_few(len(rivals), count)
+        return Check(name=name, verdict=verdict, sentence=text, columns=columns, rows=rows)
     worst.sort(key=lambda r: r.point.n * r.point.d)
     example = _smaller(claim, worst[0])
     verb = "below the lower bound" if kind == "upper" else "above the upper bound"
@@ -157,6 +158,11 @@ def check_rivals(
         rows=rows,
         command=f"dpsco bounds {flags(example.point, files)} --bound {example.slug}",
     )
+
+
+def _unless_few(compared: int, count: int) -> Judgement:
+    """Return the verdict on a claim that no bound contradicts."""
+    return "too few settings" if compared < LEAST_SHARE * count else "not refuted"
 
 
 def _row(example: Rival, kind: str) -> tuple[str, float, float, float, str]:
@@ -260,7 +266,11 @@ def check_optimality(claim: Bound, base: Scenario) -> Check:
 
 
 def check_hypotheses(claim: Bound, points: Sequence[Scenario]) -> Check:
-    """Say how often each hypothesis fails at the settings of the trials."""
+    """Say how often each hypothesis fails at the settings of the trials.
+
+    The verdict is "too few settings" where the claim is tried at hardly any of them: that nothing
+    refutes it there says little.
+    """
     failures: dict[str, list[str]] = {}
     for point in points:
         setting = claim.setting_of_statement(point.setting)
@@ -268,9 +278,12 @@ def check_hypotheses(claim: Bound, points: Sequence[Scenario]) -> Check:
             if sentence := hypothesis.check(setting):
                 failures.setdefault(hypothesis.text, []).append(sentence)
     holding = sum(not claim.failures(point.setting) for point in points)
+    verdict: Judgement = "for information" if holding else "not checked"
+    if 0 < holding < LEAST_SHARE * len(points):
+        verdict = "too few settings"
     return Check(
         name="Hypotheses",
-        verdict="for information" if holding else "not checked",
+        verdict=verdict,
         sentence=f"All hypotheses hold at {holding} of the {len(points)} settings where the method "
         "runs; the claim is tried at these alone.",
         columns=("hypothesis", "fails at", "example") if failures else (),

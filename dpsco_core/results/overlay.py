@@ -55,20 +55,30 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
 def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
     """Return the value of letters of a formula at a setting, which may certify less than a point.
 
-    As `letters_of`, but for D: the diameter of the public set in its norm, and NaN without a set.
+    As `letters_of`: D is the diameter of the public set in its norm, also of the l2 ball that holds
+    a mean.
     """
     budget = setting.budget
     values: dict[str, float | None] = {name: getattr(setting, name) for name in ("n", "d", "m")}
     values |= {"p": setting.moment_order, "rho": setting.gaussian_rho or None}
     values |= {name: getattr(budget, name, None) for name in ("epsilon", "delta")}
-    if "D" in names and (setting.constraint or math.isfinite(setting.constants.diameter)):
-        values["D"] = setting.body.diameter_in(setting.exponent)
+    if "D" in names:
+        values["D"] = _diameter(setting)
     values |= {name: read(setting) for name, read in OF_SETTING.items() if name in names}
     return {
         name: float(value) if value is not None and math.isfinite(value) else math.nan
         for name in names
         for value in (values.get(name),)
     }
+
+
+def _diameter(setting: Setting) -> float:
+    """Return the diameter of the public set in its norm."""
+    constants = setting.constants
+    if setting.constraint is None and math.isinf(constants.diameter):
+        # A mean is estimated without a constraint, and its norm is known to be at most R.
+        return 2 * constants.mean_gradient_bound
+    return setting.body.diameter_in(setting.exponent)
 
 
 def _condition(constants: Constants) -> float:

@@ -17,6 +17,7 @@ from dpsco_core.referee.betting import Wealth
 from dpsco_core.referee.claims import bound_of_formula, read_condition
 from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import check_privacy, worst_neighbours
+from dpsco_core.referee.report import Check, Report
 from dpsco_core.referee.rivals import (
     LEAST_PLACES,
     check_hypotheses,
@@ -173,9 +174,30 @@ def test_hypotheses_and_optimality_are_told() -> None:
     check = check_hypotheses(claim, points)  # type: ignore[arg-type]
     count = sum(point.n < 100 * point.d for point in points)
     assert check.rows[0][:2] == ("n >= 100*d", count)
+    assert check.verdict == "for information"
     check = check_optimality(bound(PROVEN), BASE)
     assert [row[0] for row in check.rows] == ["best upper bound", "best lower bound"]
     assert float(check.rows[1][2]) >= 1
+
+
+def test_a_claim_with_the_diameter_is_tried_on_every_set() -> None:
+    """D is the diameter of the ball, too, where the set of the scenario is one."""
+    claim = formula("D*sqrt(d/n) + D/2")
+    check = check_hypotheses(claim, trial_places(BASE))  # type: ignore[arg-type]
+    assert check.rows == ()
+
+
+def test_a_claim_that_is_tried_at_hardly_any_setting_is_told_from_one_that_is_not_refuted() -> None:
+    narrow = formula("9*sqrt(d/n)", conditions=("n >= 5000", "d >= 40"))
+    check = check_hypotheses(narrow, trial_places(BASE))  # type: ignore[arg-type]
+    assert check.verdict == "too few settings"
+    on_sets = formula("99*D*sqrt(d/n)", conditions=("d <= 3", "n <= 300"))
+    assert check_rivals(on_sets, BASE).verdict == "too few settings"  # type: ignore[arg-type]
+    fine = Check(name="Against lower bounds", verdict="not refuted", sentence="So.")
+    report = Report(
+        title="claim", claim="d/n", hypotheses=(), checks=(fine, check), seed=0, seconds=5
+    )
+    assert report.verdict == "too few settings"
 
 
 @each("method", ["mean.clipped", "mean.adaptive", "sco.clipped", "lp.frank-wolfe"])
@@ -248,6 +270,11 @@ def test_a_method_that_the_stage_is_too_small_for_is_not_checked_and_says_why() 
     assert check.verdict == "not checked" and check.sentence == "None of it can be checked here."
     (ledger,) = (row for row in check.rows if row[0] == "ledger")
     assert ledger[1] == "not checked" and "it takes n=129" in str(ledger[2])
+
+
+def test_one_pair_of_neighbours_is_not_called_several() -> None:
+    check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)
+    assert check.rows[0][0] == "largest move of 1 pair of neighbours"
 
 
 def test_every_setting_that_is_compared_is_told_as_progress() -> None:

@@ -16,14 +16,19 @@ from tests.folded import each
 NAMES = ("n", "d", "m", "p", "epsilon", "delta", "rho", "D", *OF_SETTING)
 POINTS = (
     Scenario(problem="logistic", n=500, d=4, methods=()),
+    Scenario(diameter=6.0, methods=()),
+    Scenario(geometry="linf", d=9, methods=()),
+    Scenario(geometry="simplex", d=9, methods=()),
+    Scenario(geometry="lq", q=1.5, diameter=0.5, offset=0.0, methods=()),
     Scenario(problem="quadratic", n=500, d=4, epsilon=None, delta=None, rho=0.3, methods=()),
 )
 
 
-@each("point", POINTS, ids=lambda point: point.problem)
+@each("point", POINTS, ids=lambda point: f"{point.problem}-{point.geometry}")
 def test_letters_at_a_setting_are_those_of_its_point(point: Scenario) -> None:
     values = letters_at(point.setting, NAMES)
     assert values == pytest.approx(letters_of(point), nan_ok=True)
+    assert values["D"] == pytest.approx(point.diameter)
     constants = point.setting.constants
     assert values["M"] == constants.directional_moment
     for letter, moment in (

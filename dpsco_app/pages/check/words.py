@@ -25,8 +25,8 @@ ABOUT_HYPOTHESES = (
 MEANING = """
 - n, d, m: records (or users), dimension, items per user; p, or k: the order of the bounded moment.
 - ε or epsilon, δ or delta: the privacy budget. ρ or rho: the budget of Gaussian noise, in zCDP.
-- D: the diameter of the public set in its norm; q: the exponent of that norm; width: the Gaussian
-  width of the set.
+- D: the diameter of the public set in its norm, 2R of a ball; q: the exponent of that norm; width:
+  the Gaussian width of the set.
 - L: the Lipschitz constant of every record's loss. kappa: κ, condition number.
 - G_2 and G_p: roots of the moments of a record's Lipschitz constant, of order 2 and p. M: the root
   of the p-th moment of a gradient in its worst direction.
@@ -45,6 +45,7 @@ HEADLINES: dict[Judgement, str] = {
     "refuted": "Refuted: the claim is false as it stands",
     "contradicts": "Contradicted: the claim would fail if this went on",
     "too few trials": "Not refuted, but some checks had too little time",
+    "too few settings": "Hardly tried: its conditions hold at too few settings",
     "not refuted": "Not refuted: no counter-example was found",
     "consistent with": "Not refuted: no counter-example was found",
     "for information": "Nothing about this claim could be tested here",

@@ -55,7 +55,7 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
     if in_full:
         print()
         print_lower_bounds(scenario, outcomes)
-    if sentence := advice(outcomes, measurements):
+    if sentence := advice(scenario, outcomes, measurements):
         print_text(f"advice: {sentence}")
 
 

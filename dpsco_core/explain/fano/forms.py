@@ -17,7 +17,7 @@ from dpsco_core.bounds.instances import distance, hypercube, spikes, two_sided
 from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.prior import approximate_level
-from dpsco_core.explain.fano.instance import Class, MeanInstance, best_packing, packing_at
+from dpsco_core.explain.fano.instance import Class, MeanInstance, best_packing, curves, packing_at
 
 Source = Literal["paper", "optimised", "hypercube"]
 # Its key, the slug of its row after "lower.mean." ("" without one), whose constants it has, its
@@ -134,6 +134,29 @@ def ladder(instance: MeanInstance) -> tuple[Rung, ...]:
         for binds, rows, strength in kinds
         for key, slug, source, q, form in rows
     )
+
+
+def best_forms(instance: MeanInstance) -> tuple[Rung, ...]:
+    """Return the bounds at their own best spike probabilities, the largest one first.
+
+    They are those of the curves over the spike probability, and every form without a row of the
+    catalogue that is larger than all curves on its class: packings under pure DP, where the budget
+    is zCDP or has a delta.
+    """
+    drawn = [
+        Rung(
+            key=c.slug,
+            slug=f"lower.mean.{c.slug}",
+            binds=c.binds,
+            source="hypercube" if c.hard == "hypercube" else "optimised",
+            q=c.best_q,
+            value=c.best,
+        )
+        for c in curves(instance)
+    ]
+    top = {r.binds: max(b.value for b in drawn if b.binds == r.binds) for r in drawn}
+    added = [r for r in ladder(instance) if not r.slug and r.value > top.get(r.binds, 0.0)]
+    return tuple(sorted([*drawn, *added], key=lambda rung: -rung.value))
 
 
 def _by_distance(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form, ...]:

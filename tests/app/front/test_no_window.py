@@ -59,7 +59,7 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
             assert not spans and proven == [] and kind != "l2"
         elif "in the ℓ₂ ball only" in reason:
             assert not spans and proven and kind != "l2"
-        elif "is proven for this loss" in reason:
+        elif "holds at these settings" in reason:
             assert not spans and proven == [] and kind == "l2"
         elif "is proven for all such losses" in reason:
             best = min(known_window(point, notions_of(point)[0]).ceiling, worst_start(point))
@@ -74,6 +74,12 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
             assert problems and problem not in problems
         else:
             assert reason == "" and spans and problem_card(problem).slug == problem
+
+
+def test_a_small_ball_is_not_said_to_lack_a_lower_bound_for_a_loss_that_has_one() -> None:
+    """Lower bounds for the linear loss are proven, but none of them holds in so small a ball."""
+    scenario = Scenario(problem="linear", methods=("sco.erm",), diameter=0.1, offset=0.0)
+    assert "no lower bound holds at these settings" in words(scenario)
 
 
 def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there() -> None:

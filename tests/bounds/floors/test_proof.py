@@ -14,10 +14,19 @@ from scipy.stats import binom
 from dpsco_core.base.arrays import Vector
 from dpsco_core.bounds.floors.leakage import concentrated
 from dpsco_core.bounds.floors.van_trees import costs, prior_information
-from dpsco_core.catalogue import BOUNDS, METHODS, bound, default_methods, make_instance
+from dpsco_core.catalogue import (
+    BOUNDS,
+    METHODS,
+    PROBLEMS,
+    bound,
+    bounds_for,
+    default_methods,
+    make_instance,
+)
 from dpsco_core.data import StudentT
 from dpsco_core.data.base import ScaledLaw
 from dpsco_core.explain.floors import floor_proof, no_floor
+from dpsco_core.explain.window import spans
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.results.report import bound_setting
 from dpsco_core.runs.study import study
@@ -315,11 +324,26 @@ def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:
     assert np.mean(np.reshape(errors, (-1, 10)), axis=1).min() > 0.0244
 
 
+def test_no_loss_that_has_lower_bounds_is_said_to_have_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each problem without a floor on given data has lower bounds on the hardest data."""
+    slugs = [problem.card.slug for problem in PROBLEMS]
+    without = [s for s in slugs if not any(row.card.of_law for row in bounds_for(s))]
+    assert len(without) > 5
+    for slug in without:
+        point = Scenario(problem=slug, methods=())
+        [promise] = spans(point)
+        assert promise.lower is not None and promise.low > 0
+        assert "hard data of their own" in no_floor(point) and "no lower" not in no_floor(point)
+    monkeypatch.setattr("dpsco_core.explain.floors.bounds_for", lambda *_: ())
+    assert "no lower bound is proven for this loss" in no_floor(Scenario(problem="hinge"))
+
+
 def test_data_without_a_floor_say_why_in_words() -> None:
     assert "finds its edge" in no_floor(Scenario(distribution="pareto"))
     assert "finds its edge" in no_floor(Scenario(distribution="log-normal"))
     assert "its own prior" in no_floor(Scenario(distribution="spike"))
-    assert "no lower bound is proven" in no_floor(Scenario(problem="hinge", methods=()))
     assert "ℓ₂ ball" in no_floor(Scenario(geometry="l1"))
     for law in cases.DRAWN_LAWS:
         assert no_floor(Scenario(distribution=law)) == ""
