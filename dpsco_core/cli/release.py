@@ -46,7 +46,7 @@ def add_release(commands: Any) -> None:
     parser.add_argument("--column", metavar="NAME", action="append", required=True, help=words)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
     parser.add_argument("--method", metavar="SLUG", help="slug of a private method on records")
-    words = "loss with --target: logistic (labels -1 and 1, the default) or least-squares, for one"
+    words = "loss with --target: logistic (the default; labels -1 and 1, or 0 and 1) or another"
     parser.add_argument("--problem", metavar="SLUG", help=words)
     words = "the mean is at most this far from the centre; the parameter at most this long"
     parser.add_argument("--bound", metavar="VALUE", required=True, help=words)

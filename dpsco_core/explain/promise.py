@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpsco_core.base.cards import BoundCard, Level, Privacy
+from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, problem_card
 from dpsco_core.explain.hardest import impossible
@@ -143,12 +144,10 @@ def _better_reference(scenario: Scenario, best: Measurement, table: Table) -> st
     It is the best that ran, if its error is below the private one, otherwise the usual one of the
     problem, if that did not run.
     """
-    ran = {m: row.mean for (m, x), row in table.items() if x == best.x and row.trials}
-    public = [m for m in ran if method_card(m).privacy == "none" and ran[m] < best.mean]
-    if public:
-        return min(public, key=lambda m: ran[m])
+    means = {m: row.mean for (m, x), row in table.items() if x == best.x and row.trials}
+    public = [m for m in means if method_card(m).privacy == "none" and means[m] < best.mean]
     usual = reference_method(default_methods(scenario.problem, scenario.level))
-    return "" if usual in ran else usual
+    return smallest_or(public, means.__getitem__, "" if usual in means else usual)
 
 
 def _errors(outcomes: Sequence[Outcome], x: float | None) -> dict[str, Errors]:

@@ -26,6 +26,17 @@ class Link(ABC):
 
     slope_bound: float = math.inf  # on :math:`|\phi'|`; infinite if there is none
     curvature_bound: float = math.inf  # on :math:`\phi''`; infinite where it has kinks
+    labels: tuple[float, float] | None = None  # the negative and the positive; None: any number
+
+    def encoded(self, targets: Vector) -> Vector:
+        """Return the labels as this loss has them, one by one: what is above 0 is positive.
+
+        So they may be -1 and 1, or 0 and 1. Targets that are numbers are returned as they are.
+        """
+        if self.labels is None:
+            return targets
+        negative, positive = self.labels
+        return np.where(targets > 0, positive, negative)
 
     @abstractmethod
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -63,6 +74,7 @@ class LogisticLink(Link):
 
     slope_bound = 1.0
     curvature_bound = 0.25
+    labels = (0.0, 1.0)
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -161,6 +173,7 @@ class HingeLink(Link):
     r""":math:`\phi(s, y) = (1-ys)_+` with y in {-1, 1}: slope in [-1, 1], a kink at s = y."""
 
     slope_bound = 1.0
+    labels = (-1.0, 1.0)
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -6,7 +6,7 @@ records themselves are read by the method alone, through its ledger.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -89,8 +89,8 @@ def release(
     ----------
     records : array_like or pair of array_like
         Of a mean, or of a loss of points: shape (n,) or (n, d). Of a generalised linear model: a
-        pair of features, shape (n, d), and targets, shape (n,), which are -1 and 1 if they are
-        labels.
+        pair of features, shape (n, d), and targets, shape (n,). A label is positive if it is above
+        0: -1 and 1 will do, and 0 and 1.
     method : str, optional
         Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
         ``"sco.clipped"`` for a pair.
@@ -104,7 +104,7 @@ def release(
         The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
     unit : float
         The p-th root of a bound on the p-th central moment of every coordinate of the records, or
-        features.
+        of the features, which are centred at 0. Too small a number makes steps too long.
     centre : array_like
         A public guess of the mean, a number or of shape (d,); 0 for a loss.
     problem : str, optional
@@ -171,6 +171,8 @@ def release(
         tuning="practical",
     ).validate(sampling=False)
     setting = of_class(point.setting) if is_mean else point.setting
+    if is_model:
+        setting = _with_any_features(setting)
     plan = planned(point, method, setting)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite counts as 0
         scaled = DenseRows((rows - guess) / unit)
@@ -191,6 +193,20 @@ def release(
 
 def _is_model(problem: str) -> bool:
     return issubclass(problem_class(problem), LinearModelProblem)
+
+
+def _with_any_features(setting: Setting) -> Setting:
+    """Return the setting of a linear model of which no more is known than moments of its features.
+
+    Those of the catalogue have features and noise of one law, and their coordinates do not
+    correlate. The second moments of others have a largest eigenvalue of at most their trace, which
+    is d, so that the risk is at most d times as curved as the loss, and not strongly convex.
+    """
+    constants, model = setting.constants, setting.constants.linear_model
+    assert model is not None
+    curvature = model.curvature if math.isfinite(model.curvature) else constants.smoothness
+    risk = replace(constants, smoothness=setting.d * curvature, strong_convexity=0.0)
+    return replace(setting, constants=risk)
 
 
 def _parameter_scale(problem: str, unit: float) -> float:
@@ -250,7 +266,7 @@ def _sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
     problem = point.instance.problem
     if isinstance(problem, LinearModelProblem):
         assert targets is not None
-        return LinearSample(rows, targets, problem.link, problem.constraint)
+        return LinearSample(rows, problem.link.encoded(targets), problem.link, problem.constraint)
     assert isinstance(problem, PointProblem)
     return PointSample(rows, problem.loss, problem.constraint)
 

@@ -35,7 +35,7 @@ def test_a_claim_is_checked_and_its_report_is_saved(
 
 
 def test_a_click_on_stop_ends_a_check(page: Page, dashboard: str) -> None:
-    page.goto(dashboard + ADDRESS + "&seconds=60")
+    page.goto(dashboard + ADDRESS.replace("d/n", "20*sqrt(d)") + "&seconds=60")
     page.get_by_role("button", name="Check", exact=True).click(timeout=30_000)
     page.get_by_role("button", name="Stop").click(timeout=30_000)
     expect(page.get_by_role("button", name="Check", exact=True)).to_be_enabled(timeout=20_000)

@@ -12,40 +12,40 @@ from dpsco_core.scenario import Scenario
 LINEAR = Scenario(problem="linear", methods=("sco.sgd", "sco.clipped"))
 
 
-def advised(scenario: Scenario, errors: dict[str, tuple[float, ...]]) -> str:
-    """Return the advice on trials with these errors."""
+def advised(scenario: Scenario, *errors: tuple[float, ...]) -> str:
+    """Return the advice where the trials of the scenario's methods have these errors."""
     outcomes = [
         Outcome(method=method, x=None, trial=trial, error=error, seconds=0.0, spent=None)
-        for method, values in errors.items()
+        for method, values in zip(scenario.methods, errors, strict=True)
         for trial, error in enumerate(values)
     ]
     return advice(scenario, outcomes, measured(outcomes))
 
 
 def test_a_reference_that_is_worse_than_the_private_method_is_called_poor() -> None:
-    text = advised(LINEAR, {"sco.sgd": (10.0, 11.0, 9.0), "sco.clipped": (1.0, 1.1, 0.9)})
+    text = advised(LINEAR, (10.0, 11.0, 9.0), (1.0, 1.1, 0.9))
     assert "next to nothing" not in text
     assert "is 10 times worse, a poor reference" in text
     assert "(sco.erm) as the reference" in text
 
 
 def test_the_better_reference_is_the_best_one_that_ran() -> None:
-    means = {"mean.sample": (9.0, 8.0), "mean.median-of-means": (0.5, 0.6)}
-    text = advised(Scenario(), means | {"mean.clipped": (1.0, 0.9)})
+    point = Scenario(methods=("mean.sample", "mean.median-of-means", "mean.clipped"))
+    text = advised(point, (9.0, 8.0), (0.5, 0.6), (1.0, 0.9))
     assert "(mean.median-of-means) as the reference" in text
 
 
 def test_no_better_reference_is_named_where_the_usual_one_is_the_poor_one() -> None:
-    text = advised(Scenario(), {"mean.sample": (9.0, 8.0), "mean.clipped": (1.0, 0.9)})
+    text = advised(Scenario(methods=("mean.sample", "mean.clipped")), (9.0, 8.0), (1.0, 0.9))
     assert text.endswith("a poor reference that does not show what privacy costs.")
 
 
 @pytest.mark.parametrize("private", [(10.0, 9.0, 11.0), (9.0, 11.0, 9.5)])
 def test_a_price_within_the_noise_of_1_is_next_to_nothing(private: tuple[float, ...]) -> None:
-    text = advised(LINEAR, {"sco.sgd": (10.0, 10.0, 10.0), "sco.clipped": private})
+    text = advised(LINEAR, (10.0, 10.0, 10.0), private)
     assert "privacy costs next to nothing beside" in text and "poor" not in text
 
 
 def test_a_dear_method_is_told_by_its_price() -> None:
-    text = advised(LINEAR, {"sco.erm": (1.0, 1.0), "sco.clipped": (3.0, 3.0)})
-    assert ", 3 times that of " in text
+    point = Scenario(problem="linear", methods=("sco.erm", "sco.clipped"))
+    assert ", 3 times that of " in advised(point, (1.0, 1.0), (3.0, 3.0))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import huber
 
 import dpsco_core
 from dpsco_core import ZCDP, ApproxDP, InvalidInput, NotApplicable, Scenario, release
@@ -135,6 +137,49 @@ def test_a_logistic_regression_finds_the_direction_and_features_have_a_unit() ->
     assert np.allclose(answers[0], 10.0 * answers[1], rtol=1e-9)
     cosine = answers[0] @ W / np.linalg.norm(answers[0]) / np.linalg.norm(W)
     assert cosine > 0.95 and np.linalg.norm(answers[0]) <= 3.0 * (1 + 1e-9)
+
+
+CORRELATED = 0.7 * RNG.standard_normal((4000, 6)) + 0.7 * RNG.standard_normal((4000, 1))
+COEFFICIENTS = np.array([0.9, -0.6, 0.3, 0.0, 0.5, -0.2])
+RESPONSES = CORRELATED @ COEFFICIENTS + RNG.standard_normal(4000)
+
+
+@pytest.mark.parametrize("slug", ["sco.clipped", "sco.cwme", "sco.iterative", "sco.dp-sgd"])
+@pytest.mark.parametrize("problem", ["logistic", "hinge", "least-squares", "huber", "absolute"])
+def test_with_next_to_no_noise_a_regression_is_that_without_privacy(
+    problem: str, slug: str
+) -> None:
+    """Features that correlate, whose second moments have the largest eigenvalue 3.4."""
+    losses = {
+        "logistic": lambda margins: np.logaddexp(0, -np.sign(RESPONSES) * margins),
+        "hinge": lambda margins: np.maximum(1 - np.sign(RESPONSES) * margins, 0),
+        "least-squares": lambda margins: (RESPONSES - margins) ** 2 / 2,
+        "huber": lambda margins: huber(1, RESPONSES - margins),
+        "absolute": lambda margins: np.abs(RESPONSES - margins),
+    }
+
+    def risk(w: Any) -> float:
+        return float(losses[problem](CORRELATED @ w).mean())
+
+    has_labels = problem in ("logistic", "hinge")
+    targets = [RESPONSES]
+    if has_labels:  # in either of two codes
+        targets = [np.sign(RESPONSES), (RESPONSES > 0).astype(float)]
+    answers = [
+        release(
+            (CORRELATED, target),
+            problem=problem,
+            method=slug,
+            epsilon=1000.0,
+            bound=4.0,
+            rng=np.random.default_rng(3),
+        ).value
+        for target in targets
+    ]
+    assert all(np.array_equal(answer, answers[0]) for answer in answers)
+    best = minimize(risk, np.zeros(6), method="Powell", bounds=[(-4, 4)] * 6).fun
+    without_data = risk(np.zeros(6))
+    assert risk(answers[0]) - best < 0.3 * (without_data - best)
 
 
 def test_points_have_losses_too() -> None:
