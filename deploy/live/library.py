@@ -21,8 +21,8 @@ UNUSED = re.compile(
 )
 # Packages of which few modules are used: whoever imports one does not import them all.
 LAZY = ("scipy/optimize",)
-# Of the library: what needs a terminal, processes or a cluster.
-ELSEWHERE = ("dpsco_core/cli/", "dpsco_core/audit/")
+# Of the library: what needs a terminal.
+ELSEWHERE = ("dpsco_core/cli/",)
 LISTED = """
 import sys
 import dpsco_app.static_page.lessons, dpsco_app.static_page.page

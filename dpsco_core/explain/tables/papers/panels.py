@@ -142,11 +142,11 @@ def _panel(point: Scenario, axis: str, panels: int) -> PaperPanel:
                 **{name: slope[name] for name in SLOPE_FIELDS if name in slope},
             )
         )
-    ran = {curve.method for curve in curves}
+    drawn_methods = {curve.method for curve in curves}
     return PaperPanel(
         scenario=sweep,
         curves=tuple(curves),
-        refusals={m: why for m, why in refusals.items() if m not in ran},
+        refusals={m: why for m, why in refusals.items() if m not in drawn_methods},
     )
 
 
