@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+NOT_PRIVATE = (
+    "warning: these numbers are exact, and what is chosen after a look at them is not private"
+)
+
 
 def add_tail(commands: Any) -> None:
     parser = add_command(commands, "tail", run_tail)
@@ -39,7 +43,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print_json(answer)
     else:
-        for line in _in_words(records, answer):
+        for line in (*_in_words(records, answer), NOT_PRIVATE):
             print(line)
 
 

@@ -170,9 +170,7 @@ def release(
         trials=1,
         tuning="practical",
     ).validate(sampling=False)
-    setting = of_class(point.setting) if is_mean else point.setting
-    if is_model:
-        setting = _with_any_features(setting)
+    setting = _setting_as_stated(point)
     plan = planned(point, method, setting)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite counts as 0
         scaled = DenseRows((rows - guess) / unit)
@@ -187,23 +185,36 @@ def release(
         interval=None if radius is None else unit * radius,
         method=method,
         parameters=dict(result.diagnostics),
-        notes=tuple(result.notes),
+        notes=(*result.notes, *([] if is_linear else _notes(result.value, bound / scale))),
     )
+
+
+def _notes(value: Vector, bound: float) -> tuple[str, ...]:
+    """Return what an answer says of the statements: it is released, so that this costs nothing."""
+    if float(np.linalg.norm(value)) < bound * (1 - 1e-9):
+        return ()
+    return ("The answer lies on the bound: bound, unit or centre may be wrong, or noise is large.",)
 
 
 def _is_model(problem: str) -> bool:
     return issubclass(problem_class(problem), LinearModelProblem)
 
 
-def _with_any_features(setting: Setting) -> Setting:
-    """Return the setting of a linear model of which no more is known than moments of its features.
+def _setting_as_stated(point: Scenario) -> Setting:
+    """Return the setting at which nothing is certified of the records but what was stated.
 
-    Those of the catalogue have features and noise of one law, and their coordinates do not
-    correlate. The second moments of others have a largest eigenvalue of at most their trace, which
-    is d, so that the risk is at most d times as curved as the loss, and not strongly convex.
+    The laws of the catalogue have more: features of a linear model that do not correlate, and noise
+    of one law. The second moments of any features have a largest eigenvalue of at most their trace,
+    which is d, so that the risk is at most d times as curved as the loss, and not strongly convex.
+    Where a loss has kinks, the curvature of its risk is a matter of the noise: d times that of the
+    catalogue's is a guess, which costs accuracy alone.
     """
+    setting = point.setting
+    if point.problem == MEAN:
+        return of_class(setting)
     constants, model = setting.constants, setting.constants.linear_model
-    assert model is not None
+    if model is None:
+        return setting
     curvature = model.curvature if math.isfinite(model.curvature) else constants.smoothness
     risk = replace(constants, smoothness=setting.d * curvature, strong_convexity=0.0)
     return replace(setting, constants=risk)

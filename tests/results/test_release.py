@@ -182,6 +182,17 @@ def test_with_next_to_no_noise_a_regression_is_that_without_privacy(
     assert risk(answers[0]) - best < 0.3 * (without_data - best)
 
 
+@pytest.mark.parametrize("bound", [0.1, 4.0])
+def test_an_answer_on_the_bound_says_that_the_statements_may_be_wrong(bound: float) -> None:
+    """The mean is .56 from 0, and the coefficients are longer than 1."""
+    rng = np.random.default_rng(5)
+    mean = release(ROWS, method="mean.clipped", epsilon=100.0, bound=bound, unit=1.5, rng=rng)
+    model = release((CORRELATED, np.sign(RESPONSES)), epsilon=100.0, bound=bound, rng=rng)
+    for answer in (mean, model):
+        is_said = any("lies on the bound" in note for note in answer.notes)
+        assert is_said == (np.linalg.norm(answer.value) > 0.999 * bound) == (bound == 0.1)
+
+
 def test_points_have_losses_too() -> None:
     options: dict[str, Any] = {"method": "sco.clipped", "epsilon": 8.0, "bound": 3.0, "unit": 1.5}
     for problem in ("quadratic", "geometric-median"):
