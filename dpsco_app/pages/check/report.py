@@ -12,7 +12,7 @@ from dpsco_app.pages.check.words import screen_words
 from dpsco_app.parts.export import download
 from dpsco_app.parts.themes import is_dark
 from dpsco_core.referee.page import MARKS, html_page
-from dpsco_core.referee.report import Check, Report, value_text
+from dpsco_core.referee.report import Check, Report, reports_dict, value_text
 
 TONES: dict[str, Pair] = {
     "bad": IMPOSSIBLE.ink,
@@ -86,5 +86,4 @@ def _pdf(reports: Sequence[Report]) -> bytes:
 
 
 def _json(reports: Sequence[Report]) -> str:
-    values = {"reports": [report.to_dict() for report in reports]}
-    return json.dumps(values, indent=2, allow_nan=False)
+    return json.dumps(reports_dict(reports), indent=2, allow_nan=False)
