@@ -18,13 +18,13 @@ from dpsco_core.scenario import Scenario
 
 HUNDREDTH = 0.01
 THIN = 0.7
-# Kinds of proofs of a limit, by a word in the names of their statements: each with its idea.
+FEW_BITS = "a private output holds too few bits to find the mean"  # the idea of Fano's inequality
+# Kinds of other proofs of a limit, by a word in the names of their statements, with their ideas.
 PROOFS = {
     "packing": ("a packing bound", "any private output fits too many possible means"),
     "assouad": ("an Assouad bound", "a private output cannot tell the sign of each coordinate"),
     "tracing": ("a tracing bound", "a closer answer would reveal who is in the data"),
-    "fano": ("CDP Fano", "a private output holds too few bits to find the mean"),
-    "information": ("an information bound", "a private output holds too few bits to find the mean"),
+    "information": ("an information bound", FEW_BITS),
 }
 # Whom a limit binds, by what makes it.
 BOUND_ONES = {
@@ -94,6 +94,8 @@ def limit_words(scenario: Scenario, e: Evaluation) -> str:
 
 def proof_words(card: BoundCard) -> str:
     """Return the kind of proof behind a limit with its idea, as it stands in a sentence."""
+    if card.is_fano:
+        return f"{short_name(card)}: {FEW_BITS}"
     for word, (name, idea) in PROOFS.items():
         if word in card.name.lower():
             return f"{name}: {idea}"

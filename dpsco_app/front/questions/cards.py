@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dpsco_app.figure.methods import short_names
-from dpsco_app.front.bound_lines import PROOFS, proof_words, short_name
+from dpsco_app.front.bound_lines import FEW_BITS, proof_words, short_name
 from dpsco_app.front.costs import UNTOLD, cost_words
 from dpsco_app.front.headline import is_steady, limit_prices, limit_text
 from dpsco_app.front.pictures.data import far_records
@@ -197,7 +197,7 @@ def _steps(
         if second.bound.card.privacy == "zcdp" and own.rho is None:
             fewer = ", for algorithms that satisfy zCDP, as those with Gaussian noise"
         yield (
-            f"{name}, the thin red line, is a second proof{fewer}: {PROOFS['fano'][1]}. It gives "
+            f"{name}, the thin red line, is a second proof{fewer}: {FEW_BITS}. It gives "
             f"an error of at least {rounded(second.value)}."
         )
 
