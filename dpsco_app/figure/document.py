@@ -1,18 +1,17 @@
 """A document as PDF: headings, paragraphs and tables, set on pages of A4."""
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from matplotlib import rc_context
-from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextToPath
 
 from dpsco_app.figure.paper import STYLE
+from dpsco_app.figure.printed import pdf_bytes
 
 POINTS = 72.0  # in an inch; all lengths below are points
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
@@ -81,17 +80,10 @@ def document_pdf(blocks: Sequence[Block], title: str, source: str) -> bytes:
 
     The same blocks have the same bytes.
     """
-    strips = [strip for block in blocks for strip in _strips(block)]
-    pages = _pages(strips)
-    file = io.BytesIO()
-    with (
-        rc_context(STYLE),
-        PdfPages(file, metadata={"Title": title, "CreationDate": None}) as document,
-    ):
-        for number, page in enumerate(pages, start=1):
-            foot = f"{source} · page {number} of {len(pages)}"
-            document.savefig(_page_canvas(page, foot))
-    return file.getvalue()
+    pages = _pages([strip for block in blocks for strip in _strips(block)])
+    feet = [f"{source} · page {number + 1} of {len(pages)}" for number in range(len(pages))]
+    with rc_context(STYLE):
+        return pdf_bytes(list(map(_page_canvas, pages, feet)), title)
 
 
 def _strips(block: Block) -> Iterator[Strip]:

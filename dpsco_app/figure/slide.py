@@ -1,6 +1,5 @@
 """A figure as a slide of 16:9, as PDF: its headline, the figure in colour, and where it is from."""
 
-import io
 import math
 import textwrap
 from collections.abc import Sequence
@@ -8,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib import rc_context
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import NullLocator
 from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair
-from dpsco_app.figure.paper import DASHES, MARKS, thinned
 from dpsco_app.figure.place import Path, border, extended, free_place, level_at, moved_apart
-from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words
+from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned, write_ticks
+from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words, without_bold
 
 WIDTH, HEIGHT = 13.333, 7.5  # inches, as slides of 16:9 have
 LEFT, NAMES = 0.95, 3.5  # inches left of the panels, and right of them for names
@@ -71,10 +68,7 @@ def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = 
                 if figure.ruler is not None:
                     _draw_ruler(figure.ruler, ax, dark=dark)
         _write_around(canvas, figure, headline, source, dark=dark)
-        file = io.BytesIO()
-        about = {"Title": " ".join(headline), "Subject": source, "CreationDate": None}
-        FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
-    return file.getvalue()
+        return pdf_bytes([canvas], " ".join(headline), source)
 
 
 def _write_around(
@@ -118,13 +112,7 @@ def _draw_panel(
     panel: Panel, y: Axis, ax: Any, *, dark: bool, is_first: bool, is_alone: bool
 ) -> None:
     ax.set_facecolor("none")
-    ax.set_xscale("log" if panel.x.log else "linear")
-    ax.set_yscale("log" if y.log else "linear")
-    low, high, log = panel.x.low, panel.x.high, panel.x.log
-    pad = (high / low) ** 0.03 if log else 0.03 * ((high - low) or 1.0)
-    ends = (low / pad, high * pad) if log else (low - pad, high + pad)
-    ax.set_xlim(*ends)
-    ax.set_ylim(y.low, y.high)
+    ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
         x, upper = extended(area.x, area.upper, ends, log=log)
         lower = extended(area.x, area.lower, ends, log=log)[1] if area.lower else [y.low] * len(x)
@@ -144,8 +132,8 @@ def _draw_panel(
             ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **beside)
     if panel.title:
         ax.set_title(panel.title, loc="left", size=TYPE, weight="bold", color=INK[dark], pad=8)
-    _number(ax.xaxis, panel.x if is_alone else thinned(panel.x))
-    _number(ax.yaxis, y)
+    write_ticks(ax.xaxis, panel.x if is_alone else thinned(panel.x))
+    write_ticks(ax.yaxis, y)
     ax.tick_params(colors=QUIET[dark], length=0, pad=6, labelleft=is_first, labelsize=SMALL + 1)
     ax.grid(visible=True, axis="y", color=QUIET[dark], alpha=0.15, lw=0.8)
     ax.set_xlabel(panel.x.title.partition(" (")[0], color=QUIET[dark], labelpad=6, size=TYPE - 1)
@@ -167,7 +155,7 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
     """Write words where they keep clear of the curves, and below the edge of their region."""
     box = ax.get_position()
     panel = box.width * WIDTH * 72, box.height * HEIGHT * 72
-    plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
+    plain = [without_bold(text) for text in words.lines]
     size = SMALL if words.is_small else TYPE - 1
     is_bold = plain != list(words.lines)
     letter = size * LETTER * (BOLD if is_bold else 1)
@@ -195,12 +183,6 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
         va="bottom",
         zorder=6,
     )
-
-
-def _number(axis: Any, values: Axis) -> None:
-    plain = [text.replace("<b>", "").replace("</b>", "") for _, text in values.ticks]
-    axis.set_ticks([value for value, _ in values.ticks], plain)
-    axis.set_minor_locator(NullLocator())
 
 
 def _draw_line(line: Line, ends: tuple[float, float], ax: Any, *, log: bool, dark: bool) -> None:
