@@ -37,9 +37,9 @@ DASHES: dict[str, Any] = {
 
 def pdf_bytes(pages: Sequence[Canvas], title: str, subject: str = "") -> bytes:
     """Return pages as a PDF file, the same bytes each time."""
-    about = {"Title": title, "Subject": subject or None, "CreationDate": None}
+    metadata = {"Title": title, "Subject": subject or None, "CreationDate": None}
     file = io.BytesIO()
-    with PdfPages(file, metadata=about) as document:
+    with PdfPages(file, metadata=metadata) as document:
         for page in pages:
             document.savefig(page)
     return file.getvalue()
@@ -58,8 +58,8 @@ def set_scales(ax: Any, x: Axis, y: Axis) -> tuple[float, float]:
 
 def thinned(axis: Axis) -> Axis:
     """Return an axis with every other number, from the last one, where there are many."""
-    every = 1 + (len(axis.ticks) > 4)
-    return replace(axis, ticks=list(reversed(axis.ticks))[::every])
+    step = 1 + (len(axis.ticks) > 4)
+    return replace(axis, ticks=list(reversed(axis.ticks))[::step])
 
 
 def write_ticks(axis: Any, values: Axis) -> None:

@@ -26,7 +26,7 @@ LINE = 1.3  # the height of a line, in heights of type
 HEADLINE_LETTERS, SOURCE_LETTERS = 85, 140  # letters of a line at most
 LETTER = 0.62  # the mean width of a letter, in heights of its type
 NAME_LETTERS = 23  # letters of a line of a name
-BESIDE = 20  # points from the chosen value to its factors
+FACTOR_GAP = 20  # points from the chosen value to its factors
 NAME_GAP, LEADER = 34, 28  # points from a panel to its names, and to the ends of leaders
 STYLE: dict[RcKeyType, Any] = {
     "pdf.fonttype": 42,  # the font is in the file, and its text can be selected
@@ -128,8 +128,8 @@ def _draw_panel(
         _write_words(words, paths, ax, dark=dark)
     for line in panel.lines:
         if line.label:
-            beside = {"textcoords": "offset points", "xytext": line.away, "size": SMALL}
-            ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **beside)
+            offset = {"textcoords": "offset points", "xytext": line.away, "size": SMALL}
+            ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **offset)
     if panel.title:
         ax.set_title(panel.title, loc="left", size=TYPE, weight="bold", color=INK[dark], pad=8)
     write_ticks(ax.xaxis, panel.x if is_alone else thinned(panel.x))
@@ -146,8 +146,8 @@ def _path(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
     box = ax.get_position()
     width, height = box.width * WIDTH * 72, box.height * HEIGHT * 72
     to_share = ax.transData + ax.transAxes.inverted()
-    across = [to_share.transform((a, axis.high))[0] * width for a in x]
-    points = [(a, _share(b, axis) * height) for a, b in zip(across, y, strict=True)]
+    lefts = [to_share.transform((a, axis.high))[0] * width for a in x]
+    points = [(a, _share(b, axis) * height) for a, b in zip(lefts, y, strict=True)]
     return [point for point in points if all(map(math.isfinite, point))]
 
 
@@ -249,28 +249,28 @@ def _write_names(names: Sequence[_Name], figure: Figure, ax: Any, *, dark: bool)
     ]
     scale = min(1.0, height / max(1.0, sum(sizes)))  # many names are smaller
     sizes = [scale * size for size in sizes]
-    wanted = [min(max(_share(row.end, y), 0.0), 1.0) * height for row in rows]
+    levels = [min(max(_share(row.end, y), 0.0), 1.0) * height for row in rows]
     if figure.ruler is None and rows:
         head = f"{ladder.title}\n{', '.join(ladder.columns)}".strip()
-        above = {"xy": (1, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-        ax.annotate(head, xytext=(NAME_GAP, 14), size=SMALL, color=QUIET[dark], **above)
-    centres = moved_apart(wanted, sizes, height)
-    for row, name, size, want, centre in zip(rows, called, sizes, wanted, centres, strict=True):
+        corner = {"xy": (1, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+        ax.annotate(head, xytext=(NAME_GAP, 14), size=SMALL, color=QUIET[dark], **corner)
+    centres = moved_apart(levels, sizes, height)
+    for row, name, size, level, centre in zip(rows, called, sizes, levels, centres, strict=True):
         colour = row.colour[dark]
         top = centre + size / 2 - 3 * scale
         right = {"xy": (1, 0), "xycoords": "axes fraction", "textcoords": "offset points"}
         look = {"color": colour, "va": "top", "ha": "left", "annotation_clip": False}
         bold = {"weight": "bold", "size": scale * TYPE}
         ax.annotate("\n".join(name), xytext=(NAME_GAP, top), **bold, **right, **look)
-        below = (NAME_GAP, top - LINE * TYPE * scale * len(name))
-        ax.annotate("\n".join(row.note), xytext=below, size=scale * SMALL, **right, **look)
+        note_place = (NAME_GAP, top - LINE * TYPE * scale * len(name))
+        ax.annotate("\n".join(row.note), xytext=note_place, size=scale * SMALL, **right, **look)
         if row.end >= y.low and (figure.ruler is not None or ladder.leaders):
             stroke = {"arrowstyle": "-", "color": colour, "alpha": 0.5, "shrinkA": 0, "shrinkB": 0}
             ax.annotate(
                 "",
-                xy=(1, want / height),
+                xy=(1, level / height),
                 xycoords="axes fraction",
-                xytext=(LEADER, centre - want),
+                xytext=(LEADER, centre - level),
                 textcoords="offset points",
                 arrowprops=stroke,
                 annotation_clip=False,
@@ -286,8 +286,8 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     if not rungs:
         return
     ax.axvline(ruler.x, color=QUIET[dark], lw=0.8, alpha=0.5, zorder=1)
-    wanted = [_share(rung.at, y) * height + 4 for rung in rungs]
-    centres = moved_apart(wanted, [LINE * FACTOR] * len(rungs), height)
+    levels = [_share(rung.at, y) * height + 4 for rung in rungs]
+    centres = moved_apart(levels, [LINE * FACTOR] * len(rungs), height)
     is_right = ax.transAxes.inverted().transform(ax.transData.transform((ruler.x, low)))[0] < 0.8
     side = 1 if is_right else -1
     plate = {"boxstyle": "round,pad=0.1", "fc": PAGE[dark], "ec": "none", "alpha": 0.8}
@@ -296,7 +296,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
         ax.annotate(
             rung.text,
             xy=(ruler.x, rung.at),
-            xytext=(side * BESIDE, centre - _share(rung.at, y) * height),
+            xytext=(side * FACTOR_GAP, centre - _share(rung.at, y) * height),
             textcoords="offset points",
             color=rung.colour[dark],
             size=FACTOR,
@@ -309,7 +309,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     ax.annotate(
         "\n".join(ruler.head),
         xy=(ruler.x, rungs[-1].at),
-        xytext=(side * BESIDE, centres[-1] - _share(rungs[-1].at, y) * height + 0.9 * FACTOR),
+        xytext=(side * FACTOR_GAP, centres[-1] - _share(rungs[-1].at, y) * height + 0.9 * FACTOR),
         textcoords="offset points",
         color=INK[dark],
         size=SMALL,

@@ -87,9 +87,9 @@ def short_name(card: BoundCard) -> str:
 
 def limit_words(scenario: Scenario, e: Evaluation) -> str:
     """Return what a limit says of whom, in short lines."""
-    where = "these data" if e.bound.card.of_law else "some such data"
+    data = "these data" if e.bound.card.of_law else "some such data"
     subject = BOUND_ONES[bound_by(scenario, e)]
-    return "\n".join(textwrap.wrap(f"on {where} every {subject} has at least this error", LINE))
+    return "\n".join(textwrap.wrap(f"on {data} every {subject} has at least this error", LINE))
 
 
 def proof_words(card: BoundCard) -> str:

@@ -76,10 +76,10 @@ class NestedPanel(FrontPanel):
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
-        own = fano(self.scenario)
+        fano_slug = fano(self.scenario)
         chosen_bounds = (*self._asked, self.view.named_bound(self.scenario))
-        is_tick = own not in chosen_bounds and self.view.card != "proof"
-        tick = [line for line in guides if line.key == own and is_tick]
+        is_tick = fano_slug not in chosen_bounds and self.view.card != "proof"
+        tick = [line for line in guides if line.key == fano_slug and is_tick]
         self._fano_line = next(iter(tick), None)
         shows_start = self.view.card == "proof" or bool(
             study.useless(self.x) and not self._is_hardest
@@ -329,8 +329,8 @@ class NestedPanel(FrontPanel):
         if self._is_hardest and is_hard(scenario):
             change = "does the ratio fall?" if scenario.axis == "n" else "does the ratio change?"
             has_picture = far_records(scenario) is not None  # Its words say that data are new.
-            each = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
-            about = f"drag the dot: {change}" if has_picture else f"drag the dot; {each}"
+            novelty = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
+            about = f"drag the dot: {change}" if has_picture else f"drag the dot; {novelty}"
         return f"{axis_title(scenario)} ({about})"
 
 
