@@ -33,6 +33,13 @@ class Area:
 IMPOSSIBLE = Area(
     fill=("#fcf0ed", "#2c201d"), edge=("#b3261e", "#f4564a"), ink=("#8f1d17", "#ff8a80")
 )
+# Verdicts of the referee, by how grave they are.
+TONES: dict[str, Pair] = {
+    "bad": IMPOSSIBLE.ink,
+    "warn": ("#8a5a00", "#e3b341"),
+    "soft": QUIET,
+    "calm": ("#1f6f43", "#6fdd9b"),
+}
 # Between what is proven possible and what is proven impossible for all data with a tail.
 WINDOW = Area(fill=("#e9eef6", "#222b37"), edge=("#5c7391", "#8ea8c9"), ink=("#3f556f", "#b4c6de"))
 

@@ -1,18 +1,17 @@
 """A document as PDF: headings, paragraphs and tables, set on pages of A4."""
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from matplotlib import rc_context
-from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextToPath
 
 from dpsco_app.figure.paper import STYLE
+from dpsco_app.figure.printed import pdf_bytes
 
 POINTS = 72.0  # in an inch; all lengths below are points
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
@@ -81,17 +80,10 @@ def document_pdf(blocks: Sequence[Block], title: str, source: str) -> bytes:
 
     The same blocks have the same bytes.
     """
-    strips = [strip for block in blocks for strip in _strips(block)]
-    pages = _pages(strips)
-    file = io.BytesIO()
-    with (
-        rc_context(STYLE),
-        PdfPages(file, metadata={"Title": title, "CreationDate": None}) as document,
-    ):
-        for number, page in enumerate(pages, start=1):
-            foot = f"{source} · page {number} of {len(pages)}"
-            document.savefig(_page_canvas(page, foot))
-    return file.getvalue()
+    pages = _pages([strip for block in blocks for strip in _strips(block)])
+    feet = [f"{source} · page {number + 1} of {len(pages)}" for number in range(len(pages))]
+    with rc_context(STYLE):
+        return pdf_bytes(list(map(_page_canvas, pages, feet)), title)
 
 
 def _strips(block: Block) -> Iterator[Strip]:
@@ -134,16 +126,17 @@ def _rows(grid: Grid) -> Iterator[Strip]:
 
 def column_widths(rows: Sequence[Sequence[str]], kind: Type) -> tuple[float, ...]:
     """Return the widths of a table's columns: those that are widest give way to the page."""
-    wanted = [max(width_of(text, kind) for text in column) for column in zip(*rows, strict=True)]
-    room = WIDTH - GAP * (len(wanted) - 1)
-    if sum(wanted) <= room:
-        return tuple(wanted)
-    for cut in range(1, len(wanted) + 1):  # the `cut` widest columns share what the others leave
-        by_width = sorted(wanted)
+    widths = [max(width_of(text, kind) for text in column) for column in zip(*rows, strict=True)]
+    room = WIDTH - GAP * (len(widths) - 1)
+    if sum(widths) <= room:
+        return tuple(widths)
+    # The `cut` widest columns share what the others leave.
+    for cut in range(1, len(widths) + 1):
+        by_width = sorted(widths)
         share = (room - sum(by_width[:-cut])) / cut
-        if cut == len(wanted) or share >= by_width[-cut - 1]:
+        if cut == len(widths) or share >= by_width[-cut - 1]:
             break
-    return tuple(min(width, max(share, NARROWEST)) for width in wanted)
+    return tuple(min(width, max(share, NARROWEST)) for width in widths)
 
 
 def wrapped(text: str, width: float, kind: Type) -> tuple[str, ...]:
@@ -224,13 +217,13 @@ def _groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
 def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
     canvas = Canvas(figsize=(PAGE_WIDTH / POINTS, PAGE_HEIGHT / POINTS))
     for top, strip in page:
-        for left, down, text, kind in strip.pieces:
-            _put(canvas, MARGIN + left, top + down + kind.size, text, kind)
+        for left, depth, text, kind in strip.pieces:
+            _write_line(canvas, MARGIN + left, top + depth + kind.size, text, kind)
         if strip.has_rule:
             height = 1 - (top + strip.height) / PAGE_HEIGHT
             ends = [MARGIN / PAGE_WIDTH, 1 - MARGIN / PAGE_WIDTH]
             canvas.add_artist(_rule(ends, height))
-    _put(canvas, MARGIN, PAGE_HEIGHT - FOOT, foot, Type(size=7.5, colour=QUIET))
+    _write_line(canvas, MARGIN, PAGE_HEIGHT - FOOT, foot, Type(size=7.5, colour=QUIET))
     return canvas
 
 
@@ -238,11 +231,11 @@ def _rule(ends: list[float], height: float) -> Line2D:
     return Line2D(ends, [height, height], color=RULE, linewidth=0.4)
 
 
-def _put(canvas: Canvas, left: float, down: float, text: str, kind: Type) -> None:
-    """Write a line whose letters stand `down` points below the top of the page."""
+def _write_line(canvas: Canvas, left: float, depth: float, text: str, kind: Type) -> None:
+    """Write a line whose letters stand `depth` points below the top of the page."""
     canvas.text(
         left / PAGE_WIDTH,
-        1 - down / PAGE_HEIGHT,
+        1 - depth / PAGE_HEIGHT,
         text,
         color=kind.colour,
         size=kind.size,

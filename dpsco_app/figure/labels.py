@@ -15,7 +15,7 @@ from dpsco_app.figure.place import (
     moved_apart,
 )
 from dpsco_app.figure.theme import Theme
-from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words, without_bold
 
 LETTER = 0.49  # mean width of a letter, in heights of its type
 BOLD = 1.06  # how much wider bold letters are
@@ -31,7 +31,7 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
     """Return words inside a panel, where they keep clear of every line; None if nowhere."""
     theme = place.theme
     type_size = theme.px((12 if words.is_small else 13.5) if theme.size.ladder else 12)
-    plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
+    plain = [without_bold(text) for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
     corner = _inside(place, words, size)
     if corner is None:

@@ -1,17 +1,14 @@
 """A figure for a paper, as PDF: one column wide, told apart in black and white by marks alone."""
 
-import io
 import math
-from dataclasses import replace
 from typing import Any
 
 from matplotlib import rc_context
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import NullLocator
 from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.place import extended, moved_apart
+from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned, write_ticks
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
 
 WIDTH, HEIGHT = 3.35, 2.05  # sizes of the column and of a panel, in inches
@@ -19,29 +16,7 @@ FOOT = 0.2  # inches below a panel, for the numbers and the title of its own axi
 MORE_NAMES = 0.15  # inches more for names where panels stand side by side
 NAMES = 0.98  # inches at the right, for the names of the lines
 TYPE = 7.0  # points
-MARKS = {
-    "circle": "o",
-    "square": "s",
-    "diamond": "D",
-    "triangle-up": "^",
-    "triangle-down": "v",
-    "pentagon": "p",
-    "star": "*",
-    "hexagon": "h",
-    "cross": "P",
-    "hourglass": "X",
-    "bowtie": "<",
-    "star-diamond": "d",
-    "hexagram": "H",
-}
 PLATE = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
-DASHES: dict[str, Any] = {
-    "solid": "-",
-    "dot": (0, (1.2, 1.6)),
-    "dash": (0, (4, 2)),
-    "dashdot": (0, (4, 1.6, 1.2, 1.6)),
-    "longdash": (0, (7, 2)),
-}
 STYLE: dict[RcKeyType, Any] = {
     "pdf.fonttype": 42,  # fonts as journals want them
     "font.family": ["STIXGeneral", "DejaVu Serif"],  # the second for what the first lacks
@@ -74,20 +49,11 @@ def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
             )
             has_x_title = not is_shared or i + columns >= count
             _panel(panel, figure.y, canvas.add_axes(place), has_x_title=has_x_title)
-        file = io.BytesIO()
-        about = {"Title": figure.alt, "Subject": setting, "CreationDate": None}
-        FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
-    return file.getvalue()
+        return pdf_bytes([canvas], figure.alt, setting)
 
 
 def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
-    ax.set_xscale("log" if panel.x.log else "linear")
-    ax.set_yscale("log")
-    low, high, log = panel.x.low, panel.x.high, panel.x.log
-    pad = (high / low) ** 0.03 if log else 0.03 * (high - low)
-    ends = (low / pad, high * pad) if log else (low - pad, high + pad)
-    ax.set_xlim(*ends)
-    ax.set_ylim(y.low, y.high)
+    ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
         _region(area, ends, log, y, ax)
     for line in panel.lines:
@@ -109,25 +75,13 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
     _names(panel, y, ax)
     ax.set_title(panel.title, loc="left", fontsize=TYPE + 0.5, weight="bold", pad=3)
     ax.set_ylabel(y.title, labelpad=1)
-    _ticks(ax.xaxis, thinned(panel.x))
-    _ticks(ax.yaxis, y)
+    write_ticks(ax.xaxis, thinned(panel.x))
+    write_ticks(ax.yaxis, y)
     ax.tick_params(width=0.4, length=2, pad=1.5)
     if has_x_title:
         ax.set_xlabel(panel.x.title, labelpad=1)
     else:
         ax.tick_params(labelbottom=False)
-
-
-def thinned(axis: Axis) -> Axis:
-    """Return an axis with every other number, from the last one, where there are many."""
-    every = 1 + (len(axis.ticks) > 4)
-    return replace(axis, ticks=list(reversed(axis.ticks))[::every])
-
-
-def _ticks(axis: Any, known: Axis) -> None:
-    plain = [text.replace("<b>", "").replace("</b>", "") for _, text in known.ticks]
-    axis.set_ticks([value for value, _ in known.ticks], plain)
-    axis.set_minor_locator(NullLocator())
 
 
 def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:

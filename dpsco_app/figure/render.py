@@ -9,7 +9,7 @@ from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, 
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.ruler import draw_ruler, ruler_room
 from dpsco_app.figure.theme import FONT, Theme
-from dpsco_app.figure.values import Axis, Figure
+from dpsco_app.figure.values import Axis, Figure, without_bold
 
 RULER_TOP = 30  # pixels above a panel without a title
 DOT = 6  # pixels that the dot on the axis reaches below it
@@ -121,7 +121,7 @@ def _thinned(place: PanelBox) -> Axis:
     letter = LETTER * place.theme.px(12.5)
 
     def apart(a: tuple[float, str], b: tuple[float, str]) -> bool:
-        letters = sum(len(text.replace("<b>", "").replace("</b>", "")) for _, text in (a, b))
+        letters = sum(len(without_bold(text)) for _, text in (a, b))
         return abs(place.across(a[0]) - place.across(b[0])) >= letter * letters / 2 + 8
 
     def first(tick: tuple[float, str]) -> tuple[bool, bool]:

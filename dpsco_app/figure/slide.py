@@ -1,6 +1,5 @@
 """A figure as a slide of 16:9, as PDF: its headline, the figure in colour, and where it is from."""
 
-import io
 import math
 import textwrap
 from collections.abc import Sequence
@@ -8,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib import rc_context
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import NullLocator
 from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair
-from dpsco_app.figure.paper import DASHES, MARKS, thinned
 from dpsco_app.figure.place import Path, border, extended, free_place, level_at, moved_apart
-from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words
+from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned, write_ticks
+from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words, without_bold
 
 WIDTH, HEIGHT = 13.333, 7.5  # inches, as slides of 16:9 have
 LEFT, NAMES = 0.95, 3.5  # inches left of the panels, and right of them for names
@@ -29,7 +26,7 @@ LINE = 1.3  # the height of a line, in heights of type
 HEADLINE_LETTERS, SOURCE_LETTERS = 85, 140  # letters of a line at most
 LETTER = 0.62  # the mean width of a letter, in heights of its type
 NAME_LETTERS = 23  # letters of a line of a name
-BESIDE = 20  # points from the chosen value to its factors
+FACTOR_GAP = 20  # points from the chosen value to its factors
 NAME_GAP, LEADER = 34, 28  # points from a panel to its names, and to the ends of leaders
 STYLE: dict[RcKeyType, Any] = {
     "pdf.fonttype": 42,  # the font is in the file, and its text can be selected
@@ -71,10 +68,7 @@ def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = 
                 if figure.ruler is not None:
                     _draw_ruler(figure.ruler, ax, dark=dark)
         _write_around(canvas, figure, headline, source, dark=dark)
-        file = io.BytesIO()
-        about = {"Title": " ".join(headline), "Subject": source, "CreationDate": None}
-        FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
-    return file.getvalue()
+        return pdf_bytes([canvas], " ".join(headline), source)
 
 
 def _write_around(
@@ -118,13 +112,7 @@ def _draw_panel(
     panel: Panel, y: Axis, ax: Any, *, dark: bool, is_first: bool, is_alone: bool
 ) -> None:
     ax.set_facecolor("none")
-    ax.set_xscale("log" if panel.x.log else "linear")
-    ax.set_yscale("log" if y.log else "linear")
-    low, high, log = panel.x.low, panel.x.high, panel.x.log
-    pad = (high / low) ** 0.03 if log else 0.03 * ((high - low) or 1.0)
-    ends = (low / pad, high * pad) if log else (low - pad, high + pad)
-    ax.set_xlim(*ends)
-    ax.set_ylim(y.low, y.high)
+    ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
         x, upper = extended(area.x, area.upper, ends, log=log)
         lower = extended(area.x, area.lower, ends, log=log)[1] if area.lower else [y.low] * len(x)
@@ -140,12 +128,12 @@ def _draw_panel(
         _write_words(words, paths, ax, dark=dark)
     for line in panel.lines:
         if line.label:
-            beside = {"textcoords": "offset points", "xytext": line.away, "size": SMALL}
-            ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **beside)
+            offset = {"textcoords": "offset points", "xytext": line.away, "size": SMALL}
+            ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **offset)
     if panel.title:
         ax.set_title(panel.title, loc="left", size=TYPE, weight="bold", color=INK[dark], pad=8)
-    _number(ax.xaxis, panel.x if is_alone else thinned(panel.x))
-    _number(ax.yaxis, y)
+    write_ticks(ax.xaxis, panel.x if is_alone else thinned(panel.x))
+    write_ticks(ax.yaxis, y)
     ax.tick_params(colors=QUIET[dark], length=0, pad=6, labelleft=is_first, labelsize=SMALL + 1)
     ax.grid(visible=True, axis="y", color=QUIET[dark], alpha=0.15, lw=0.8)
     ax.set_xlabel(panel.x.title.partition(" (")[0], color=QUIET[dark], labelpad=6, size=TYPE - 1)
@@ -158,8 +146,8 @@ def _path(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
     box = ax.get_position()
     width, height = box.width * WIDTH * 72, box.height * HEIGHT * 72
     to_share = ax.transData + ax.transAxes.inverted()
-    across = [to_share.transform((a, axis.high))[0] * width for a in x]
-    points = [(a, _share(b, axis) * height) for a, b in zip(across, y, strict=True)]
+    lefts = [to_share.transform((a, axis.high))[0] * width for a in x]
+    points = [(a, _share(b, axis) * height) for a, b in zip(lefts, y, strict=True)]
     return [point for point in points if all(map(math.isfinite, point))]
 
 
@@ -167,7 +155,7 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
     """Write words where they keep clear of the curves, and below the edge of their region."""
     box = ax.get_position()
     panel = box.width * WIDTH * 72, box.height * HEIGHT * 72
-    plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
+    plain = [without_bold(text) for text in words.lines]
     size = SMALL if words.is_small else TYPE - 1
     is_bold = plain != list(words.lines)
     letter = size * LETTER * (BOLD if is_bold else 1)
@@ -195,12 +183,6 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
         va="bottom",
         zorder=6,
     )
-
-
-def _number(axis: Any, values: Axis) -> None:
-    plain = [text.replace("<b>", "").replace("</b>", "") for _, text in values.ticks]
-    axis.set_ticks([value for value, _ in values.ticks], plain)
-    axis.set_minor_locator(NullLocator())
 
 
 def _draw_line(line: Line, ends: tuple[float, float], ax: Any, *, log: bool, dark: bool) -> None:
@@ -267,28 +249,28 @@ def _write_names(names: Sequence[_Name], figure: Figure, ax: Any, *, dark: bool)
     ]
     scale = min(1.0, height / max(1.0, sum(sizes)))  # many names are smaller
     sizes = [scale * size for size in sizes]
-    wanted = [min(max(_share(row.end, y), 0.0), 1.0) * height for row in rows]
+    levels = [min(max(_share(row.end, y), 0.0), 1.0) * height for row in rows]
     if figure.ruler is None and rows:
         head = f"{ladder.title}\n{', '.join(ladder.columns)}".strip()
-        above = {"xy": (1, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-        ax.annotate(head, xytext=(NAME_GAP, 14), size=SMALL, color=QUIET[dark], **above)
-    centres = moved_apart(wanted, sizes, height)
-    for row, name, size, want, centre in zip(rows, called, sizes, wanted, centres, strict=True):
+        corner = {"xy": (1, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+        ax.annotate(head, xytext=(NAME_GAP, 14), size=SMALL, color=QUIET[dark], **corner)
+    centres = moved_apart(levels, sizes, height)
+    for row, name, size, level, centre in zip(rows, called, sizes, levels, centres, strict=True):
         colour = row.colour[dark]
         top = centre + size / 2 - 3 * scale
         right = {"xy": (1, 0), "xycoords": "axes fraction", "textcoords": "offset points"}
         look = {"color": colour, "va": "top", "ha": "left", "annotation_clip": False}
         bold = {"weight": "bold", "size": scale * TYPE}
         ax.annotate("\n".join(name), xytext=(NAME_GAP, top), **bold, **right, **look)
-        below = (NAME_GAP, top - LINE * TYPE * scale * len(name))
-        ax.annotate("\n".join(row.note), xytext=below, size=scale * SMALL, **right, **look)
+        note_place = (NAME_GAP, top - LINE * TYPE * scale * len(name))
+        ax.annotate("\n".join(row.note), xytext=note_place, size=scale * SMALL, **right, **look)
         if row.end >= y.low and (figure.ruler is not None or ladder.leaders):
             stroke = {"arrowstyle": "-", "color": colour, "alpha": 0.5, "shrinkA": 0, "shrinkB": 0}
             ax.annotate(
                 "",
-                xy=(1, want / height),
+                xy=(1, level / height),
                 xycoords="axes fraction",
-                xytext=(LEADER, centre - want),
+                xytext=(LEADER, centre - level),
                 textcoords="offset points",
                 arrowprops=stroke,
                 annotation_clip=False,
@@ -304,8 +286,8 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     if not rungs:
         return
     ax.axvline(ruler.x, color=QUIET[dark], lw=0.8, alpha=0.5, zorder=1)
-    wanted = [_share(rung.at, y) * height + 4 for rung in rungs]
-    centres = moved_apart(wanted, [LINE * FACTOR] * len(rungs), height)
+    levels = [_share(rung.at, y) * height + 4 for rung in rungs]
+    centres = moved_apart(levels, [LINE * FACTOR] * len(rungs), height)
     is_right = ax.transAxes.inverted().transform(ax.transData.transform((ruler.x, low)))[0] < 0.8
     side = 1 if is_right else -1
     plate = {"boxstyle": "round,pad=0.1", "fc": PAGE[dark], "ec": "none", "alpha": 0.8}
@@ -314,7 +296,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
         ax.annotate(
             rung.text,
             xy=(ruler.x, rung.at),
-            xytext=(side * BESIDE, centre - _share(rung.at, y) * height),
+            xytext=(side * FACTOR_GAP, centre - _share(rung.at, y) * height),
             textcoords="offset points",
             color=rung.colour[dark],
             size=FACTOR,
@@ -327,7 +309,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     ax.annotate(
         "\n".join(ruler.head),
         xy=(ruler.x, rungs[-1].at),
-        xytext=(side * BESIDE, centres[-1] - _share(rungs[-1].at, y) * height + 0.9 * FACTOR),
+        xytext=(side * FACTOR_GAP, centres[-1] - _share(rungs[-1].at, y) * height + 0.9 * FACTOR),
         textcoords="offset points",
         color=INK[dark],
         size=SMALL,

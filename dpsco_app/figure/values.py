@@ -83,6 +83,17 @@ class Cells:
     chosen: tuple[float, float]
 
 
+def without_bold(text: str) -> str:
+    """Return a text of a figure without the tags of its bold part.
+
+    Examples
+    --------
+    >>> without_bold("<b>1,000</b> records")
+    '1,000 records'
+    """
+    return text.replace("<b>", "").replace("</b>", "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Words:
     """Words inside a panel, put where they keep clear of the lines; dropped if nowhere."""

@@ -18,13 +18,13 @@ from dpsco_core.scenario import Scenario
 
 HUNDREDTH = 0.01
 THIN = 0.7
-# Kinds of proofs of a limit, by a word in the names of their statements: each with its idea.
+FEW_BITS = "a private output holds too few bits to find the mean"  # the idea of Fano's inequality
+# Kinds of other proofs of a limit, by a word in the names of their statements, with their ideas.
 PROOFS = {
     "packing": ("a packing bound", "any private output fits too many possible means"),
     "assouad": ("an Assouad bound", "a private output cannot tell the sign of each coordinate"),
     "tracing": ("a tracing bound", "a closer answer would reveal who is in the data"),
-    "fano": ("CDP Fano", "a private output holds too few bits to find the mean"),
-    "information": ("an information bound", "a private output holds too few bits to find the mean"),
+    "information": ("an information bound", FEW_BITS),
 }
 # Whom a limit binds, by what makes it.
 BOUND_ONES = {
@@ -87,13 +87,15 @@ def short_name(card: BoundCard) -> str:
 
 def limit_words(scenario: Scenario, e: Evaluation) -> str:
     """Return what a limit says of whom, in short lines."""
-    where = "these data" if e.bound.card.of_law else "some such data"
+    data = "these data" if e.bound.card.of_law else "some such data"
     subject = BOUND_ONES[bound_by(scenario, e)]
-    return "\n".join(textwrap.wrap(f"on {where} every {subject} has at least this error", LINE))
+    return "\n".join(textwrap.wrap(f"on {data} every {subject} has at least this error", LINE))
 
 
 def proof_words(card: BoundCard) -> str:
     """Return the kind of proof behind a limit with its idea, as it stands in a sentence."""
+    if card.is_fano:
+        return f"{short_name(card)}: {FEW_BITS}"
     for word, (name, idea) in PROOFS.items():
         if word in card.name.lower():
             return f"{name}: {idea}"

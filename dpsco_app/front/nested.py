@@ -12,7 +12,7 @@ from functools import cached_property
 from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
-from dpsco_app.front.bound_lines import limit_words
+from dpsco_app.front.bound_lines import limit_words, short_name
 from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
@@ -38,7 +38,6 @@ SHORT = {
     "Proven limit": "limit",
     "Without privacy": "not private",
 }
-FANO = "CDP Fano"
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
 HEAD = "Times the error"
 HARDEST_DATA = "Hardest data known"
@@ -77,10 +76,10 @@ class NestedPanel(FrontPanel):
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
-        own = fano(self.scenario)
+        fano_slug = fano(self.scenario)
         chosen_bounds = (*self._asked, self.view.named_bound(self.scenario))
-        is_tick = own not in chosen_bounds and self.view.card != "proof"
-        tick = [line for line in guides if line.key == own and is_tick]
+        is_tick = fano_slug not in chosen_bounds and self.view.card != "proof"
+        tick = [line for line in guides if line.key == fano_slug and is_tick]
         self._fano_line = next(iter(tick), None)
         shows_start = self.view.card == "proof" or bool(
             study.useless(self.x) and not self._is_hardest
@@ -220,7 +219,8 @@ class NestedPanel(FrontPanel):
             )
             note = limit_words(self.scenario, here)
             rung = _rung(line, text if base else "", "Proven limit", note, here.value, edge)
-            aside = f"proof: {FANO}" * here.bound.card.is_fano
+            card = here.bound.card
+            aside = f"proof: {short_name(card)}" if card.is_fano else ""
             if self._fano is not None and self._fano.is_near:
                 fano_text = f": ×{limit_text(self._fano.value / base)}" if base else ""
                 aside = f"second proof, {self._fano.line.name}{fano_text}"
@@ -329,8 +329,8 @@ class NestedPanel(FrontPanel):
         if self._is_hardest and is_hard(scenario):
             change = "does the ratio fall?" if scenario.axis == "n" else "does the ratio change?"
             has_picture = far_records(scenario) is not None  # Its words say that data are new.
-            each = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
-            about = f"drag the dot: {change}" if has_picture else f"drag the dot; {each}"
+            novelty = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
+            about = f"drag the dot: {change}" if has_picture else f"drag the dot; {novelty}"
         return f"{axis_title(scenario)} ({about})"
 
 

@@ -15,7 +15,7 @@ from dpsco_app.parts.options import SYMBOL
 from dpsco_app.parts.simple_figures import log_axis
 from dpsco_core.base.errors import require
 from dpsco_core.catalogue import distribution_class, method_card, problem_card
-from dpsco_core.cli.streams import child_status, in_a_sentence, require_writable, whole_file
+from dpsco_core.cli.streams import child_status, require_writable, whole_file
 from dpsco_core.cli.tools import print_json, print_note, print_text, table
 from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve, paper_panels
 from dpsco_core.explain.tables.papers.papers import (
@@ -116,10 +116,10 @@ def _draw(chosen: Mapping[str, Any]) -> None:
     panels = paper_panels(entry, chosen["fields"], chosen["section"])
     setting = f"{setting_line(panels[0].scenario)}. {NO_EXPERIMENTS}"
     document = pdf(paper_figure(entry, panels), setting, columns=2)
-    with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
+    with whole_file(chosen["out"]) as part:
         part.write_bytes(document)
     if chosen["table"]:
-        with in_a_sentence(chosen["table"]), whole_file(chosen["table"]) as part:
+        with whole_file(chosen["table"]) as part:
             part.write_text(latex_table(entry, panels), encoding="utf-8")
     _print_slopes(entry, panels, outputs, as_json=chosen["json"])
 

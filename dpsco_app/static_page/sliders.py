@@ -30,7 +30,7 @@ from dpsco_app.static_page.words import ALL_BOUNDS, TITLE
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import bounds_for
-from dpsco_core.cli.streams import child_status, in_a_sentence, require_writable, whole_file
+from dpsco_core.cli.streams import child_status, require_writable, whole_file
 from dpsco_core.cli.study import read_scenario
 from dpsco_core.fields import TABLE
 from dpsco_core.runs.cost import cost, machine_speed
@@ -214,7 +214,7 @@ def _write_page(chosen: Mapping[str, Any]) -> None:
     require_writable(chosen["out"])
     scenario = read_scenario(Path(chosen["file"]), {}).validate()
     page = sliders_page(scenario, chosen["over"])
-    with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
+    with whole_file(chosen["out"]) as part:
         part.write_text(page, encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, real, shorten
 from dpsco_core.catalogue import method_card
-from dpsco_core.cli.streams import in_a_sentence, require_writable, whole_file
+from dpsco_core.cli.streams import require_writable, whole_file
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -32,7 +32,7 @@ from dpsco_core.referee.claims import (
 )
 from dpsco_core.referee.page import html_page
 from dpsco_core.referee.places import base_place
-from dpsco_core.referee.report import Check, Report
+from dpsco_core.referee.report import Check, Report, reports_dict
 from dpsco_core.referee.run import SECONDS, referee
 from dpsco_core.scenario import Scenario
 
@@ -99,7 +99,7 @@ def run_referee(chosen: argparse.Namespace) -> int:
     _show_progress("")
     status = max((write(path, reports) for path, write in files.items()), default=0)
     if chosen.json:
-        print_json(_as_json(reports))
+        print_json(reports_dict(reports))
         return status
     for place, report in enumerate(reports):
         if place:
@@ -127,28 +127,27 @@ def _has_figures() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def _as_json(reports: Sequence[Report]) -> dict[str, Any]:
-    return {"reports": [report.to_dict() for report in reports]}
-
-
 def _write_html(path: str, reports: Sequence[Report]) -> int:
     return _write_text(path, html_page(reports))
 
 
 def _write_json(path: str, reports: Sequence[Report]) -> int:
-    return _write_text(path, f"{json.dumps(_as_json(reports), indent=2, allow_nan=False)}\n")
+    return _write_text(path, f"{json.dumps(reports_dict(reports), indent=2, allow_nan=False)}\n")
 
 
 def _write_text(path: str, text: str) -> int:
-    with in_a_sentence(path), whole_file(path) as part:
+    with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
     return 0
 
 
 def _write_pdf(path: str, reports: Sequence[Report]) -> int:
-    """Write a PDF in a process of its own: the pages that are drawn belong to the dashboard."""
+    """Write a PDF in a process of its own: the pages that are drawn belong to the dashboard.
+
+    It reads them from its standard input: they may be longer than an argument can be.
+    """
     command = [sys.executable, "-m", "dpsco_app.pages.check.paper", path]
-    text = json.dumps(_as_json(reports), allow_nan=False)
+    text = json.dumps(reports_dict(reports), allow_nan=False)
     return subprocess.run(command, input=text, text=True, encoding="utf-8", check=False).returncode
 
 

@@ -162,18 +162,20 @@ def in_a_sentence(target: str) -> Iterator[None]:
 def whole_file(target: str) -> Iterator[Path]:
     """Yield a temporary path that replaces `target` once it is completely written.
 
-    A device or a pipe is written directly.
+    A device or a pipe is written directly. What the system refuses is an `InvalidInput` that names
+    the file.
     """
     path = Path(os.path.realpath(target))
-    if os.path.exists(target) and not os.path.isfile(target):  # links in /dev/fd do not resolve
-        yield Path(target)
-        return
-    is_existing = path.exists()
-    if is_existing:
-        path.open("ab").close()  # fails if the file is read-only
-    with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-        part = Path(folder, path.name)  # the same name, because archives store it
-        yield part
+    with in_a_sentence(target):
+        if os.path.exists(target) and not os.path.isfile(target):  # /dev/fd's links do not resolve
+            yield Path(target)
+            return
+        is_existing = path.exists()
         if is_existing:
-            shutil.copymode(path, part)
-        os.replace(part, path)
+            path.open("ab").close()  # fails if the file is read-only
+        with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+            part = Path(folder, path.name)  # the same name, because archives store it
+            yield part
+            if is_existing:
+                shutil.copymode(path, part)
+            os.replace(part, path)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
-from dpsco_core.cli.streams import in_a_sentence, require_writable, whole_file
+from dpsco_core.cli.streams import require_writable, whole_file
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -174,7 +174,7 @@ def run_export(chosen: argparse.Namespace) -> None:
         if to_terminal:
             table.to_csv(sys.stdout, index=False)
         else:
-            with in_a_sentence(target), whole_file(target) as part:
+            with whole_file(target) as part:
                 write = table.to_csv if chosen.parquet is None else table.to_parquet
                 write(part, index=False)
     except ImportError as missing:

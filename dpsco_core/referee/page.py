@@ -29,9 +29,9 @@ MARKS = {
     "contradicts": "bad",
     "too few trials": "warn",
     "too few settings": "warn",
+    "for information": "soft",
     "not checked": "soft",
 }
-MARKS |= {"for information": "soft"}
 
 
 def html_page(reports: Sequence[Report]) -> str:
@@ -73,4 +73,9 @@ def _check_text(check: Check) -> str:
 
 
 def _verdict_text(verdict: str) -> str:
-    return f'<span class="verdict {MARKS.get(verdict, "calm")}">{escape(verdict)}</span>'
+    return f'<span class="verdict {mark_of(verdict)}">{escape(verdict)}</span>'
+
+
+def mark_of(verdict: str) -> str:
+    """Return how grave a verdict is: bad, warn, soft or calm; every page has a colour for each."""
+    return MARKS.get(verdict, "calm")

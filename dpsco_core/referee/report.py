@@ -95,6 +95,16 @@ class Report:
         )
 
 
+def reports_dict(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return the reports as what a JSON file holds; `reports_of` reads it."""
+    return {"reports": [report.to_dict() for report in reports]}
+
+
+def reports_of(values: Mapping[str, Any]) -> tuple[Report, ...]:
+    """Return the reports whose `reports_dict` this is."""
+    return tuple(map(Report.from_dict, values["reports"]))
+
+
 def value_text(value: Value) -> str:
     """Return what a cell of a table shows: four digits, and a dash for what is not finite."""
     if isinstance(value, str):

@@ -44,14 +44,14 @@ def far_records(scenario: Scenario) -> FarRecords | None:
     if not isinstance(law, HardInstance) or not 0.5 <= count <= MOST_SPIKED * point.n:
         return None
     grid = scenario.grid if scenario.axis == "n" else ()
-    every = {max(1, round(_count(scenario.at(x)))) for x in grid}
+    counts = {max(1, round(_count(scenario.at(x)))) for x in grid}
     rounded = max(1, round(count))
     return FarRecords(
         count=rounded,
         other_count=point.n - rounded,
         # Of a two-point coordinate with probability q of being far out: 1 / sqrt(q (1 - q)).
         distance=1 / math.sqrt(law.spike_probability * (1 - law.spike_probability)),
-        is_steady=len(grid) > 1 and every == {rounded},
+        is_steady=len(grid) > 1 and counts == {rounded},
     )
 
 
@@ -66,11 +66,10 @@ def data_html(study: Study, theme: Theme) -> str:
     scenario = study.scenario
     if study.role == "hardest":
         far = far_records(scenario)
-        return (
-            ""
-            if far is None
-            else _with_words(_name(scenario), "".join(_spikes(far, theme)), _told(scenario, far))
-        )
+        if far is None:
+            return ""
+        shapes = "".join(_spikes(far, theme))
+        return _with_words(_name(scenario), shapes, _sentence(scenario, far))
     values = coordinate_sample(scenario.at(chosen_point(scenario)))
     if values is None:
         return ""
@@ -90,15 +89,15 @@ def _with_words(name: str, shapes: str, words: str) -> str:
 
 def _name(scenario: Scenario) -> str:
     """Return the name of the hardest data, which are others at another point of the axis."""
-    each = "" if scenario.axis is None else f", new for each {SYMBOL[scenario.axis]}"
-    return f"Hardest data{each}:"
+    novelty = "" if scenario.axis is None else f", new for each {SYMBOL[scenario.axis]}"
+    return f"Hardest data{novelty}:"
 
 
-def _told(scenario: Scenario, far: FarRecords) -> str:
+def _sentence(scenario: Scenario, far: FarRecords) -> str:
     """Return what carries the mean, and that it is so only here, where it is."""
     records = "record carries" if far.count == 1 else "records carry"
-    here = "" if far.is_steady or scenario.axis is None else "here "
-    return f"{here}about {number_text(far.count)} far {records} the mean."
+    place = "" if far.is_steady or scenario.axis is None else "here "
+    return f"{place}about {number_text(far.count)} far {records} the mean."
 
 
 # -- a few records far out ------------------------------------------------------------------------
@@ -113,14 +112,17 @@ def _spikes(far: FarRecords, theme: Theme) -> Iterator[str]:
         column, row = divmod(i, STACK)
         x, y = FAR_X - PITCH * column, GROUND - DOT - PITCH * row
         yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{DOT}' fill='{ink}'/>"
-    near = f"{number_text(far.other_count)} alike"
-    away = f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
+    near_text = f"{number_text(far.other_count)} alike"
+    far_text = f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
     columns = math.ceil(min(far.count, 3 * STACK) / STACK)
     end = FAR_X - PITCH * columns - 1
-    yield f"<text x='{NEAR_X + 8}' y='{GROUND - TALL + 9}' fill='{quiet}' {LETTERS}>{near}</text>"
+    yield (
+        f"<text x='{NEAR_X + 8}' y='{GROUND - TALL + 9}' fill='{quiet}' {LETTERS}>"
+        f"{near_text}</text>"
+    )
     yield (
         f"<text x='{end:.1f}' y='{GROUND - 5}' text-anchor='end' fill='{quiet}' {LETTERS}>"
-        f"{away}</text>"
+        f"{far_text}</text>"
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dpsco_app.figure.methods import short_names
-from dpsco_app.front.bound_lines import PROOFS, proof_words, short_name
+from dpsco_app.front.bound_lines import FEW_BITS, proof_words, short_name
 from dpsco_app.front.costs import UNTOLD, cost_words
 from dpsco_app.front.headline import is_steady, limit_prices, limit_text
 from dpsco_app.front.pictures.data import far_records
@@ -47,20 +47,24 @@ class Question:
         return self.answer or self.question
 
 
-def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
-    """Return the cards below a figure: `own` is the visitor's scenario, `chosen` the open one."""
+def cards_of(study: Study, scenario: Scenario, chosen: str) -> tuple[Question, ...]:
+    """Return the cards below a figure: `scenario` is the visitor's, `chosen` the open one."""
     questions: list[Question | None] = []
-    if has_tails(own):
-        how = "could lie farther" if own.p >= LIGHT_FROM else "could not lie so far"
+    if has_tails(scenario):
+        how = "could lie farther" if scenario.p >= LIGHT_FROM else "could not lie so far"
         questions.append(
             Question(
                 slug="light",
-                title=tails_name(own),
+                title=tails_name(scenario),
                 question=f"What if records {how} out?",
-                answer=tails_answer(own) if chosen == "light" else "",
+                answer=tails_answer(scenario) if chosen == "light" else "",
             )
         )
-    questions += [_data(study, own, chosen), _others(study, chosen), _proof(study, own, chosen)]
+    questions += [
+        _data(study, scenario, chosen),
+        _others(study, chosen),
+        _proof(study, scenario, chosen),
+    ]
     questions.append(
         Question(
             slug="sliders",
@@ -76,11 +80,11 @@ def cards_of(study: Study, own: Scenario, chosen: str) -> tuple[Question, ...]:
 SLIDERS = "Above each slider: what a guarantee costs along it. The lower the cheaper."
 
 
-def _data(study: Study, own: Scenario, chosen: str) -> Question | None:
+def _data(study: Study, scenario: Scenario, chosen: str) -> Question | None:
     """Return the card of other data: textbook data, or the hardest known."""
-    if has_hardest_law(own):
+    if has_hardest_law(scenario):
         title, ask = "Textbook data", "What if the data are Student t, as in textbooks?"
-    elif hardest(own) is not None:
+    elif hardest(scenario) is not None:
         title, ask = "The hardest data known", "What if the data are as hard as can be?"
     else:
         return None
@@ -89,7 +93,7 @@ def _data(study: Study, own: Scenario, chosen: str) -> Question | None:
         law = distribution_card(study.scenario.distribution).name
         name = "The hardest data known" if study.role == "hardest" else f"{law} data"
         answer = f"{name}: {_price_words(study)}."
-        if has_hardest_law(own):
+        if has_hardest_law(scenario):
             answer += " Nobody can promise that for all data."
     return Question(slug="data", title=title, question=ask, answer=answer)
 
@@ -136,19 +140,19 @@ def _others(study: Study, chosen: str) -> Question | None:
 # -- the proof ------------------------------------------------------------------------------------
 
 
-def _proof(study: Study, own: Scenario, chosen: str) -> Question | None:
+def _proof(study: Study, scenario: Scenario, chosen: str) -> Question | None:
     """Return the card of the proof; none where no limit is proven on these data."""
-    floors = dict(region(own))
+    floors = dict(region(scenario))
     if not floors:
         return None
-    x = chosen_point(own)
-    limit, blind = floors[x], without_data(own.at(x))
+    x = chosen_point(scenario)
+    limit, blind = floors[x], without_data(scenario.at(x))
     answer, more = "", []
     if chosen == "proof":
         answer = (
             f"Hiding any one person takes an error of {rounded(limit.value)} or more: see below."
         )
-        more = list(_steps(study, own, x, limit, blind))
+        more = list(_steps(study, scenario, x, limit, blind))
     return Question(
         slug="proof",
         title="The proof",
@@ -159,17 +163,17 @@ def _proof(study: Study, own: Scenario, chosen: str) -> Question | None:
 
 
 def _steps(
-    study: Study, own: Scenario, x: float | None, limit: Evaluation, blind: float
+    study: Study, scenario: Scenario, x: float | None, limit: Evaluation, blind: float
 ) -> Iterator[str]:
     """Yield the proof in three steps with the numbers of the chosen point."""
-    limits = limit_prices(study) if study.scenario == own else {}
-    rare = own.at(x).setting.spike_probability
-    records = own.at(x).n
+    limits = limit_prices(study) if study.scenario == scenario else {}
+    rare = scenario.at(x).setting.spike_probability
+    records = scenario.at(x).n
     if rare is not None:
-        far = max(1, round(rare * records))
+        count = max(1, round(rare * records))
         yield (
-            f"Of {number_text(records)} records about {number_text(far)} are far out, and they "
-            f"alone carry the mean. Everything else is 0.{_more_records(own, x, limits)}"
+            f"Of {number_text(records)} records about {number_text(count)} are far out, and they "
+            f"alone carry the mean. Everything else is 0.{_more_records(scenario, x, limits)}"
         )
     else:
         yield "Move the mean a little: each record tells a little about where it went."
@@ -183,30 +187,30 @@ def _steps(
     price = limits.get(place(x))
     times = f", {limit_text(price)} times the error without privacy" if price and price >= 1 else ""
     yield f"So the average error is at least {rounded(limit.value)}{times}."
-    row = study.at(study.lead, x) if study.scenario == own else None
+    row = study.at(study.lead, x) if study.scenario == scenario else None
     if row is not None and 0 < 0.95 * blind <= row.mean:
         yield (
             f"An answer that ignores the data has error {rounded(blind)}, as good as the private "
             "one: the hardest data carry just so little signal that hiding one person hides it all."
         )
     yield f"The edge of the red region is proven by {proof_words(limit.bound.card)}."
-    slug = fano(own)
-    second = evaluations(own.at(x), (slug,))[0] if slug else None
-    if second is not None and slug != limit.bound.card.slug and second.value > 0:
-        name, fewer = short_name(second.bound.card), ""
-        if second.bound.card.privacy == "zcdp" and own.rho is None:
+    slug = fano(scenario)
+    fano_limit = evaluations(scenario.at(x), (slug,))[0] if slug else None
+    if fano_limit is not None and slug != limit.bound.card.slug and fano_limit.value > 0:
+        name, fewer = short_name(fano_limit.bound.card), ""
+        if fano_limit.bound.card.privacy == "zcdp" and scenario.rho is None:
             fewer = ", for algorithms that satisfy zCDP, as those with Gaussian noise"
         yield (
-            f"{name}, the thin red line, is a second proof{fewer}: {PROOFS['fano'][1]}. It gives "
-            f"an error of at least {rounded(second.value)}."
+            f"{name}, the thin red line, is a second proof{fewer}: {FEW_BITS}. It gives "
+            f"an error of at least {rounded(fano_limit.value)}."
         )
 
 
-def _more_records(own: Scenario, x: float | None, limits: Mapping[float, float]) -> str:
+def _more_records(scenario: Scenario, x: float | None, limits: Mapping[float, float]) -> str:
     """Return why more records do not change the limit's ratio, where they do not."""
-    far = far_records(own)
+    far = far_records(scenario)
     is_same = far is not None and far.is_steady and is_steady(limits)
-    if far is None or not is_same or not are_hardest_of_all(own, x):
+    if far is None or not is_same or not are_hardest_of_all(scenario, x):
         return ""
     return (
         f" With more records the hardest data again have about {number_text(far.count)}, "

@@ -4,13 +4,12 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
+from dpsco_app.figure.colours import TONES
 from dpsco_app.figure.document import QUIET, Block, Grid, Paragraph, Type, document_pdf
-from dpsco_core.base.errors import InvalidInput
-from dpsco_core.cli.streams import in_a_sentence, open_streams, whole_file
-from dpsco_core.referee.page import MARKS
-from dpsco_core.referee.report import Check, Report, value_text
+from dpsco_core.cli.streams import exit_status, open_streams, whole_file
+from dpsco_core.referee.page import mark_of
+from dpsco_core.referee.report import Check, Report, reports_of, value_text
 
-INKS = {"bad": "#b42318", "warn": "#8a5a00", "soft": QUIET, "calm": "#1f6f43"}
 SOURCE = "DP-SCO Explorer: a referee's report"
 TITLE, HEAD = Type(size=14.0, is_bold=True), Type(size=10.0, is_bold=True)
 SOFT, CODE = Type(colour=QUIET), Type(size=6.5, is_code=True)
@@ -48,7 +47,7 @@ def _check_blocks(check: Check) -> Iterator[Block]:
 
 
 def _heading(name: str, verdict: str, kind: Type, *, space: float) -> Paragraph:
-    ink = INKS[MARKS.get(verdict, "calm")]
+    ink = TONES[mark_of(verdict)][0]
     text = f"{name}:"
     return Paragraph(
         text=text, type=kind, marked=verdict, mark_colour=ink, space=space, is_heading=True
@@ -58,14 +57,13 @@ def _heading(name: str, verdict: str, kind: Type, *, space: float) -> Paragraph:
 def main(target: str) -> int:
     """Write the reports that come as JSON on standard input; return the exit status."""
     open_streams()
-    reports = [Report.from_dict(values) for values in json.load(sys.stdin)["reports"]]
-    try:
-        with in_a_sentence(target), whole_file(target) as part:
+
+    def write() -> None:
+        reports = reports_of(json.load(sys.stdin))
+        with whole_file(target) as part:
             part.write_bytes(report_pdf(reports))
-    except InvalidInput as problem:
-        print(f"dpsco: {problem}", file=sys.stderr)
-        return 2
-    return 0
+
+    return exit_status(write)
 
 
 if __name__ == "__main__":

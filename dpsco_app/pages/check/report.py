@@ -7,19 +7,13 @@ from html import escape
 
 import streamlit as st
 
-from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, Pair
+from dpsco_app.figure.colours import QUIET, TONES
 from dpsco_app.pages.check.words import screen_words
 from dpsco_app.parts.export import download
 from dpsco_app.parts.themes import is_dark
-from dpsco_core.referee.page import MARKS, html_page
-from dpsco_core.referee.report import Check, Report, value_text
+from dpsco_core.referee.page import html_page, mark_of
+from dpsco_core.referee.report import Check, Report, reports_dict, value_text
 
-TONES: dict[str, Pair] = {
-    "bad": IMPOSSIBLE.ink,
-    "warn": ("#8a5a00", "#e3b341"),
-    "soft": QUIET,
-    "calm": ("#1f6f43", "#6fdd9b"),
-}
 STYLE = """<style>
 .checked h3 { font-size: 1.05rem; font-weight: 600; padding: 0.6rem 0 0.1rem; margin: 0; }
 .checked p { margin: 0; font-size: 0.9375rem; line-height: 1.375rem; }
@@ -63,7 +57,7 @@ def section(check: Check, *, dark: bool, has_sentence: bool = True) -> str:
     name = escape(check.name)
     box = f"<div tabindex='0' role='region' aria-label='{name}, numbers'>{table}</div>"
     sentence = f"<p>{escape(screen_words(check.sentence))}</p>"
-    tone = TONES[MARKS.get(check.verdict, "calm")][dark]
+    tone = TONES[mark_of(check.verdict)][dark]
     return (
         f"<section class='checked'><h3>{name}: <span style='color:{tone}'>{check.verdict}</span>"
         f"</h3>{sentence if has_sentence else ''}{box if rows else ''}</section>"
@@ -86,5 +80,4 @@ def _pdf(reports: Sequence[Report]) -> bytes:
 
 
 def _json(reports: Sequence[Report]) -> str:
-    values = {"reports": [report.to_dict() for report in reports]}
-    return json.dumps(values, indent=2, allow_nan=False)
+    return json.dumps(reports_dict(reports), indent=2, allow_nan=False)

@@ -2,13 +2,12 @@
 
 import math
 import re
-from functools import lru_cache
 
 from dpsco_app.pages.check.state import Claim, View
 from dpsco_app.parts.options import in_print, number_text, rounded, unmarked
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.refusals import on_screen
-from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, method_card
+from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, bound, method_card
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.referee.report import Judgement, Report
 from dpsco_core.referee.rivals import ROUNDING, check_optimality, class_setting, rival
@@ -68,20 +67,19 @@ def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
 
 def at_a_glance(claim: Claim) -> tuple[str, str]:
     """Return what is known of a claim at the scenario of the visit without running anything."""
-    bound, base = claim.bound, claim.base
-    setting = class_setting(base)
-    failures = bound.failures(setting)
+    base, setting = claim.base, class_setting(claim.base)
+    failures = claim.bound.failures(setting)
     if failures:
         return "At your scenario the claim says nothing", screen_words(failures[0])
-    number = bound.value(setting)
+    number = claim.bound.value(setting)
     if not 0 <= number < math.inf:
         text = "undefined" if math.isnan(number) else number_text(number)
         return "At your scenario the claim is no error", f"The formula is {text} there."
-    nearest, distances = rival(bound, base), check_optimality(bound, base)
+    nearest, distances = rival(claim.bound, base), check_optimality(claim.bound, base)
     ask = "Press Check to try it at many settings."
     value = rounded(number)
     if nearest is not None and nearest.excess("upper") > 1 + ROUNDING:
-        limit = f"{bound_name(nearest.slug)} is {rounded(nearest.value)} here"
+        limit = f"{bound(nearest.slug).card.name} is {rounded(nearest.value)} here"
         if claim.is_rate:
             constant = f"at least {rounded(nearest.excess('upper'))}"
             return f"The hidden constant must be {constant} at your scenario", f"{limit}. {ask}"
@@ -103,34 +101,20 @@ def screen_words(text: str) -> str:
     >>> screen_words("It is above lower.mean.fano-cdp.")
     "It is above CDP Fano, paper's packing."
     """
-    for slug in bound_slugs():
-        if slug in text:
-            text = text.replace(slug, bound_name(slug))
+    names = {b.card.slug: b.card.name for b in BOUNDS}
+    for slug in sorted(names, key=len, reverse=True):  # one may be how a longer one begins
+        text = text.replace(slug, names[slug])
     return on_screen(PLACE.sub(_place, text))
 
 
 def _place(match: re.Match[str]) -> str:
     """Return the place of a trial as a list of names and values."""
     law, body, fields = match.groups()
-    names = [law_names().get(law, law), *([geometry_name(body)] if body in GEOMETRIES else [])]
+    laws = {one.card.slug: one.card.name for one in DISTRIBUTIONS}
+    names = [laws.get(law, law), *([geometry_name(body)] if body in GEOMETRIES else [])]
     pairs = (field.split("=") for field in fields.split())
     values = [f"{name}={number_text(float(value))}" for name, value in pairs]
     return ", ".join([*names, *values])
-
-
-@lru_cache(maxsize=1)
-def law_names() -> dict[str, str]:
-    return {law.card.slug: law.card.name for law in DISTRIBUTIONS}
-
-
-@lru_cache(maxsize=1)
-def bound_slugs() -> tuple[str, ...]:
-    """Return the slugs of all bounds; one that another one begins with comes after it."""
-    return tuple(sorted((b.card.slug for b in BOUNDS), key=len, reverse=True))
-
-
-def bound_name(slug: str) -> str:
-    return next(b.card.name for b in BOUNDS if b.card.slug == slug)
 
 
 def options_line(view: View) -> str:

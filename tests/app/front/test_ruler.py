@@ -90,10 +90,11 @@ def test_a_limit_says_in_short_plain_lines_whom_it_binds_and_on_which_data(
         assert "some such data" in words and "at least" in words
 
 
-def test_the_kind_of_every_proof_has_a_name_and_cdp_fano_its_own() -> None:
+def test_the_kind_of_every_proof_has_a_name_and_each_fano_bound_its_own() -> None:
     cards = [bound(slug).card for slug in BOUND_SLUGS]
     assert all(proof_words(card) for card in cards if card.kind == "lower")
-    assert {proof_words(card)[:10] for card in cards if card.is_fano} == {"CDP Fano: "}
+    names = {card.privacy: proof_words(card).split(": ")[0] for card in cards if card.is_fano}
+    assert names == {"zcdp": "CDP Fano", "pure": "Pure-DP Fano"}
     scenarios = [replace(SMALL, d=d, **budget) for d in (2, 20) for budget in BUDGETS]  # type: ignore[arg-type]
     edges = [edge.bound.card for scenario in scenarios for _, edge in region(scenario)]
     assert len({card.name for card in edges}) > 1

@@ -13,6 +13,7 @@ import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.figure.colours import TONES
 from dpsco_app.pages.check import page as check_page
 from dpsco_app.pages.check import report as drawing
 from dpsco_app.pages.check import running, words
@@ -258,7 +259,7 @@ def test_a_section_shows_what_a_check_holds_and_no_markup_of_it() -> None:
     )
     drawn = drawing.section(check_here, dark=False)
     assert "a &lt; b" in drawn and "<td>&lt;b&gt;</td><td>0.1235</td>" in drawn
-    assert "too few trials" in drawn and drawing.TONES["warn"][False] in drawn
+    assert "too few trials" in drawn and TONES["warn"][False] in drawn
     without = partial(drawing.section, check_here, has_sentence=False)
     assert "a &lt; b" not in without(dark=True)
     bare = Check(name="Slopes", verdict="not checked", sentence="No run.")

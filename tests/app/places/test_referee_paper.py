@@ -56,13 +56,13 @@ def test_a_report_is_one_page_and_a_long_one_goes_on() -> None:
 
 def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[tuple[float, float, str, Type]] = []
-    put = document._put
+    put = document._write_line
 
     def record(canvas: object, left: float, down: float, text: str, kind: Type) -> None:
         drawn.append((left, down, text, kind))
         put(canvas, left, down, text, kind)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(document, "_put", record)
+    monkeypatch.setattr(document, "_write_line", record)
     report_pdf([report(rows=60)])
     feet = [text for _, _, text, _ in drawn if "page" in text]
     assert len(feet) > 2 and feet[-1].endswith(f"page {len(feet)} of {len(feet)}")
