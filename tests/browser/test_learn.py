@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import unquote
 
 import pytest
@@ -152,6 +153,13 @@ SPOT = """(gd, [x, y]) => {
   const box = gd.getBoundingClientRect()
   return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)]
 }"""
+# Whether the ring lies around that place, both read at one moment: the page may still scroll.
+RINGED = f"""(gd, place) => {{
+  const [x, y] = ({SPOT})(gd, place)
+  const box = gd.querySelector("svg.choices .ring")?.getBoundingClientRect()
+  return Boolean(box?.width) && Math.abs(box.x + box.width / 2 - x) < 2
+    && Math.abs(box.y + box.height / 2 - y) < 2
+}}"""
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)], ids=str)
@@ -164,19 +172,17 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
     plot = figure(page, "learn", "compact" if size[0] < 760 else "wide")
     expect(plot.locator("svg.choices .area")).to_have_count(1, timeout=SLOW)
     ready(page, seconds=60)
-    ring = plot.locator("svg.choices .ring")
-    expect(ring).to_have_count(0)
+    expect(plot.locator("svg.choices .ring")).to_have_count(0)
     places = dict(zip(lesson.choices, lesson.spots, strict=True))
 
     def expect_chosen(slug: str) -> None:
         chosen = prediction(page, "packing").get_by_role("radio", name=lesson.choices[slug])
         expect(chosen).to_be_checked(timeout=SLOW)
         ready(page, seconds=60)
-        x, y = plot.evaluate(SPOT, places[slug])
-        box = ring.bounding_box()
-        assert box is not None
-        assert box["x"] + box["width"] / 2 == pytest.approx(x, abs=2)
-        assert box["y"] + box["height"] / 2 == pytest.approx(y, abs=2)
+        deadline = time.monotonic() + 10
+        while not plot.evaluate(RINGED, places[slug]):
+            assert time.monotonic() < deadline, f"no ring lies around {slug}"
+            page.wait_for_timeout(50)
 
     plot.scroll_into_view_if_needed()
     for slug in (*lesson.choices, "upper-left"):
