@@ -415,7 +415,6 @@ TABLES_OF_TESTS = {
     "tests/app/places/test_bounds.py": 1,
     "tests/app/places/test_lessons.py": 6,
     "tests/app/places/test_methods.py": 2,
-    "tests/audit/test_engine.py": 1,
     "tests/bounds/euclidean/test_rates.py": 4,
     "tests/bounds/euclidean/test_rows.py": 4,
     "tests/bounds/euclidean/test_runs.py": 1,

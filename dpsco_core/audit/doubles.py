@@ -36,10 +36,10 @@ class WrongNoise(Ledger):
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
-        """Release with scaled noise; an exponential mechanism's choice is left unchanged."""
-        noisy = super().release(mechanism, value, rng, label=label)
+        """Release with scaled noise: for a choice by scores, scores that are as much larger."""
         if isinstance(mechanism, Exponential):
-            return noisy
+            return super().release(mechanism, value / self.factor, rng, label=label)
+        noisy = super().release(mechanism, value, rng, label=label)
         return value + self.factor * (noisy - value)
 
     def open(self, sequence: Any, *, label: str = "") -> Any:

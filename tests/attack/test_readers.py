@@ -56,7 +56,7 @@ from tests.attack.nasty import (
 
 FEW_EXAMPLES, MANY_EXAMPLES = 40, 10_000
 QUIET = list(HealthCheck)
-LONGEST_SHOWN = 700  # characters of a warning on a page
+LONGEST_SHOWN = 800  # characters of a warning on a page, which may name many parameters
 DASHBOARD_BYTES = 450e6  # one sample there, at most: ten million items, and a solver's copies
 STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
     "errata": (errata.STATE, errata),

@@ -95,7 +95,7 @@ def fit(scenario: Scenario) -> Scenario:
     fitted = replace(
         fitted,
         distribution=LAW,
-        offset=OFFSET,
+        offset=min(OFFSET, fitted.diameter / 2),
         decay=0.0,
         rho=None,
         epsilon=fitted.epsilon or 1.0,

@@ -114,6 +114,11 @@ def test_the_map_shows_the_smallest_and_marks_the_point() -> None:
     assert f"{share:.0f} %" in winner(whole, SCENARIO, "rates")
 
 
+@pytest.mark.parametrize("diameter", [1e-6, 0.2, 1.0, 1e6])
+def test_the_means_of_this_page_lie_in_the_set_whatever_its_size(diameter: float) -> None:
+    assert fit(replace(SCENARIO, diameter=diameter)).offset == min(OFFSET, diameter / 2)
+
+
 def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_its_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
