@@ -195,6 +195,8 @@ def test_the_best_attack_on_two_groups_refutes_faults_alone(
 ) -> None:
     runs = 3000
     positive, negative, noise = seen_rows(fault, monkeypatch, runs)
+    # An attack for more noise than there is could miss it.
+    assert positive.sum(axis=2).std() == pytest.approx(np.sqrt(2) * noise, rel=0.05)
 
     def ratio(rows: Any) -> Any:
         """Return the log-likelihood ratio of the two records: the best attack on a known fault."""
