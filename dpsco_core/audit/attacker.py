@@ -13,15 +13,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
+from dpsco_core.privacy.budget import ApproxDP, gaussian_allowance
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, gaussian_curve
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
-RHO = gaussian_rho(
-    BUDGET.epsilon, BUDGET.delta
-)  # what Gaussian noise on the edge of this budget costs
+RHO = gaussian_allowance(BUDGET)  # what Gaussian noise on the edge of this budget costs
 MU = math.sqrt(2 * RHO)
 ANSWERS = 100
 FALSE_ALARMS = 1.0  # in percent

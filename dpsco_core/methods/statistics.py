@@ -308,7 +308,7 @@ class DeepPointOfSecretGroups(DeepPointOfGroups):
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class NoisyDeepPoint:
     """The release of group means, and the search for a deep point among them."""
 
@@ -324,15 +324,17 @@ class NoisyDeepPoint:
             rows,
             groups.groups,
             groups.radius,
-            self.noise,
+            lambda means: self.release(means, ledger, rng),
             self.search,
-            ledger,
             rng,
-            label=groups.label,
             split=groups.split_by(),
             scale=groups.scale(rows.n),
         )
         return into_ball(point, groups.bound)
+
+    def release(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
+        """Return the means of the groups with their noise, shape (groups, d)."""
+        return ledger.release(self.noise, means, rng, label=self.statistic.label)
 
 
 @dataclass(frozen=True, kw_only=True)

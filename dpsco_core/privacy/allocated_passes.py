@@ -21,6 +21,7 @@ from dpsco_core.privacy.allocation import (
     allocate_steps,
     allocation_delta,
     check_steps,
+    simple_rho,
 )
 from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_rho
 from dpsco_core.privacy.checks import check_count, check_positive
@@ -78,7 +79,7 @@ def passes_delta(
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     if passes == 1:
         return allocation_delta(steps, noise_multiplier, epsilon, points)
-    simple = gaussian_delta(_simple_rho(steps) * passes / noise_multiplier**2, epsilon)
+    simple = gaussian_delta(simple_rho(steps, 1.0) * passes / noise_multiplier**2, epsilon)
     if steps == 1:
         return simple
     law = law_of_a_pass(steps, noise_multiplier, points, negligible / passes)
@@ -112,7 +113,7 @@ def allocate_passes(
         return allocate_steps(steps, epsilon, delta, points)
     ApproxDP(epsilon=epsilon, delta=delta)
     rho = gaussian_rho(epsilon, delta)
-    noise = math.sqrt(_simple_rho(steps) * passes / rho)
+    noise = math.sqrt(simple_rho(steps, 1.0) * passes / rho)
     if steps > 1:
         noise = min(
             noise, _least_noise(steps, passes, min(epsilon, LARGEST_EPSILON), delta, points)
@@ -120,11 +121,6 @@ def allocate_passes(
     return AllocatedSteps(
         steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta, passes=passes
     )
-
-
-def _simple_rho(steps: int) -> float:
-    """Return the rho of a Gaussian pair that dominates a pass, at a noise multiplier of 1."""
-    return 2.0 if steps == 1 else 1.0
 
 
 def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: int) -> float:

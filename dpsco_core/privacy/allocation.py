@@ -114,7 +114,7 @@ def allocation_delta(
     check_positive("noise_multiplier", noise_multiplier)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     steps, s = int(steps), 1 / noise_multiplier
-    simple = gaussian_delta(_simple_rho(steps, s), epsilon)
+    simple = gaussian_delta(simple_rho(steps, s), epsilon)
     if steps == 1 or epsilon > LARGEST_EPSILON or s > LARGEST_SHIFT:
         return simple
     spread = (1 + math.exp(epsilon)) * math.sqrt(math.expm1(s * s))  # bounds a term's deviation
@@ -154,8 +154,8 @@ def allocate_steps(
     return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
 
 
-def _simple_rho(steps: int, s: float) -> float:
-    r"""Return the rho of Gaussian pairs of which the pair of all steps is a mixture.
+def simple_rho(steps: int, s: float) -> float:
+    r"""Return the rho of Gaussian pairs of which the pair of all steps of a pass is a mixture.
 
     A single step moves by 2C. Of several, the records' steps may be paired off by a shift, so that
     the outputs move by C in two steps, :math:`\sqrt2 C` in all.
@@ -164,8 +164,8 @@ def _simple_rho(steps: int, s: float) -> float:
 
 
 def _simple_noise(steps: int, epsilon: float, delta: float) -> float:
-    """Return the noise multiplier at which the Gaussian pairs of `_simple_rho` are private."""
-    return math.sqrt(_simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
+    """Return the noise multiplier at which the Gaussian pairs of `simple_rho` are private."""
+    return math.sqrt(simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
 
 
 def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float:

@@ -23,7 +23,8 @@ from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.methods import sampled
 from dpsco_core.methods.euclidean import private_sgd
 from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
-from dpsco_core.methods.euclidean.sampling import allocated, iterative_allocated
+from dpsco_core.methods.euclidean.sampling import allocated
+from dpsco_core.methods.euclidean.sampling.iterative_allocated import NoisyDeepPoints
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import (
     Exponential,
@@ -293,8 +294,10 @@ class _Watch:
 
         gradient_of_one, sum_of_many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
         step, selected = allocated.step_sum, sampled.selected_sum
-        groups = iterative_allocated.clipped_group_means
-        patch.setattr(iterative_allocated, "clipped_group_means", lambda *a: record(groups(*a)))
+        release = NoisyDeepPoints.release
+        patch.setattr(
+            NoisyDeepPoints, "release", lambda self, sums, *a: release(self, record(sums), *a)
+        )
         patch.setattr(sampled, "selected_sum", lambda *a: record(selected(*a)))
         patch.setattr(allocated, "step_sum", lambda *a: record(step(*a)))
         patch.setattr(private_sgd, "clipped_gradient", lambda *a: record(gradient_of_one(*a)))

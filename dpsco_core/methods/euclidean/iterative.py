@@ -10,8 +10,8 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_clipping, practical_descent
-from dpsco_core.methods.mean.base import check_level, zhao_share
-from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
+from dpsco_core.methods.mean.base import check_count, check_level, zhao_share
+from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating, tuned_quantile
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
 from dpsco_core.methods.steps import Descent
@@ -22,7 +22,69 @@ from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativeDescent(DescentMethod):
+class DescentWithGroups(DescentMethod):
+    """A descent on deep points of groups of gradients; what a kind adds is its noise."""
+
+    radius: float | None = None
+    groups: int | None = None
+    descent: Descent | None = None
+
+    reads = "grouped"
+    cost = MethodCost(
+        fixed=1.3e7, per_row=10, per_element=2, fixed_if_narrow=(1e5, 1.5e6), unit="step"
+    )
+    stage = Stage(
+        records=1,
+        free_steps=True,
+        splits=IterativeUpdating.stage.splits,
+        small=SmallRun(fields={"groups": 4, "descent": FEW_STEPS}),
+    )
+    symbol = "star"
+
+    def __post_init__(self) -> None:
+        check_count("groups", self.groups)
+
+    def chosen_groups(self, setting: Setting) -> int:
+        """Return the number of groups; raises `NotApplicable` for fewer records than groups."""
+        groups = chosen(
+            self.groups,
+            self.tuning,
+            theory=lambda: union_groups(setting),
+            practical=lambda: min(PRACTICAL_GROUPS, setting.n),
+        )
+        if setting.n < groups:
+            raise NotApplicable(
+                f"{groups:,} groups need at least as many records, and n={setting.n:,}.",
+                tuning="practical",
+            )
+        return groups
+
+    def chosen_descent(
+        self,
+        setting: Setting,
+        rho: float,
+        unit: float,  # the noise energy of the groups' average at R = 1, if there is a single step
+    ) -> tuple[float, Descent]:
+        """Return the radius and the descent for noise that costs about `rho` in all."""
+        radius = chosen(
+            self.radius,
+            self.tuning,
+            theory=lambda: theorem_radius(setting, rho, self.calibration),
+            practical=lambda: practical_clipping(setting, unit).radius,
+        )
+        check_level("radius", radius)
+        level = theorem_level(setting, rho, self.calibration)
+        descent = chosen(
+            self.descent,
+            self.tuning,
+            theory=lambda: theorem_descent(setting, level, radius, self.calibration),
+            practical=lambda: practical_descent(setting, unit * radius**2, radius),
+        )
+        return radius, descent
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterativeDescent(DescentWithGroups):
     r"""Projected gradient descent with iterative updating as the gradient oracle.
 
     Parameters
@@ -44,14 +106,6 @@ class IterativeDescent(DescentMethod):
         consistent units as for `ClippedDescent`; all queried points are averaged.
     """
 
-    radius: float | None = None
-    groups: int | None = None
-    descent: Descent | None = None
-
-    reads = "grouped"
-    cost = MethodCost(
-        fixed=1.3e7, per_row=10, per_element=2, fixed_if_narrow=(1e5, 1.5e6), unit="step"
-    )
     departs = (
         Departure(
             tag=f"{PRACTICAL_GROUPS} groups",
@@ -73,50 +127,17 @@ class IterativeDescent(DescentMethod):
         caveat="Theorem 7 rests on a lemma without proof, whose bias part looks wrong; its rate is "
         "a claim. Privacy is proven. Splitting costs a factor sqrt(k) in noise.",
     )
-    stage = Stage(
-        records=1,
-        free_steps=True,
-        splits=IterativeUpdating.stage.splits,
-        small=SmallRun(fields={"groups": 4, "descent": FEW_STEPS}),
-    )
     colour = "magenta"
-    symbol = "star"
 
     def plan(self, setting: Setting) -> DescentPlan:
         rho = zhao_share(setting, self.calibration)
-        n, d = setting.n, setting.d
-        groups = chosen(
-            self.groups,
-            self.tuning,
-            theory=lambda: union_groups(setting),
-            practical=lambda: min(PRACTICAL_GROUPS, n),
-        )
-        if n < groups:
-            raise NotApplicable(
-                f"The union bound over the parameters needs {groups:,} groups and at least as many "
-                f"records, and n={n:,}.",
-                tuning="practical",
-            )
-        # The noise energy of the groups' average at R = 1, with the whole budget.
-        unit = 2 * d / (rho * (n // groups) ** 2 * groups)
-        radius = chosen(
-            self.radius,
-            self.tuning,
-            theory=lambda: theorem_radius(setting, rho, self.calibration),
-            practical=lambda: practical_clipping(setting, unit).radius,
-        )
-        check_level("radius", radius)
-        level = theorem_level(setting, rho, self.calibration)
-        descent = chosen(
-            self.descent,
-            self.tuning,
-            theory=lambda: theorem_descent(setting, level, radius, self.calibration),
-            practical=lambda: practical_descent(setting, unit * radius**2, radius),
-        )
+        n, groups = setting.n, self.chosen_groups(setting)
+        unit = 2 * setting.d / (rho * (n // groups) ** 2 * groups)
+        radius, descent = self.chosen_descent(setting, rho, unit)
         point = DeepPointOfGroups(
             radius=radius,
             groups=groups,
-            quantile=0.9 if self.tuning == "theory" else 0.6,
+            quantile=tuned_quantile(self.tuning),
             bound=setting.constants.mean_gradient_bound,
         )
         diagnostics = {"clip_radius": radius, "groups": float(groups)}

@@ -15,8 +15,6 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Rows, rows_per_block
 from dpsco_core.methods.mean.base import clipped_parts
 from dpsco_core.methods.mean.directions import walk_to_centre
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import Mechanism
 
 Split = Callable[[int, int, np.random.Generator], NDArray[np.int32]]
 
@@ -33,12 +31,10 @@ def deep_point(
     rows: Rows,
     groups: int,
     radius: float,
-    noise: Mechanism[Vector],  # what hides a record in the means, one row each
+    release: Callable[[Vector], Vector],  # hides a record in the means, one row each
     search: Search,
-    ledger: Ledger,
     rng: np.random.Generator,
     *,
-    label: str,
     split: Split | None = None,
     scale: float = 1.0,
 ) -> Vector:
@@ -49,7 +45,7 @@ def deep_point(
     """
     group = (secret_groups if split is None else split)(rows.n, groups, rng)  # step 1
     means = clipped_group_means(rows, group, groups, radius)  # step 2
-    noisy = ledger.release(noise, means, rng, label=label)  # step 3
+    noisy = release(means)  # step 3
     return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)  # steps 4, 5
 
 
@@ -80,10 +76,10 @@ def allocated_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[n
 
 
 def allocated_scale(n: int, groups: int) -> float:
-    """Return by what the sums of `allocated_groups` over n // groups are too long, inverted.
+    """Return what makes the sums of `allocated_groups` over n // groups as long as means.
 
-    A group has n / groups records on average: where that is not whole, the sums, and with them the
-    estimate, would be longer than the mean.
+    A group has n / groups records on average. Where that is not whole, a sum over n // groups is
+    longer than a mean, by the factor that is undone here.
     """
     return groups * (n // groups) / n
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.methods.average import MeanMethod, MeanPlan
-from dpsco_core.methods.base import Calibration, MethodCost
+from dpsco_core.methods.base import Calibration, MethodCost, Tuning
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
@@ -104,7 +104,7 @@ class IterativeUpdating(MeanMethod):
         rho = zhao_share(setting, self.calibration)
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
         check_parts("groups", groups, n)
-        quantile = self.quantile or (0.9 if theory else 0.6)
+        quantile = self.quantile or tuned_quantile(self.tuning)
         amplification = _best_amplification(setting, groups, rho, self.calibration)
         if amplification is not None:
             rho = amplification.rho_group
@@ -158,6 +158,11 @@ def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
 def theory_groups() -> int:
     r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397` of Lemma 6 at beta = 0.05."""
     return math.ceil(lemma_6_groups(FAILURE_PROBABILITY))
+
+
+def tuned_quantile(tuning: Tuning) -> float:
+    """Return the share of the projections that must lie beyond: 0.9 in theory, 0.6 in practice."""
+    return 0.9 if tuning == "theory" else 0.6
 
 
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:

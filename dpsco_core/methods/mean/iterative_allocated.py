@@ -18,6 +18,7 @@ from dpsco_core.methods.mean.iterative import (
     SPLITS,
     DeepPointPlan,
     theory_groups,
+    tuned_quantile,
 )
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
@@ -40,10 +41,12 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
     def scale(self, n: int) -> float:
         return allocated_scale(n, self.groups)
 
+    def largest_norm(self, n: int) -> float:
+        """Return the norm of what one of n rows adds to the row of its group."""
+        return self.radius / (n // self.groups)
+
     def noise(self, n: int, d: int, rho: float) -> AllocatedGaussian:
-        return AllocatedGaussian(
-            largest_norm=self.radius / (n // self.groups), certificate=self.certificate
-        )
+        return AllocatedGaussian(largest_norm=self.largest_norm(n), certificate=self.certificate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +113,7 @@ class IterativeUpdatingAllocated(MeanMethod):
         statistic = DeepPointOfAllocatedGroups(
             radius=radius,
             groups=groups,
-            quantile=0.9 if theory else 0.6,
+            quantile=tuned_quantile(self.tuning),
             bound=setting.constants.mean_gradient_bound,
             certificate=certificate,
         )

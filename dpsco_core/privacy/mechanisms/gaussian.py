@@ -203,8 +203,7 @@ class AllocatedGaussian:
         groups, rows = self.certificate.steps, len(value)
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         check_release(value, self.noise_std)
-        entry = self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
-        return replace(entry, disjoint_blocks=groups)
+        return self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
         """Return `value` plus the noise."""

@@ -11,8 +11,9 @@ from scipy.stats import chisquare
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import IterativeDescent, IterativeDescentAllocated
-from dpsco_core.methods.euclidean.sampling import iterative_allocated
 from dpsco_core.methods.euclidean.sampling.iterative_allocated import DeepPointsOfAllocatedGroups
+from dpsco_core.methods.mean import groups as group_means
+from dpsco_core.methods.mean import iterative_allocated as mean_iterative
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.privacy.allocated_passes import allocate_passes, passes_delta
@@ -64,14 +65,14 @@ def test_its_error_is_well_below_that_of_equal_groups() -> None:
 
 def groups_of_a_run(steps: int, n: int, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     """Return the groups that the records of a run draw, shape (steps, n)."""
-    groups, honest = [], iterative_allocated.allocated_groups
+    groups, honest = [], mean_iterative.allocated_groups
 
     def noted(*arguments: Any) -> Any:
         groups.append(honest(*arguments))
         return groups[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(iterative_allocated, "allocated_groups", noted)
+        patch.setattr(mean_iterative, "allocated_groups", noted)
         point = replace(POINT, n=n, d=1, problem="linear")
         run(IterativeDescentAllocated(groups=3, descent=Descent(steps=steps, step_size=0.1)), point)
     return np.array(groups)
@@ -100,15 +101,15 @@ def test_a_sum_is_divided_by_a_public_number_and_gradients_keep_their_length(
         radius=1.0, groups=2, quantile=0.6, bound=9.0, certificate=certificate
     )
     monkeypatch.setattr(
-        iterative_allocated, "walk_to_centre", lambda rows, *_: rows_of_runs.append(rows) or rows[0]
+        group_means, "walk_to_centre", lambda rows, *_: rows_of_runs.append(rows) or rows[0]
     )
     for place in (np.arange(n) % 2, np.zeros(n), np.arange(n) > 0):
         group = place.astype(np.int32)
-        monkeypatch.setattr(iterative_allocated, "allocated_groups", lambda *_, g=group: g)
+        monkeypatch.setattr(mean_iterative, "allocated_groups", lambda *_, g=group: g)
         measuring = points.measuring(n, 1, 0.0, STEPS)
         noise = points.open(Ledger(BUDGET), n, 1)
         monkeypatch.setattr(noise, "noise", lambda k, d, rng: np.zeros((k, d)))
-        measuring.noise = noise  # type: ignore[attr-defined]
+        measuring.opened = noise  # type: ignore[attr-defined]
         measuring.take(DenseRows(x), Ledger(BUDGET), np.random.default_rng(0), 0)
         moves.add(round(float(rows_of_runs[-1][0, 0]), 12))
         assert rows_of_runs[-1].sum() / 2 == pytest.approx(0.5 / n), "their average is the mean"
@@ -123,8 +124,9 @@ def test_other_budgets_printed_noise_and_too_few_records_are_refused(budget: Any
         IterativeDescentAllocated(calibration="paper").plan(POINT.setting)
     with pytest.raises(NotApplicable, match="groups need at least as many records"):
         IterativeDescentAllocated(tuning="theory").plan(POINT.setting)
-    with pytest.raises(InvalidInput, match="groups must be"):
-        IterativeDescentAllocated(groups=0)
+    for method in (IterativeDescentAllocated, IterativeDescent):
+        with pytest.raises(InvalidInput, match="groups must be"):
+            method(groups=0)
 
 
 def test_with_the_parameters_of_the_theorem_groups_are_those_of_the_union_bound() -> None:
@@ -153,7 +155,7 @@ def seen_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tuple[A
         watched_rows.append(rows[:, 0].copy())
         return np.zeros(1)
 
-    monkeypatch.setattr(iterative_allocated, "walk_to_centre", watched)
+    monkeypatch.setattr(group_means, "walk_to_centre", watched)
     if fault == "half the noise":
         honest = DeepPointsOfAllocatedGroups.open
 
@@ -166,12 +168,12 @@ def seen_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tuple[A
         noise /= 2
     if fault == "public groups":
         monkeypatch.setattr(
-            iterative_allocated, "allocated_groups", lambda *_: np.array([0, 1], dtype=np.int32)
+            mean_iterative, "allocated_groups", lambda *_: np.array([0, 1], dtype=np.int32)
         )
     if fault == "no clip":
-        honest_sums = iterative_allocated.clipped_group_means
+        honest_sums = group_means.clipped_group_means
         monkeypatch.setattr(
-            iterative_allocated,
+            group_means,
             "clipped_group_means",
             lambda rows, group, k, radius: honest_sums(rows, group, k, 10 * radius),
         )
@@ -193,6 +195,8 @@ def test_the_best_attack_on_two_groups_refutes_faults_alone(
 ) -> None:
     runs = 3000
     positive, negative, noise = seen_rows(fault, monkeypatch, runs)
+    # An attack for more noise than there is could miss it.
+    assert positive.sum(axis=2).std() == pytest.approx(np.sqrt(2) * noise, rel=0.05)
 
     def ratio(rows: Any) -> Any:
         """Return the log-likelihood ratio of the two records: the best attack on a known fault."""
