@@ -15,7 +15,7 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.bounds.instances.cubes import Cube, hardest_cube, has_cubes, holds_whole_cube
 from dpsco_core.bounds.instances.spikes import mean_scale
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
-from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
 # It takes (setting, form, largest norm of a mean).
@@ -75,16 +75,24 @@ def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
 def _best_cubes(
     setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
 ) -> tuple[Cube, ...]:
-    """Return the cubes among which a bound is largest: where users have m items there are two.
+    """Return the cubes among which a bound is largest: up to two counts, and up to two budgets.
 
     Every cube in the set gives a bound by the theorem for its dimension, so that any choice is
     valid where the data are the worst of a class. These are the best for records, n of them and all
     n m items: the first where most users have a spike, or none, the second where spikes are rare.
+    Under (epsilon, delta) they are also the best under epsilon alone, where a bound may be larger
+    that is not the one that chooses.
     """
     unit, room = _sizes(setting, body, strong=strong)
-    budget, order = _budget(setting, privacy), setting.moment_order
-    counts = dict.fromkeys((setting.n * setting.m, setting.n))
-    cubes = (hardest_cube(form, n, order, budget, body, unit, room)[0] for n in counts)
+    target, order = _budget(setting, privacy), setting.moment_order
+    budgets: tuple[Budget, ...] = (target,)
+    if isinstance(target, ApproxDP):
+        budgets = target, PureDP(epsilon=target.epsilon)
+    cubes = (
+        hardest_cube(form, n, order, budget, body, unit, room)[0]
+        for n in dict.fromkeys((setting.n * setting.m, setting.n))
+        for budget in budgets
+    )
     return tuple(dict.fromkeys(cubes))
 
 

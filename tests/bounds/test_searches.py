@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from dpsco_core.bounds.instances.groups import group_delta
 from dpsco_core.bounds.instances.leakage import approximate_leakage, concentrated_leakage
 from dpsco_core.bounds.instances.spikes import largest_probability
 from dpsco_core.bounds.instances.tracing import SHAPES, TracingBounds
+from dpsco_core.catalogue import bound
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ApproxDP, PureDP
+from tests.bounds.helpers import make_setting
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 1e-3, 0.05])
@@ -83,3 +86,36 @@ def test_no_cube_is_better_than_the_one_that_is_found(kind, budget: PureDP | App
     cube, most_spikes = hardest_cube("squared", n, order, budget, body)
     search = "squared", n, cube.signs, order, epsilon, delta, most_spikes
     assert value(cube, packing.best(*search)) == pytest.approx(max(values), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["l1", "group-l1", "sparse", "simplex", "solid-simplex"])
+def test_delta_has_a_say_in_a_cube_of_many_coordinates(kind: str) -> None:
+    n, order, level = 10_000, 2.0, (1.0, 1e-6)
+    body = Geometry(kind=kind).constraint(1000, 10.0)
+
+    def value(cube) -> float:
+        most_spikes = largest_probability(1, order, cube.side)
+        q = packing.best("squared", n, cube.signs, order, *level, most_spikes)
+        return cube.factor("squared") * packing.packing("squared", q, n, cube.signs, order, *level)
+
+    best_cube, _ = hardest_cube("squared", n, order, ApproxDP(epsilon=1.0, delta=1e-6), body)
+    others = [cube_of(size) for sizes, cube_of in families(body) for size in sizes[1::70]]
+    assert value(best_cube) > 0.97 * max(map(value, others))
+
+
+def test_bounds_that_do_not_choose_the_cube_have_the_better_one_of_two() -> None:
+    """Packing chooses with delta; Assouad's argument is larger on the cube of epsilon alone."""
+    n, d, epsilon = 1000, 300, 0.1
+    body = Geometry(kind="group-l1").constraint(d, 10.0)
+    setting = make_setting(
+        n, d, 2.0, ApproxDP(epsilon=epsilon, delta=1e-10), mean_bound=2 * body.l2_radius
+    )
+    row = bound("lower.mean.approx-assouad-squared")
+    on_cubes = []
+    for budget in (setting.budget, PureDP(epsilon=epsilon)):
+        cube, _ = hardest_cube("squared", n, 2.0, budget, body)
+        longest = math.sqrt(cube.signs) * cube.side
+        constants = replace(setting.constants, mean_gradient_bound=longest)
+        on_cubes.append(row.value(replace(setting, d=cube.signs, constants=constants)))
+    assert on_cubes[0] != on_cubes[1]
+    assert row.value(replace(setting, constraint=body)) == pytest.approx(max(on_cubes), rel=1e-9)

@@ -111,10 +111,10 @@ def hardest_cube(
 ) -> tuple[Cube, float]:
     """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
 
-    A simpler bound at a few probabilities says where to look, the same at its best probability
-    chooses, and of few coordinates the sharpest one among its neighbours: two-sided information
-    under zCDP, packing otherwise. Where the bound has one top, the search goes uphill. Every cube
-    is valid.
+    A simpler bound at a few probabilities says where to look, and the same at its best probability
+    chooses. Of few coordinates, and under (epsilon, delta), where the simpler one does not read
+    delta, the sharpest one chooses: two-sided information under zCDP, packing otherwise. Where the
+    bound has one top, the search goes uphill. Every cube is valid.
     """
 
     def largest(cube: Cube) -> float:
@@ -134,7 +134,8 @@ def hardest_cube(
             (int(i) for i in places), key=lambda i: simple(cube_of(sizes[i]), is_rough=True)
         )
         candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
-        value = sharp if start < _FEW_COORDINATES else simple
+        is_sharp = start < _FEW_COORDINATES or isinstance(budget, ApproxDP)
+        value = sharp if is_sharp else simple
         height = cache(lambda i: value(cube_of(sizes[i])))
         if isinstance(body, GroupBall):  # Every whole number of groups may be a hill.
             start = max(candidates, key=height)

@@ -76,21 +76,21 @@ class OneHotBounds:
         return self.mean_bound * math.sqrt(shared), self.mean_bound * shared / steep
 
     @property
-    def corners(self) -> Floats:
+    def kinks(self) -> Floats:
         """Return every s in (0, 1] from which on another condition caps the margins, and 1.
 
         The bound may have a sharp peak there, between two points of a grid.
         """
         k, p = self.corner.signs, self.moment_order
-        steep, flat = self._lengths
-        if math.isinf(steep):
+        length, square = self._lengths
+        if math.isinf(length):
             return np.ones(1)
         by_moment = math.log(self.scale) + math.log(k) / p  # The moment allows this log c at s = 1.
-        logs = [0.0, (math.log(steep) - by_moment) / (1 - 1 / p)]
-        if flat > 0:
-            logs.append(2 * math.log(steep) - math.log(flat))
+        logs = [0.0, (math.log(length) - by_moment) / (1 - 1 / p)]
+        if square > 0:
+            logs.append(2 * math.log(length) - math.log(square))
             if p > 2:
-                logs.append((math.log(flat) / 2 - by_moment) / (1 / 2 - 1 / p))
+                logs.append((math.log(square) / 2 - by_moment) / (1 / 2 - 1 / p))
         return np.array([math.exp(log) for log in logs if math.log(_RAREST) < log <= 0])
 
     def values(self, s: Floats, z: Floats, *, fine: bool = False) -> Floats:
@@ -108,7 +108,7 @@ class OneHotBounds:
     def best(self) -> tuple[float, float]:
         """Return s and z at which the bound is largest, on grids that are refined."""
         n, k, level = self.n, self.corner.signs, self.level
-        corners = self.corners
+        kinks = self.kinks
         if not self.guess.sizes:
 
             def value(chance: Floats) -> Floats:
@@ -117,7 +117,7 @@ class OneHotBounds:
 
             best_s = min(1.0, k * best_chance(value, n, level, 1 / k))
             # At margins of 1 Huber's loss changes from a square to a line.
-            peaks = np.append(corners, self.largest_probability(1.0))
+            peaks = np.append(kinks, self.largest_probability(1.0))
             candidates = np.append(best_s, peaks[peaks > _RAREST])
             margins = self.largest_margins(candidates)
             top = int(np.argmax(self.values(candidates, margins)))
@@ -126,7 +126,7 @@ class OneHotBounds:
         free = best_chance(
             lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
         )
-        sizes, margins = np.array(self.guess.sizes), self.largest_margins(corners)
+        sizes, margins = np.array(self.guess.sizes), self.largest_margins(kinks)
         if len(sizes) > 1:  # The largest margins may all be smaller than those of the guess.
             sizes = np.unique(np.concatenate([sizes, margins[margins < sizes[-1]]]))
         for _ in range(_ROUNDS):
