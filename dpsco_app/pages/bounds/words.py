@@ -179,7 +179,7 @@ def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str
     for span in spans:
         text += (
             f" No theorem proves less than that possible for all data: {in_digits(start)}."
-            if span.upper is None
+            if span.ignores_data
             else f" The least proven possible for all data is {in_digits(span.high)}, by "
             f"“{short(span.upper.card)}”."
         )
