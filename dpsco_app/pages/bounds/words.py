@@ -119,11 +119,6 @@ def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
     return text[0].upper() + text[1:]
 
 
-def ignoring(risk: float) -> str:
-    """Return what an answer that ignores the data has on the data at hand; nothing at 0."""
-    return f" An answer that ignores these data has {in_digits(risk)}." if risk > 0 else ""
-
-
 def leader(rows: Sequence[Row]) -> str:
     """Return a sentence that names the row of the first number in the title."""
     upper = leading(rows)
