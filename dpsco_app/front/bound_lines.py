@@ -134,9 +134,9 @@ LARGEST = "Largest proven lower bound"
 
 def window_hover(span: Span, *, on_instance: bool = False) -> str:
     """Say which bounds are the ends of the window; on a hard instance the lower is its own."""
-    upper = f"No bound is proven below the answer without data, {rounded(span.high)}."
-    if span.upper is not None:
-        upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
+    upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
+    if span.ignores_data:
+        upper = f"No bound is proven below that of answering without data, {rounded(span.high)}."
     lower = ""
     if span.lower is not None:
         where = "Largest lower bound proven on these data" if on_instance else LARGEST
