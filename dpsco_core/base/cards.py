@@ -23,6 +23,23 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 
 Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
 Printing = Literal["", "printed", "reworked"]
+# What argument proves a lower bound: what it finds that an output cannot tell, and how.
+Proof = Literal[
+    "",
+    "fano by distance",
+    "fano by packing",
+    "fano over words",
+    "two-sided information",
+    "hypercube",
+    "rate distortion",
+    "packing",
+    "assouad",
+    "tracing",
+    "hidden signs",
+    "hidden corner",
+    "shifts",
+    "sampling",
+]
 
 
 @dataclass(frozen=True)
@@ -355,6 +372,8 @@ class BoundCard(Card):
     ignores_data: bool = False
     # lower bounds: whether figures draw it; a variant of a drawn bound is listed in tables only
     drawn: bool = True
+    # explicit lower bounds: the kind of proof; empty for rates and upper bounds
+    proof: Proof = ""
     # lower bounds: whether figures call it Fano's, for its algorithms and losses
     is_fano: bool = False
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
