@@ -12,6 +12,7 @@ from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure, without_bold
 
 RULER_TOP = 30  # pixels above a panel without a title
+PICTURES = 40  # pixels that a figure with a ruler is lower, for the pictures above it
 DOT = 6  # pixels that the dot on the axis reaches below it
 
 
@@ -20,7 +21,8 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     if figure.ruler is not None:
         size = replace(theme.size, top=RULER_TOP)
         if theme.size.ladder:  # the room is that of the names, in pixels of this size of type
-            size = replace(size, right=ruler_room(figure.ruler))
+            right, height = ruler_room(figure.ruler), size.height - PICTURES
+            size = replace(size, right=right, height=height)
         theme = replace(theme, size=size)
     elif theme.size.ladder:
         right = theme.size.right + room_of(figure.ladder, theme.size.right)

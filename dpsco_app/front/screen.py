@@ -94,7 +94,7 @@ def _head(
         [(text, colours.get(about)) for text, about in marked(line, reply.marks)]
         for line in reply.headline
     ]
-    small = meaning(studies[0], theme)
+    small = meaning(studies[0], theme, has_prices=not (waiting or before))
     return answer_head(asked, lines, small, theme, because=because, waiting=waiting, before=before)
 
 
