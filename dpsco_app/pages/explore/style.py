@@ -34,7 +34,9 @@ def style(*, dark: bool) -> str:
 .st-key-cards [class*="st-key-guess_"] button :is(div, span) {{ justify-content: center; }}
 [class*="st-key-guess_"] button p {{ font-size: 1rem; font-weight: 600; color: {ink};
   text-align: center; }}
-.st-key-cards > :has(> .stHtml .heard) {{ position: absolute; min-width: 0; flex: none; }}
+.st-key-cards {{ position: relative; }}
+.st-key-cards > :has(.heard) {{ position: absolute; left: 0; bottom: 0; width: 1px; min-width: 0;
+  flex: none; overflow: hidden; }}
 .spelled {{ font-size: 0.8125rem; line-height: 1.15rem; color: {quiet}; margin: 0 0 0.2rem; }}
 .whose {{ font-size: 0.9rem; color: {quiet}; margin: 0; }}
 /* What a change does stands in the row above: the figure keeps its place. */
