@@ -12,6 +12,9 @@ from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure, without_bold
 
 RULER_TOP = 30  # pixels above a panel without a title
+# A figure with a ruler is so many pixels lower, for the pictures above it; one in a low window,
+# whose height is less than the second number, is low enough.
+PICTURES, LOW = 40, 420
 DOT = 6  # pixels that the dot on the axis reaches below it
 
 
@@ -20,7 +23,9 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     if figure.ruler is not None:
         size = replace(theme.size, top=RULER_TOP)
         if theme.size.ladder:  # the room is that of the names, in pixels of this size of type
-            size = replace(size, right=ruler_room(figure.ruler))
+            right = ruler_room(figure.ruler)
+            height = size.height - PICTURES if size.height > LOW else size.height
+            size = replace(size, right=right, height=height)
         theme = replace(theme, size=size)
     elif theme.size.ladder:
         right = theme.size.right + room_of(figure.ladder, theme.size.right)

@@ -34,7 +34,7 @@ def ruler_room(ruler: Ruler) -> int:
     """Return the room that the names at the right need, in pixels of the usual type."""
     widths = [_width(r.name, NAME) * BOLD for r in ruler.rungs]
     widths += [_width(line, NOTE) for r in ruler.rungs for line in r.note.splitlines()]
-    widths += [_width(r.aside, ASIDE) for r in ruler.rungs]
+    widths += [_width(line, ASIDE) for r in ruler.rungs for line in r.aside.splitlines()]
     return round(OUTSIDE + max(widths, default=0.0) + MARGIN)
 
 
@@ -232,7 +232,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
     name, note = theme.px(NAME), theme.px(NOTE)
-    lines = [len(r.note.splitlines()) + bool(r.aside) for r in rungs]
+    lines = [len(r.note.splitlines()) + len(r.aside.splitlines()) for r in rungs]
     sizes = [name * 1.35 + note * 1.3 * count + theme.px(7) for count in lines]
     targets = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
     centres = moved_apart(targets, sizes, place.height + theme.px(14))
@@ -264,7 +264,8 @@ def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
     small = f"<br><span style='font-size:{theme.px(NOTE):.1f}px'>{lines}</span>" if lines else ""
     if rung.aside:
         look = f"font-size:{theme.px(ASIDE):.1f}px;color:{theme.colour(QUIET)}"
-        small += f"<br><span style='{look}'>{rung.aside}</span>"
+        aside = "<br>".join(rung.aside.splitlines())
+        small += f"<br><span style='{look}'>{aside}</span>"
     return {
         "text": f"<b>{rung.name}</b>{small}",
         "align": "left",

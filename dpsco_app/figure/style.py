@@ -24,9 +24,14 @@ def words_style(*, dark: bool) -> str:
   padding: 0; margin: 0.1rem 0 0.4rem; letter-spacing: -0.006em; text-wrap: balance; }}
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
 .head .waiting {{ font-weight: 400; color: {quiet}; }}
-.head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 1.1rem;
-  margin: -0.1rem 0 -0.5rem; }}
-.head .meaning span {{ display: inline-flex; align-items: center; gap: 0.4rem; }}
+.head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 2.2rem;
+  min-height: 4.5rem; }}
+.head .meaning span {{ display: inline-flex; align-items: center; gap: 0.5rem; }}
+.head .meaning .data > :last-child {{ max-width: 8.5rem; line-height: 1.2rem; }}
+.head .meaning .steps {{ flex: 1 1 0; gap: 0.9rem; }}
+.head .meaning .name {{ flex-direction: column; align-items: flex-start; gap: 0.1rem; }}
+.head .meaning .term b {{ font-size: 1.2rem; line-height: 1.3rem; }}
+.head .meaning :is(.total b, .sign) {{ font-size: 1.35rem; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
@@ -59,10 +64,13 @@ def words_style(*, dark: bool) -> str:
   .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; }}
   .head h2 br {{ display: none; }}
   .head.single h2 {{ font-size: 1.3rem; line-height: 1.7rem; min-height: 6.8rem; }}
-  .head .meaning {{ font-size: 0.8125rem; column-gap: 0.6rem; }}
-  .head .meaning > :first-child {{ width: 100%; }}
-  .head .meaning .data .name {{ display: none; }}
-  .head .meaning .data > :last-child {{ flex: 1; line-height: 1.15rem; }}
-  .head .meaning img:not(.strip) {{ height: 1.7rem; width: auto; }}
+  .head .meaning {{ font-size: 0.8125rem; row-gap: 0.3rem; }}
+  .head .meaning .data {{ width: 100%; }}
+  .head .meaning .data > :last-child {{ max-width: none; flex: 1; line-height: 1.15rem; }}
+  .head .meaning img:not(.strip) {{ height: 2.9rem; width: auto; }}
+  .head .meaning .steps {{ gap: 0.5rem; flex-wrap: wrap; }}
+  .head .meaning .term {{ flex-direction: column; gap: 0.1rem; }}
+  .head .meaning .name {{ flex-direction: row; gap: 0.3rem; white-space: nowrap; }}
+  .head .meaning .term b {{ font-size: 1rem; }}
 }}
 """

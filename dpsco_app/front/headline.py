@@ -74,8 +74,10 @@ def _second_line(study: Study, row: Measurement, x: float | None) -> tuple[str, 
         edge = dict(region(study.scenario))[x]
         limit = f"under {limit_text(limits[place(x)])} times"
         algorithms = bound_by(study.scenario, edge)
+        whom = "" if edge.bound.card.of_law else " for all data"
         return (
-            f"No {algorithms} algorithm can promise {limit}{_along(study.scenario, limits, x)}",
+            f"No {algorithms} algorithm can promise {limit}{whom}"
+            f"{_along(study.scenario, limits, x)}",
             limit,
         )
     if row.price is not None and cost_words(row.price, "").startswith(LESS):

@@ -12,7 +12,7 @@ from functools import cached_property
 from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
-from dpsco_app.front.bound_lines import limit_words, short_name
+from dpsco_app.front.bound_lines import limit_words, second_proof, short_name
 from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
@@ -40,6 +40,8 @@ SHORT = {
     "Without privacy": "not private",
 }
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
+# Over which data a promise holds, and that it is about a mean over runs.
+ALL_DATA = "for all data with this tail,\non average at most this"
 HEAD = "Times the error"
 HARDEST_DATA = "Hardest data known"
 
@@ -151,11 +153,15 @@ class NestedPanel(FrontPanel):
 
     def _possible_note(self) -> str:
         """Say what is proven at the chosen point: of a method, or of answering without data."""
-        note = "on average at most this"
         ignores_data = dict(self._spans)[self.x].ignores_data
-        return f"{WITHOUT_DATA}:\n{note}" if ignores_data else note
+        return f"{WITHOUT_DATA}:\n{ALL_DATA}" if ignores_data else ALL_DATA
 
     # -- words ------------------------------------------------------------------------------------
+
+    @property
+    def _measured_on(self) -> str:
+        """What the measured errors are of, beside the line."""
+        return "measured on the hardest data" if self._is_hardest else "measured on these data"
 
     def words_inside(self, low: float, high: float) -> list[Words]:
         """Return what is written into the panel beside the red region's own words."""
@@ -227,10 +233,11 @@ class NestedPanel(FrontPanel):
             note = limit_words(self.scenario, here)
             rung = _rung(line, text if base else "", "Proven limit", note, here.value, edge)
             card = here.bound.card
-            aside = f"proof: {short_name(card)}" if card.is_fano else ""
+            aside = f"proven by {short_name(card)}" if card.is_fano else ""
             if self._fano is not None and self._fano.is_near:
-                fano_text = f": ×{limit_text(self._fano.value / base)}" if base else ""
-                aside = f"second proof, {self._fano.line.name}{fano_text}"
+                words = second_proof(self.scenario, bound(self._fano.line.key).card)
+                fano_text = f" under ×{limit_text(self._fano.value / base)}" if base else ""
+                aside = f"{self._fano.line.name}, a second proof:\n{words}{fano_text}"
             rungs.append(replace(rung, aside=aside))
         return [*rungs, *self._fano_rung(base, edge)]
 
@@ -252,11 +259,9 @@ class NestedPanel(FrontPanel):
         if tick is None or tick.is_near:
             return []
         price = tick.value / base if base else 0.0
-        factor = f", ×{ratio_text(price)}" if price >= LEAST else ""
-        card = bound(tick.line.key).card
-        binds_fewer = card.privacy == "zcdp" and self.scenario.rho is None
-        kind = "limit for zCDP only" if binds_fewer else "a weaker limit"
-        note = f"second proof: {kind}{factor}"
+        factor = f" under ×{limit_text(price)}" if price >= LEAST else ""
+        words = second_proof(self.scenario, bound(tick.line.key).card)
+        note = f"a second proof, a weaker limit:\n{words}{factor}"
         rung = _rung(tick.line, "", tick.line.name, note, tick.value, edge)
         return [replace(rung, is_tick=True)]
 
@@ -293,7 +298,7 @@ class NestedPanel(FrontPanel):
                 line,
                 text,
                 name[:1].upper() + name[1:] if is_other else who,
-                "" if is_other else f"{name},\nmeasured on these data" if hero else name,
+                "" if is_other else f"{name},\n{self._measured_on}" if hero else name,
                 row.mean if row is not None else 0.0,
                 edge,
                 bold=hero,
@@ -337,7 +342,7 @@ class NestedPanel(FrontPanel):
             change = "does the ratio fall?" if scenario.axis == "n" else "does the ratio change?"
             has_picture = far_records(scenario) is not None  # Its words say that data are new.
             novelty = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
-            about = f"drag the dot: {change}" if has_picture else f"drag the dot; {novelty}"
+            about = f"drag the dot; {novelty}" + f": {change}" * has_picture
         return f"{axis_title(scenario)} ({about})"
 
 

@@ -94,7 +94,9 @@ def _head(
         [(text, colours.get(about)) for text, about in marked(line, reply.marks)]
         for line in reply.headline
     ]
-    small = meaning(studies[0], theme)
+    # Where bands of promises are drawn nothing of it is measured.
+    has_prices = not (waiting or before or (view.card == "light" and not reply.marks))
+    small = meaning(studies[0], theme, has_prices=has_prices)
     return answer_head(asked, lines, small, theme, because=because, waiting=waiting, before=before)
 
 

@@ -12,7 +12,15 @@ from dpsco_app.figure.style import named_colours
 from dpsco_app.front.changes import listed, offered, why_these
 from dpsco_app.parts.control_words import contents_of_fold, law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ, differences
-from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, front_fields, text, widget
+from dpsco_app.parts.fields import (
+    ALL_CONTROLS,
+    FRONT,
+    choices,
+    ends_html,
+    front_fields,
+    text,
+    widget,
+)
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, number_text
 from dpsco_app.parts.themes import is_dark
@@ -47,16 +55,19 @@ STYLE = f"""
 /* A slider's value stands beside its name, and what it is below: its own number is for a drag. */
 {SIDE} [class*=st-key-slider_] {{ position: relative; padding-bottom: 0.35rem; }}
 {SIDE} .st-key-slider_p {{ margin-top: 0.6rem; }}
-{SIDE} [class*=st-key-slider_] label {{ min-height: 0; margin-bottom: 1.35rem; }}
+{SIDE} [class*=st-key-slider_] label {{ min-height: 0; margin-bottom: 2.2rem; }}
 {SIDE} [class*=st-key-slider_] label > :last-child {{ flex: none; margin-left: 0.3rem; }}
 {SIDE} [class*=st-key-slider_] > :has(.about) {{ position: absolute; inset: 0 0 auto 0;
   pointer-events: none; }}
 {SIDE} .about img {{ position: absolute; left: 0; top: 2.7rem; width: 100%; }}
-{SIDE} [class*=st-key-slider_area_] label {{ margin-bottom: 4.1rem !important; }}
+{SIDE} [class*=st-key-slider_area_] label {{ margin-bottom: 4.9rem !important; }}
+{SIDE} [class*=st-key-slider_area_] .about .ends {{ top: 5.4rem; }}
 {SIDE} .about {{ font-size: 0.875rem; line-height: 1.3rem; }}
 {SIDE} .about b {{ position: absolute; right: 0; top: 0.1rem; font-weight: 600; }}
-{SIDE} .about span {{ position: absolute; left: 0; top: 1.35rem; color: var(--quiet);
+{SIDE} .about > span {{ position: absolute; left: 0; top: 1.35rem; color: var(--quiet);
   font-size: 0.78rem; white-space: nowrap; }}
+{SIDE} .about .ends {{ position: absolute; inset: 2.9rem 0 auto 0; display: flex;
+  justify-content: space-between; color: var(--quiet); font-size: 0.75rem; line-height: 0.95rem; }}
 {SIDE} [class*=st-key-slider_] :has(> * > input):not(:active) > :last-child {{ display: none; }}
 .st-key-{METHODS} {{ width: 100%; margin-bottom: 0.3rem; }}
 .st-key-{METHODS} button {{ width: 100%; justify-content: space-between; padding: 0.25rem 0.7rem; }}
@@ -188,7 +199,8 @@ def _draw_one(
             words = text(control.plain, scenario)
             with st.container(key=f"slider_{'area_' * bool(area)}{field}"):
                 st.select_slider(label, offered(field, scenario, value), value, **options_of_widget)
-                about_html = f"<b>{number_text(value)}</b><span>{words}</span>{area}"
+                ends = f"<div class='ends'>{ends_html(field)}</div>"
+                about_html = f"<b>{number_text(value)}</b><span>{words}</span>{area}{ends}"
                 st.html(f"<div class='about' aria-hidden='true'>{about_html}</div>")
         case "slug":
             options = problems if field == "problem" else choices(field, scenario)

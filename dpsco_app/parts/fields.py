@@ -43,5 +43,11 @@ def choices(field: str, scenario: Scenario) -> list[str]:
     return list(distributions_for(scenario.problem) if field == "distribution" else words)
 
 
+def ends_html(field: str) -> str:
+    """Return what the ends of a field's slider mean as HTML; empty where nothing is said."""
+    ends = ALL_CONTROLS[field].ends if field in ALL_CONTROLS else None
+    return "".join(f"<span>{words}</span>" for words in ends or ())
+
+
 def text(words: Words, scenario: Scenario) -> str:
     return words if isinstance(words, str) else words(scenario)

@@ -248,7 +248,7 @@ class Curves:
         self, theme: Theme, result: Result, *, is_old: bool, because: str = ""
     ) -> FrontScreen:
         """Return headline, figure and table of a result in the size and colours of a theme."""
-        whole, has_room = self._studies(result), theme.size.several
+        whole, has_room = self.studies(result), theme.size.several
         studies = whole
         if self.view.panel == "second" and has_room:
             studies = studies[-1:]
@@ -274,7 +274,7 @@ class Curves:
         measures = self.is_running or begins
         return waiting_words(result.scenario, self.scenario, cells, measures=measures)
 
-    def _studies(self, result: Result) -> tuple[Study, ...]:
+    def studies(self, result: Result) -> tuple[Study, ...]:
         """Return the panels: what has been measured, between the bounds of what ran."""
         scenario, overlay, second_result = result.scenario, result.overlay, result.beside
         pinned = (

@@ -6,6 +6,7 @@ from functools import cached_property
 from dpsco_app.front.figure import nests
 from dpsco_app.front.notice import to_notice
 from dpsco_app.front.questions.cards import Question, cards_of
+from dpsco_app.front.questions.guesses import Guess
 from dpsco_app.front.screen import FrontScreen
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
@@ -37,6 +38,7 @@ class Screen:
     left: Cost | None  # what is left to run; None where it is complete, or may not run
     address: dict[str, str]  # the parameters of a link to the last settings that were allowed
     wrong: tuple[str, ...]  # what is wrong with the address that was opened
+    guess: Guess | None = None  # what is asked before a question opens, or has been guessed
 
     @property
     def studies(self) -> tuple[Study, ...]:
@@ -69,7 +71,8 @@ class Screen:
         if self.is_empty or not nests(self.studies, self.view):
             return ()
         study = self.studies[0]
-        return cards_of(study, self.scenario, "" if self.is_old else self.view.card)
+        guess = None if self.is_old else self.guess
+        return cards_of(study, self.scenario, "" if self.is_old else self.view.card, guess)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

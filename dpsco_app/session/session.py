@@ -10,6 +10,7 @@ from dpsco_app.front import links
 from dpsco_app.front.address import PageView
 from dpsco_app.front.because import because
 from dpsco_app.front.changes import BUDGET, Sweep, changed, level_of, offered
+from dpsco_app.front.questions.guesses import Guess, guess_of
 from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import hardest_law, has_hardest_law
@@ -18,7 +19,7 @@ from dpsco_app.parts.presets import FIRST, Preset
 from dpsco_app.session.curves import Curves
 from dpsco_app.session.scenarios import Page, Scenarios, Use, in_order
 from dpsco_app.session.screen import Screen
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import Limits
 from dpsco_core.explain.window import notions_of
 from dpsco_core.fields import NAMES
@@ -54,6 +55,7 @@ class Session:
         self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
         self._last_allowed = links.BASE, ADDRESS.default  # the last settings that were allowed
         self.because = ""  # what the last change does, in words
+        self.guess: Guess | None = None  # what a card asks before it opens, or was guessed
         # Whether the data are the hardest known, whatever these are at other settings.
         self._wants_hardest = False
 
@@ -215,7 +217,7 @@ class Session:
         self.scenario = scenario = in_order(scenario)
         self._remember_hidden(scenario)
         self.forgive()
-        self.because = ""
+        self.because, self.guess = "", None
         if self.page.name == CURVES.name:
             self._settle(is_requested=is_requested)
         elif self.page.use is not None:
@@ -234,6 +236,7 @@ class Session:
         """Forget what single controls have held before."""
         scenario = self.scenario
         self.because, self._wants_hardest = "", has_hardest_law(scenario)
+        self.guess = None
         self._sweep = scenario.grid, scenario.grid
         self._hidden = {name: getattr(UNSET, name) or 0.1 for name in BUDGET}
         self._remember_hidden(scenario)
@@ -271,8 +274,34 @@ class Session:
         self.start(preset.scenario)
 
     def open_card(self, slug: str) -> None:
-        """Open a question below the figure, or close it if it is open."""
-        self.look(CURVES, replace(self.view, card="" if self.view.card == slug else slug))
+        """Open a question below the figure, or close it if it is open.
+
+        Where it has one number for an answer, the visitor is asked to guess it before.
+        """
+        guess, self.guess = self.guess, None
+        is_asked = guess is not None and guess.card == slug and guess.chosen is None
+        closes = is_asked or self.view.card == slug
+        if not closes:
+            self.guess = self._guess_of(slug)
+        opens = not closes and self.guess is None
+        self.look(CURVES, replace(self.view, card=slug if opens else ""))
+
+    def answer_guess(self, place: int) -> None:
+        """Take a visitor's guess, one of the choices, and open its question."""
+        guess = self.guess
+        require(guess is not None and guess.chosen is None, "guess", "asked for", place)
+        assert guess is not None
+        require(0 <= place < len(guess.choices), "guess", "one of the choices", place)
+        self.guess = replace(guess, chosen=place)
+        self.look(CURVES, replace(self.view, card=guess.card))
+
+    def _guess_of(self, card: str) -> Guess | None:
+        """Return what a card asks of what is drawn; None while that is old, or is running."""
+        result, is_old = self.curves.result_to_draw()
+        if is_old or not result.complete or result.scenario != self.scenario:
+            return None
+        study, *more_panels = self.curves.studies(result)
+        return None if more_panels else guess_of(study, self.scenario, card)
 
     def pin(self) -> None:
         """Keep the run that is drawn, to be compared with the next one."""
@@ -330,6 +359,7 @@ class Session:
             left=curves.left(is_old=is_old),
             address=self.address,
             wrong=self.wrong,
+            guess=self.guess,
         )
 
 

@@ -16,6 +16,7 @@ from dpsco_app.parts.fields import (
     ALL_CONTROLS,
     FOLDED_AT_FIRST,
     choices,
+    ends_html,
     front_fields,
     text,
     widget,
@@ -97,9 +98,10 @@ def slider(
     texts = [number_text(value) for value in values]
     attributes = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
     explanation = f"<small>{escape(words)}</small>" if words else ""
+    ends = f"<small class='ends'>{html}</small>" if (html := ends_html(field)) else ""
     return (
         f"<div class='slider'><label for='field-{field}'>{escape(label)}</label>"
-        f"<output for='field-{field}'>{texts[position]}</output>{explanation}{area}"
+        f"<output for='field-{field}'>{texts[position]}</output>{explanation}{area}{ends}"
         f"<input type='range' id='field-{field}' data-field='{field}' min='0' "
         f"max='{len(values) - 1}' step='1' value='{position}' aria-valuetext='{texts[position]}' "
         f'data-values="{attributes[0]}" data-texts="{attributes[1]}">'

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.questions.cards import STEPS
+from dpsco_app.front.questions.cards import STEPS, Question
 from dpsco_app.front.questions.records import records_html
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.refusals import measured_refusals
@@ -27,18 +27,31 @@ def panel_switch(screen: Screen) -> str:
 def cards(screen: Screen) -> str:
     """Return the questions below the figure as HTML: a button a card, and the steps of a proof."""
     chosen = screen.view.card
+    open_slugs = {chosen, *(card.slug for card in screen.cards if card.choices)}
     buttons = "".join(
         f"<button type='button' class='card{' next' * card.is_suggested}' data-field='card' "
-        f"data-value='{'' if card.slug == chosen else card.slug}' "
-        f"aria-expanded='{'true' if card.slug == chosen else 'false'}'>"
-        f"<b>{escape(card.title)} {'−' if card.slug == chosen else '+'}</b>"
-        f"<span>{escape(card.sentence)}</span></button>"
+        f"data-value='{card.slug}' "
+        f"aria-expanded='{'true' if card.slug in open_slugs else 'false'}'>"
+        f"<b>{escape(card.title)} {'−' if card.slug in open_slugs else '+'}</b>"
+        f"<span>{escape(card.sentence)}</span></button>{_choices(card)}"
         for card in screen.cards
     )
     steps = [text for card in screen.cards for text in card.more if card.slug == chosen]
     listed = "".join(f"<li>{escape(text)}</li>" for text in steps[:STEPS])
     later_steps = "".join(f"<p>{escape(text)}</p>" for text in steps[STEPS:])
-    return f"<div class='cards'>{buttons}</div>" + f"<ol>{listed}</ol>{later_steps}" * bool(steps)
+    news = "".join(escape(card.sentence) for card in screen.cards if card.slug in open_slugs)
+    live_region = f"<p class='heard' role='status'>{news}</p>" * bool(screen.cards)
+    proof = f"<ol>{listed}</ol>{later_steps}" * bool(steps)
+    return f"<div class='cards'>{buttons}</div>{live_region}{proof}"
+
+
+def _choices(card: Question) -> str:
+    """Return what can be guessed before a card opens as HTML: a button a choice."""
+    return "".join(
+        f"<button type='button' class='card guess' data-field='guess' data-value='{place}'>"
+        f"<b>{escape(words)}</b></button>"
+        for place, words in enumerate(card.choices)
+    )
 
 
 def records(screen: Screen, theme: Theme) -> str:

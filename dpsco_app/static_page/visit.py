@@ -19,6 +19,7 @@ from dpsco_app.front.links import parameters
 from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.view import View
 from dpsco_app.parts.differences import difference_text
+from dpsco_app.parts.options import CARD
 from dpsco_app.parts.presets import FIRST, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
@@ -32,7 +33,8 @@ from dpsco_core.results.intervals import runs_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.scenario import Scenario
 
-OF_VIEW = ("against", "card", "measure", "panel")
+OF_VIEW = ("against", "measure", "panel")
+GUESS = "guess"  # what a button says that is one of the choices of a guess
 
 
 class Visit:
@@ -64,7 +66,11 @@ class Visit:
     def change(self, field: str, value: Any) -> None:
         """Set a field of the scenario, or of what the page shows; the others fit it."""
         self.words = []
-        if field in OF_VIEW:
+        if field == CARD:
+            self.session.open_card(value)
+        elif field == GUESS:
+            self.session.answer_guess(int(value))
+        elif field in OF_VIEW:
             changes: dict[str, Any] = {field: value}
             self.session.look(PAGE, replace(self.session.view, **changes).validate())
         elif words := self.session.change(field, value):

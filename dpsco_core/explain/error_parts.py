@@ -12,22 +12,33 @@ have the deviations of the records' average from its own mean. Expectations are 
 noise. Only squares add up; the errors themselves do not. Of an optimiser the parts are the steps of
 a ladder of runs, each of which adds one thing; for the squared distance these are the same parts
 (`ladder_parts`).
+
+Of a run that is measured the last part is known, too: the ledger has recorded the noise's standard
+deviation, so that :math:`1 - d\sigma^2/\mathrm{MSE}` is the share of the square that is there
+without the noise, and its root the factor by which the error would be smaller (`price_parts`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
+from dpsco_core.catalogue import method_class
 from dpsco_core.data.base import Distribution
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
 
 PARTS = ("optimisation", "bias", "sampling", "noise")
 Split = tuple[float, float, float, float]  # one value for each of PARTS
 
 RECORDS = 200_000  # in the sample that stands for a law
+# The largest standard error of a square without its noise, relatively, of which something is told.
+LARGEST_UNCERTAINTY = 0.25
+FEWEST_TRIALS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,3 +135,47 @@ def ladder_parts(exact: float, clipped: float, sampled: float, private: float) -
     (0.0, 0.25, 0.25, 1.0)
     """
     return exact, clipped - exact, sampled - clipped, private - sampled
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceParts:
+    """How a price of privacy adds up, in multiples of the error without privacy.
+
+    The plain average of the records has price 1. Clipping them first adds `clipping`, which is
+    negative where clipping makes the error smaller; adding noise then adds `noise`.
+    """
+
+    clipping: float
+    noise: float
+    plain: float = 1.0
+
+    @property
+    def price(self) -> float:
+        return self.plain + self.clipping + self.noise
+
+
+def price_parts(price: float, outcomes: Sequence[Outcome], point: Scenario) -> PriceParts | None:
+    """Return the parts of a method's price from its runs at one point; None where they tell none.
+
+    They tell none of a method that works in another way, of few trials, where the noise may have
+    been made smaller by a projection, and where it makes so much of the error that the trials leave
+    open what is left without it.
+    """
+    if (
+        len(outcomes) < FEWEST_TRIALS
+        or method_class(outcomes[0].method).clipped_values != "records"
+    ):
+        return None
+    squares = np.square([o.error for o in outcomes])
+    noise_square = point.d * float(np.mean([o.diagnostics["noise_std"] ** 2 for o in outcomes]))
+    # An answer within the ball of the public bound has not been projected on it.
+    reach = math.sqrt(squares.max()) + point.instance.law.mean_norm
+    if not reach < point.setting.constants.mean_gradient_bound:
+        return None
+    square = float(squares.mean())
+    rest = square - noise_square
+    uncertainty = float(np.std(squares, ddof=1)) / math.sqrt(len(squares))
+    if uncertainty > LARGEST_UNCERTAINTY * rest:
+        return None
+    clipped = price * math.sqrt(min(1.0, rest / square))
+    return PriceParts(clipping=clipped - 1, noise=price - clipped)

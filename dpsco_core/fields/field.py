@@ -46,6 +46,7 @@ class Field:
     is_shown: Callable[[Any], bool] = lambda _: True  # whether a scenario shows its control
     front: int = 0  # its place among the controls that are always open; 0 if folded away
     plain: Words = ""  # its plain words, beside its control
+    ends: tuple[str, str] | None = None  # what the least and the largest value mean, in a word each
     name: str = ""  # its name in a list of differences, if it has no symbol
     symbol: str = ""  # its symbol, as in ε = 1; may be empty
     sign: Sign | None = None  # the glossary entry of its symbol

@@ -151,6 +151,4 @@ def tail_in_short(scenario: Any) -> str:
     """Return what a tail index is, in plain words."""
     if scenario.p < 2:
         return "even the variance may be infinite"
-    return (
-        "only the variance is bounded" if scenario.p == 2 else "heavy to light: fewer far records"
-    )
+    return "only the variance is bounded" if scenario.p == 2 else "how seldom records lie far out"

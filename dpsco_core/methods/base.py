@@ -30,6 +30,7 @@ Tuning = Literal["practical", "theory"]
 # "ordered"  as they come, at every pass;
 # "whole"    all of them are held.
 Reads = Literal["summed", "grouped", "ordered", "whole"]
+Clipped = Literal["", "records", "gradients"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +146,10 @@ class Method(Protocol):
     # Whether a method of users needs no more of a user than the mean of its gradients.
     needs_only_means: ClassVar[bool] = False
     stage: ClassVar[Stage] = Stage()
+    # What the method clips to a ball and averages before it adds noise; empty of one that works in
+    # another way. The noise that is added last to an average of records has in each coordinate the
+    # standard deviation of the diagnostic ``noise_std``.
+    clipped_values: ClassVar[Clipped] = ""
     # how what runs differs from what the paper prints, beside calibration and tuning; see
     # `dpsco_core.methods.form`
     source: ClassVar[Source] = "printed"

@@ -57,7 +57,7 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
 ) -> None:
     page.goto(dashboard)
     ready(page, seconds=60)
-    words = page.get_by_text("smaller is more private;")
+    words = page.get_by_text("how much one answer may reveal")
     expect(words).to_be_visible()
     slider = page.get_by_role("slider", name="Privacy budget ε")
     slider.focus()

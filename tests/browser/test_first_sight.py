@@ -72,14 +72,24 @@ def test_one_card_is_open_at_a_time_and_says_its_answer(
     opened(page, dashboard, ready)
     light = page.get_by_role("button", name="A lighter tail")
     light.click()
+    expect(light).to_contain_text("Your guess at")
+    expect(light).to_be_focused()
+    expect(headline(page)).to_contain_text("hardest data known")  # The figure waits for a guess.
+    expect(page.get_by_role("button", name="The proof")).to_have_count(0)
+    choice = page.get_by_role("button", name="under ×")
+    expect(choice).to_be_in_viewport(ratio=1)
+    choice.press("Enter")
+    expect(light).to_contain_text("You rightly guessed under ×")
     expect(headline(page)).to_contain_text("More records cure it at p = 10, not at p = 2.")
-    expect(light).to_contain_text("With more records the price falls to 1 at p = 10")
     page.get_by_role("button", name="Other algorithms").click()
     expect(page.get_by_role("button", name="Other algorithms")).to_contain_text("Yes:")
     expect(light).to_contain_text("What if records could not lie so far out?")
     page.wait_for_url(lambda url: "card=others" in url)
     page.get_by_role("button", name="Other algorithms").click()
     page.wait_for_url(lambda url: "card=" not in url)
+    page.goto(f"{dashboard}?card=light")  # A link opens the answer.
+    expect(headline(page)).to_contain_text("More records cure it at p = 10", timeout=60_000)
+    expect(page.get_by_role("button", name="under ×")).to_have_count(0)
 
 
 @pytest.mark.slow

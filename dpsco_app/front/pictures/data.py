@@ -11,20 +11,20 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.pictures.svg import HEIGHT, picture
 from dpsco_app.front.study import Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, ratio_text
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import number_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.explain.picture import coordinate_sample
 from dpsco_core.scenario import Scenario
 
 MOST_SPIKED = 0.1  # the share of far records from which on the others are no longer "the rest"
-WIDTH, GROUND = 132, HEIGHT - 5.0  # pixels; the height of the axis from above
+WIDTH, GROUND = 150, HEIGHT - 5.0  # pixels; the height of the axis from above
 NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # where the many records and the far ones stand
-TALL = 33.0  # the tallest bar
+TALL = 58.0  # the tallest bar
 STACK = 7  # dots above one another
-DOT, PITCH = 1.9, 4.6  # the radius of a dot, and what a dot of a stack takes
+DOT, PITCH = 2.6, 7.0  # the radius of a dot, and what a dot of a stack takes
 BARS = 44  # the bars of a histogram
-LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='11'"
+LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='12'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,35 +69,26 @@ def data_html(study: Study, theme: Theme) -> str:
         if far is None:
             return ""
         shapes = "".join(_spikes(far, theme))
-        return _with_words(_name(scenario), shapes, _sentence(scenario, far))
+        return _with_words(shapes, _sentence(scenario, far))
     values = coordinate_sample(scenario.at(chosen_point(scenario)))
     if values is None:
         return ""
     times = ratio_text(float(np.abs(values).max() / np.median(np.abs(values))))
-    return _with_words(
-        "One coordinate:",
-        "".join(_histogram(values, theme)),
-        f"the farthest lies {times} times as far as the median.",
-    )
+    shapes = "".join(_histogram(values, theme))
+    return _with_words(shapes, f"One coordinate: the farthest is {times} medians out")
 
 
-def _with_words(name: str, shapes: str, words: str) -> str:
+def _with_words(shapes: str, words: str) -> str:
     size = f"class='strip' width='{WIDTH}' height='{HEIGHT}'"
     image = picture(f"0 0 {WIDTH} {HEIGHT}", shapes, size)
-    return f"<span class='data'><span class='name'>{name}</span>{image}<span>{words}</span></span>"
-
-
-def _name(scenario: Scenario) -> str:
-    """Return the name of the hardest data, which are others at another point of the axis."""
-    novelty = "" if scenario.axis is None else f", new for each {SYMBOL[scenario.axis]}"
-    return f"Hardest data{novelty}:"
+    return f"<span class='data'>{image}<span>{words}</span></span>"
 
 
 def _sentence(scenario: Scenario, far: FarRecords) -> str:
     """Return what carries the mean, and that it is so only here, where it is."""
     records = "record carries" if far.count == 1 else "records carry"
     place = "" if far.is_steady or scenario.axis is None else "here "
-    return f"{place}about {number_text(far.count)} far {records} the mean."
+    return f"{place}{number_text(far.count)} far {records} the mean"
 
 
 # -- a few records far out ------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""Small drawings beside words, as images that every host accepts in its HTML."""
+"""Drawings beside words, as images that every host accepts in its HTML."""
 
 import base64
 
 SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
-HEIGHT = 44  # pixels of a drawing in a line of words
+HEIGHT = 72  # pixels of a drawing in a line of words
 
 
 def picture(box: str, parts: str, attributes: str) -> str:

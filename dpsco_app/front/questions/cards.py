@@ -8,7 +8,14 @@ from dpsco_app.front.bound_lines import FEW_BITS, proof_words, short_name
 from dpsco_app.front.costs import UNTOLD, cost_words
 from dpsco_app.front.headline import is_steady, limit_prices, limit_text
 from dpsco_app.front.pictures.data import far_records
-from dpsco_app.front.questions.tails import has_tails, tails_answer, tails_name
+from dpsco_app.front.questions.guesses import Guess, price_now
+from dpsco_app.front.questions.tails import (
+    has_tails,
+    other_tail,
+    tail_price,
+    tails_answer,
+    tails_name,
+)
 from dpsco_app.front.study import Study, chosen_point, place
 from dpsco_app.front.titles import ratio_text
 from dpsco_app.parts.evaluations import (
@@ -27,6 +34,8 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 STEPS = 3  # The proof has so many steps; what comes after them are remarks.
+# What an answer adds to the sentence about a guess, where the rest is said in the headline.
+TOLD_MORE = {"data": " Nobody can promise that for all data."}
 HARDLY = 1.15  # the factor between two methods that is no matter
 
 
@@ -39,6 +48,7 @@ class Question:
     question: str
     answer: str = ""  # in one or two sentences; empty while it is closed, or not known yet
     more: tuple[str, ...] = ()  # further steps, below all cards
+    choices: tuple[str, ...] = ()  # what can be guessed before it opens
     is_suggested: bool = False  # whether a visitor is invited to begin with it
 
     @property
@@ -47,8 +57,37 @@ class Question:
         return self.answer or self.question
 
 
-def cards_of(study: Study, scenario: Scenario, chosen: str) -> tuple[Question, ...]:
-    """Return the cards below a figure: `scenario` is the visitor's, `chosen` the open one."""
+def cards_of(
+    study: Study, scenario: Scenario, chosen: str, guess: Guess | None = None
+) -> tuple[Question, ...]:
+    """Return the cards below a figure: `scenario` is the visitor's, `chosen` the open one.
+
+    A `guess` that is still to be made leaves its own card alone, with its choices beside it.
+    """
+    cards = _all_cards(study, scenario, chosen)
+    if guess is None or guess.scenario != scenario:
+        return cards
+    if guess.chosen is None:
+        asked = (card for card in cards if card.slug == guess.card)
+        return tuple(
+            replace(card, question=guess.question, choices=guess.choices, is_suggested=False)
+            for card in asked
+        )
+    if chosen != guess.card:
+        return cards
+    price = tail_price(scenario, other_tail(scenario).p) if chosen == "light" else price_now(study)
+    is_known = price is not None and (chosen == "light" or study.overlay is not None)
+    if price is None or not is_known:
+        return cards
+    return tuple(
+        replace(card, answer=guess.reply(price) + TOLD_MORE.get(chosen, ""))
+        if card.slug == chosen
+        else card
+        for card in cards
+    )
+
+
+def _all_cards(study: Study, scenario: Scenario, chosen: str) -> tuple[Question, ...]:
     questions: list[Question | None] = []
     if has_tails(scenario):
         how = "could lie farther" if scenario.p >= LIGHT_FROM else "could not lie so far"

@@ -102,6 +102,15 @@ def tails_answer(scenario: Scenario) -> str:
     return f"A promise for all data costs {texts[0]}, {texts[1]} the error without privacy."
 
 
+def tail_price(scenario: Scenario, p: float) -> float | None:
+    """Return the smallest price that is proven possible at the tail index p, of both tails.
+
+    At the chosen point; None where that is unknown.
+    """
+    own = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
+    return None if own is None else own.prices(_index(own))[1]
+
+
 def ranged_price(low: float, high: float) -> str:
     a, b = ratio_text(low), ratio_text(high)
     return a if a == b else f"{a} to {b}"

@@ -1,12 +1,15 @@
 """The questions below the figure, as cards: one is open at a time."""
 
 from collections.abc import Sequence
+from html import escape
 
 import streamlit as st
 
 from dpsco_app.front.questions.cards import STEPS, Question
 from dpsco_app.pages.explore.state import STATE
+from dpsco_app.pages.explore.style import cards_style
 from dpsco_app.parts.options import CARD
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell import visit
 
 
@@ -14,11 +17,14 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
     """Draw a button a card; the steps of the open one stand below all of them."""
     if not cards:
         return
+    open_card = next((card for card in cards if card.choices or card.slug == chosen), None)
+    suggested = next((card for card in cards if card.is_suggested), None)
+    st.html(cards_style(open_card, suggested, dark=is_dark()))
     with st.container(horizontal=True, key="cards"):
         for card in cards:
-            is_open = card.slug == chosen
-            state = "open_" * is_open or "next_" * card.is_suggested
-            with st.container(key=f"card_{state}{card.slug}"):
+            is_open = card.slug == chosen or bool(card.choices)
+            # Whoever presses a card by the keyboard stays on it: its key is the same when it opens.
+            with st.container(key=f"card_{card.slug}"):
                 st.button(
                     f"**{card.title}** {'−' if is_open else '+'}  \n{card.sentence}",
                     key=f"open_{card.slug}",
@@ -26,6 +32,17 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
                     on_click=_open,
                     args=(card.slug,),
                 )
+            for place, words in enumerate(card.choices):
+                with st.container(key=f"guess_{place}"):
+                    st.button(
+                        words,
+                        key=f"guess_{card.slug}_{place}",
+                        width="stretch",
+                        on_click=_guess,
+                        args=(place,),
+                    )
+        news = "" if open_card is None else open_card.sentence
+        st.html(f"<div class='heard' role='status'>{escape(news)}</div>")
     steps = [text for card in cards for text in card.more if card.slug == chosen]
     if steps:
         st.markdown("\n".join(f"{i}. {text}" for i, text in enumerate(steps[:STEPS], 1)))
@@ -36,4 +53,10 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
 def _open(slug: str) -> None:
     session = visit.current()
     session.open_card(slug)
+    st.session_state[STATE.key(CARD)] = session.view.card
+
+
+def _guess(place: int) -> None:
+    session = visit.current()
+    session.answer_guess(place)
     st.session_state[STATE.key(CARD)] = session.view.card

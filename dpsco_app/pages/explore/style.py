@@ -3,6 +3,7 @@
 from functools import cache
 
 from dpsco_app.figure.colours import ACCENT, INK, QUIET, Pair
+from dpsco_app.front.questions.cards import Question
 from dpsco_app.front.questions.records import RECORDS_STYLE
 from dpsco_app.parts.insides import MENU_BOX
 
@@ -29,13 +30,13 @@ def style(*, dark: bool) -> str:
 }}
 .st-key-cards button :is(div, span) {{ width: 100%; justify-content: flex-start; }}
 .st-key-cards button strong {{ font-size: 0.94rem; color: {ink}; }}
-[class*="st-key-card_open_"] button {{ border: 2px solid {accent}; }}
-[class*="st-key-card_open_"] button p {{ color: {ink}; }}
-/* A tag on the upper edge invites a visitor to begin here. */
-[class*="st-key-card_next_"] button {{ position: relative; }}
-[class*="st-key-card_next_"] button::before {{ content: "Try first"; position: absolute;
-  top: -0.6rem; right: 0.7rem; padding: 0 0.45rem; border-radius: 0.5rem; font-size: 0.75rem;
-  line-height: 1.15rem; font-weight: 600; background: {accent}; color: {on_accent}; }}
+[class*="st-key-guess_"] button {{ justify-content: center; align-items: center; }}
+.st-key-cards [class*="st-key-guess_"] button :is(div, span) {{ justify-content: center; }}
+[class*="st-key-guess_"] button p {{ font-size: 1rem; font-weight: 600; color: {ink};
+  text-align: center; }}
+.st-key-cards {{ position: relative; }}
+.st-key-cards > :has(.heard) {{ position: absolute; left: 0; bottom: 0; width: 1px; min-width: 0;
+  flex: none; overflow: hidden; }}
 .spelled {{ font-size: 0.8125rem; line-height: 1.15rem; color: {quiet}; margin: 0 0 0.2rem; }}
 .whose {{ font-size: 0.9rem; color: {quiet}; margin: 0; }}
 /* What a change does stands in the row above: the figure keeps its place. */
@@ -65,3 +66,24 @@ def style(*, dark: bool) -> str:
   .st-key-cards {{ padding-top: 0.6rem; }}
 }}
 </style>"""
+
+
+def cards_style(open_card: Question | None, suggested: Question | None, *, dark: bool) -> str:
+    """Return what marks the card that is open, and the one that a visitor may begin with.
+
+    A tag on the upper edge of that one invites.
+    """
+    accent, on_accent, ink = ACCENT[dark], INK_ON_ACCENT[dark], INK[dark]
+    rules = ""
+    if open_card is not None:
+        button = f".st-key-card_{open_card.slug} button"
+        rules += f"{button} {{ border: 2px solid {accent}; }} {button} p {{ color: {ink}; }}"
+    if suggested is not None:
+        button = f".st-key-card_{suggested.slug} button"
+        rules += (
+            f"{button} {{ position: relative; }} "
+            f'{button}::before {{ content: "Try first"; position: absolute; top: -0.6rem; '
+            "right: 0.7rem; padding: 0 0.45rem; border-radius: 0.5rem; font-size: 0.75rem; "
+            f"line-height: 1.15rem; font-weight: 600; background: {accent}; color: {on_accent}; }}"
+        )
+    return f"<style>{rules}</style>"

@@ -9,7 +9,16 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Clipped,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.tuning import (
     curvatures,
@@ -114,6 +123,7 @@ class AdaptiveDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    clipped_values: ClassVar[Clipped] = "gradients"
     cost: ClassVar[MethodCost] = MethodCost(fixed=7e4, per_row=4.5, per_element=0.9, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.adaptive",

@@ -55,6 +55,7 @@ class ClippedDescent(DescentMethod):
         "practical ones are a model of accuracy, not a theorem.",
     )
     stage = Stage(free_steps=True, clip=("radius", "radius"))
+    clipped_values = "gradients"
     colour = "gold"
     symbol = "square"
 

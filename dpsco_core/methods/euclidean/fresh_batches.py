@@ -73,6 +73,7 @@ class FreshBatches(DescentMethod):
         ),
         others={"pure": SmallRun(scenario={"delta": 0.0})},
     )
+    clipped_values = "gradients"
     colour = "brown"
     symbol = "square"
 

@@ -137,6 +137,7 @@ class QuantileDescent(DescentMethod):
     stage = Stage(
         free_steps=True, clip=("radius", "radius"), small=SmallRun(fields={"descent": FEW_STEPS})
     )
+    clipped_values = "gradients"
     colour = "violet"
     symbol = "diamond"
 

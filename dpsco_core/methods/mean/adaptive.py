@@ -219,6 +219,7 @@ class AdaptiveClipping(MeanMethod):
             "pure": SmallRun(scenario={"delta": 0.0}),
         },
     )
+    clipped_values = "records"
     colour = "violet"
     symbol = "circle"
 

@@ -63,6 +63,7 @@ class SimpleClipping(MeanMethod):
         "bound that is proven for p < 2 is least.",
     )
     stage = Stage(at_once=True, clip=("radius", "radius"))
+    clipped_values = "records"
     colour = "gold"
     symbol = "square"
 

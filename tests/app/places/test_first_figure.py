@@ -102,7 +102,7 @@ def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_n
         [value / ladder_values[-1] for value in ladder_values], rel=0.04
     )
     limit = limit_text(ladder_values[2] / ladder_values[-1])
-    assert f"No private algorithm can promise under {limit}" in headline(page)
+    assert f"No private algorithm can promise under {limit} times for all data" in headline(page)
     assert f"Privacy costs {ratio_text(factors[1])} times the error" in headline(page)
 
 

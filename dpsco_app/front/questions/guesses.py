@@ -1,0 +1,92 @@
+"""A guess before an answer: a visitor says what becomes of a price, and then sees it."""
+
+import math
+from dataclasses import dataclass
+
+from dpsco_app.front.costs import is_open
+from dpsco_app.front.questions.tails import other_tail, tail_price
+from dpsco_app.front.study import Study, chosen_point
+from dpsco_app.front.titles import NO_BREAK, ratio_text
+from dpsco_app.parts.evaluations import are_hardest_of_all
+from dpsco_app.parts.options import number_text
+from dpsco_core.scenario import Scenario
+
+P_IS = f"p{NO_BREAK}={NO_BREAK}"
+LEAST_PRICE = 1.5  # Below it there is no room for two smaller answers.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """What a card asks before it opens, and what the visitor has said."""
+
+    card: str  # the slug of the question
+    scenario: Scenario  # what the visitor sees while it is asked
+    question: str
+    price: float  # now
+    subject: str  # what has the price, before its number in a sentence
+    chosen: int | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The prices between which the middle choice lies, as they are written."""
+        return round(math.sqrt(self.price), 1), round(self.price, 1)
+
+    @property
+    def choices(self) -> tuple[str, str, str]:
+        """What can be guessed; one of them is right, whatever the price becomes."""
+        low, high = (f"×{end:.1f}" for end in self.ends)
+        return f"under {low}", f"{low} to {high}", f"over {high}"
+
+    def place_of(self, price: float) -> int:
+        """Return which of the choices holds a price, as it is written."""
+        low, high = self.ends
+        shown = round(price, 1)
+        return 0 if shown < low else 1 if shown <= high else 2
+
+    def reply(self, price: float) -> str:
+        """Return what was guessed, and what the price is, in one sentence."""
+        assert self.chosen is not None
+        verdict = "rightly " if self.chosen == self.place_of(price) else ""
+        return (
+            f"You {verdict}guessed {self.choices[self.chosen]}: "
+            f"{self.subject} ×{ratio_text(price)}."
+        )
+
+
+def guess_of(study: Study, scenario: Scenario, card: str) -> Guess | None:
+    """Return what a card asks before it opens; None where there is no one number to guess."""
+    if card == "light":
+        measured = _price_on_hardest(study, scenario)
+        price = measured or tail_price(scenario, scenario.p)
+        here, there = (f"p = {number_text(s.p)}" for s in (scenario, other_tail(scenario)))
+        what = "Privacy" if measured else "A promise for all data"
+        now_text = f"{what} costs ×{ratio_text(price or 0.0)} at {here}."
+        also = ", as a promise for all data" if measured else ""
+        question = f"{now_text} Your guess at {there}{also}?".replace("p = ", P_IS)
+        subject = "the promise costs"
+    elif card == "data":
+        price = price_now(study)
+        data = "Student t data" if study.role == "hardest" else "the hardest data"
+        now_text = f"Here privacy costs ×{ratio_text(price or 0.0)}."
+        question, subject = f"{now_text} Your guess for {data}?", "measured is"
+    else:
+        return None
+    if price is None or not LEAST_PRICE <= price < math.inf:
+        return None
+    return Guess(card=card, scenario=scenario, question=question, price=price, subject=subject)
+
+
+def _price_on_hardest(study: Study, scenario: Scenario) -> float | None:
+    """Return the measured price where no other data have larger errors; None elsewhere."""
+    is_hardest = study.role == "hardest" and study.scenario == scenario
+    if not is_hardest or not are_hardest_of_all(scenario, chosen_point(scenario)):
+        return None
+    return price_now(study)
+
+
+def price_now(study: Study) -> float | None:
+    """Return the price that is measured at the chosen point; None where it is not told."""
+    row = study.at(study.lead, chosen_point(study.scenario))
+    if row is None or row.price is None or not study.complete:
+        return None
+    return None if is_open(row.price) else row.price.value
