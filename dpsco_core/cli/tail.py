@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
-from dpsco_core.cli.tools import add_command, print_json
+from dpsco_core.cli.tools import add_command, print_json, print_text
 from dpsco_core.explain.columns.decode import LARGEST_BYTES, LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import to_digits
 from dpsco_core.explain.tails import (
@@ -51,7 +51,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
         print_json(answer)
     else:
         for line in (*_in_words(records, answer), NOT_PRIVATE):
-            print(line)
+            print_text(line)
 
 
 def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:

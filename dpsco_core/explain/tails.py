@@ -140,8 +140,8 @@ def interval_in_words(low: float, high: float) -> str:
 
 
 def kind_in_words(kind: str, *, can_be_either: bool) -> str:
-    """Return the kind of a tail, and whether its interval allows both kinds."""
-    return f"{kind}; the interval allows both heavy and light" if can_be_either else kind
+    """Return the kind of a tail, and whether its interval allows both, heavy and light."""
+    return f"{kind}: the interval allows both" if can_be_either else kind
 
 
 def require_usable(values: Vector) -> None:

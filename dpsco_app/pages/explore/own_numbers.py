@@ -49,8 +49,8 @@ ABOUT = (
     "session only; nothing is stored or sent on."
 )
 ABOUT_INDEX = (
-    "Neither a shift nor a change of unit changes the estimate. The 95 % interval covers the chance "
-    "of a sample, and no bias: which threshold is right cannot be read off the numbers, and "
+    "Neither a shift nor a change of unit changes the estimate. The 95 % interval covers the "
+    "chance of a sample and no bias: which threshold is right cannot be read off the numbers, and "
     "log-normal data look like a power law of index 4 at any size you are likely to have. Trust an "
     "index that stays level over a wide range of thresholds."
 )
