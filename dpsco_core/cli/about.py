@@ -27,7 +27,8 @@ from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
-MOST_SECONDS = 5.0  # of a run for a recipe; where defaults take longer, the method's example stands
+# The longest run for a recipe at the defaults; beyond it the example of the method stands in.
+MOST_SECONDS = 5.0
 
 
 def add_about(commands: Any) -> None:

@@ -25,7 +25,8 @@ LARGEST = 1e100  # the size of a number: powers of sums stay finite
 LIGHT = 20.0  # a tail index that no sample tells from a light tail
 HEAVY = 4.0  # a tail is called light where an index of this is out of the question
 CARE = 2.5  # standard errors that it takes for that: more than 1.96, for the bias
-QUANTILE = 1.96  # of a Gaussian variable: a 95 % interval on two sides
+# A Gaussian variable is so many standard deviations from its mean with probability 0.05.
+QUANTILE = 1.96
 LEAST_FARTHEST, MOST_FARTHEST = 10, 2000
 THRESHOLDS = 24  # thresholds of the plot
 MOST_EQUAL = 0.002  # the share of the numbers that may be equal to the farthest by chance
@@ -83,8 +84,11 @@ class Tail:
         and no interval of an estimator of this kind shows that they are none.
         """
         spread = QUANTILE / math.sqrt(self.tail_count)  # below 1, for `FEWEST` numbers have 15
-        below, above = self.shape - spread, self.shape + spread
-        return index_of(above / (1 - spread)), index_of(below / (1 + spread))
+        largest, smallest = (
+            (self.shape + spread) / (1 - spread),
+            (self.shape - spread) / (1 + spread),
+        )
+        return index_of(largest), index_of(smallest)
 
     @property
     def can_be_either(self) -> bool:
@@ -135,8 +139,8 @@ def interval_in_words(low: float, high: float) -> str:
     >>> interval_in_words(2.61, 4.93), interval_in_words(4.7, math.inf)
     ('2.6 to 4.9', '4.7 or more')
     """
-    least = f"{min(low, LIGHT):.2g}"
-    return f"{least} or more" if high >= LIGHT else f"{least} to {high:.2g}"
+    start = f"{min(low, LIGHT):.2g}"
+    return f"{start} or more" if high >= LIGHT else f"{start} to {high:.2g}"
 
 
 def kind_in_words(kind: str, *, can_be_either: bool) -> str:

@@ -28,7 +28,7 @@ def numbers_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any
 
 
 # The flags, the value that the first line must have, the neighbours, the sampling, the accountant.
-ASKED: tuple[tuple[str, float, str, str, str], ...] = (
+QUESTIONS: tuple[tuple[str, float, str, str, str], ...] = (
     ("", noise_for(1.0, 1e-6).replace_one or 0.0, "replace-one", "no sampling", "exact"),
     (
         "--noise-multiplier 1.1 --releases 500 --sampling poisson",
@@ -64,7 +64,7 @@ ASKED: tuple[tuple[str, float, str, str, str], ...] = (
 )
 
 
-@each(("flags", "value", "neighbours", "sampling", "accountant"), ASKED)
+@each(("flags", "value", "neighbours", "sampling", "accountant"), QUESTIONS)
 def test_the_first_line_is_the_answer_with_all_that_it_depends_on(
     capsys: pytest.CaptureFixture[str],
     flags: str,
@@ -88,8 +88,8 @@ def test_other_samplers_of_the_records_are_answered_too(
 ) -> None:
     sizes = ("--records", "1000")
     shuffled = numbers_of(capsys, *sizes)
-    least = min(row["noise_multiplier"] for row in shuffled["shuffling"])
-    assert f"noise multiplier {2 * least:.4g} (replace-one)" in shuffled["answer"]["line"]
+    noise = min(row["noise_multiplier"] for row in shuffled["shuffling"])
+    assert f"noise multiplier {2 * noise:.4g} (replace-one)" in shuffled["answer"]["line"]
     batch = numbers_of(capsys, *sizes, "--batch", "10")
     assert f"epsilon {batch['subsampling']['epsilon']:.4g} " in batch["answer"]["line"]
     batches = numbers_of(capsys, *sizes, "--batch", "10", "--releases", "30")

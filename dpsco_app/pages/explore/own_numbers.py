@@ -245,39 +245,39 @@ def in_words(
     ]
     if fit.kind == "light":
         tail = "a **light tail**" if is_single else "**light tails** in every column"
-        first = f"{count} with {tail}: no power law is seen; the 95 % interval of the tail index "
-        first += f"is {interval}."
+        summary = f"{count} with {tail}: no power law is seen; the 95 % interval of the tail index "
+        summary += f"is {interval}."
     elif fit.kind == "unclear":
         few = "too few to tell" if is_single else f"too few to tell for {names_in_words(unclear)}"
-        first = f"{count}, **{few}** a heavy tail from a light one (95 % interval of the index: "
-        first += f"{interval}); p = 2 asks for the least."
+        summary = f"{count}, **{few}** a heavy tail from a light one (95 % interval of the index: "
+        summary += f"{interval}); p = 2 asks for the least."
     else:
         among = "" if is_single else f", that of {name}"
-        first = (
+        summary = (
             f"{count} with a **tail index of about {_index(fit.index)}** (95 % interval "
             f"{interval}){among}, from the {fit.tail_count:,} farthest; half to twice as many "
             f"give {_index(low)} to {_index(high)}."
         )
         if fit.can_be_either:
-            first += " **The interval allows a light tail too**: too few numbers lie far out."
+            summary += " **The interval allows a light tail too**: too few numbers lie far out."
         if not is_single:
-            first += (
+            summary += (
                 " Moments of a record's norm exist where they exist for every column, so that the "
                 "heaviest tail decides p."
             )
         if unclear:
-            first += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
-            first += " asks for the least."
+            summary += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
+            summary += " asks for the least."
         if fit.index < matching.p + matching.margin:
             what = "variance" if matching.p >= 2 else "mean"
-            first += f" No bound here covers them: their {what} may not exist; "
-            first += f"p = {number_text(matching.p)} is closest."
+            summary += f" No bound here covers them: their {what} may not exist; "
+            summary += f"p = {number_text(matching.p)} is closest."
     if is_single:
         scale = f"One unit of error here is about {units[0]:.3g} in your numbers' unit."
     else:
         scale = f"One unit of error here is about {in_units(units, names)}."
     return (
-        f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
+        f"{summary}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
         f"n = {matching.n:,}. {scale}"
     )
 

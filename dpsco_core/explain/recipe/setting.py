@@ -43,14 +43,14 @@ def unit_in_words(point: Scenario) -> str:
     law, spread = point.instance.law, standard_deviation(point)
     order, root = f"{law.moment_order:g}", f"{law.moment_root:.4g}"
     moment = f"(E|x - mean|^{order})^(1/{order})"
-    which = "The widest coordinate" if point.decay > 0 else "A coordinate"
+    subject = "The widest coordinate" if point.decay > 0 else "A coordinate"
     over_root = "your bound on that moment" + f" over {root}" * (root != "1")
     if math.isfinite(spread):
         size = f"standard deviation {spread:.4g}"
         factor = f"a standard deviation of yours over {spread:.4g}, or by {over_root}"
     else:
         size, factor = "no variance", over_root
-    return f"{which} has {size}, and {moment} is at most {root}. {_turned(point, factor)}"
+    return f"{subject} has {size}, and {moment} is at most {root}. {_turned(point, factor)}"
 
 
 def _turned(point: Scenario, factor: str) -> str:
@@ -61,10 +61,10 @@ def _turned(point: Scenario, factor: str) -> str:
     units = problem.gradient_units
     if not units:
         return "A radius bounds a gradient, which has no unit: it is the same in yours."
-    others = "".join(f", and by the unit of your {unit}" for unit in units[1:])
+    extra_units = "".join(f", and by the unit of your {unit}" for unit in units[1:])
     return (
         f"A radius bounds a gradient, in the unit of the {' times that of the '.join(units)}: for "
-        f"yours multiply by {factor}{others}; all from public knowledge."
+        f"yours multiply by {factor}{extra_units}; all from public knowledge."
     )
 
 

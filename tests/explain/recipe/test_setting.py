@@ -58,10 +58,10 @@ def test_about_and_run_print_the_same_recipe_at_the_same_flags(
     [by_run] = json.loads(printed(capsys, *run, "--json", "--recipe"))["recipes"]
     by_about = json.loads(printed(capsys, "about", slug, *SMALL, *flags, "--json"))["recipe"]
     assert {k: v for k, v in by_about.items() if k not in ("scenario", "code")} == by_run
-    told = flat(printed(capsys, "about", slug, *SMALL, *flags)).split("Recipe at ")[1]
+    recipe_text = flat(printed(capsys, "about", slug, *SMALL, *flags)).split("Recipe at ")[1]
     table = flat(printed(capsys, *run)).split("Recipes at ")[1]
     point = Scenario.from_dict(by_about["scenario"])
-    for text in (told, table):
+    for text in (recipe_text, table):
         assert text.startswith(f"{setting_in_words(point)} units: {unit_in_words(point)}")
 
 
@@ -141,10 +141,10 @@ def test_a_gradient_has_the_unit_that_is_said(slug: str) -> None:
             assert isinstance(problem, PointProblem)
             sample = PointSample(DenseRows(u * x), problem.loss, problem.constraint)
             gradients.append(sample.gradients(u * w))
-    before, after = (rows.take(np.arange(5)) for rows in gradients)
+    gradient, scaled = (rows.take(np.arange(5)) for rows in gradients)
     assert isinstance(problem, OptimisationProblem) and len(problem.gradient_units) <= 1
     expected = factor if problem.gradient_units else 1.0
-    np.testing.assert_allclose(after, expected * before, rtol=1e-9)
+    np.testing.assert_allclose(scaled, expected * gradient, rtol=1e-9)
 
 
 def test_the_gradient_of_least_squares_has_two_units() -> None:
