@@ -2,6 +2,7 @@
 
 import argparse
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
@@ -18,6 +19,7 @@ from dpsco_core.cli.tools import (
     print_note,
     print_text,
 )
+from dpsco_core.explain.methods.guide import nearest, refusal
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
@@ -25,12 +27,16 @@ from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
+# The longest run for a recipe at the defaults; beyond it the example of the method stands in.
+MOST_SECONDS = 5.0
+
 
 def add_about(commands: Any) -> None:
     parser = add_command(commands, "about", run_about)
     parser.description = (
-        "The recipe, what to set and how much noise to add, is at the point of the method's "
-        "example, or where the flags say."
+        "The recipe, what to set and how much noise to add, is at the defaults of `dpsco run`, or "
+        "where the flags say; where the method cannot run there, at the nearest setting at which "
+        "it can."
     )
     parser.add_argument("slug", metavar="METHOD", help="slug of the method, as sco.clipped")
     libraries = ", ".join(LIBRARIES)
@@ -115,12 +121,21 @@ def run_about(chosen: argparse.Namespace) -> None:
 
 
 def _point(chosen: argparse.Namespace) -> Scenario:
-    """Return the point of a recipe: that of the method's example, changed by the flags."""
+    """Return the point of a recipe: that of `dpsco run`, or the nearest where the method runs."""
     chosen.method = [chosen.slug]
     fields = given_fields(chosen)
+    try:
+        point = Scenario.from_dict(fields).validate()
+        if refusal(point, chosen.slug) is None:
+            return point
+    except InvalidInput:
+        pass  # its own problem, or another of its needs, may be what was not given
+    base = replace(nearest(Scenario(), chosen.slug), axis=None, grid=())
+    if work(replace(base, methods=(chosen.slug,), trials=1), chosen.slug).seconds > MOST_SECONDS:
+        base = example_point(chosen.slug)
     if "rho" in fields:
         fields = {"epsilon": None, "delta": None} | fields
-    return Scenario.from_dict(example_point(chosen.slug).to_dict() | fields).validate()
+    return Scenario.from_dict(base.to_dict() | fields).validate()
 
 
 def _recipe_json(method_recipe: Recipe) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The command `dpsco budget`: conversions, composition and amplification of a budget."""
 
 import argparse
+import math
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import whole
+from dpsco_core.cli.tables.budget import answer_of
 from dpsco_core.cli.tools import (
     add_command,
     number,
@@ -44,6 +46,8 @@ FLAGS = {
     "records": "shuffle so many records, or take a batch of them",
     "steps": "allocate each record, at random and in secret, to one of so many noisy steps",
     "passes": "with steps: draw them anew in so many passes over the records",
+    "epochs": "releases on batches, so many that the records are read so often: with batch and "
+    "records, on Poisson batches unless sampling is fixed",
     "noise-multiplier": "solve for epsilon: noise on a sum over the largest norm of a record",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
@@ -76,17 +80,28 @@ def add_budget(commands: Any) -> None:
 def run_budget(chosen: argparse.Namespace) -> None:
     texts = {name: getattr(chosen, name) for name in FLAGS}
     inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
+    if inputs["epochs"] is not None:
+        inputs["releases"] = _releases_of_epochs(inputs, chosen.sampling)
+        chosen.sampling = chosen.sampling or "poisson"
     numbers = _numbers(inputs, chosen.sampling)
     if numbers["budget"]["kind"] == "approx":
         numbers["noise"] = _priced(inputs, chosen).to_dict()
     else:
-        for name in ("noise-multiplier", "sampling", "neighbours"):
+        for name in ("noise-multiplier", "epochs", "sampling", "neighbours"):
             if getattr(chosen, name) is not None:
                 kind = numbers["budget"]["kind"]
                 raise InvalidInput(f"{name} must be left out of a {kind} budget, got one.")
+    answer = answer_of(numbers, inputs)
     if chosen.json:
-        print_json(numbers | {"stated": {name: STATED[name] for name in numbers if name in STATED}})
+        print_json(
+            {"answer": answer.to_dict()}
+            | numbers
+            | {"stated": {name: STATED[name] for name in numbers if name in STATED}}
+        )
         return
+    print(f"Answer: {answer.line}")  # one line, whatever its numbers
+    print_text(f"It is {answer.question}.")
+    print()
     for title, rows in numbers.items():
         words = f": {STATED[title]}" if title in STATED else ""
         if title == "noise":
@@ -176,6 +191,26 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
     elif inputs["passes"] is not None:
         raise InvalidInput("steps must be given with passes, got steps=none.")
     return numbers
+
+
+def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -> float:
+    """Return the batches that the records are read in; raises `InvalidInput` for what is amiss."""
+    epochs, batch, records = inputs["epochs"], inputs["batch"], inputs["records"]
+    assert epochs is not None
+    for name in ("steps", "releases"):
+        value = inputs[name]
+        if value is not None:
+            raise InvalidInput(
+                f"{name} must be left out beside epochs, which set them, got {name}={value:g}."
+            )
+    if batch is None or records is None:
+        raise InvalidInput("batch and records must be given with epochs, got none.")
+    if sampling == "none":
+        raise InvalidInput("sampling must be fixed or poisson with epochs, got sampling=none.")
+    if not 0 < epochs < math.inf:
+        raise InvalidInput(f"epochs must be finite and above 0, got epochs={epochs:g}.")
+    ratio = epochs * read_whole("records", records) / max(1, read_whole("batch", batch))
+    return float(math.ceil(ratio * (1 - 1e-12)))  # a product of whole numbers may be rounded up
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:

@@ -16,9 +16,10 @@ from dpsco_core.cli.tools import (
     print_text,
     read_number,
 )
-from dpsco_core.explain.need import Need, in_words, need
+from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_words, need
 from dpsco_core.explain.need.runs import Unknown, point_at
 from dpsco_core.explain.recipe.recipe import recipe
+from dpsco_core.explain.recipe.setting import standard_deviation
 from dpsco_core.results.report import plain
 from dpsco_core.scenario import Scenario
 
@@ -34,7 +35,13 @@ def add_need(commands: Any) -> None:
         description="Run each method at a few sizes, and print how many records (or which privacy "
         "budget) its median error takes to reach the target, with a 95 % interval.",
     )
-    parser.add_argument("--error", metavar="VALUE", required=True, help="the target error")
+    words = (
+        "the target: a median l2 error of a mean, in units of the moment bound of a coordinate "
+        "(or see --error-unit), or a median excess risk, in the unit of the loss"
+    )
+    parser.add_argument("--error", metavar="VALUE", required=True, help=words)
+    words = "of a mean: moment (default), or sd, standard deviations of a coordinate of the data"
+    parser.add_argument("--error-unit", metavar="NAME", default="moment", help=words)
     parser.add_argument(
         "--find",
         metavar="NAME",
@@ -49,17 +56,22 @@ def run_need(chosen: argparse.Namespace) -> None:
     if chosen.find not in UNKNOWNS:
         raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")
     unknown = cast(Unknown, chosen.find)
-    target = read_number("error", chosen.error)
+    target = error_in_units(scenario, read_number("error", chosen.error), chosen.error_unit)
     rows = [need(scenario, method, target, unknown) for method in scenario.methods]
     if chosen.json:
         needs = [
             _plain(vars(row)) | {"floors": [_plain(vars(floor)) for floor in row.floors]}
             for row in rows
         ]
-        print_json({"scenario": scenario.to_dict(), "needs": needs})
+        spread = standard_deviation(scenario) if scenario.problem == "mean" else math.nan
+        in_deviations = plain(target / spread) if math.isfinite(spread) else None
+        document = {"scenario": scenario.to_dict(), "error": target}
+        print_json(document | {"error_in_standard_deviations": in_deviations, "needs": needs})
         return
+    print_text(error_in_words(scenario, target))
     for row in rows:
-        print("\n".join(in_words(row, users=scenario.m > 1)))
+        for sentence in in_words(row, users=scenario.m > 1):
+            print_text(sentence)
     unit = "user" if scenario.level == "user" else "record"
     budget = f"at {scenario.budget}; " if unknown == "n" else ""
     print_note(

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
-from dpsco_core.cli.tools import add_command, print_json
+from dpsco_core.cli.tools import add_command, print_json, print_text
 from dpsco_core.explain.columns.decode import LARGEST_BYTES, LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import to_digits
-from dpsco_core.explain.tails import Tail, central_moment, heaviest, tails
+from dpsco_core.explain.tails import (
+    Tail,
+    central_moment,
+    heaviest,
+    interval_in_words,
+    kind_in_words,
+    tails,
+)
 
 if TYPE_CHECKING:
     from dpsco_core.explain.columns.records import NumberRecords
@@ -44,7 +51,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
         print_json(answer)
     else:
         for line in (*_in_words(records, answer), NOT_PRIVATE):
-            print(line)
+            print_text(line)
 
 
 def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
@@ -70,7 +77,10 @@ def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
 
 def _tail_in_words(answer: dict[str, Any]) -> str:
     index = float(answer["tail_index"])  # infinity is text in JSON
-    return f"tail index {index:.2g} ({answer['kind']}); law {answer['law']}"
+    low, high = map(float, answer["tail_interval"])
+    kind = kind_in_words(answer["kind"], can_be_either=answer["can_be_either"])
+    interval = interval_in_words(low, high)
+    return f"tail index {index:.2g}, 95 % interval {interval} ({kind}); law {answer['law']}"
 
 
 def read_content(file: str) -> bytes:
@@ -130,4 +140,10 @@ def _answer(records: "NumberRecords") -> dict[str, Any]:
 
 
 def _tail_values(fit: Tail) -> dict[str, Any]:
-    return {"tail_index": to_plain(fit.index), "kind": fit.kind, "law": fit.law}
+    return {
+        "tail_index": to_plain(fit.index),
+        "tail_interval": [to_plain(end) for end in fit.interval],
+        "kind": fit.kind,
+        "can_be_either": fit.can_be_either,
+        "law": fit.law,
+    }

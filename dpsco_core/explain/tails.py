@@ -5,7 +5,7 @@ Beyond a high threshold nearly every law is close to a generalised Pareto law, w
 Only the distances beyond the threshold enter, so that neither a shift nor a scale changes the
 estimate. It is exact for Pareto and Lomax data; that of other laws has a bias that falls with the
 threshold, slowly, and no sample says how large it is: at n = 20,000 log-normal data, whose tail
-index is infinite, look like one of 4. That is why there is no confidence interval here.
+index is infinite, look like one of 4. `Tail.interval` covers the spread of the samples alone.
 
 The estimate looks at the numbers without any noise: it is not private.
 """
@@ -25,6 +25,8 @@ LARGEST = 1e100  # the size of a number: powers of sums stay finite
 LIGHT = 20.0  # a tail index that no sample tells from a light tail
 HEAVY = 4.0  # a tail is called light where an index of this is out of the question
 CARE = 2.5  # standard errors that it takes for that: more than 1.96, for the bias
+# A Gaussian variable is so many standard deviations from its mean with probability 0.05.
+QUANTILE = 1.96
 LEAST_FARTHEST, MOST_FARTHEST = 10, 2000
 THRESHOLDS = 24  # thresholds of the plot
 MOST_EQUAL = 0.002  # the share of the numbers that may be equal to the farthest by chance
@@ -66,6 +68,34 @@ class Tail:
         return min(*close, self.index), max(*close, self.index)
 
     @property
+    def interval(self) -> tuple[float, float]:
+        r"""The 95 % interval of the tail index, asymptotic: infinite at an end that can be light.
+
+        Of :math:`k` distances beyond a threshold that follow a generalised Pareto law, the shape
+        has the standard error :math:`(1+\gamma)/\sqrt k` (Smith 1987, for the most likely shape;
+        that of Zhang and Stephens 2009 tends to it). The interval holds every shape
+        :math:`\gamma` from which the estimate is at most 1.96 standard errors away, with
+        :math:`\max(\gamma, 0)` in the error, and the index is one over the shape.
+
+        It holds the spread of samples, and no bias. Of 2000 samples the share whose interval held
+        the index of the law was, at n = 200, 2000 and 20,000: Student t(3) 0.95, 0.94 and 0.95;
+        Pareto 1.5 0.96, 0.95 and 0.95; Gaussian (infinite) 0.99, 1.00 and 1.00. Of log-normal
+        numbers, whose index is infinite, it was 0.68, 0.33 and 0.02: they look like a power law,
+        and no interval of an estimator of this kind shows that they are none.
+        """
+        spread = QUANTILE / math.sqrt(self.tail_count)  # below 1, for `FEWEST` numbers have 15
+        largest, smallest = (
+            (self.shape + spread) / (1 - spread),
+            (self.shape - spread) / (1 + spread),
+        )
+        return index_of(largest), index_of(smallest)
+
+    @property
+    def can_be_either(self) -> bool:
+        """Whether the interval allows a heavy tail and a light one."""
+        return self.kind != "light" and self.interval[1] >= LIGHT
+
+    @property
     def kind(self) -> Literal["heavy", "light", "unclear"]:
         r"""Whether a power law is seen, none is, or there are too few numbers to tell.
 
@@ -99,6 +129,23 @@ class Tail:
 def index_of(shape: float) -> float:
     """Return one over a shape, infinite where it is not above 0."""
     return 1 / shape if shape > 0 else math.inf
+
+
+def interval_in_words(low: float, high: float) -> str:
+    """Return an interval of a tail index; an end of `LIGHT` or more is open.
+
+    Examples
+    --------
+    >>> interval_in_words(2.61, 4.93), interval_in_words(4.7, math.inf)
+    ('2.6 to 4.9', '4.7 or more')
+    """
+    start = f"{min(low, LIGHT):.2g}"
+    return f"{start} or more" if high >= LIGHT else f"{start} to {high:.2g}"
+
+
+def kind_in_words(kind: str, *, can_be_either: bool) -> str:
+    """Return the kind of a tail, and whether its interval allows both, heavy and light."""
+    return f"{kind}: the interval allows both" if can_be_either else kind
 
 
 def require_usable(values: Vector) -> None:

@@ -122,6 +122,7 @@ class GeometricMedian(PointProblem):
         loss_class=LIPSCHITZ,
     )
     loss = Distance()
+    gradient_units = ()
     hideable = ("mean", "median")
 
     def __post_init__(self) -> None:

@@ -52,6 +52,7 @@ class LeastSquares(LinearModelProblem):
         loss_class=STRONG,
     )
     link = SquaredLink()
+    gradient_units = ("features", "targets")
 
     def __post_init__(self) -> None:
         super().__post_init__()

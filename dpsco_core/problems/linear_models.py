@@ -38,6 +38,7 @@ class LinearModelProblem(OptimisationProblem):
     features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
     offset: float  # the norm of w* in the geometry, at most `radius`: see `Geometry.point`
     link: ClassVar[Link]  # the loss of the margin
+    gradient_units: ClassVar[tuple[str, ...]] = ("features",)
     # what it costs to guess a hidden sign; None where no lower bound is made of it
     guess: ClassVar[Guess | None] = None
     classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # the two targets where they are labels

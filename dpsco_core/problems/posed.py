@@ -112,6 +112,8 @@ class OptimisationProblem(Problem):
 
     radius: float  # half the diameter of the constraint set, in its own norm
     geometry: Geometry = L2  # the family of the constraint set
+    # in whose unit a gradient is, the first of several factors that of the law; empty without one
+    gradient_units: ClassVar[tuple[str, ...]] = ("records",)
 
     def __post_init__(self) -> None:
         require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)

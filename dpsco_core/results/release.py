@@ -33,6 +33,7 @@ from dpsco_core.problems.points import PointProblem
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.results.intervals import NOMINAL
+from dpsco_core.results.release_notes import bound_note, delta_note, radius_notes
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario
 
@@ -84,6 +85,11 @@ def release(
     `centre` and `p` from public knowledge. A statement that is false costs accuracy, never privacy;
     an interval then says nothing. A record that is not finite counts as 0: an error would tell that
     it is there. The records are read at once and not changed.
+
+    `notes` say, from what is public or released, where a statement does not fit: a delta above
+    1/n, an answer on the bound, noise larger than the bound, a chosen radius that is tiny or the
+    largest one. Whether a radius that nobody chose from the records cuts nearly all of them, or
+    none, is not looked at.
 
     Parameters
     ----------
@@ -179,21 +185,20 @@ def release(
     chosen = make_method(method, point.calibration, point.tuning)
     result = released(chosen, sample, plan, ledger, rng or np.random.default_rng())
     radius = _interval(point, setting, method, plan) if is_mean else None
+    notes = list(delta_note(delta if rho is None else None, n))
+    if not is_linear:
+        notes += bound_note(result.value, bound / scale)
+    if is_mean:
+        spread = bound / unit
+        notes += radius_notes(card, result.diagnostics, ledger, result.value, spread, unit)
     return ArrayRelease(
         value=guess + scale * result.value,
         ledger=ledger,
         interval=None if radius is None else unit * radius,
         method=method,
         parameters=dict(result.diagnostics),
-        notes=(*result.notes, *([] if is_linear else _notes(result.value, bound / scale))),
+        notes=(*result.notes, *notes),
     )
-
-
-def _notes(value: Vector, bound: float) -> tuple[str, ...]:
-    """Return what an answer says of the statements: it is released, so that this costs nothing."""
-    if float(np.linalg.norm(value)) < bound * (1 - 1e-9):
-        return ()
-    return ("The answer lies on the bound: bound, unit or centre may be wrong, or noise is large.",)
 
 
 def _is_model(problem: str) -> bool:

@@ -206,3 +206,42 @@ def test_a_run_tells_the_floor_the_promise_and_fano_and_gives_advice(
     }
     del means["Sample mean"]
     assert match and means[match[1]] == min(means.values())
+
+
+CLASSES = {
+    "none": "every algorithm, private or not",
+    "approx": "every (epsilon, delta)-DP algorithm",
+    "zcdp": "every zCDP algorithm",
+    "pure": "every pure DP algorithm",
+}
+
+
+@pytest.mark.parametrize("budget", [(), ("--rho", "0.1"), ("--delta", "0")], ids=str)
+def test_each_bound_of_a_run_names_the_algorithms_that_it_binds(
+    capsys: pytest.CaptureFixture[str], budget: tuple[str, ...]
+) -> None:
+    cards = {row.card.slug: row.card for row in bounds_for("mean")}
+    text = printed(capsys, "run", *SMALL, "--method", "mean.sample", *budget)
+    part = text[text.index("\nWhat is proven") : text.index("\nnote: ")]
+    lines = [line for line in part.splitlines() if line]
+    assert max(map(len, text.splitlines())) <= 100
+    for title in ("floor on these data", "promise, best lower", "CDP Fano", "pure-DP Fano"):
+        for i, line in enumerate(lines):
+            if line.startswith(title):
+                slug = line.split()[-1]
+                # A cell goes on below, in its own column.
+                cell = " ".join(" ".join(lines[i : i + 2]).split())
+                words = CLASSES[cards[slug].privacy].split()
+                assert set(words) <= set(cell.split()), (title, cell)
+
+
+def test_a_run_over_an_axis_names_them_once_and_without_a_budget_that_varies(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("run", *SMALL, "--method", "mean.sample", "--axis")
+    by_n = " ".join(printed(capsys, *words, "n", "--grid", "200,400").split())
+    assert "floor binds every (epsilon, delta)-DP algorithm; best lower binds every " in by_n
+    assert "CDP Fano binds every zCDP algorithm (rho=0.02801)." in by_n
+    assert "another (epsilon, delta)-DP algorithm may be below it" in by_n
+    by_epsilon = " ".join(printed(capsys, *words, "epsilon", "--grid", "0.5,1").split())
+    assert "CDP Fano binds every zCDP algorithm." in by_epsilon

@@ -280,7 +280,7 @@ def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture
         "subsampling",
         "batches",
     ]
-    assert list(document) == [*titles, "noise", "stated"]
+    assert list(document) == ["answer", *titles, "noise", "stated"]
     assert document["batches"]["epsilon"] == batched(1.0, 1e-6, 10, 1000, 10)  # type: ignore[index]
     rows = conversions(Point(kind="approx"))
     assert [c["rho"] for c in document["conversions"]] == [c.rho for c in rows]  # type: ignore[attr-defined]

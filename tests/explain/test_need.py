@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
@@ -14,7 +16,8 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.bounds.classes import binding
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.need import Need, in_words, need
+from dpsco_core.cli.main import main
+from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_words, need
 from dpsco_core.explain.need.runs import first_users
 from dpsco_core.explain.need.search import Floor, _floors
 from dpsco_core.results.report import evaluate_all
@@ -258,3 +261,42 @@ def test_a_budget_that_is_sought_is_not_named_as_the_one_that_is_set() -> None:
     base = Scenario(methods=("mean.adaptive",), d=20, epsilon=None, delta=None, rho=0.03)
     (floor, *_) = _floors(base, "rho", 0.1)
     assert floor.binds == "zCDP algorithm"
+
+
+def test_an_error_is_told_beside_the_spread_of_the_data() -> None:
+    """The standard deviation a second time, from draws: that of Gaussian data at p = 3."""
+    point = Scenario(distribution="gaussian", d=4)
+    draws = np.concatenate(
+        list(point.instance.law.sample(100_000, np.random.default_rng(0)).blocks())
+    )
+    spread = float(np.std(draws[:, 0]))
+    assert error_in_units(point, 0.2, "sd") == pytest.approx(0.2 * spread, rel=0.02)
+    assert error_in_units(point, 0.2, "moment") == 0.2
+    words = error_in_words(point, 0.2)
+    [total, part] = [float(x) for x in re.findall(r"([\d.]+) (?:standard|in each of 4)", words)]
+    assert total == pytest.approx(0.2 / spread, rel=0.02) and part == pytest.approx(total / 2, 0.01)
+    assert "no variance" in error_in_words(Scenario(p=1.5, margin=0.2), 0.2)
+    logistic = Scenario(problem="logistic", methods=())
+    assert "the answer 0, which sees no data, has 0." in error_in_words(logistic, 0.1)
+    for refused in (Scenario(p=1.5, margin=0.2), logistic):
+        with pytest.raises(InvalidInput, match="error-unit must be moment"):
+            error_in_units(refused, 0.2, "sd")
+    with pytest.raises(InvalidInput, match="error-unit must be one of moment, sd, got"):
+        error_in_units(point, 0.2, "km")
+
+
+def test_the_command_takes_an_error_in_standard_deviations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["need", "--n=500", "--d=1", "--distribution=gaussian", "--method=mean.sample"]
+    assert main([*words, "--error", "0.05", "--error-unit", "sd", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    spread = math.sqrt(Scenario(distribution="gaussian", d=1).instance.law.variance_trace)
+    assert document["error"] == pytest.approx(0.05 * spread)
+    assert document["error_in_standard_deviations"] == pytest.approx(0.05)
+    # A median of |N(0, 1)| / sqrt(n) deviations is 0.05 at n = (0.6745 / 0.05)^2 = 182.
+    assert document["needs"][0]["value"] == pytest.approx(182, rel=0.5)
+    assert main([*words, "--error", "0.05", "--error-unit", "sd"]) == 0
+    text = capsys.readouterr().out
+    assert "0.05 standard deviations of a coordinate" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 100

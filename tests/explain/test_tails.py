@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
+import json
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +14,17 @@ from scipy.stats import binom
 
 from dpsco_app.parts.options import OPTIONS
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.explain import tails
+from dpsco_core.cli.main import main
 from dpsco_core.explain.columns.table import read_column
-from dpsco_core.explain.tails import FEWEST, LIGHT, Tail, central_moment, require_usable, tail
+from dpsco_core.explain.tails import (
+    FEWEST,
+    LIGHT,
+    central_moment,
+    interval_in_words,
+    kind_in_words,
+    require_usable,
+    tail,
+)
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]
@@ -62,13 +70,86 @@ def test_the_estimate_is_near_the_truth_at_2000_numbers_of_every_law_of_the_revi
     assert excess.mean() <= 0.15  # 2.5 standard errors hold nearly all of them
 
 
-def test_no_interval_is_promised_at_all() -> None:
-    assert {f.name for f in fields(Tail)}.isdisjoint({"low", "high"})
-    for word in ("95", "1.96 /", "stdtrit", "norm.ppf"):
-        assert word not in inspect.getsource(tails)
+@pytest.mark.parametrize("law", ["t(2.5)", "Pareto(3)"])
+def test_the_interval_holds_the_index_of_a_power_law_in_about_95_of_100_samples(law: str) -> None:
+    draw, shape = LAWS[law]
+    assert _coverage(draw, 1 / shape, n=2000, samples=300) >= binom.ppf(1e-6, 300, 0.93) / 300
 
 
-def test_log_normal_numbers_are_why_no_interval_is_promised() -> None:
+def test_the_interval_is_shapes_within_196_standard_errors() -> None:
+    """Its ends, a second time: at each the estimate is 1.96 errors of that shape away."""
+    fit = tail(student(3)(np.random.default_rng(10), 5000))
+    for index, side in zip(fit.interval, (-1, 1), strict=True):
+        shape = 1 / index
+        error = (1 + shape) / math.sqrt(fit.tail_count)
+        assert (fit.shape - shape) / error == pytest.approx(side * 1.96)
+    assert interval_in_words(*fit.interval) == f"{fit.interval[0]:.2g} to {fit.interval[1]:.2g}"
+
+
+def test_a_heavy_tail_whose_interval_is_open_says_that_it_can_be_light() -> None:
+    rng = np.random.default_rng(11)
+    fits = [tail(student(3)(rng, n)) for n in [200] * 50 + [100_000] * 5]
+    heavy = [fit for fit in fits if fit.kind == "heavy"]
+    for fit in heavy:
+        assert fit.can_be_either == (fit.interval[1] >= LIGHT)
+        words = kind_in_words(fit.kind, can_be_either=fit.can_be_either)
+        assert ("allows both" in words) == fit.can_be_either
+    assert sum(fit.can_be_either for fit in heavy) > 10
+    assert not any(fit.can_be_either for fit in fits[-5:])
+    light = tail(gaussian(rng, 20_000))
+    assert not light.can_be_either and light.interval[1] == math.inf
+    assert interval_in_words(*light.interval).endswith(" or more")
+
+
+def test_the_command_prints_the_interval_and_has_it_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed, n in enumerate((200, 300, 20_000)):
+        values = student(3)(np.random.default_rng(seed), n)
+        path = tmp_path / "x.csv"
+        path.write_text("\n".join(map(repr, values.tolist())))
+        fit = tail(values)
+        assert main(["tail", str(path), "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert [float(end) for end in answer["tail_interval"]] == list(fit.interval)
+        assert answer["can_be_either"] == fit.can_be_either
+        assert main(["tail", str(path)]) == 0
+        text = capsys.readouterr().out
+        assert f"95 % interval {interval_in_words(*fit.interval)} (" in text
+        assert ("the interval allows both" in text) == fit.can_be_either
+        assert max(map(len, text.splitlines())) <= 100
+
+
+# What `Tail.interval` says was measured: the law, its index, and the shares by n.
+MEASURED: tuple[tuple[str, Draw, float, tuple[float, float, float]], ...] = (
+    ("t(3)", student(3), 3.0, (0.95, 0.94, 0.95)),
+    ("Pareto(1.5)", pareto(1.5), 1.5, (0.96, 0.95, 0.95)),
+    ("Gaussian", gaussian, math.inf, (0.99, 1.00, 1.00)),
+    ("log-normal", lambda rng, n: rng.lognormal(size=n), math.inf, (0.68, 0.33, 0.02)),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("draw", "index", "shares"), [row[1:] for row in MEASURED], ids=[row[0] for row in MEASURED]
+)
+def test_the_coverage_of_the_interval_is_what_its_docstring_says(
+    draw: Draw, index: float, shares: tuple[float, float, float]
+) -> None:
+    for n, share in zip((200, 2000, 20_000), shares, strict=True):
+        # Both shares are of so many samples: 5 standard deviations of the difference, and the
+        # half of the last digit that is printed.
+        spread = 5 * math.sqrt(max(share * (1 - share), 0.004) * (1 / 500 + 1 / 2000))
+        assert _coverage(draw, index, n=n, samples=500) == pytest.approx(share, abs=spread + 0.005)
+
+
+def _coverage(draw: Draw, index: float, *, n: int, samples: int) -> float:
+    rng = np.random.default_rng(12)
+    ends = [tail(draw(rng, n)).interval for _ in range(samples)]
+    return float(np.mean([low <= index <= high for low, high in ends]))
+
+
+def test_log_normal_numbers_are_why_the_interval_covers_no_bias() -> None:
     """Their tail index is infinite, and 20,000 of them look like one of about 4."""
     rng = np.random.default_rng(1)
     estimates = [tail(rng.lognormal(size=20_000)).shape for _ in range(20)]

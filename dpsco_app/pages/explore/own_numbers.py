@@ -28,7 +28,15 @@ from dpsco_core.explain.columns.records import (
     read_records,
     rows_in_words,
 )
-from dpsco_core.explain.tails import LIGHT, Tail, central_moment, heaviest, joint_order, tails
+from dpsco_core.explain.tails import (
+    LIGHT,
+    Tail,
+    central_moment,
+    heaviest,
+    interval_in_words,
+    joint_order,
+    tails,
+)
 from dpsco_core.scenario import Scenario
 
 LOWEST = 0.7  # where the figure of the tail index begins
@@ -41,10 +49,10 @@ ABOUT = (
     "session only; nothing is stored or sent on."
 )
 ABOUT_INDEX = (
-    "Neither a shift nor a change of unit changes the estimate. There is no confidence interval: "
-    "which threshold is right cannot be read off the numbers, and log-normal data look like a "
-    "power law of index 4 at any size you are likely to have. Trust an index that stays level "
-    "over a wide range of thresholds."
+    "Neither a shift nor a change of unit changes the estimate. The 95 % interval covers the "
+    "chance of a sample and no bias: which threshold is right cannot be read off the numbers, and "
+    "log-normal data look like a power law of index 4 at any size you are likely to have. Trust an "
+    "index that stays level over a wide range of thresholds."
 )
 ABOUT_COLUMNS = (
     "All of this is about the rows that are used: a row without a number in one of the chosen "
@@ -197,6 +205,7 @@ def column_table(
             "Column": records.chosen,
             "Mean": [digits_text(fit.mean, blur) for fit, blur in zip(fits, blurs, strict=True)],
             "Tail index": [_index(fit.index) for fit in fits],
+            "95 % interval": [interval_in_words(*fit.interval) for fit in fits],
             "Tail": [fit.kind for fit in fits],
             "Unit": [short_text(unit) for unit in units],
             "Rows left out for it": records.lacking,
@@ -230,40 +239,45 @@ def in_words(
     low, high = fit.range
     count = f"{fit.count:,} numbers" if is_single else f"{fit.count:,} rows"
     name = f"*{unmarked(names[lead])}*"
+    interval = interval_in_words(*fit.interval)
     unclear = [
         f"*{unmarked(n)}*" for n, one in zip(names, fits, strict=True) if one.kind == "unclear"
     ]
     if fit.kind == "light":
         tail = "a **light tail**" if is_single else "**light tails** in every column"
-        first = f"{count} with {tail}: no power law is seen."
+        summary = f"{count} with {tail}: no power law is seen; the 95 % interval of the tail index "
+        summary += f"is {interval}."
     elif fit.kind == "unclear":
         few = "too few to tell" if is_single else f"too few to tell for {names_in_words(unclear)}"
-        first = f"{count}, **{few}** a heavy tail from a light one; p = 2 asks for the least."
+        summary = f"{count}, **{few}** a heavy tail from a light one (95 % interval of the index: "
+        summary += f"{interval}); p = 2 asks for the least."
     else:
         among = "" if is_single else f", that of {name}"
-        first = (
-            f"{count} with a **tail index of about {_index(fit.index)}**{among}, from the "
-            f"{fit.tail_count:,} farthest; half to twice as many give {_index(low)} to "
-            f"{_index(high)}."
+        summary = (
+            f"{count} with a **tail index of about {_index(fit.index)}** (95 % interval "
+            f"{interval}){among}, from the {fit.tail_count:,} farthest; half to twice as many "
+            f"give {_index(low)} to {_index(high)}."
         )
+        if fit.can_be_either:
+            summary += " **The interval allows a light tail too**: too few numbers lie far out."
         if not is_single:
-            first += (
+            summary += (
                 " Moments of a record's norm exist where they exist for every column, so that the "
                 "heaviest tail decides p."
             )
         if unclear:
-            first += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
-            first += " asks for the least."
+            summary += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
+            summary += " asks for the least."
         if fit.index < matching.p + matching.margin:
             what = "variance" if matching.p >= 2 else "mean"
-            first += f" No bound here covers them: their {what} may not exist; "
-            first += f"p = {number_text(matching.p)} is closest."
+            summary += f" No bound here covers them: their {what} may not exist; "
+            summary += f"p = {number_text(matching.p)} is closest."
     if is_single:
         scale = f"One unit of error here is about {units[0]:.3g} in your numbers' unit."
     else:
         scale = f"One unit of error here is about {in_units(units, names)}."
     return (
-        f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
+        f"{summary}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
         f"n = {matching.n:,}. {scale}"
     )
 

@@ -13,7 +13,7 @@ from dpsco_app.session.result import Result
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.need import in_words, need
+from dpsco_core.explain.need import error_in_words, in_words, need
 from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
@@ -94,7 +94,8 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
         answer = need(
             point, method, error, unknown, elements=_elements(point, method), progress=tell
         )
-        return tuple(in_print(text) for text in in_words(answer, users=point.m > 1))
+        sentences = (*in_words(answer, users=point.m > 1), error_in_words(point, error))
+        return tuple(in_print(text) for text in sentences)
     except (InvalidInput, NotApplicable) as refusal:
         return (str(refusal),)
     finally:

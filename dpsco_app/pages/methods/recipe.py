@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import streamlit as st
 
+from dpsco_app.parts.options import in_print, unmarked
 from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.rows import (
@@ -14,6 +15,7 @@ from dpsco_core.explain.recipe.rows import (
     recipe_rows,
     value_text,
 )
+from dpsco_core.explain.recipe.setting import setting_in_words, unit_in_words
 from dpsco_core.explain.recipe.snippets import snippets
 from dpsco_core.scenario import Scenario
 
@@ -31,6 +33,7 @@ def draw_recipe(point: Scenario, slug: str) -> None:
     if method_recipe.refusal:
         st.markdown(method_recipe.refusal)
         return
+    st.markdown(unmarked(in_print(f"At {setting_in_words(point)}. {unit_in_words(point)}")))
     st.markdown("\n".join(map(_setting, recipe_rows(method_recipe))))
     st.markdown(_releases(method_recipe))
     if has_multiplier(method_recipe):

@@ -11,15 +11,16 @@ from dpsco_core.explain.recipe.rows import (
     recipe_rows,
     value_text,
 )
+from dpsco_core.explain.recipe.setting import setting_in_words, unit_in_words
+from dpsco_core.scenario import Scenario
 
 CHOSEN = "the radius is chosen in the run, by private releases: on your records it will be another."
 
 
 def print_recipe(recipe: Recipe) -> None:
     """Print what to set, the noise of every release, and how the budget is counted."""
-    point = recipe.point
     print()
-    print_text(f"Recipe at {' '.join(f'{k}={v}' for k, v in point.to_query().items())}")
+    _print_setting("Recipe at", recipe.point)
     if recipe.refusal:
         print_text(recipe.refusal, indent="  ")
         return
@@ -35,6 +36,12 @@ def print_recipe(recipe: Recipe) -> None:
         print_note(MULTIPLIER)
     if recipe.is_radius_private:
         print_note(CHOSEN)
+
+
+def _print_setting(title: str, point: Scenario) -> None:
+    """Print the setting that numbers are for, and how they are turned into a reader's unit."""
+    print_text(f"{title} {setting_in_words(point)}")
+    print_text(f"units: {unit_in_words(point)}")
 
 
 def print_recipes(recipes: Sequence[Recipe]) -> None:
@@ -63,6 +70,8 @@ def print_recipes(recipes: Sequence[Recipe]) -> None:
         )
     if not rows:
         return
+    print()
+    _print_setting("Recipes at", recipes[0].point)
     header = ["what to set", "radius", "steps", "batch", "step", "on mean", "on sum"]
     print("\n" + table(rows, [*header, "replace-one", "add/remove"]))
     print_note(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dpsco_core.bounds import Bound
+from dpsco_core.bounds.classes import name_bound_algorithms
 from dpsco_core.catalogue import method_card, problem_card
 from dpsco_core.cli.tables.bounds import print_lower_bounds
 from dpsco_core.cli.tables.recipe import print_recipes
@@ -14,6 +15,7 @@ from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.promise import Proven, advice, proven
 from dpsco_core.explain.recipe.recipe import recipes
 from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.intervals import intervals
 from dpsco_core.results.measured import Measurement, Table, measured, reference_of
@@ -26,6 +28,11 @@ MOST_SECONDS = 2.0
 PROMISE = (
     "the promise is the smallest mean error that an algorithm can guarantee for all data of the "
     "class; on these data an error may be below it, and a floor holds on these data."
+)
+NO_PROMISE = "no promise is proven on both sides here; `dpsco bounds` prints what is."
+OTHER_NOTION = (
+    "CDP Fano is about zCDP algorithms with the rho of Gaussian noise of this budget: another "
+    "(epsilon, delta)-DP algorithm may be below it."
 )
 
 
@@ -159,13 +166,15 @@ def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_pri
     """Print the floor, the promise and Fano's bound: as a list, or for an axis as columns."""
     print("\nWhat is proven of the mean error\n")
     if scenario.axis is None:
-        _print_point(points[0])
+        _print_point(points[0], scenario.budget)
     else:
-        _print_axis(scenario.axis, points)
-    if any(point.span for point in points):
-        print_note(PROMISE)
-    else:
-        print_note("no promise is proven on both sides here; `dpsco bounds` prints what is.")
+        _print_axis(scenario.axis, points, None if scenario.axis == "epsilon" else scenario.budget)
+    has_promise = any(point.span for point in points)
+    words = PROMISE if has_promise else NO_PROMISE
+    fano = next((point.fano for point in points if point.fano is not None), None)
+    if fano and fano.bound.card.privacy == "zcdp" and isinstance(scenario.budget, ApproxDP):
+        words += f" {OTHER_NOTION}"
+    print_note(words)
     has_floor = any(point.floor is not None for point in points)
     if is_reason_printed and not has_floor:
         point = next(point for _, point in scenario.points())
@@ -173,14 +182,16 @@ def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_pri
             print_note(reason)
 
 
-def _print_point(point: Proven) -> None:
+def _print_point(point: Proven, budget: Budget) -> None:
     lines = []
     if (floor := point.floor) is not None:
         lines.append(_proven_row("floor on these data", floor.value, floor.binds, floor.bound))
     if (span := point.span) is not None:
         lines.append(_proven_row("promise, best upper", span.high, "", span.upper))
         lines.append(
-            _proven_row("promise, best lower", span.low, "algorithm of the budget", span.lower)
+            _proven_row(
+                "promise, best lower", span.low, _algorithms(span.lower, budget), span.lower
+            )
         )
     if (fano := point.fano) is not None:
         name = "CDP Fano" if fano.bound.card.privacy == "zcdp" else "pure-DP Fano"
@@ -201,7 +212,16 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
     return [name, number(value), algorithms, "" if bound is None else bound.card.slug]
 
 
-def _print_axis(axis: str, points: Sequence[Proven]) -> None:
+def _algorithms(bound: Bound | None, budget: Budget | None) -> str:
+    """Return which algorithms the lower end of the promise binds, after "every"."""
+    if bound is None:
+        return "algorithm of the budget"
+    name = name_bound_algorithms(bound.card, budget)
+    return f"{name}, private or not" if bound.card.privacy == "none" else name
+
+
+def _print_axis(axis: str, points: Sequence[Proven], budget: Budget | None) -> None:
+    """Print a row for each value, and whom each column binds; `budget` is None if it varies."""
     lines = [
         [
             number(point.x),
@@ -216,6 +236,18 @@ def _print_axis(axis: str, points: Sequence[Proven]) -> None:
     name = "pure-DP Fano" if fano and fano.bound.card.privacy == "pure" else "CDP Fano"
     heads = [axis, "floor on these data", "promise, best upper", "best lower", name]
     print(table(lines, heads))
+    columns: dict[str, list[Bound | None]] = {
+        "floor": [p.floor.bound for p in points if p.floor is not None],
+        "best lower": [p.span.lower for p in points if p.span is not None],
+        name: [p.fano.bound for p in points if p.fano is not None],
+    }
+    sentences = [
+        f"{title} binds every {' or every '.join(dict.fromkeys(classes))}"
+        for title, rows in columns.items()
+        if (classes := [_algorithms(row, budget) for row in rows])
+    ]
+    if sentences:
+        print_note(f"{'; '.join(sentences)}.")
 
 
 def _price(row: Measurement) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.explain.recipe.ledgers import Account, Spending, account
+from dpsco_core.explain.recipe.setting import unit_fields
 from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.privacy.entries import MechanismName
 from dpsco_core.privacy.poisson import poisson_noise_multiplier
@@ -187,6 +188,7 @@ class Recipe:
             "not_applicable": self.refusal or None,
             **self.clips,
             "radius_is_chosen_in_the_run": True if self.is_radius_private else None,
+            "unit": unit_fields(self.point),
             "steps": self.steps,
             "batch": self.batch,
             "step_size": self.step_size,

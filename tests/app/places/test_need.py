@@ -34,6 +34,7 @@ def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
     assert not page.exception
     assert len(calls) == 1
     assert "Simple clipping needs about" in texts(page)
+    assert "standard deviations of a coordinate" in texts(page)
     assert "95 % interval" in texts(page)
     page.number_input(key="need_error").set_value(0.3).run()
     assert len(calls) == 1

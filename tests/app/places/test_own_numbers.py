@@ -18,7 +18,7 @@ from dpsco_app.pages.explore.own_numbers import (
 from dpsco_app.pages.explore.own_releases import RELEASED
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.columns.decode import LARGEST_BYTES
-from dpsco_core.explain.tails import tail
+from dpsco_core.explain.tails import interval_in_words, tail
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page
 
@@ -60,8 +60,17 @@ def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimens
     assert 2 <= matching.p <= fit.index - matching.margin
     text = in_words([fit], ["x"], matching, [1.234])
     assert f"{fit.index:.2g}" in text and "4,800 numbers" in text and "1.23 in your" in text
-    assert "95 %" not in text and "interval" not in text and "d = 1" in text
+    assert f"95 % interval {interval_in_words(*fit.interval)}" in text and "d = 1" in text
     matching.validate(DASHBOARD)
+
+
+def test_a_heavy_tail_of_few_numbers_is_said_to_be_light_perhaps() -> None:
+    rng = np.random.default_rng(5)
+    fits = [tail(rng.standard_t(3, 300)) for _ in range(20)]
+    fit = next(fit for fit in fits if fit.kind == "heavy" and fit.can_be_either)
+    words = in_words([fit], ["x"], fitting([fit], Scenario()), [1.0])
+    assert "The interval allows a light tail too" in words and " or more)" in words
+    assert "light" not in in_words([tail(pareto(3))], ["x"], Scenario(d=1), [1.0])
 
 
 def test_the_margin_is_smaller_where_the_numbers_need_that() -> None:
@@ -218,7 +227,8 @@ def test_several_columns_are_records_of_that_dimension() -> None:
     values = values.astype(float)
     for mean, expected_mean in zip(table["Mean"], values.mean(axis=0)[::-1], strict=True):
         assert float(mean.replace(",", "")) == pytest.approx(expected_mean, rel=1e-4)
-    assert re.search(r"4,784 rows with a \*\*tail index of about 2\.\d\*\*, that of \*pay\*", text)
+    index = r"\*\*tail index of about 2\.\d\*\* \(95 % interval [\d.]+ to [\d.]+\)"
+    assert re.search(rf"4,784 rows with a {index}, that of \*pay\*", text)
     assert "d = 2, n = 5,000" in text and "One unit of error here is about" in text
     assert len(page.number_input) == 6
     assert [field.label for field in page.number_input][:3] == [

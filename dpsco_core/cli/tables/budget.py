@@ -1,0 +1,163 @@
+"""The answer of `dpsco budget`: a line that comes before everything that it rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpsco_core.cli.tools import number
+
+SAMPLERS = {"none": "no sampling", "fixed": "fixed batches", "poisson": "Poisson batches"}
+ACCOUNTANTS = {"none": "exact accountant", "fixed": "RDP accountant", "poisson": "PLD accountant"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetAnswer:
+    """What was asked for, with all that it depends on, and what it is an answer to."""
+
+    line: str  # the value, its neighbours, the sampling scheme, the accountant
+    question: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the answer for JSON."""
+        return {"line": self.line, "question": self.question}
+
+
+def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> BudgetAnswer:
+    """Return the answer to what was asked: the last of what the flags add to a budget.
+
+    Parameters
+    ----------
+    numbers : mapping
+        All sections of the command, by their titles.
+    sizes : mapping
+        The flags, by their names: None where they were left out.
+    """
+    budget = numbers["budget"]
+    budget_text = (
+        f"{number(budget['rho'])}-zCDP"
+        if budget["kind"] == "zcdp"
+        else f"epsilon {number(budget['epsilon'])}"
+        + (" (pure DP)" if budget["kind"] == "pure" else f" and delta {number(budget['delta'])}")
+    )
+    if "allocation" in numbers:
+        return _of_allocation(numbers["allocation"], budget_text)
+    if sizes["noise-multiplier"] is None:
+        if "batches" in numbers or "subsampling" in numbers:
+            return _of_batch(numbers, budget_text, sizes)
+        if "shuffling" in numbers:
+            return _of_shuffling(numbers["shuffling"], budget_text, sizes)
+    if "noise" in numbers:
+        return _of_noise(numbers["noise"], budget_text, sizes)
+    return _of_notion(numbers, budget_text, sizes)
+
+
+def _of_noise(
+    noise: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
+) -> BudgetAnswer:
+    sampling = noise["sampling"]
+    ending = f"{SAMPLERS[sampling]}; {ACCOUNTANTS[sampling]}"
+    names = {"replace-one": "replace_one", "add/remove": "add_remove"}
+    values = {
+        name: number(noise[f"noise_multiplier_{key}"])
+        for name, key in names.items()
+        if f"noise_multiplier_{key}" in noise
+    }
+    releases = _releases(noise["releases"])
+    if sampling == "none":
+        extent = "each on all records" if noise["releases"] > 1 else "on all records"
+        extent += "; --sampling counts the batches" if sizes["batch"] is not None else ""
+    else:
+        extent = (
+            f"each on a batch of {_count(sizes['batch'])} of {_count(sizes['records'])} records"
+        )
+    if sizes["noise-multiplier"] is None:
+        line = ", ".join(f"{value} ({name})" for name, value in values.items())
+        question = f"the least noise that costs {budget_text} over {releases}, {extent}"
+        return BudgetAnswer(line=f"noise multiplier {line}; {ending}", question=question)
+    multiplier, name = number(sizes["noise-multiplier"]), _neighbours(noise, sizes)
+    cost = f"epsilon {number(noise['epsilon'])} at delta {number(noise['delta'])} ({name})"
+    question = f"what a noise multiplier of {multiplier} costs over {releases}, {extent}"
+    return BudgetAnswer(line=f"{cost}; {ending}", question=question)
+
+
+def _neighbours(noise: Mapping[str, Any], sizes: Mapping[str, float | None]) -> str:
+    """Return the neighbours for whom the noise was given: theirs is the multiplier of the flag."""
+    is_add_remove = noise.get("noise_multiplier_add_remove") == sizes["noise-multiplier"]
+    return "add/remove" if is_add_remove else "replace-one"
+
+
+def _of_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAnswer:
+    passes = allocation.get("passes", 1)
+    count = f"{_count(allocation['steps'])} steps" + f" in each of {_count(passes)} passes" * (
+        passes > 1
+    )
+    return BudgetAnswer(
+        line=f"noise multiplier {number(allocation['noise_over_norm'])} (replace-one); "
+        "random allocation; exact accountant",
+        question=f"the noise that costs {budget_text} over {count}, each record at one secret step",
+    )
+
+
+def _of_batch(
+    numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
+) -> BudgetAnswer:
+    batch = f"a secret batch of {_count(sizes['batch'])} of {_count(sizes['records'])} records"
+    if "batches" in numbers:
+        cost, releases = numbers["batches"], _releases(numbers["batches"]["releases"])
+        qualifier, accountant = "at most ", ACCOUNTANTS["fixed"]
+        question = f"what Gaussian noise worth {budget_text} costs over {releases}, each on {batch}"
+    else:
+        cost, qualifier, accountant = numbers["subsampling"], "", "exact mixture"
+        question = f"what {budget_text} costs on {batch}"
+    value = f"epsilon {qualifier}{number(cost['epsilon'])} at delta {number(cost['delta'])}"
+    return BudgetAnswer(
+        line=f"{value} (replace-one); {SAMPLERS['fixed']}; {accountant}", question=question
+    )
+
+
+def _of_shuffling(
+    rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
+) -> BudgetAnswer:
+    best = min(rows, key=lambda row: float(row["noise_multiplier"]))
+    # A record that is replaced moves a sum by twice the largest norm.
+    return BudgetAnswer(
+        line=f"noise multiplier {number(2 * best['noise_multiplier'])} (replace-one); shuffled "
+        f"records; argument: {best['argument']}",
+        question=f"the noise on each of {_count(sizes['records'])} records in a secret random "
+        f"order that costs {budget_text}",
+    )
+
+
+def _of_notion(
+    numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
+) -> BudgetAnswer:
+    """Return the conversion of a budget of another notion, or of several releases of it."""
+    budget = numbers["budget"]
+    is_pure, ending = budget["kind"] == "pure", f"{SAMPLERS['none']}; {ACCOUNTANTS['none']}"
+    rows = {row["conversion"]: row for row in numbers["conversions"]}
+    at_delta = f"at delta {number(budget['delta'])} (replace-one)"
+    if "composition" in numbers:
+        [exact] = [row for row in numbers["composition"] if row["accounting"] == "exact"]
+        epsilon, count = number(exact["epsilon"]), int(sizes["releases"] or 1)
+        kind = "any pure-DP releases" if is_pure else "Gaussian releases"
+        line = f"epsilon {epsilon} {at_delta}; {ending}"
+        question = f"what {_releases(count)} of {budget_text} cost together: {kind}"
+    elif is_pure:
+        line = f"rho {number(rows['tight']['rho'])} of zCDP (replace-one); {ending}"
+        question = f"the zCDP that {budget_text} implies"
+    else:
+        line = f"epsilon {number(rows['gaussian']['epsilon'])} {at_delta}; {ending}"
+        mechanism_cost = number(rows["tight"]["epsilon"])
+        question = (
+            f"what Gaussian noise of {budget_text} costs; another mechanism of it costs "
+            f"{mechanism_cost}"
+        )
+    return BudgetAnswer(line=line, question=question)
+
+
+def _releases(count: int) -> str:
+    return "one release" if count == 1 else f"{count:,} releases"
+
+
+def _count(value: float | None) -> str:
+    return "" if value is None else f"{int(value):,}"

@@ -1,0 +1,80 @@
+"""What a release of own arrays says of the statements that it rests on.
+
+All of it is read from what is public, or was released: a look at the records themselves, as at the
+share that is clipped, would not be private.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.privacy.ledger import Ledger
+
+ON_BOUND = "The answer lies on the bound: bound, unit or centre may be wrong, or noise is large."
+# A chosen radius below this many times the root of d is too small for records of the stated unit.
+SMALL_RADIUS = 0.2
+
+
+def delta_note(delta: float | None, n: int) -> Iterator[str]:
+    """Yield a sentence if delta is above one over the number of records.
+
+    A release that publishes one record in n, drawn at random, is (0, 1/n)-DP.
+    """
+    if delta is not None and delta > 1 / n:
+        yield (
+            f"delta={delta:g} is above 1/n = {1 / n:.2g}: a release that publishes a whole record "
+            "would satisfy it; choose a delta far below 1/n."
+        )
+
+
+def bound_note(value: Vector, bound: float) -> Iterator[str]:
+    """Yield a sentence if a released answer lies on its bound, both in the tool's unit."""
+    if float(np.linalg.norm(value)) >= bound * (1 - 1e-9):
+        yield ON_BOUND
+
+
+def radius_notes(
+    card: MethodCard,
+    parameters: Mapping[str, float],  # what the run reports, in units: planned or released
+    ledger: Ledger,
+    value: Vector,  # the released mean, in units, shape (d,)
+    bound: float,  # the largest distance of the mean from the centre, in units
+    unit: float,
+) -> Iterator[str]:
+    """Yield what the radius and the noise of a released mean say of the statements.
+
+    A choice of a radius among records that all lie beyond the ladder falls on a tiny one, and so it
+    does among records that are much closer together than `unit`: the answer is then the centre
+    with hardly any noise.
+    """
+    width = math.sqrt(len(value))
+    noise = parameters.get("noise_std", 0.0) * width
+    if noise > bound:
+        yield (
+            f"The noise, {unit * noise:.4g} in all, is larger than the bound, {unit * bound:.4g}: "
+            "the answer says next to nothing."
+        )
+    radius = parameters.get("clip_radius")
+    if radius is None:
+        return
+    length = f"{unit * radius:.4g}"
+    has_looked = any(entry.mechanism == "exponential" for entry in ledger.entries)
+    if not (card.private_radius and has_looked):
+        yield (
+            f"The clip radius, {length}, follows from unit, p and bound alone: whether it cuts "
+            "nearly all records or none is not looked at, for that look would not be private."
+        )
+    elif radius < SMALL_RADIUS * width:
+        yield (
+            f"The chosen clip radius, {length}, is tiny beside unit: either nearly all records lie "
+            "beyond it, or they are much closer together than unit says; state bound, unit and "
+            "centre anew before you use the answer."
+        )
+    elif radius >= parameters.get("top_radius", math.inf) * (1 - 1e-9):
+        yield (
+            f"The chosen clip radius, {length}, is the largest that unit and bound allow: many "
+            "records may lie beyond it, and unit may be too small."
+        )

@@ -1,0 +1,143 @@
+"""`dpsco budget` answers in its first line, and counts releases in epochs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dpsco_core.cli.main import main
+from dpsco_core.explain.recipe.noise import epsilon_of, noise_for
+from dpsco_core.privacy.allocated_passes import allocate_passes
+from dpsco_core.privacy.budget import gaussian_epsilon
+from tests.folded import each
+
+BATCHES = ("--batch", "600", "--records", "60000")
+
+
+def lines_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    assert main(["budget", *words]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def numbers_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main(["budget", *words, "--json"]) == 0
+    numbers: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return numbers
+
+
+# The flags, the value that the first line must have, the neighbours, the sampling, the accountant.
+QUESTIONS: tuple[tuple[str, float, str, str, str], ...] = (
+    ("", noise_for(1.0, 1e-6).replace_one or 0.0, "replace-one", "no sampling", "exact"),
+    (
+        "--noise-multiplier 1.1 --releases 500 --sampling poisson",
+        epsilon_of(1.1, 1e-6, releases=500, sampling="poisson", batch=600, records=60_000).epsilon,
+        "replace-one",
+        "Poisson batches",
+        "PLD",
+    ),
+    (
+        "--noise-multiplier 1.1 --releases 9 --neighbours add-remove",
+        gaussian_epsilon(9 / (2 * 1.1**2), 1e-6),
+        "add/remove",
+        "no sampling",
+        "exact",
+    ),
+    (
+        "--epochs 5 --sampling fixed",
+        noise_for(1.0, 1e-6, releases=500, sampling="fixed", batch=600, records=60_000).replace_one
+        or 0.0,
+        "replace-one",
+        "fixed batches",
+        "RDP",
+    ),
+    (
+        "--steps 8 --passes 10",
+        allocate_passes(8, 10, 1.0, 1e-6, 16).noise_multiplier,
+        "replace-one",
+        "random allocation",
+        "exact",
+    ),
+    ("--rho 0.5", gaussian_epsilon(0.5, 1e-6), "replace-one", "no sampling", "exact"),
+    ("--delta 0 --releases 4", 4.0, "replace-one", "no sampling", "exact"),
+)
+
+
+@each(("flags", "value", "neighbours", "sampling", "accountant"), QUESTIONS)
+def test_the_first_line_is_the_answer_with_all_that_it_depends_on(
+    capsys: pytest.CaptureFixture[str],
+    flags: str,
+    value: float,
+    neighbours: str,
+    sampling: str,
+    accountant: str,
+) -> None:
+    sizes = BATCHES if "poisson" in flags or "epochs" in flags else ()
+    lines = lines_of(capsys, *flags.split(), *sizes)
+    assert lines[0].startswith("Answer: ") and f" {value:.4g} " in lines[0]
+    for words in (f"({neighbours})", sampling, f"{accountant} accountant"):
+        assert words in lines[0]
+    assert lines[1].startswith("It is ") and max(map(len, lines)) <= 100
+    answer = numbers_of(capsys, *flags.split(), *sizes)["answer"]
+    assert f"Answer: {answer['line']}" == lines[0]
+
+
+def test_other_samplers_of_the_records_are_answered_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sizes = ("--records", "1000")
+    shuffled = numbers_of(capsys, *sizes)
+    noise = min(row["noise_multiplier"] for row in shuffled["shuffling"])
+    assert f"noise multiplier {2 * noise:.4g} (replace-one)" in shuffled["answer"]["line"]
+    batch = numbers_of(capsys, *sizes, "--batch", "10")
+    assert f"epsilon {batch['subsampling']['epsilon']:.4g} " in batch["answer"]["line"]
+    batches = numbers_of(capsys, *sizes, "--batch", "10", "--releases", "30")
+    assert f"at most {batches['batches']['epsilon']:.4g} " in batches["answer"]["line"]
+    implied = numbers_of(capsys, "--delta", "0")
+    assert "rho 0.4621 of zCDP" in implied["answer"]["line"]
+
+
+def test_epochs_are_releases_on_batches_rounded_up(capsys: pytest.CaptureFixture[str]) -> None:
+    noise = ("--noise-multiplier", "1.1", *BATCHES)
+    for epochs, releases in ((5, 500), (0.05, 5), (0.051, 6), (3, 300)):
+        by_epochs = numbers_of(capsys, *noise, "--epochs", str(epochs))["noise"]
+        by_releases = numbers_of(
+            capsys, *noise, "--releases", str(releases), "--sampling", "poisson"
+        )["noise"]
+        assert by_epochs == by_releases and by_epochs["releases"] == releases
+
+
+@each(
+    ("flags", "message"),
+    [
+        (
+            "--epochs 3 --steps 5",
+            "steps must be left out beside epochs, which set them, got steps=5.",
+        ),
+        (
+            "--epochs 3 --releases 5 --batch 3 --records 9",
+            "releases must be left out beside epochs, which set them, got releases=5.",
+        ),
+        ("--epochs 3 --batch 5", "batch and records must be given with epochs, got none."),
+        (
+            "--epochs 3 --batch 5 --records 9 --sampling none",
+            "sampling must be fixed or poisson with epochs, got sampling=none.",
+        ),
+        (
+            "--epochs 0 --batch 5 --records 9",
+            "epochs must be finite and above 0, got epochs=0.",
+        ),
+        (
+            "--epochs 3 --batch 0 --records 9",
+            "batch must be an integer between 1 and 10,000,000, got batch=0.",
+        ),
+        ("--epochs 3 --batch 5 --records 9 --rho 1", "epochs must be left out of a zcdp budget"),
+    ],
+)
+def test_epochs_that_do_not_fit_are_refused_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], flags: str, message: str
+) -> None:
+    assert main(["budget", *flags.split()]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
