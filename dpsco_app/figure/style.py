@@ -31,7 +31,8 @@ def words_style(*, dark: bool) -> str:
 .head .meaning .steps {{ flex: 1 1 0; gap: 0.9rem; }}
 .head .meaning .name {{ flex-direction: column; align-items: flex-start; gap: 0.1rem; }}
 .head .meaning .term b {{ font-size: 1.2rem; line-height: 1.3rem; }}
-.head .meaning :is(.total b, .sign) {{ font-size: 1.35rem; }}
+.head .meaning .sign {{ font-size: 1.35rem; }}
+.head .meaning .cause {{ display: block; max-width: 8.5rem; line-height: 1.2rem; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
 .head p b {{ font-weight: 600; }}

@@ -97,22 +97,19 @@ def short_name(card: BoundCard) -> str:
 
 
 def limit_words(scenario: Scenario, e: Evaluation) -> str:
-    """Return what a limit says of whom, in short lines."""
-    subject = BOUND_ONES[bound_by(scenario, e)]
-    if e.bound.card.of_law:
-        words = f"on these data every {subject} has at least this error"
-    else:
-        words = f"every {subject} has at least this error on some data with this tail"
-    return "\n".join(textwrap.wrap(words, LINE))
+    """Return over which data a limit holds, and what it says of whom, in short lines."""
+    data = "these data" if e.bound.card.of_law else "some data with this tail"
+    claim = f"no {BOUND_ONES[bound_by(scenario, e)]} errs less"
+    return "\n".join((f"{data}:", *textwrap.wrap(claim, LINE)))
 
 
 def second_proof(scenario: Scenario, card: BoundCard) -> str:
-    """Return whom another proof of a limit binds, before the factor that none of them is under.
+    """Return what another proof of a limit is called, with whom it binds where these are fewer.
 
     A bound on zCDP algorithms does not bind every private one under another budget.
     """
     binds_fewer = card.privacy == "zcdp" and scenario.rho is None
-    return "no private (zCDP) algorithm" if binds_fewer else "no private algorithm"
+    return "a second proof (zCDP)" if binds_fewer else "a second proof"
 
 
 def proof_words(card: BoundCard) -> str:

@@ -41,7 +41,7 @@ SHORT = {
 }
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
 # Over which data a promise holds, and that it is about a mean over runs.
-ALL_DATA = "for all data with this tail,\non average at most this"
+ALL_DATA = "all data with this tail:\nat most this error, on average"
 HEAD = "Times the error"
 HARDEST_DATA = "Hardest data known"
 
@@ -154,14 +154,14 @@ class NestedPanel(FrontPanel):
     def _possible_note(self) -> str:
         """Say what is proven at the chosen point: of a method, or of answering without data."""
         ignores_data = dict(self._spans)[self.x].ignores_data
-        return f"{WITHOUT_DATA}:\n{ALL_DATA}" if ignores_data else ALL_DATA
+        return f"{ALL_DATA},\nby {WITHOUT_DATA}" if ignores_data else ALL_DATA
 
     # -- words ------------------------------------------------------------------------------------
 
     @property
     def _measured_on(self) -> str:
         """What the measured errors are of, beside the line."""
-        return "measured on the hardest data" if self._is_hardest else "measured on these data"
+        return "the hardest data" if self._is_hardest else "these data"
 
     def words_inside(self, low: float, high: float) -> list[Words]:
         """Return what is written into the panel beside the red region's own words."""
@@ -236,8 +236,8 @@ class NestedPanel(FrontPanel):
             aside = f"proven by {short_name(card)}" if card.is_fano else ""
             if self._fano is not None and self._fano.is_near:
                 words = second_proof(self.scenario, bound(self._fano.line.key).card)
-                fano_text = f" under ×{limit_text(self._fano.value / base)}" if base else ""
-                aside = f"{self._fano.line.name}, a second proof:\n{words}{fano_text}"
+                fano_text = f": ×{limit_text(self._fano.value / base)}" if base else ""
+                aside = f"{self._fano.line.name}, {words}{fano_text}"
             rungs.append(replace(rung, aside=aside))
         return [*rungs, *self._fano_rung(base, edge)]
 
@@ -259,9 +259,9 @@ class NestedPanel(FrontPanel):
         if tick is None or tick.is_near:
             return []
         price = tick.value / base if base else 0.0
-        factor = f" under ×{limit_text(price)}" if price >= LEAST else ""
+        factor = f": ×{limit_text(price)}" if price >= LEAST else ""
         words = second_proof(self.scenario, bound(tick.line.key).card)
-        note = f"a second proof, a weaker limit:\n{words}{factor}"
+        note = f"{words},\na weaker limit{factor}"
         rung = _rung(tick.line, "", tick.line.name, note, tick.value, edge)
         return [replace(rung, is_tick=True)]
 
@@ -298,7 +298,7 @@ class NestedPanel(FrontPanel):
                 line,
                 text,
                 name[:1].upper() + name[1:] if is_other else who,
-                "" if is_other else f"{name},\n{self._measured_on}" if hero else name,
+                "" if is_other else f"{self._measured_on}, measured:\n{name}",
                 row.mean if row is not None else 0.0,
                 edge,
                 bold=hero,

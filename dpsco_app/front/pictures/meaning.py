@@ -18,13 +18,15 @@ from dpsco_core.explain.error_parts import PriceParts, price_parts
 
 # What the name of the dashboard says, once on a first screen.
 SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
-CLIP, AVERAGE, NOISE = "clip", "average", "add noise"  # the steps, each with its picture
-PART_OF = {CLIP: "bias", AVERAGE: "sampling", NOISE: "noise"}  # the part of the error of a step
+# The steps, each with its picture, and the part of the error that it makes.
+AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
+PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
+CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
 RADIUS = 27.0  # the radius of the ball, in pixels
 CENTRE = 31.0  # where it stands in a picture, which is wider where far records lie beside it
-WIDTHS = {AVERAGE: 62, NOISE: 72}
-ONE_SIDED, TWO_SIDED = 96, 132
-SHIFT = 24.0, -10.0  # The noise, in pixels.
+NOISE_WIDTH, ONE_SIDED, TWO_SIDED = 72, 96, 132
+SHIFT, LEAST_SHIFT = (24.0, -10.0), 0.3  # the noise, in pixels, and what is drawn of it at least
+PULL = 9.0  # how far records on one side move the plain average, in pixels
 # Where records lie, in multiples of the radius: near the centre, and two far out.
 NEAR_RECORDS = tuple(
     (length * math.cos(2.4 * i), 0.8 * length * math.sin(2.4 * i))
@@ -32,7 +34,6 @@ NEAR_RECORDS = tuple(
 )
 FAR_RECORDS = ((2.2, 0.4), (-2.1, 0.4))
 FAR, FAR_PITCH, MOST_FAR = 2.2, 0.3, 8  # those of a hard instance, side by side
-TENTHS_BELOW = 9.95  # A price below it is told in tenths, as in the headline.
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
@@ -48,29 +49,41 @@ def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
 
 
 def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
-    """Return what a method does: steps whose prices add up, or a sentence of its card."""
+    """Return what a method does: the price after each step, or a sentence of its card."""
     clipped_values, card = method_class(slug).clipped_values, method_card(slug)
     if not clipped_values:
         return f"<span class='steps'><span><b>{escape(card.name)}.</b> {card.summary}</span></span>"
     parts = parts_of(study) if has_prices and slug == study.lead else None
-    numbers = {} if parts is None else dict(zip(PART_OF, part_texts(parts), strict=True))
+    prices = {} if parts is None else dict(zip(PART_OF, step_prices(parts), strict=True))
     far = far_records(study.scenario) if study.role == "hardest" else None
     far_count = 0 if far is None else far.count
     terms = []
     for step in PART_OF:
-        words = f"{step} gradients" if step == CLIP and clipped_values == "gradients" else step
-        number = numbers.get(step, "")
-        value = f" {_coloured(number, PART_COLOURS[PART_OF[step]], theme)}" if number else ""
+        has_gradients = step == CLIP and clipped_values == "gradients"
+        words = "clip gradients first" if has_gradients else step
+        colour = colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
+        value = f" {_coloured(prices[step], colour, theme)}" if prices else ""
         terms.append(
-            f"<span class='term'>{_picture(step, theme, far_count)}"
+            f"<span class='term'>{_picture(step, theme, far_count, noise_scale(parts))}"
             f"<span class='name'><span>{words}</span>{value}</span></span>"
         )
-    sign = "+" if numbers else "→"
-    joined = f"<span class='sign'>{sign}</span>".join(terms)
+    joined = "<span class='sign'>→</span>".join(terms)
     if parts is not None:
-        total = _coloured(f"×{ratio_text(parts.price)}", colour_of(slug), theme)
-        joined += f"<span class='sign'>=</span><span class='total'>{total}</span>"
+        joined += f"<span class='cause'>{cause(parts, theme)}</span>"
     return f"<span class='steps'>{joined}</span>"
+
+
+def cause(parts: PriceParts, theme: Theme) -> str:
+    """Return which step makes the price, as HTML."""
+    clipping, noise = (
+        _coloured(word, PART_COLOURS[part], theme)
+        for word, part in (("clipping", "bias"), ("noise", "noise"))
+    )
+    if parts.clipping > CHIEFLY * parts.noise:
+        return f"The {clipping} costs, hardly the noise."
+    if parts.noise > CHIEFLY * parts.clipping:
+        return f"The {noise} costs, hardly the clipping."
+    return f"The {clipping} costs, and so does the {noise}."
 
 
 def _coloured(text: str, colour: Pair, theme: Theme) -> str:
@@ -92,60 +105,66 @@ def parts_of(study: Study) -> PriceParts | None:
     return price_parts(row.price.value, outcomes, study.scenario.at(x))
 
 
-def part_texts(parts: PriceParts) -> tuple[str, str, str]:
-    """Return what clipping, the plain average and noise cost, rounded so that they add up.
+def step_prices(parts: PriceParts) -> tuple[str, str, str]:
+    """Return the price of the plain average, of that of clipped records, and of that with noise.
 
     Examples
     --------
-    >>> part_texts(PriceParts(clipping=1.48, noise=0.76))
-    ('1.4', '1', '0.8')
-    >>> part_texts(PriceParts(clipping=-0.14, noise=0.19))
-    ('−0.2', '1', '0.2')
+    >>> step_prices(PriceParts(clipping=1.48, noise=0.76))
+    ('×1', '×2.5', '×3.2')
     """
-    digits = 1 if parts.price < TENTHS_BELOW else 0
-    total, noise = round(parts.price, digits), round(parts.noise, digits)
-    clipping = round(total - parts.plain - noise, digits)
-    texts = (f"{abs(value):.{digits}f}" for value in (clipping, noise))
-    clip_text, noise_text = texts
-    return f"{'−' * (clipping < 0)}{clip_text}", "1", noise_text
+    prices = parts.plain + parts.clipping, parts.price
+    clipped, noisy = (f"×{ratio_text(price)}" for price in prices)
+    return f"×{parts.plain:g}", clipped, noisy
 
 
 # -- pictures -------------------------------------------------------------------------------------
 
 
-def _picture(step: str, theme: Theme, far_count: int) -> str:
-    is_wide, is_two_sided = step == CLIP, not far_count
-    width = (TWO_SIDED if is_two_sided else ONE_SIDED) if is_wide else WIDTHS[step]
-    x = width / 2 if is_wide and is_two_sided else CENTRE
-    shapes = "".join(_shapes(step, x, theme, far_count))
+def noise_scale(parts: PriceParts | None) -> float:
+    """Return how long the noise is drawn, as a share: its part of what privacy costs."""
+    if parts is None or parts.price <= parts.plain:
+        return 1.0
+    return min(1.0, max(LEAST_SHIFT, parts.noise / (parts.price - parts.plain)))
+
+
+def _picture(step: str, theme: Theme, far_count: int, noise_scale: float) -> str:
+    has_far_records = step != NOISE
+    width = (ONE_SIDED if far_count else TWO_SIDED) if has_far_records else NOISE_WIDTH
+    x = width / 2 if has_far_records and not far_count else CENTRE
+    shapes = "".join(_shapes(step, x, theme, far_count, noise_scale))
     return picture(f"0 0 {width} {HEIGHT}", shapes, f"width='{width}' height='{HEIGHT}'")
 
 
-def _shapes(step: str, x: float, theme: Theme, far_count: int) -> Iterator[str]:
-    """Yield the shapes of a step: records on a ball, their mean, and where noise moves it."""
+def _shapes(step: str, x: float, theme: Theme, far_count: int, noise_scale: float) -> Iterator[str]:
+    """Yield the shapes of a step: records, whole or clipped, their mean, and what noise does."""
     y = HEIGHT / 2
     faint, ink, accent = map(theme.colour, (FAINT, INK, ACCENT))
     lost, noise = (theme.colour(PART_COLOURS[name]) for name in ("bias", "noise"))
-    yield (
-        f"<circle cx='{x}' cy='{y}' r='{RADIUS}' fill='none' stroke='{faint}' "
-        "stroke-dasharray='3 3'/>"
-    )
-    records = ink if step == CLIP else faint
+    if step != AVERAGE:
+        yield (
+            f"<circle cx='{x}' cy='{y}' r='{RADIUS}' fill='none' stroke='{faint}' "
+            "stroke-dasharray='3 3'/>"
+        )
     for a, b in (*NEAR_RECORDS, *_far_records(far_count)):
         stretch = RADIUS / max(1.0, math.hypot(a, b))
         s, t = x + a * stretch, y + b * stretch
-        if stretch < RADIUS and step == CLIP:
-            u, v = x + a * RADIUS, y + b * RADIUS
+        u, v = x + a * RADIUS, y + b * RADIUS
+        is_far = stretch < RADIUS
+        if is_far and step == CLIP:
             yield f"<path d='M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}' stroke='{lost}' stroke-width='1.3'/>"
             yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='2.4' fill='none' stroke='{ink}'/>"
-        yield f"<circle cx='{s:.1f}' cy='{t:.1f}' r='2.2' fill='{records}'/>"
-    if step == AVERAGE:
-        yield f"<circle cx='{x}' cy='{y}' r='5.5' fill='{accent}'/>"
+        if step == AVERAGE:
+            s, t = u, v
+        yield f"<circle cx='{s:.1f}' cy='{t:.1f}' r='2.2' fill='{ink if is_far else faint}'/>"
+    mean = x + PULL if step == AVERAGE and far_count else x
     if step == NOISE:
-        u, v = x + SHIFT[0], y + SHIFT[1]
+        u, v = x + noise_scale * SHIFT[0], y + noise_scale * SHIFT[1]
         yield f"<circle cx='{x}' cy='{y}' r='4.5' fill='none' stroke='{accent}'/>"
-        yield f"<path d='M{x} {y}L{u} {v}' stroke='{noise}' stroke-width='2'/>"
-        yield f"<circle cx='{u}' cy='{v}' r='5.5' fill='{accent}'/>"
+        yield f"<path d='M{x} {y}L{u:.1f} {v:.1f}' stroke='{noise}' stroke-width='2'/>"
+        yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='5.5' fill='{accent}'/>"
+    else:
+        yield f"<circle cx='{mean}' cy='{y}' r='5.5' fill='{accent}'/>"
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:

@@ -42,7 +42,7 @@ def test_a_bound_on_zcdp_algorithms_is_a_named_tick_beside_the_limit_of_every_al
     card = bound(tick.key).card
     assert (card.is_fano, card.privacy) == (True, "zcdp")
     assert tick.is_tick and not tick.text
-    assert "no private (zCDP) algorithm" in tick.note
+    assert "a second proof (zCDP)" in tick.note
     point = replace(scenario, axis=None, grid=())
     assert tick.at == pytest.approx(evaluate(point, bound(tick.key)).value)
     assert not any(rung.is_tick for name, rung in rungs.items() if name != "CDP Fano")
@@ -52,8 +52,8 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     rungs = ruler_of(SMALL)
     assert "CDP Fano" not in rungs
     limit = rungs["Proven limit"]
-    assert limit.aside.startswith("CDP Fano, a second proof:")
-    assert re.search(r"no private \(zCDP\) algorithm under ×\d\.\d$", limit.aside)
+    assert limit.aside.startswith("CDP Fano, a second proof")
+    assert re.search(r"^CDP Fano, a second proof \(zCDP\): ×\d\.\d$", limit.aside)
     assert "Fano" not in limit.note and not any(r.aside for r in rungs.values() if r is not limit)
 
 
@@ -86,23 +86,26 @@ def test_a_limit_says_in_short_plain_lines_whom_it_binds_and_on_which_data(
     for _, edge in region(scenario):
         lines = limit_words(scenario, edge).splitlines()
         assert 1 < len(lines) <= 3 and all(len(line) <= LINE for line in lines), lines
-        words = " ".join(lines)
-        assert f"every {'zCDP' if scenario.rho else 'private'} algorithm" in words
-        assert words.endswith("at least this error on some data with this tail")
+        data, *claim = lines
+        assert data == "some data with this tail:"
+        assert " ".join(claim) == f"no {'zCDP' if scenario.rho else 'private'} algorithm errs less"
 
 
 def test_every_line_says_over_which_data_its_number_holds() -> None:
     rungs = ruler_of(SMALL)
-    assert "for all data with this tail" in rungs["Proven possible"].note
-    assert "on average" in rungs["Proven possible"].note
-    assert "measured on the hardest data" in rungs["With privacy"].note
-    assert "on some data" in rungs["Proven limit"].note.replace("\n", " ")
+    notes = {rung.name: rung.note for rung in rungs.values()}
+    assert notes["Proven possible"].startswith("all data with this tail:")
+    assert "on average" in notes["Proven possible"]
+    for name in ("With privacy", "Without privacy"):
+        assert notes[name].startswith("the hardest data, measured:")
+    assert notes["Proven limit"].startswith("some data with this tail:")
     scenario = replace(SMALL, distribution="student-t")
     textbook = Study(scenario=scenario, outcomes=tuple(study(scenario)))
     ruler = front_figure([textbook], View()).ruler
     assert ruler is not None
     notes = {rung.name: rung.note for rung in ruler.rungs}
-    assert "measured on these data" in notes["With privacy"]
+    for name in ("With privacy", "Without privacy"):
+        assert notes[name].startswith("these data, measured:")
     assert "Proven possible" not in notes
 
 
