@@ -25,10 +25,11 @@ def words_style(*, dark: bool) -> str:
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
 .head .waiting {{ font-weight: 400; color: {quiet}; }}
 .head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 2.2rem;
-  min-height: 4.5rem; }}
+  min-height: 72px; margin: -0.15rem 0 -0.4rem; }}
 .head .meaning span {{ display: inline-flex; align-items: center; gap: 0.5rem; }}
 .head .meaning .data > :last-child {{ max-width: 8.5rem; line-height: 1.2rem; }}
 .head .meaning .steps {{ flex: 1 1 0; gap: 0.9rem; }}
+.head .meaning .does {{ display: block; }}
 .head .meaning .name {{ flex-direction: column; align-items: flex-start; gap: 0.1rem; }}
 .head .meaning .term b {{ font-size: 1.2rem; line-height: 1.3rem; }}
 .head .meaning .sign {{ font-size: 1.35rem; }}
@@ -60,6 +61,10 @@ def words_style(*, dark: bool) -> str:
 .ladder i.none {{ display: none; }}
 .heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; display: block; }}  /* a table would be as wide as its longest line */
+@media (max-height: 799px) {{
+  .head.single {{ padding-top: 0; }}
+  .head.single h2 {{ margin: 0 0 0.1rem; }}
+}}
 @media (max-width: 760px) {{
   .head h1 {{ font-size: 0.9375rem !important; }}
   .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; }}

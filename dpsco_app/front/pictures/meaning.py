@@ -52,7 +52,8 @@ def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
     """Return what a method does: the price after each step, or a sentence of its card."""
     clipped_values, card = method_class(slug).clipped_values, method_card(slug)
     if not clipped_values:
-        return f"<span class='steps'><span><b>{escape(card.name)}.</b> {card.summary}</span></span>"
+        words = f"<b>{escape(card.name)}.</b> {card.summary}"
+        return f"<span class='steps'><span class='does'>{words}</span></span>"
     parts = parts_of(study) if has_prices and slug == study.lead else None
     prices = {} if parts is None else dict(zip(PART_OF, step_prices(parts), strict=True))
     far = far_records(study.scenario) if study.role == "hardest" else None
