@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.instances import packing
-from dpsco_core.bounds.instances.cubes import families, hardest_cube
+from dpsco_core.base.loss_classes import Form
+from dpsco_core.bounds.instances import expectiles, packing, two_sided
+from dpsco_core.bounds.instances.cubes import Cube, families, hardest_cube
 from dpsco_core.bounds.instances.distance import chance
 from dpsco_core.bounds.instances.expectiles import CAPS, omega
 from dpsco_core.bounds.instances.groups import group_delta
@@ -18,7 +19,7 @@ from dpsco_core.bounds.instances.spikes import largest_probability
 from dpsco_core.bounds.instances.tracing import SHAPES, TracingBounds
 from dpsco_core.catalogue import bound
 from dpsco_core.geometry.geometries import Geometry
-from dpsco_core.privacy.budget import ApproxDP, PureDP
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from tests.bounds.helpers import make_setting
 
 
@@ -119,3 +120,67 @@ def test_bounds_that_do_not_choose_the_cube_have_the_better_one_of_two() -> None
         on_cubes.append(row.value(replace(setting, d=cube.signs, constants=constants)))
     assert on_cubes[0] != on_cubes[1]
     assert row.value(replace(setting, constraint=body)) == pytest.approx(max(on_cubes), rel=1e-9)
+
+
+def test_a_cube_with_room_is_no_worse_than_any_of_fewer_coordinates() -> None:
+    """Where the best probability is not limited, the search does not look at smaller cubes."""
+    for kind, n, budget in (
+        ("l1", 200, ZCDP(rho=0.5)),
+        ("l1", 2000, PureDP(epsilon=1.0)),
+        ("simplex", 300, ZCDP(rho=0.05)),
+        ("solid-simplex", 500, ApproxDP(epsilon=0.5, delta=1e-6)),
+    ):
+        body = Geometry(kind=kind).constraint(18, 1.0)
+        for unit in (0.3, 3.0, 30.0):
+            cube, q = hardest_cube("squared", n, 2.0, budget, body, unit)
+            values = []
+            for sizes, cube_of in families(body):
+                for candidate in map(cube_of, sizes):
+                    limit = largest_probability(1, 2.0, candidate.side_within(unit, math.inf))
+                    values.append(_value_of_cube("squared", candidate, n, budget, limit))
+            assert _value_of_cube("squared", cube, n, budget, q) >= max(values) * (1 - 1e-6)
+
+
+def _value_of_cube(form: Form, cube: Cube, n: int, budget: Budget, largest: float) -> float:
+    """Return the sharpest bound on a cube of means under a budget, at p = 2."""
+    if largest == 0:
+        return 0.0
+    if isinstance(budget, ZCDP):
+        q = two_sided.best(n, cube.signs, 2.0, budget.rho, largest, form)
+        value = two_sided.two_sided(q, n, cube.signs, 2.0, budget.rho, form)
+    else:
+        level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
+        q = packing.best(form, n, cube.signs, 2.0, *level, largest)
+        value = packing.packing(form, q, n, cube.signs, 2.0, *level)
+    return cube.factor(form) * value
+
+
+def test_the_conjugate_is_that_of_its_chords_without_a_search() -> None:
+    """At nodes, beside them, far out on either side and in between."""
+    nodes, values, _ = two_sided._conjugate_table()
+    rng = np.random.default_rng(11)
+    c = np.concatenate(
+        [
+            nodes[::7],
+            np.nextafter(nodes[::7], -np.inf),
+            rng.uniform(-1500, nodes[-1] + 5, 50_000),
+            -np.exp(rng.uniform(0, 25, 1000)),
+        ]
+    )
+    expected = np.interp(c, nodes, values, right=1e306)
+    assert np.allclose(two_sided.conjugate(c), expected, rtol=1e-13, atol=0)
+    assert np.diff(nodes).min() > two_sided._CELL  # a cell has one node at most
+
+
+@pytest.mark.parametrize("d", [3, 20, 450])
+def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next_to_the_line(
+    d: int,
+) -> None:
+    """The cubes that the quick search leaves out cannot have it: here all norms are tried."""
+    table = expectiles._distances(d)
+    gains = np.log(np.maximum(table.mean - table.levels[:, None], 1e-300))
+    every = [float(np.min(gains[i] - table.log_missing(i))) for i in range(0, len(table.levels), 5)]
+    least = np.logaddexp(0.0, every)
+    assert (table.log_ratios[::5] <= least * (1 + 1e-12)).all()
+    # Later levels may be smaller, and then earlier ones count no more.
+    assert np.median(table.log_ratios[::5] / least) == pytest.approx(1, rel=1e-12)

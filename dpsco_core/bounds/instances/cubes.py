@@ -22,7 +22,7 @@ from dpsco_core.geometry.ball import L1Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import GroupBall, SparseHull
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 
 # So many cubes are tried first.
 _COARSE = 10
@@ -30,6 +30,11 @@ _FEW_COORDINATES = (
     # Up to so many coordinates the sharpest bound chooses, and neighbours are tried too.
     40
 )
+# From these places the walk over few coordinates sets out, whatever the dimension of the set: what
+# is known of signs is found again when that changes.
+_STATIONS = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64)
+# A probability of spikes that is below this share of the largest one is not limited by it.
+_NO_LIMIT = 0.999
 # These multiples of the best size are tried next.
 _SIZE_FACTORS = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)
 
@@ -114,7 +119,8 @@ def hardest_cube(
     A simpler bound at a few probabilities says where to look, and the same at its best probability
     chooses. Of few coordinates, and under (epsilon, delta), where the simpler one does not read
     delta, the sharpest one chooses: two-sided information under zCDP, packing otherwise. Where the
-    bound has one top, the search goes uphill. Every cube is valid.
+    bound has one top, the search goes uphill. A cube whose sides do not limit the best probability
+    is no worse than any of fewer coordinates, which need not be looked at. Every cube is valid.
     """
 
     def largest(cube: Cube) -> float:
@@ -124,8 +130,17 @@ def hardest_cube(
         value = _simple(form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough)
         return cube.factor(form) * value
 
+    @cache
+    def best_spikes(cube: Cube) -> float:
+        return _best_spikes(form, n, cube.signs, moment_order, budget, largest(cube))
+
     def sharp(cube: Cube) -> float:
-        return cube.factor(form) * _sharp(form, n, cube.signs, moment_order, budget, largest(cube))
+        q = best_spikes(cube)
+        return cube.factor(form) * _sharp(form, q, n, cube.signs, moment_order, budget)
+
+    def has_room(cube: Cube) -> bool:
+        """Whether larger sides would not raise the bound: then fewer coordinates only lower it."""
+        return best_spikes(cube) < _NO_LIMIT * largest(cube)
 
     def hilltop(sizes: range, cube_of: Callable[[int], Cube]) -> Cube:
         last_place = len(sizes) - 1
@@ -134,13 +149,19 @@ def hardest_cube(
             (int(i) for i in places), key=lambda i: simple(cube_of(sizes[i]), is_rough=True)
         )
         candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
+        if start < _FEW_COORDINATES and not isinstance(body, GroupBall):
+            candidates, start = _same_in_every_dimension(start, last_place)
         is_sharp = start < _FEW_COORDINATES or isinstance(budget, ApproxDP)
         value = sharp if is_sharp else simple
         height = cache(lambda i: value(cube_of(sizes[i])))
+
+        def is_left_lower(i: int) -> bool:
+            return is_sharp and has_room(cube_of(sizes[i]))
+
         if isinstance(body, GroupBall):  # Every whole number of groups may be a hill.
             start = max(candidates, key=height)
         paths = sorted(candidates), range(min(last_place, _FEW_COORDINATES) + 1)
-        top = _hilltop(height, paths, start)
+        top = _hilltop(height, is_left_lower, paths, start)
         return cube_of(sizes[top])
 
     chosen = [hilltop(*family) for family in families(body)]
@@ -148,13 +169,27 @@ def hardest_cube(
     return best, largest(best)
 
 
-def _hilltop(height: Callable[[int], float], paths: Sequence[Sequence[int]], start: int) -> int:
+def _same_in_every_dimension(start: int, last: int) -> tuple[set[int], int]:
+    """Return the stations about a place, up to the last one, and the nearest of them to it."""
+    lowest, highest = (start + 1) * _SIZE_FACTORS[0] - 1, (start + 1) * _SIZE_FACTORS[-1]
+    near = {place for place in _STATIONS if lowest <= place <= min(highest, last)}
+    near |= {last} & {start}
+    nearest = min(near, key=lambda place: abs(place - start))
+    return near, nearest
+
+
+def _hilltop(
+    height: Callable[[int], float],
+    is_left_lower: Callable[[int], bool],  # whether all places before a place are known to be lower
+    paths: Sequence[Sequence[int]],
+    start: int,
+) -> int:
     """Return where a walk uphill ends: along each path in turn, if it leads through the place."""
     place = start
     for path in paths:
         if place not in path:
             break
-        for step in (-1, 1):
+        for step in (1,) if is_left_lower(place) else (-1, 1):
             index = path.index(place) + step
             while 0 <= index < len(path) and height(path[index]) > height(place):
                 place, index = path[index], index + step
@@ -175,15 +210,28 @@ def _simple(
     return hypercube.hypercube_pure(q, n, d, order, budget.epsilon, form=form)
 
 
-def _sharp(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
-    """Return the sharpest bound on signs under a budget, or one that is largest where it is."""
+def _best_spikes(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
+    """Return the probability of spikes at which the sharpest bound on signs is largest."""
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
-        q = two_sided.best(n, d, order, budget.rho, largest, form)
+        return two_sided.best(n, d, order, budget.rho, largest, form)
+    return packing.best(_quick(form), n, d, order, *_level(budget), largest)
+
+
+def _sharp(form: Form, q: float, n: int, d: int, order: float, budget: Budget) -> float:
+    """Return the sharpest bound on signs under a budget, or one that is largest where it is."""
+    if q == 0:
+        return 0.0
+    if isinstance(budget, ZCDP):
         return two_sided.two_sided(q, n, d, order, budget.rho, form)
-    level = budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0
-    # The linear form grows with the dimension as the error does, and is much quicker than it.
-    quick: Form = "squared" if form == "squared" else "linear"
-    q = packing.best(quick, n, d, order, *level, largest)
-    return packing.packing(quick, q, n, d, order, *level)
+    return packing.packing(_quick(form), q, n, d, order, *_level(budget))
+
+
+def _quick(form: Form) -> Form:
+    """Return a form that grows with the dimension as the error does, and is much quicker."""
+    return "squared" if form == "squared" else "linear"
+
+
+def _level(budget: PureDP | ApproxDP) -> tuple[float, float]:
+    return budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0

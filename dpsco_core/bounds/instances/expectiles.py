@@ -31,6 +31,8 @@ EXACT = 400
 _RHOS, LEVELS, _CUBES = 501, 1200, 120
 # The cube is searched in full at every so many levels.
 _COARSE = 16
+# Between these, the cubes at so many places from a line are tried.
+_SHIFTS = (0, 1, -1, 2)
 # Where delta matters, every so many levels are tried.
 _SKIP = 12
 # Where the loss is capped, in standard deviations.
@@ -107,7 +109,8 @@ class _Distances:
     """What is known of the distance from a point of norm rho to a random sign vector.
 
     `mean` is at most its mean. `log_moments` and `cubes` give, at a level t, a bound on the mean of
-    what is missing to t (S1); `choice` is the cube that bounds it best. `log_ratios` is the largest
+    what is missing to t (S1); `choice` is the cube that bounds it best at some levels, and between
+    two of them one near the line is the best. `log_ratios` is the largest
     log ratio of likelihoods at which the mean distance is proven to be at least t.
     """
 
@@ -117,7 +120,8 @@ class _Distances:
     cubes: Floats
     log_moments: Floats
     levels: Floats  # increasing
-    choice: NDArray[np.uint8]
+    marks: NDArray[np.intp]  # the levels at which all cubes were tried
+    choice: NDArray[np.intp]  # at these levels, and at every norm
     log_ratios: Floats  # not increasing
 
     @property
@@ -127,9 +131,33 @@ class _Distances:
 
     def log_missing(self, level: int) -> Floats:
         """Return the log of a bound on the mean of (t - distance)_+ at every norm."""
-        chosen = self.choice[level]
-        factor = _log_factor(self.levels[level], self.cubes)
-        return np.asarray(factor[chosen] + self.log_moments[np.arange(len(chosen)), chosen])
+        after = int(np.clip(np.searchsorted(self.marks, level), 1, len(self.marks) - 1))
+        start, stop = self.marks[after - 1], self.marks[after]
+        line = _line(self.choice[after - 1], self.choice[after], (level - start) / (stop - start))
+        factor = _log_factor(self.levels[level], self.cubes)[None]
+        return _best_near(line, factor, np.intp(0), self.log_moments, np.arange(len(line)))
+
+
+def _line(start: NDArray[np.intp], stop: NDArray[np.intp], share: Floats | float) -> Floats:
+    return np.asarray(start + share * (stop - start).astype(float))
+
+
+def _best_near(
+    line: Floats,  # a place between cubes for every pair of a level and a norm
+    factor: Floats,  # a row for every level, and a column for every cube
+    level: NDArray[np.intp] | np.intp,
+    log_moments: Floats,  # a row for every norm
+    norm: NDArray[np.intp],
+) -> Floats:
+    """Return the least log bound over the cubes next to a line, for pairs of level and norm."""
+    place = np.floor(line).astype(np.intp)
+    best = np.full(line.shape, np.inf)
+    cubes = factor.shape[1]
+    for shift in _SHIFTS:
+        k = np.clip(place + shift, 0, cubes - 1)
+        bound = factor.take(level * cubes + k) + log_moments.take(norm * cubes + k)
+        best = np.minimum(best, bound)
+    return best
 
 
 def _log_factor(level: Floats | float, cube: Floats) -> Floats:
@@ -173,41 +201,53 @@ def _distances(d: int) -> _Distances:
     # A finite value keeps cubes below t^2 from being chosen.
     log_moments = np.maximum(log_moments, -1e30)
     levels = root * (1 - np.geomspace(1e-5, 1 - 1e-3, LEVELS))[::-1]
-    choice, log_ratios = _search(levels, cubes, log_moments, mean)
-    return _Distances(d, rho, mean, cubes, log_moments, levels, choice, log_ratios)
+    marks, choice, log_ratios = _search(levels, cubes, log_moments, mean)
+    return _Distances(d, rho, mean, cubes, log_moments, levels, marks, choice, log_ratios)
 
 
 def _search(
     levels: Floats, cubes: Floats, log_moments: Floats, mean: Floats
-) -> tuple[NDArray[np.uint8], Floats]:
-    """Return the cube for every level and norm, and the log ratio for every level.
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Return some levels, the best cubes at them for every norm, and the log ratio of every level.
 
     All cubes are tried at every 16th level; between two of these, those next to the line between
-    their choices.
+    their choices. The log ratio is a least one over the norms: one cube at each norm says which
+    norms may have it, and the others are tried there alone.
     """
-    norms = np.arange(len(mean))
-    choice = np.empty((len(levels), len(mean)), dtype=np.uint8)
     marks = np.unique(np.append(np.arange(0, len(levels), _COARSE), len(levels) - 1))
-    for mark in marks:
-        choice[mark] = np.argmax(-_log_factor(levels[mark], cubes) - log_moments, axis=1)
+    choice = np.empty((len(marks), len(mean)), dtype=np.intp)
+    for row, mark in enumerate(marks):
+        factor = _log_factor(levels[mark], cubes)
+        lowest = int(np.argmax(factor < np.inf))  # a cube below that says nothing
+        choice[row] = lowest + np.argmin(factor[lowest:] + log_moments[:, lowest:], axis=1)
+    factors = _log_factor(levels[:, None], cubes)
     ratios = np.empty(len(levels))
-    for start, stop in itertools.pairwise(marks):
+    for row, (start, stop) in enumerate(itertools.pairwise(marks)):
         part = slice(start, stop + 1)
         share = (np.arange(start, stop + 1) - start)[:, None] / (stop - start)
-        line = choice[start] + share * (choice[stop].astype(float) - choice[start])
-        factor = _log_factor(levels[part, None], cubes)
-        rows = np.arange(stop + 1 - start)[:, None]
-        best = np.full(line.shape, np.inf)
-        for shift in (0, 1, -1, 2):
-            k = np.clip(np.floor(line).astype(np.intp) + shift, 0, len(cubes) - 1)
-            value = factor[rows, k] + log_moments[norms, k]
-            better = value < best
-            best = np.where(better, value, best)
-            choice[part] = np.where(better, k, choice[part])
+        line = _line(choice[row], choice[row + 1], share)
         with np.errstate(divide="ignore"):
             gain = np.log(np.maximum(mean - levels[part, None], 0.0))
-        ratios[part] = np.logaddexp(0.0, np.min(gain - best, axis=1))
-    return choice, np.minimum.accumulate(ratios)
+        ratios[part] = np.logaddexp(0.0, _least_gap(gain, line, factors[part], log_moments))
+    return marks, choice, np.minimum.accumulate(ratios)
+
+
+def _least_gap(gain: Floats, line: Floats, factor: Floats, log_moments: Floats) -> Floats:
+    """Return the least of `gain` less the bound next to a line, over the norms, at every level."""
+    rows, norms = np.arange(len(line)), np.arange(line.shape[1])
+    place = np.floor(line).astype(np.intp)
+    # With a single cube the gap can only be smaller: where it is not below the whole gap of some
+    # norm, it is not the least one.
+    cubes = factor.shape[1]  # A flat index is several times as quick as a pair of them.
+    bound = factor.take(rows[:, None] * cubes + place)
+    bound += log_moments.take(norms * cubes + place)
+    rough = gain - bound
+    norm = np.argmin(rough, axis=1)
+    least = gain[rows, norm] - _best_near(line[rows, norm], factor, rows, log_moments, norm)
+    level, norm = np.nonzero(rough < least[:, None])
+    nearest = _best_near(line[level, norm], factor, level, log_moments, norm)
+    np.minimum.at(least, level, gain[level, norm] - nearest)
+    return np.asarray(least)
 
 
 @lru_cache(maxsize=256)

@@ -39,6 +39,7 @@ from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
 _LINES = 48  # Lines of the first grid.
 _DEEPEST, _EVEN_STEP = 1000.0, 0.01  # Of the table of slopes: how far down it goes, in which steps.
+_CELL = 0.004  # Cells of c, in each of which at most one node of the conjugate's table is.
 _ROUNDS = 5  # In each, points come between those whose lines matter.
 _ENOUGH_LINES = 150  # So many lines on the envelope need no more between them.
 _SMALL = 0.03  # Below this share of its start the bound is not refined.
@@ -66,7 +67,43 @@ def conjugate(c: Floats) -> Floats:
     right.
     """
     nodes, values, _ = _conjugate_table()
-    return np.interp(c, nodes, values, right=1e306)
+    chords = _chord_table()
+    place = (c - chords.start) * (1 / _CELL)
+    # Far out on either side few values are asked for, and a search finds them.
+    is_near = (place >= 0) & (place < len(chords.first) - 1)
+    if is_near.all():
+        return _on_chord(c, place)
+    bound = np.empty_like(place)
+    bound[is_near] = _on_chord(c[is_near], place[is_near])
+    bound[~is_near] = np.interp(c[~is_near], nodes, values, right=1e306)
+    return bound
+
+
+@dataclass(frozen=True, eq=False)
+class _Chords:
+    """The chords of the conjugate by even cells of c, so that no search is needed."""
+
+    start: float  # the least c of the cells
+    first: NDArray[np.intp]  # the chord at the left end of each cell
+    ends: Floats  # the right end of each chord
+    slopes: Floats
+
+
+@lru_cache(maxsize=1)
+def _chord_table() -> _Chords:
+    nodes, values, _ = _conjugate_table()
+    cells = np.arange(-_DEEPEST, nodes[-1], _CELL)
+    first = np.searchsorted(nodes, cells, side="right") - 1
+    return _Chords(-_DEEPEST, first, nodes[1:], np.diff(values) / np.diff(nodes))
+
+
+def _on_chord(c: Floats, place: Floats) -> Floats:
+    """Return the conjugate at c in a cell, by the chord of the cell or the next one."""
+    nodes, values, _ = _conjugate_table()
+    chords = _chord_table()
+    chord = chords.first[place.astype(np.intp)]
+    chord += c >= chords.ends[chord]
+    return np.asarray(chords.slopes[chord] * (c - nodes[chord]) + values[chord])
 
 
 @lru_cache(maxsize=1)
