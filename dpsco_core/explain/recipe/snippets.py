@@ -1,14 +1,17 @@
-"""A recipe as code of other libraries, where they have the mechanism.
+"""A recipe as a script for another library, where it has the mechanism.
 
-A snippet stands for the mechanism alone: one noisy mean, or the noisy clipped gradients of a
-descent. It says where the library counts privacy in another way than the ledger does.
+A script runs as printed: on drawn records, in whose place a reader puts theirs, it makes one noisy
+mean, or the noisy clipped gradients of a descent. It says where the library counts privacy in
+another way than the ledger does.
 """
 
 from collections.abc import Callable, Mapping
 
 from dpsco_core.base.parsing import one_of
+from dpsco_core.catalogue import problem_card
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.problems.points import PointProblem
 
 SHRINKS = {"feature_bound"}  # what says that records are shrunk, and their gradients not clipped
 Snippet = Callable[[Recipe, NoisyRelease], str]
@@ -25,7 +28,7 @@ def snippet(recipe: Recipe, library: str) -> str:
     >>> from dpsco_core.scenario import Scenario
     >>> code = snippet(recipe(Scenario(n=2000, d=3), "mean.clipped"), "opendp")
     >>> code.splitlines()[-1]
-    'print(np.array(release(total.tolist())) / n)'
+    'print("mean:", np.array(release(total.tolist())) / n)'
     """
     one_of("library", library, tuple(LIBRARIES))
     write = LIBRARIES[library]
@@ -51,6 +54,21 @@ def _only_release(recipe: Recipe) -> NoisyRelease | None:
     return release if is_gaussian and is_whole and is_clipped else None
 
 
+def _has_ball(recipe: Recipe) -> bool:
+    """Whether the script's projection is that of the recipe: on a ball of the l2 norm."""
+    return recipe.point.geometry == "l2"
+
+
+def _is_of_points(recipe: Recipe) -> bool:
+    return isinstance(recipe.point.instance.problem, PointProblem)
+
+
+def _loss_note(recipe: Recipe) -> str:
+    """Return the comment behind the loss of a script, which has one for each kind of records."""
+    name = problem_card(recipe.point.problem).name
+    return f"# {name}: put its loss here if this is another one"
+
+
 def _head(recipe: Recipe, tested: str) -> str:
     """Return the first comments: what the code is, at which setting, and what was tested."""
     point = recipe.point
@@ -71,19 +89,20 @@ def _opendp(recipe: Recipe, release: NoisyRelease) -> str:
     if recipe.steps is not None or recipe.unit == "user":
         return ""
     return (
-        _head(recipe, "Run with OpenDP 0.16.")
+        _head(recipe, "A whole script, run with OpenDP 0.16: pip install opendp numpy")
         + f"""import numpy as np
 import opendp.prelude as dp
 
 dp.enable_features("contrib")
 clip_radius = {release.length!r}
-n = {release.batch}  # public
-norms = np.linalg.norm(x, axis=1, keepdims=True)  # x: your records, an array of shape (n, d)
+n, d = {release.batch}, {recipe.point.d}  # public
+x = np.random.default_rng().standard_t(3, size=(n, d))  # put your records here, shape (n, d)
+norms = np.linalg.norm(x, axis=1, keepdims=True)
 total = (x * np.minimum(1.0, clip_radius / np.maximum(norms, 1e-300))).sum(axis=0)
 space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
 release = space >> dp.m.then_gaussian(scale={release.on_sum!r})  # noise on the sum
-print(release.map(d_in=2 * clip_radius))  # rho of replacing a record: {_rho(release):.6g}
-print(np.array(release(total.tolist())) / n)
+print("rho:", release.map(d_in=2 * clip_radius))  # of replacing a record: {_rho(release):.6g}
+print("mean:", np.array(release(total.tolist())) / n)
 """
     ).rstrip("\n")
 
@@ -94,59 +113,122 @@ def _rho(release: NoisyRelease) -> float:
 
 def _opacus(recipe: Recipe, release: NoisyRelease) -> str:
     is_sampled = release.mechanism == "poisson gaussian"
-    if not is_sampled and not _is_full_descent(recipe, release):
+    if not _has_ball(recipe) or not (is_sampled or _is_full_descent(recipe, release)):
         return ""
+    n, d = recipe.point.n, recipe.point.d
     if is_sampled:
-        setup = f""" of
-# which Opacus takes the sampling rate alone. {recipe.steps} steps in all. Project the weights
-# after each; the answer is the average of the last {recipe.averaged} points."""
-        notice = f"""
-# The epsilon that Opacus prints is for a record that is added or removed, and is smaller. For the
-# same budget under these neighbours, noise_multiplier={release.add_remove_multiplier!r}."""
+        sampling = "a Poisson sample of the records, of this size in the mean"
+        notice = f"""\
+# Opacus counts neighbours that add or remove a record, whose epsilon is smaller. For the same
+# budget under these, noise_multiplier={release.add_remove_multiplier!r}."""
     else:
-        setup = f"""
-# so that each of the {recipe.steps} steps sees all records. Project the weights after each step;
-# the answer is the average of the last {recipe.averaged} points."""
-        notice = f"""
+        sampling = "all records"
+        notice = f"""\
 # Opacus counts neighbours that add or remove a record: for the same budget under these,
 # noise_multiplier={release.add_remove_multiplier!r}, the half."""
+    if _is_of_points(recipe):
+        data = """records = torch.randn(n, d)  # put your records here, shape (n, d)
+inputs, targets = torch.ones(n, 1), records  # the weights alone are the answer
+model = torch.nn.Linear(1, d, bias=False)"""
+        loss = "0.5 * ((outputs - targets) ** 2).sum(dim=1).mean()"
+    else:
+        data = """inputs = torch.randn(n, d)  # put your features here, shape (n, d)
+targets = torch.sign(inputs[:, :1] + 0.5 * torch.randn(n, 1))  # and your labels, -1 or 1
+model = torch.nn.Linear(d, 1, bias=False)"""
+        loss = "torch.nn.functional.softplus(-targets * outputs).mean()"
     return (
-        _head(recipe, "Written from the source of Opacus 1.6, not run.")
-        + f"""from opacus import PrivacyEngine
+        _head(recipe, "A whole script, run with Opacus 1.6: pip install opacus")
+        + f"""import torch
+from opacus import PrivacyEngine
+from torch.utils.data import DataLoader, TensorDataset
 
-# optimizer: SGD with lr = {recipe.step_size:.6g}; data_loader: batch_size = {release.batch},{setup}
-model, optimizer, data_loader = PrivacyEngine().make_private(
+n, d, steps, averaged = {n}, {d}, {recipe.steps}, {recipe.averaged}
+batch = {release.batch}  # each step sees {sampling}
+radius = {recipe.point.diameter / 2!r}  # the weights lie in a ball
+{data}
+torch.nn.init.zeros_(model.weight)
+engine = PrivacyEngine()
+model, optimizer, loader = engine.make_private(
     module=model,
-    optimizer=optimizer,
-    data_loader=data_loader,
+    optimizer=torch.optim.SGD(model.parameters(), lr={recipe.step_size!r}),
+    data_loader=DataLoader(TensorDataset(inputs, targets), batch_size=batch),
     noise_multiplier={release.noise_multiplier!r},
     max_grad_norm={release.length!r},
     poisson_sampling={is_sampled},
-){notice}"""
+)
+weight, points = next(model.parameters()), []
+while len(points) < steps:
+    for features, targets in loader:
+        optimizer.zero_grad()
+        outputs = model(features)
+        {_loss_note(recipe)}
+        loss = {loss}
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            weight.mul_(min(1.0, radius / max(float(weight.norm()), 1e-12)))
+        points.append(weight.detach().clone())
+        if len(points) == steps:
+            break
+print("weights:", torch.stack(points[-averaged:]).mean(dim=0).flatten())
+print("epsilon, add or remove:", engine.get_epsilon(delta={_delta(recipe)!r}))
+{notice}"""
     )
 
 
+def _delta(recipe: Recipe) -> float:
+    """Return the delta at which another library reads epsilon; rho names none."""
+    return recipe.point.delta or 1e-6
+
+
 def _jax_privacy(recipe: Recipe, release: NoisyRelease) -> str:
-    if not _is_full_descent(recipe, release):
+    if not _has_ball(recipe) or not _is_full_descent(recipe, release):
         return ""
+    n, d = recipe.point.n, recipe.point.d
+    if _is_of_points(recipe):
+        data = "batch = jax.random.normal(key, (n, d))  # put your records here, shape (n, d)"
+        loss = """def loss(params, record):
+    return 0.5 * jnp.sum((params - record) ** 2)"""
+    else:
+        data = """features = jax.random.normal(key, (n, d))  # put your features here, shape (n, d)
+batch = (features, jnp.sign(features[:, 0]))  # and your labels, -1 or 1"""
+        loss = """def loss(params, record):
+    features, label = record
+    return jax.nn.softplus(-label * jnp.vdot(params, jnp.ravel(features)))"""
     return (
-        _head(recipe, "Written from the source of jax_privacy 2.0, not run.")
-        + f"""import dp_accounting
+        _head(recipe, "A whole script, run with jax_privacy 2.0: pip install jax-privacy")
+        + f"""import secrets
+
+import dp_accounting
 import jax
+import jax.numpy as jnp
 import jax_privacy
 
-# loss(params, batch): its gradient is clipped record by record.
-gradient = jax_privacy.clipped_grad(loss, l2_clip_norm={release.length!r})
+n, d, steps, averaged = {n}, {d}, {recipe.steps}, {recipe.averaged}
+size, radius = {recipe.step_size!r}, {recipe.point.diameter / 2!r}  # the ball of the parameters
+key, noise_key = jax.random.split(jax.random.key(secrets.randbits(32)))
+{data}
+
+
+{_loss_note(recipe)}
+{loss}
+
+
+# The gradient is clipped record by record, and summed.
+gradient = jax_privacy.clipped_grad(loss, l2_clip_norm={release.length!r}, keep_batch_dim=False)
 replaced = dp_accounting.NeighboringRelation.REPLACE_ONE
 noise = {release.over_sensitivity!r}  # over the sensitivity
 privatizer = jax_privacy.noise_addition.gaussian_privatizer(
-    stddev=noise * gradient.sensitivity(replaced), prng_key=jax.random.key(seed)
+    stddev=noise * gradient.sensitivity(replaced), prng_key=noise_key
 )
-size, state = {recipe.step_size!r}, privatizer.init(params)
-for _ in range({recipe.steps}):  # steps on all {release.batch} records
+params, points = jnp.zeros(d), []
+state = privatizer.init(params)
+for _ in range(steps):  # each on all records
     total, state = privatizer.update(gradient(params, batch), state)
-    params = project(jax.tree.map(lambda w, g: w - size * g / {release.batch}, params, total))
-# The answer is the average of the last {recipe.averaged} points."""
+    params = params - size * total / n
+    params = params * jnp.minimum(1.0, radius / jnp.maximum(jnp.linalg.norm(params), 1e-12))
+    points.append(params)
+print("parameters:", jnp.mean(jnp.stack(points[-averaged:]), axis=0))"""
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import sys
 from dataclasses import replace
@@ -61,7 +62,10 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     # The stand-in chains nothing, so that the space goes and the last two lines are not run.
     lines = code.splitlines()
     head = "\n".join(line.replace("space >> ", "") for line in lines[:-2])
-    names: dict[str, Any] = {"x": np.full((1000, 3), 1e9)}
+    drawn = "np.random.default_rng().standard_t(3, size=(n, d))"
+    assert head.count(drawn) == 1
+    head = head.replace(drawn, "np.full((n, d), 1e9)")
+    names: dict[str, Any] = {}
     exec(head, names)
     assert names["clip_radius"] == release.length and names["n"] == 1000
     assert np.linalg.norm(names["total"]) == pytest.approx(1000 * release.length)
@@ -69,24 +73,58 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     assert calls["opendp.prelude.m.then_gaussian"] == {"scale": release.on_sum}
     assert calls["opendp.prelude.l2_distance"] == {"T": float}
     rho = (2 * release.length) ** 2 / (2 * release.on_sum**2)
-    assert lines[-2].endswith(f"{rho:.6g}") and rho == pytest.approx(MEAN.setting.gaussian_rho)
+    assert f"a record: {rho:.6g}" in lines[-2] and rho == pytest.approx(MEAN.setting.gaussian_rho)
 
 
 def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> None:
     result = recipe(LOGISTIC, "sco.clipped")
     [release] = result.releases
     code = snippets(result)["opacus"]
-    [call] = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and n.keywords]
+    calls = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)]
+    [call] = [n for n in calls if ast.unparse(n.func) == "engine.make_private"]
     values = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg not in TRAINED}
     assert values == {
         "noise_multiplier": release.noise_multiplier,
         "max_grad_norm": result.clips["clip_radius"],
         "poisson_sampling": False,
     }
-    assert repr(release.add_remove_multiplier) in code and f"{result.steps} steps" in code
+    assert {k.arg for k in call.keywords} == MAKE_PRIVATE
+    assert repr(release.add_remove_multiplier) in code
+    assert f"steps, averaged = 1000, 3, {result.steps}, {result.averaged}" in code
 
 
 TRAINED = {"module", "optimizer", "data_loader"}
+# Those of `PrivacyEngine.make_private` in Opacus 1.6 that a script names.
+MAKE_PRIVATE = TRAINED | {"noise_multiplier", "max_grad_norm", "poisson_sampling"}
+
+
+@pytest.mark.parametrize("problem", ["logistic", "quadratic"])
+@pytest.mark.parametrize("slug", ["sco.clipped", "sco.dp-sgd"])
+@pytest.mark.parametrize("library", ["opacus", "jax_privacy"])
+def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
+    """Every name is imported, assigned or built in before it is read: it runs as printed."""
+    point = Scenario(problem=problem, n=1000, d=3)
+    code = snippets(recipe(point, slug)).get(library)
+    if code is None:
+        assert (library, slug) == ("jax_privacy", "sco.dp-sgd")
+        return
+    compile(code, "script", "exec")
+    tree = ast.parse(code)
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
+    bound = {n.id for n in names if isinstance(n.ctx, ast.Store)} | set(dir(builtins))
+    bound |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    bound |= {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    assert {n.id for n in names} <= bound
+    assert "pip install" in code and "put your" in code
+    assert f"radius = {point.diameter / 2!r}" in code or f", {point.diameter / 2!r}  #" in code
+
+
+def test_a_set_that_a_script_does_not_project_on_has_none() -> None:
+    cube = recipe(Scenario(problem="quadratic", n=1000, d=3, geometry="linf"), "sco.clipped")
+    assert not {"opacus", "jax_privacy"} & snippets(cube).keys()
 
 
 def test_the_code_for_jax_privacy_has_the_noise_and_the_steps() -> None:
@@ -96,8 +134,8 @@ def test_the_code_for_jax_privacy_has_the_noise_and_the_steps() -> None:
     ast.parse(code)
     assert f"l2_clip_norm={release.length!r}" in code
     assert f"noise = {release.over_sensitivity!r}" in code
-    assert f"range({result.steps})" in code and f"g / {release.batch}" in code
-    assert f"size, state = {result.step_size!r}" in code
+    assert f"n, d, steps, averaged = {release.batch}, 3, {result.steps}, " in code
+    assert f"size, radius = {result.step_size!r}" in code
 
 
 PRIVATE = [slug for slug in METHOD_SLUGS if method_card(slug).privacy != "none"]
