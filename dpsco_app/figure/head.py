@@ -12,25 +12,25 @@ Words = Sequence[tuple[str, str]]
 
 
 def head(
-    question: str, answer: Sequence[str], small: Words, shown: Theme, *, before: bool = False
+    question: str, answer: Sequence[str], small: Words, theme: Theme, *, is_outdated: bool = False
 ) -> str:
     """Return the head as HTML: `answer` has a text for each line, `small` is one line below.
 
-    Names of methods stand in the colours of their lines; `before` says that the figure is
+    Names of methods stand in the colours of their lines; `is_outdated` says that the figure is
     of settings that have changed since.
     """
     lines = " <br>".join(escape(line) for line in answer)
-    below = whose(small, shown)
+    small_html = coloured_words(small, theme)
     return (
-        f"<div class='head{' before' * before}'><h1>{escape(question)}</h1><h2>{lines}</h2>"
-        f"<p aria-live='polite'>{below}</p></div>"
+        f"<div class='head{' before' * is_outdated}'><h1>{escape(question)}</h1><h2>{lines}</h2>"
+        f"<p aria-live='polite'>{small_html}</p></div>"
     )
 
 
-def whose(small: Words, shown: Theme) -> str:
+def coloured_words(small: Words, theme: Theme) -> str:
     """Return texts in a row as HTML, methods in the colours of their lines."""
     return "".join(
-        f"<b style='color:{shown.colour(colour_of(method))}'>{escape(text)}</b>"
+        f"<b style='color:{theme.colour(colour_of(method))}'>{escape(text)}</b>"
         if method
         else escape(text)
         for text, method in small
@@ -41,11 +41,11 @@ def answer_head(
     question: str,
     lines: Sequence[Sequence[tuple[str, Pair | None]]],
     small: str,
-    shown: Theme,
+    theme: Theme,
     *,
     because: str = "",
     waiting: str = "",
-    before: bool = False,
+    is_outdated: bool = False,
 ) -> str:
     """Return the head of a single figure as HTML: its answer, whose numbers have colours.
 
@@ -54,7 +54,7 @@ def answer_head(
     """
     texts = [
         "".join(
-            f"<b style='color:{shown.colour(colour)}'>{escape(text)}</b>"
+            f"<b style='color:{theme.colour(colour)}'>{escape(text)}</b>"
             if colour
             else escape(text)
             for text, colour in line
@@ -66,6 +66,6 @@ def answer_head(
         f"<h1>{escape(because)}</h1>" if because else f"<h1 class='heard'>{escape(question)}</h1>"
     )
     return (
-        f"<div class='head single{' before' * before}'>{title}<h2>{headline}</h2>"
+        f"<div class='head single{' before' * is_outdated}'>{title}<h2>{headline}</h2>"
         f"<p aria-live='polite'>{small}</p></div>"
     )

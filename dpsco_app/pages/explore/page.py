@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from dpsco_app.figure.head import whose
+from dpsco_app.figure.head import coloured_words
 from dpsco_app.front.pictures.meaning import SPELLED_OUT
 from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
@@ -64,7 +64,7 @@ class FrontParts:
         self.count += 1
         self.head.html(front.head)
         self.figure.draw(front.charts, front.answer.plain, f"explore_{self.count}")
-        self.whose.html(f"<p class='whose'>{whose(front.answer.small, theme())}</p>")
+        self.whose.html(f"<p class='whose'>{coloured_words(front.answer.small, theme())}</p>")
         self.table.html(front.table)
 
 
