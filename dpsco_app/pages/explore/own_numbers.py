@@ -33,7 +33,7 @@ from dpsco_core.scenario import Scenario
 
 LOWEST = 0.7  # where the figure of the tail index begins
 READ = "own_numbers_read"  # the records that were read in this session
-ABOUT = (
+DIALOG_TEXT = (
     "Open a CSV file with one record per line, and choose a column of numbers, or several: a row "
     "is then one record with a coordinate per column. Their tail index and "
     "their scale are estimated here, and the scenario that matches is set. **This look at your "
@@ -65,13 +65,13 @@ def draw_own_numbers() -> None:
 
 def draw_file() -> None:
     """Draw the field for a file, and what its numbers say."""
-    st.markdown(ABOUT)
+    st.markdown(DIALOG_TEXT)
     upload = st.file_uploader(
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=LARGEST_MEGABYTES
     )
     if upload is None:
-        for kept in (RELEASED, READ):
-            st.session_state.pop(kept, None)
+        for key in (RELEASED, READ):
+            st.session_state.pop(key, None)
         return
     try:
         chosen = _choose(upload.getvalue(), upload.file_id)
@@ -93,8 +93,11 @@ def _draw(records: NumberRecords, file: str) -> None:
         st.caption(ABOUT_COLUMNS)
     st.markdown(in_words(fits, records.chosen, matching, units))
     lead = fits[heaviest(fits)]
-    what = "marker is" if records.is_single else "markers are"
-    title = f"The tail index by threshold: the {what} at the {lead.tail_count:,} farthest numbers"
+    marker_words = "marker is" if records.is_single else "markers are"
+    title = (
+        f"The tail index by threshold: the {marker_words} at the {lead.tail_count:,} "
+        "farthest numbers"
+    )
     figure = tail_figure(fits, records.chosen)
     st.plotly_chart(figure, key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
@@ -107,7 +110,7 @@ def _draw(records: NumberRecords, file: str) -> None:
 def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
     """Return the tail indices over the threshold; what is `LIGHT` or more is drawn there."""
     labels = ["Tail index"] if len(fits) == 1 else names
-    used = np.clip([fit.index for fit in fits], LOWEST, LIGHT)
+    used_indices = np.clip([fit.index for fit in fits], LOWEST, LIGHT)
     figure = Figure(
         [
             *(
@@ -116,7 +119,7 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
             ),
             Scatter(
                 x=[fit.tail_count for fit in fits],
-                y=used,
+                y=used_indices,
                 name="The index that is used",
                 mode="markers",
             ),
@@ -176,15 +179,15 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
 
 def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
     """Return records of a file; a large one takes seconds, and is read once in a session."""
-    asked = (file, None if names is None else tuple(names))
-    known = st.session_state.setdefault(READ, {})
-    if asked not in known:
+    request = (file, None if names is None else tuple(names))
+    records_read = st.session_state.setdefault(READ, {})
+    if request not in records_read:
         records = read_records(content, names)
-        for other in [key for key in known if key[0] != file or key[1] is not None]:
-            del known[other]  # one file and one choice are kept, and the default
-        known[asked] = records
-    kept: NumberRecords = known[asked]
-    return kept
+        for outdated_key in [key for key in records_read if key[0] != file or key[1] is not None]:
+            del records_read[outdated_key]  # one file and one choice are kept, and the default
+        records_read[request] = records
+    requested_records: NumberRecords = records_read[request]
+    return requested_records
 
 
 def column_table(
@@ -204,20 +207,22 @@ def column_table(
     )
 
 
-def fitting(fits: Sequence[Tail], now: Scenario) -> Scenario:
+def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
     """Return the scenario with the law, the order p and the size nearest to the numbers'.
 
     It has a dimension a column; the column with the heaviest tail decides the law. The margin is
     smaller than now where p = 2 needs that, and p is below 2 only where there is no variance.
     """
     lead = fits[heaviest(fits)]
-    least = 2.0 if lead.index > 2 else 0.0
-    order = joint_order(fits, [p for p in offered("p", now, 2.0) if p >= least], now.margin)
+    least_order = 2.0 if lead.index > 2 else 0.0
+    order = joint_order(
+        fits, [p for p in offered("p", scenario, 2.0) if p >= least_order], scenario.margin
+    )
     spare = [m for m in OPTIONS["margin"] if order + m <= lead.index]
-    if lead.kind == "heavy" and spare and max(spare) < now.margin:
-        now = replace(now, margin=max(spare))
+    if lead.kind == "heavy" and spare and max(spare) < scenario.margin:
+        scenario = replace(scenario, margin=max(spare))
     size = min(OPTIONS["n"], key=lambda n: abs(n - lead.count))
-    return of_numbers(now, law=lead.law, order=order, count=int(size), columns=len(fits))
+    return of_numbers(scenario, law=lead.law, order=order, count=int(size), columns=len(fits))
 
 
 def in_words(
@@ -231,39 +236,45 @@ def in_words(
     count = f"{fit.count:,} numbers" if is_single else f"{fit.count:,} rows"
     name = f"*{unmarked(names[lead])}*"
     unclear = [
-        f"*{unmarked(n)}*" for n, one in zip(names, fits, strict=True) if one.kind == "unclear"
+        f"*{unmarked(n)}*"
+        for n, other_fit in zip(names, fits, strict=True)
+        if other_fit.kind == "unclear"
     ]
     if fit.kind == "light":
         tail = "a **light tail**" if is_single else "**light tails** in every column"
-        first = f"{count} with {tail}: no power law is seen."
+        sentence = f"{count} with {tail}: no power law is seen."
     elif fit.kind == "unclear":
-        few = "too few to tell" if is_single else f"too few to tell for {names_in_words(unclear)}"
-        first = f"{count}, **{few}** a heavy tail from a light one; p = 2 asks for the least."
+        verdict = (
+            "too few to tell" if is_single else f"too few to tell for {names_in_words(unclear)}"
+        )
+        sentence = (
+            f"{count}, **{verdict}** a heavy tail from a light one; p = 2 asks for the least."
+        )
     else:
-        among = "" if is_single else f", that of {name}"
-        first = (
-            f"{count} with a **tail index of about {_index(fit.index)}**{among}, from the "
+        whose_tail = "" if is_single else f", that of {name}"
+        sentence = (
+            f"{count} with a **tail index of about {_index(fit.index)}**{whose_tail}, from the "
             f"{fit.tail_count:,} farthest; half to twice as many give {_index(low)} to "
             f"{_index(high)}."
         )
         if not is_single:
-            first += (
+            sentence += (
                 " Moments of a record's norm exist where they exist for every column, so that the "
                 "heaviest tail decides p."
             )
         if unclear:
-            first += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
-            first += " asks for the least."
+            sentence += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
+            sentence += " asks for the least."
         if fit.index < matching.p + matching.margin:
-            what = "variance" if matching.p >= 2 else "mean"
-            first += f" No bound here covers them: their {what} may not exist; "
-            first += f"p = {number_text(matching.p)} is closest."
+            missing_moment = "variance" if matching.p >= 2 else "mean"
+            sentence += f" No bound here covers them: their {missing_moment} may not exist; "
+            sentence += f"p = {number_text(matching.p)} is closest."
     if is_single:
         scale = f"One unit of error here is about {units[0]:.3g} in your numbers' unit."
     else:
         scale = f"One unit of error here is about {in_units(units, names)}."
     return (
-        f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
+        f"{sentence}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
         f"n = {matching.n:,}. {scale}"
     )
 
