@@ -14,7 +14,7 @@ from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import Box, Path, border, free_place, level_at, moved_apart
 from dpsco_app.figure.values import Ruler, RulerMark
 
-FACTOR, NAME, NOTE, REMARK, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0  # heights of type
+FACTOR, NAME, NOTE, ASIDE, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0  # heights of type
 SMALL = 0.8  # what a phone makes of them
 BAR = (13.0, 19.0)  # The bar of the ruler, in pixels right of the chosen value.
 TICK = (7.0, 25.0)  # The strokes on the bar.
@@ -26,7 +26,7 @@ HALO = 0.8  # opacity behind a factor
 LEFT = 9.0  # Where a factor ends that stands left of the chosen value.
 LEFT_REACH = 0.75  # The farthest that one stands there from its stroke, in heights of type.
 CLEAR = 0.6  # The least distance of a factor's centre from a curve, in heights of type.
-NAME_START = 34  # between the panel and the names at its right
+OUTSIDE = 34  # between the panel and the names at its right
 MARGIN = 10
 
 
@@ -34,8 +34,8 @@ def ruler_room(ruler: Ruler) -> int:
     """Return the room that the names at the right need, in pixels of the usual type."""
     widths = [_width(r.name, NAME) * BOLD for r in ruler.rungs]
     widths += [_width(line, NOTE) for r in ruler.rungs for line in r.note.splitlines()]
-    widths += [_width(r.aside, REMARK) for r in ruler.rungs]
-    return round(NAME_START + max(widths, default=0.0) + MARGIN)
+    widths += [_width(r.aside, ASIDE) for r in ruler.rungs]
+    return round(OUTSIDE + max(widths, default=0.0) + MARGIN)
 
 
 def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
@@ -73,9 +73,7 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
     widest = max(longest.values())
     right_room = place.theme.size.right if theme.size.ladder else 0
     # Where the names begin there is no room; a factor left of the chosen value has it always.
-    fits = x_pixel + theme.px(FACTOR_START) + widest <= place.width + min(
-        right_room, NAME_START - 8
-    )
+    fits = x_pixel + theme.px(FACTOR_START) + widest <= place.width + min(right_room, OUTSIDE - 8)
     side = 1.0 if fits else -1.0
     shapes = [
         _placed(place, ruler, BAR, side)
@@ -252,7 +250,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
         line_end: Part = {"xref": "paper", "x": 1, "yref": "y", "showarrow": False}
         if rung.end >= place.y.low:
             leader_end = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
-            arrow = {"ax": theme.px(NAME_START - 8), "ay": want - centre}
+            arrow = {"ax": theme.px(OUTSIDE - 8), "ay": want - centre}
             notes.append(
                 line_end | leader_end | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)}
             )
@@ -262,7 +260,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
             | {
                 "y": place.at_pixel(0, centre)["y"],
                 "xanchor": "left",
-                "xshift": theme.px(NAME_START - 4),
+                "xshift": theme.px(OUTSIDE - 4),
             }
         )
     return notes
@@ -273,7 +271,7 @@ def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
     theme, lines = place.theme, "<br>".join(rung.note.splitlines())
     small = f"<br><span style='font-size:{theme.px(NOTE):.1f}px'>{lines}</span>" if lines else ""
     if rung.aside:
-        look = f"font-size:{theme.px(REMARK):.1f}px;color:{theme.colour(QUIET)}"
+        look = f"font-size:{theme.px(ASIDE):.1f}px;color:{theme.colour(QUIET)}"
         small += f"<br><span style='{look}'>{rung.aside}</span>"
     return {
         "text": f"<b>{rung.name}</b>{small}",

@@ -88,16 +88,14 @@ def _head(
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline
         below = () if waiting else reply.small
-        return head(asked, lines_above, below, theme, is_outdated=before)
+        return head(asked, lines_above, below, theme, before=before)
     colours = {about: _colour(about) for _, about in reply.marks}
     lines = [
         [(text, colours.get(about)) for text, about in marked(line, reply.marks)]
         for line in reply.headline
     ]
     small = meaning(studies[0], theme)
-    return answer_head(
-        asked, lines, small, theme, because=because, waiting=waiting, is_outdated=before
-    )
+    return answer_head(asked, lines, small, theme, because=because, waiting=waiting, before=before)
 
 
 def _colour(about: str) -> Pair:

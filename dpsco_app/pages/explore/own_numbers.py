@@ -33,7 +33,7 @@ from dpsco_core.scenario import Scenario
 
 LOWEST = 0.7  # where the figure of the tail index begins
 READ = "own_numbers_read"  # the records that were read in this session
-DIALOG_TEXT = (
+ABOUT = (
     "Open a CSV file with one record per line, and choose a column of numbers, or several: a row "
     "is then one record with a coordinate per column. Their tail index and "
     "their scale are estimated here, and the scenario that matches is set. **This look at your "
@@ -65,7 +65,7 @@ def draw_own_numbers() -> None:
 
 def draw_file() -> None:
     """Draw the field for a file, and what its numbers say."""
-    st.markdown(DIALOG_TEXT)
+    st.markdown(ABOUT)
     upload = st.file_uploader(
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=LARGEST_MEGABYTES
     )
@@ -236,45 +236,39 @@ def in_words(
     count = f"{fit.count:,} numbers" if is_single else f"{fit.count:,} rows"
     name = f"*{unmarked(names[lead])}*"
     unclear = [
-        f"*{unmarked(n)}*"
-        for n, other_fit in zip(names, fits, strict=True)
-        if other_fit.kind == "unclear"
+        f"*{unmarked(n)}*" for n, one in zip(names, fits, strict=True) if one.kind == "unclear"
     ]
     if fit.kind == "light":
         tail = "a **light tail**" if is_single else "**light tails** in every column"
-        sentence = f"{count} with {tail}: no power law is seen."
+        first = f"{count} with {tail}: no power law is seen."
     elif fit.kind == "unclear":
-        verdict = (
-            "too few to tell" if is_single else f"too few to tell for {names_in_words(unclear)}"
-        )
-        sentence = (
-            f"{count}, **{verdict}** a heavy tail from a light one; p = 2 asks for the least."
-        )
+        few = "too few to tell" if is_single else f"too few to tell for {names_in_words(unclear)}"
+        first = f"{count}, **{few}** a heavy tail from a light one; p = 2 asks for the least."
     else:
-        whose_tail = "" if is_single else f", that of {name}"
-        sentence = (
-            f"{count} with a **tail index of about {_index(fit.index)}**{whose_tail}, from the "
+        among = "" if is_single else f", that of {name}"
+        first = (
+            f"{count} with a **tail index of about {_index(fit.index)}**{among}, from the "
             f"{fit.tail_count:,} farthest; half to twice as many give {_index(low)} to "
             f"{_index(high)}."
         )
         if not is_single:
-            sentence += (
+            first += (
                 " Moments of a record's norm exist where they exist for every column, so that the "
                 "heaviest tail decides p."
             )
         if unclear:
-            sentence += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
-            sentence += " asks for the least."
+            first += f" There are too few rows to tell for {names_in_words(unclear)}, and p = 2"
+            first += " asks for the least."
         if fit.index < matching.p + matching.margin:
-            missing_moment = "variance" if matching.p >= 2 else "mean"
-            sentence += f" No bound here covers them: their {missing_moment} may not exist; "
-            sentence += f"p = {number_text(matching.p)} is closest."
+            what = "variance" if matching.p >= 2 else "mean"
+            first += f" No bound here covers them: their {what} may not exist; "
+            first += f"p = {number_text(matching.p)} is closest."
     if is_single:
         scale = f"One unit of error here is about {units[0]:.3g} in your numbers' unit."
     else:
         scale = f"One unit of error here is about {in_units(units, names)}."
     return (
-        f"{sentence}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
+        f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = {matching.d}, "
         f"n = {matching.n:,}. {scale}"
     )
 
