@@ -152,7 +152,7 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
     Otherwise they are in the order of the catalogue.
 
     At user level those of item level that hold there too, at n m records: lower bounds, because
-    whoever hides a user hides each item, and upper bounds without privacy.
+    whoever hides a user hides each item, and upper bounds without privacy or without data.
     """
     return _bounds_for(problem, level, len(BOUNDS))
 
@@ -170,7 +170,10 @@ def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
     return tuple(
         b
         for b in fitting
-        if b.card.level == "user" or b.card.kind == "lower" or b.card.privacy == "none"
+        if b.card.level == "user"
+        or b.card.kind == "lower"
+        or b.card.privacy == "none"
+        or b.card.ignores_data
     )
 
 

@@ -262,7 +262,7 @@ def test_at_user_level_no_private_method_for_records_has_a_bound(problem: str) -
     assert users == {c.slug for c in promised if c.level == "user"}
     assert users
     carried = [c for c in cards if c.level == "item"]
-    assert all(c.kind == "lower" or c.privacy == "none" for c in carried)
+    assert all(c.kind == "lower" or c.privacy == "none" or c.ignores_data for c in carried)
     # Whoever hides users hides their items: every lower bound for records is one for users.
     lower = {b.card.slug for b in bounds_for(problem) if b.card.kind == "lower"}
     assert lower <= {c.slug for c in carried}
@@ -486,3 +486,11 @@ def test_the_upper_layers_have_examples_to_get_wrong() -> None:
         for m in ("scenario", "base.parsing", "results.slopes")
     ]
     assert all(doctest.testmod(m).attempted > 0 for m in modules)
+
+
+def test_every_proven_lower_bound_says_by_what_argument_and_nothing_else_does() -> None:
+    for card in (row.card for row in BOUNDS):
+        is_proven_limit = (card.kind, card.constant) == ("lower", "explicit")
+        assert bool(card.proof) == is_proven_limit, card.slug
+        assert not card.is_fano or card.proof.startswith("fano"), card.slug
+        assert not card.ignores_data or (card.kind, card.method) == ("upper", ""), card.slug

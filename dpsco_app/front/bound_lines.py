@@ -1,7 +1,7 @@
 """Bounds as lines of a panel, and what they say when they are pointed at."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
@@ -10,7 +10,7 @@ from dpsco_app.figure.values import Line
 from dpsco_app.front.study import place
 from dpsco_app.parts.options import in_print, inside, rounded
 from dpsco_app.parts.problem_words import wider_name
-from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.cards import BoundCard, Proof
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.explain.window import Span
 from dpsco_core.results.report import Evaluation
@@ -19,12 +19,23 @@ from dpsco_core.scenario import Scenario
 HUNDREDTH = 0.01
 THIN = 0.7
 FEW_BITS = "a private output holds too few bits to find the mean"  # the idea of Fano's inequality
-# Kinds of other proofs of a limit, by a word in the names of their statements, with their ideas.
-PROOFS = {
+# The kinds of proofs of a limit: what they are called, and their ideas.
+FANO = "Fano’s inequality"
+SIGNS = "a private output cannot tell the sign of each coordinate"
+PROOFS: Mapping[Proof, tuple[str, str]] = {
+    "fano by distance": (FANO, FEW_BITS),
+    "fano by packing": (FANO, FEW_BITS),
+    "fano over words": (FANO, FEW_BITS),
+    "two-sided information": ("an information bound", FEW_BITS),
+    "rate distortion": ("a rate-distortion bound", FEW_BITS),
+    "hypercube": ("a bound on signs", SIGNS),
+    "hidden signs": ("a bound on hidden signs", SIGNS),
+    "assouad": ("an Assouad bound", SIGNS),
+    "hidden corner": ("a bound on a hidden corner", "a private output cannot tell the best corner"),
     "packing": ("a packing bound", "any private output fits too many possible means"),
-    "assouad": ("an Assouad bound", "a private output cannot tell the sign of each coordinate"),
     "tracing": ("a tracing bound", "a closer answer would reveal who is in the data"),
-    "information": ("an information bound", FEW_BITS),
+    "shifts": ("a bound for shifts of these data", "a private output tells too little of the mean"),
+    "sampling": ("a bound without privacy", "so few records do not tell more"),
 }
 # Whom a limit binds, by what makes it.
 BOUND_ONES = {
@@ -94,12 +105,10 @@ def limit_words(scenario: Scenario, e: Evaluation) -> str:
 
 def proof_words(card: BoundCard) -> str:
     """Return the kind of proof behind a limit with its idea, as it stands in a sentence."""
-    if card.is_fano:
-        return f"{short_name(card)}: {FEW_BITS}"
-    for word, (name, idea) in PROOFS.items():
-        if word in card.name.lower():
-            return f"{name}: {idea}"
-    return inside(f"the {card.name.split(',')[0]} bound")
+    if not card.proof:  # a bound of a plugin
+        return inside(f"the {card.name.split(',')[0]} bound")
+    name, idea = PROOFS[card.proof]
+    return f"{short_name(card) if card.is_fano else name}: {idea}"
 
 
 def class_name(curve: Sequence[Evaluation]) -> str:
@@ -134,9 +143,9 @@ LARGEST = "Largest proven lower bound"
 
 def window_hover(span: Span, *, on_instance: bool = False) -> str:
     """Say which bounds are the ends of the window; on a hard instance the lower is its own."""
-    upper = f"No bound is proven below the answer without data, {rounded(span.high)}."
-    if span.upper is not None:
-        upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
+    upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
+    if span.ignores_data:
+        upper = f"No bound is proven below that of answering without data, {rounded(span.high)}."
     lower = ""
     if span.lower is not None:
         where = "Largest lower bound proven on these data" if on_instance else LARGEST

@@ -29,6 +29,7 @@ from dpsco_core.explain.window import Span
 from dpsco_core.results.measured import Measurement
 
 POSSIBLE = "possible"
+WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
 NEAR = 0.1  # Fano's bound is so near to the limit, relatively, that one label names both.
 PALE = 0.45  # opacity of what an open card does not ask about
@@ -148,6 +149,12 @@ class NestedPanel(FrontPanel):
         )
         return [line]
 
+    def _possible_note(self) -> str:
+        """Say what is proven at the chosen point: of a method, or of answering without data."""
+        note = "on average at most this"
+        ignores_data = dict(self._spans)[self.x].ignores_data
+        return f"{WITHOUT_DATA}:\n{note}" if ignores_data else note
+
     # -- words ------------------------------------------------------------------------------------
 
     def words_inside(self, low: float, high: float) -> list[Words]:
@@ -203,7 +210,7 @@ class NestedPanel(FrontPanel):
                         line,
                         f"×{ratio_text(values[0] / base)}" if base else "",
                         "Proven possible",
-                        "on average at most this",
+                        self._possible_note(),
                         values[0],
                         edge,
                     )
@@ -362,5 +369,5 @@ def _rung(
 
 
 def _possible_hover(span: Span) -> str:
-    upper = "the answer that ignores the data" if span.upper is None else span.upper.card.name
-    return f"<b>Proven possible</b>: {rounded(span.high)}<br>{upper}, on average, on all data"
+    name = span.upper.card.name
+    return f"<b>Proven possible</b>: {rounded(span.high)}<br>{name}, on average, on all data"

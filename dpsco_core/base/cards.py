@@ -23,6 +23,23 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 
 Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
 Printing = Literal["", "printed", "reworked"]
+# What argument proves a lower bound: what it finds that an output cannot tell, and how.
+Proof = Literal[
+    "",
+    "fano by distance",
+    "fano by packing",
+    "fano over words",
+    "two-sided information",
+    "hypercube",
+    "rate distortion",
+    "packing",
+    "assouad",
+    "tracing",
+    "hidden signs",
+    "hidden corner",
+    "shifts",
+    "sampling",
+]
 
 
 @dataclass(frozen=True)
@@ -336,7 +353,9 @@ class BoundCard(Card):
     loss_class: LossClass = MEAN
     # lower bounds: the losses of the proof's hard instance, a part of `loss_class`
     instance_class: LossClass = MEAN
-    losses: str = ""  # the name of these losses where they are fewer than those of `loss_class`
+    # the name of these losses where they are fewer than those of `loss_class`; of an upper bound,
+    # of those that it holds for
+    losses: str = ""
     # the laws of the records in the statement, unless it bounds the gradient of every record; see
     # `laws`
     law_class: LawClass = COORDINATE
@@ -348,8 +367,13 @@ class BoundCard(Card):
     # why it holds where the items of a user are alike. Empty: its proof takes them as independent,
     # and it refuses users whose items are not.
     alike_items: str = ""
+    # upper bounds: whether the answer is fixed before any record is seen, which is 0-DP: the bound
+    # holds under every budget, at either level
+    ignores_data: bool = False
     # lower bounds: whether figures draw it; a variant of a drawn bound is listed in tables only
     drawn: bool = True
+    # explicit lower bounds: the kind of proof; empty for rates and upper bounds
+    proof: Proof = ""
     # lower bounds: whether figures call it Fano's, for its algorithms and losses
     is_fano: bool = False
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
@@ -384,6 +408,8 @@ class BoundCard(Card):
         bound holds at the setting.
         """
         proven_kind = ("explicit", "expectation", self.quantity)
+        # An upper bound for one loss says nothing of others that the same class has.
+        is_of_loss = bool(lower.losses) and lower.instance_problem in self.problems
         return (
             (self.kind, lower.kind) == ("upper", "lower")
             and (self.constant, self.guarantee) == proven_kind[:2]
@@ -391,6 +417,7 @@ class BoundCard(Card):
             and lower.privacy in BINDING[self.privacy]
             and lower.instance_class.is_within(self.loss_class)
             and lower.laws in covers
+            and (is_of_loss or not self.losses)
         )
 
     def applies_to(self, problem: LossClass) -> bool:

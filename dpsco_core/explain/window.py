@@ -17,6 +17,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
+from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, covered, laws_for, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
@@ -50,6 +51,7 @@ SPANS = {
 }
 
 
+NO_MORE = 1e-9  # relative to an answer without data: a bound that is closer is that answer's
 CLOSE = 0.05  # shares of an upper bound that differ by less are told alike
 
 
@@ -126,6 +128,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
         and b.card.applies_to(loss)
         and b.card.privacy in notions[b.card.kind]
         and laws in (covered(b.card, conditions) if b.card.kind == "upper" else (b.card.laws,))
+        and not b.card.ignores_data  # see `best_start`
         and not b.failures(conditions)
     ]
     values: dict[str, dict[Bound, float]] = {"upper": {}, "lower": {}}
@@ -197,15 +200,20 @@ def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
 class Span:
     """The window at one point: between `low` and `high` is the best guarantee for all data.
 
-    `lower` and `upper` are the bounds at its ends; None where the answer without data is the best
-    that is proven, or nothing is.
+    `lower` and `upper` are the bounds at its ends. Where no theorem is better than answering
+    without data, the upper one is about that answer, and about no method (`ignores_data`).
     """
 
     x: float | None
     low: float
     high: float
     lower: Bound | None
-    upper: Bound | None
+    upper: Bound
+
+    @property
+    def ignores_data(self) -> bool:
+        """Whether the best guarantee that is proven is that of answering without data."""
+        return self.upper.card.ignores_data
 
 
 def spans(scenario: Scenario) -> tuple[Span, ...]:
@@ -248,20 +256,22 @@ def _span(x: float | None, point: Scenario) -> Span | Missing:
     """Return the window at a point, or what it lacks."""
     notion = notions_of(point)[0]
     if point.problem == "mean" and point.m == 1:
-        standings = standing(point, (notion,))
-        own_window, start = standings.windows[notion], standings.start
+        own_window = standing(point, (notion,)).windows[notion]
     else:
-        own_window, start = window(point, notion), worst_start(point)
+        own_window = window(point, notion)
+    start = best_start(point)
     if own_window.lower is None:
         if point.setting.alike > 0:
             return "lower bound for items alike"
         if point.geometry == "l2":
             return "lower bound for the loss"
         return "l2 ball" if _has_lower(point) else "lower bound on the set"
-    if not math.isfinite(min(own_window.ceiling, start)):
+    # A theorem that says no more than that answer has nothing of its own to say.
+    is_theorem = own_window.ceiling < start.value * (1 - NO_MORE)
+    upper = own_window.upper if is_theorem else start.bound
+    high = own_window.ceiling if is_theorem else start.value
+    if upper is None or math.isinf(high):
         return "upper bound"
-    upper = own_window.upper if own_window.ceiling < start else None
-    high = min(own_window.ceiling, start)
     low = min(own_window.floor, high)
     return Span(x=x, low=low, high=high, lower=own_window.lower, upper=upper)
 
@@ -285,29 +295,44 @@ def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
     `start` is the error of the answer that sees no data. On these data it may be above that of the
     class, and is the upper end where no theorem is.
     """
-    if math.isclose(span.high, start, rel_tol=1e-9):  # a theorem that says no more than that answer
-        span = replace(span, high=start, upper=None)
-    high = max(span.high, start) if span.upper is None else span.high
+    high = max(span.high, start) if span.ignores_data else span.high
     return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)
 
 
-def worst_start(point: Scenario) -> float:
-    """Return the largest error of the answer that sees no data, over all data with the tail.
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What is proven of the answer that sees no data, over all data of the class."""
 
-    Of a mean: the public bound on its norm; of the two losses of the hard instances: what convexity
-    and smoothness leave at the centre of the ball. Infinite of other losses, where the class of the
-    lower bounds has more than the loss at hand.
+    bound: Bound | None  # None where nothing is
+    value: float  # infinite then
+
+
+def best_start(point: Scenario) -> Start:
+    """Return the smallest bound on the error of answering without data: of the problem's loss.
+
+    It is over the class of laws of the window, and no lower bound of the problem's own losses
+    exceeds it.
+
+    Examples
+    --------
+    >>> start = best_start(Scenario(problem="logistic", methods=()))
+    >>> start.bound.card.name, round(start.value, 4)
+    ('Answering without data, logistic loss', 0.6931)
     """
-    class_constants = of_class(point.setting).constants
-    if point.problem == "mean":
-        return class_constants.mean_gradient_bound
-    if problem_card(point.problem).loss_class.curvature == "convex":
-        return math.inf
-    radius = class_constants.diameter / 2
-    ends = [class_constants.mean_gradient_bound * radius]
-    if class_constants.minimum_interior and math.isfinite(class_constants.smoothness):
-        ends.append(class_constants.smoothness * radius**2 / 2)
-    return min(ends)
+    laws = laws_for(problem_card(point.problem).loss_class)
+    conditions = of_class(point.setting, laws)
+    values = {
+        row: row.value(conditions)
+        for row in bounds_for(point.problem, point.level)
+        if row.card.ignores_data and row.card.laws == laws and not row.failures(conditions)
+    }
+    best = smallest_or(values, values.__getitem__, None)
+    return Start(bound=best, value=math.inf if best is None else values[best])
+
+
+def worst_start(point: Scenario) -> float:
+    """Return the largest error of the answer that sees no data, as far as that is proven."""
+    return best_start(point).value
 
 
 def strength(point: Scenario) -> str:

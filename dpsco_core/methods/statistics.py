@@ -324,7 +324,7 @@ class NoisyDeepPoint:
             rows,
             groups.groups,
             groups.radius,
-            lambda means: self.release(means, ledger, rng),
+            lambda means: self.with_noise(means, ledger, rng),
             self.search,
             rng,
             split=groups.split_by(),
@@ -332,7 +332,7 @@ class NoisyDeepPoint:
         )
         return into_ball(point, groups.bound)
 
-    def release(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
+    def with_noise(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
         """Return the means of the groups with their noise, shape (groups, d)."""
         return ledger.release(self.noise, means, rng, label=self.statistic.label)
 

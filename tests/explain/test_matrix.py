@@ -151,8 +151,9 @@ def page() -> str:
         "user. In parentheses: lower bounds over a wider class of losses,\nwhich do not bind the "
         "methods for this problem. Only bounds on expected errors count whose constants are proven "
         "and which\n"
-        f"hold at n = {SIZES['n']}, d = {SIZES['d']} and p = {SIZES['p']:g}. A dash: no private "
-        "method runs there. `dpsco matrix --json` names them all.",
+        f"hold at n = {SIZES['n']}, d = {SIZES['d']} and p = {SIZES['p']:g}; that of answering "
+        "without data, which holds in every cell, is left out.\nA dash: no private method runs "
+        "there. `dpsco matrix --json` names them all.",
         f"The test suite writes this page, and fails where it is out of date:\n\n    {COMMAND}",
     ]
     for problem in PROBLEM_SLUGS:

@@ -294,9 +294,9 @@ class _Watch:
 
         gradient_of_one, sum_of_many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
         step, selected = allocated.step_sum, sampled.selected_sum
-        release = NoisyDeepPoints.release
+        with_noise = NoisyDeepPoints.with_noise
         patch.setattr(
-            NoisyDeepPoints, "release", lambda self, sums, *a: release(self, record(sums), *a)
+            NoisyDeepPoints, "with_noise", lambda self, sums, *a: with_noise(self, record(sums), *a)
         )
         patch.setattr(sampled, "selected_sum", lambda *a: record(selected(*a)))
         patch.setattr(allocated, "step_sum", lambda *a: record(step(*a)))

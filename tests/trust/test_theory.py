@@ -165,7 +165,11 @@ def test_they_do_at_many_settings(area: str, count: int) -> None:
     }
 
 
-@pytest.mark.parametrize("bound", rows_of("mean"), ids=lambda b: b.card.slug)
+@pytest.mark.parametrize(
+    "bound",
+    [b for b in rows_of("mean") if not b.card.ignores_data],  # 0 errs as much at every n
+    ids=lambda b: b.card.slug,
+)
 def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -> None:
     """To n = 10^10, where a library's binomial law has lost all its digits."""
     card = bound.card

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpsco_core.base.cards import BINDING
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP
@@ -105,6 +106,8 @@ def random_points(
 def class_of(upper: Bound, budget: Budget) -> tuple[str, ...]:
     """Return the privacy of the lower bounds that bind the method of an upper bound."""
     card = upper.card
+    if card.ignores_data:
+        return tuple(BINDING)
     match budget:
         case PureDP():
             return ("none", "zcdp", "pure", "approx") if card.privacy == "pure" else ("none",)
@@ -122,7 +125,12 @@ def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
         b
         for b in bounds
         if point.problem in b.card.problems
-        and (b.card.level == level or b.card.kind == "lower" or b.card.privacy == "none")
+        and (
+            b.card.level == level
+            or b.card.kind == "lower"
+            or b.card.privacy == "none"
+            or b.card.ignores_data
+        )
     ]
 
 

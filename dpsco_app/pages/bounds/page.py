@@ -25,7 +25,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.evaluations import drawn_window, limit_of_wider_losses, without_data
+from dpsco_app.parts.evaluations import drawn_window, limit_of_wider_losses
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import FOLD, fold
 from dpsco_app.parts.formulas import formula
@@ -93,8 +93,7 @@ def _draw_table(screen: FirstScreen, view: View, scenario: Scenario) -> None:
             )
             draw_parts({"few": f"The best {FEW_ROWS}", "all": longest}, STATE.key("rows"), "Rows")
     spans = [] if gradients else [span for _, span in drawn_window(point)]
-    blind = without_data(point) if math.isinf(start) else 0.0
-    small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
+    small = words.leader(in_figure) + words.count_sentence(all_rows, spans)
     wider = next(iter(limit_of_wider_losses(point)), None)
     if wider is not None and wider.bound.card.slug not in {r.bound.card.slug for r in in_figure}:
         wider = None  # the table has no such row

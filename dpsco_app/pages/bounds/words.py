@@ -119,11 +119,6 @@ def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
     return text[0].upper() + text[1:]
 
 
-def ignoring(risk: float) -> str:
-    """Return what an answer that ignores the data has on the data at hand; nothing at 0."""
-    return f" An answer that ignores these data has {in_digits(risk)}." if risk > 0 else ""
-
-
 def leader(rows: Sequence[Row]) -> str:
     """Return a sentence that names the row of the first number in the title."""
     upper = leading(rows)
@@ -179,7 +174,7 @@ def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str
     for span in spans:
         text += (
             f" No theorem proves less than that possible for all data: {in_digits(start)}."
-            if span.upper is None
+            if span.ignores_data
             else f" The least proven possible for all data is {in_digits(span.high)}, by "
             f"“{short(span.upper.card)}”."
         )

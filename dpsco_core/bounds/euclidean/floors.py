@@ -107,6 +107,7 @@ def _card(notion: Notion, *, linear: bool) -> BoundCard:
         latex=latex,
         privacy=notion,
         law_class=SHIFTS,
+        proof="shifts",
         infinite_variance=SCORED,
         loss_class=classes.SMOOTH if linear else classes.SMOOTH_STRONG,
         instance_class=classes.LINEAR if linear else classes.SQUARED_DISTANCE,

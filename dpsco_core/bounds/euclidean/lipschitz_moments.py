@@ -196,6 +196,7 @@ _CDP = risk_card(
     paper=LOWY_RAZAVIYAYN_2023,
     law_class=LIPSCHITZ_MOMENTS,
     drawn=False,
+    proof="hypercube",
 )
 _APPROX = replace(
     _CDP,
@@ -210,6 +211,7 @@ _APPROX = replace(
     r"\eta=\frac{nqe(1+\sqrt{1+u})}{uS},\ " + priors.PAIRS + _SIGNS,
     privacy="approx",
     instance="tracing",
+    proof="tracing",
 )
 _CLASS = (LIPSCHITZ_MOMENT, DIAMETER)
 LIPSCHITZ_MOMENT_RATES: tuple[Bound, ...] = (

@@ -6,7 +6,7 @@ Theorems 2 and 1 of theory/bounds-everywhere.md, 4, 2.1 and 3; the classes of lo
 
 from dataclasses import replace
 
-from dpsco_core.base.cards import OWN
+from dpsco_core.base.cards import OWN, Proof
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import bound_over, risk_card, signs_within
@@ -24,6 +24,7 @@ def _on_signs(
     *,
     strong: bool,
     letters: tuple[Letter, ...],
+    proof: Proof,
     is_fano: bool = False,
 ) -> Bound:
     unit = r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" if strong else r"\frac{gM}2\max_qq^{1-1/p}"
@@ -37,6 +38,7 @@ def _on_signs(
         strong=strong,
         instance="hypercube",
         paper=OWN,
+        proof=proof,
         is_fano=is_fano,
         infinite_variance=SHRUNK,
     )
@@ -61,6 +63,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
             information.distance_value,
             strong=strong,
             letters=information.BY_DISTANCE,
+            proof="fano by distance",
             is_fano=True,
         ),
         _on_signs(
@@ -73,6 +76,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
             ),
             information.two_sided_value,
             strong=strong,
+            proof="two-sided information",
             letters=_RISK_LETTERS,
         ),
     )

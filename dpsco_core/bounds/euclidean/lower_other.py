@@ -205,6 +205,7 @@ def _signs_row(strong: bool, statement: str, latex: str) -> Bound:
         "none",
         strong=strong,
         drawn=False,
+        proof="sampling",
         infinite_variance=SIGNS_BELOW_TWO,
     )
     return Bound(
@@ -290,6 +291,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             "none",
             strong=True,
             drawn=False,
+            proof="sampling",
             infinite_variance="Normal laws have every moment, and are scaled to the p-th.",
         ),
         evaluate=_gaussian_strong,

@@ -6,7 +6,7 @@ of losses are those of `lower_spikes`.
 
 from functools import partial
 
-from dpsco_core.base.cards import ACHARYA_2021, OWN, Paper
+from dpsco_core.base.cards import ACHARYA_2021, OWN, Paper, Proof
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import (
@@ -39,6 +39,7 @@ def _over_prior(
     *,
     strong: bool,
     instance: str,
+    proof: Proof,
     letters: tuple[Letter, ...] = LOWER,
     paper: Paper = OWN,
 ) -> Bound:
@@ -51,6 +52,7 @@ def _over_prior(
         notion,
         strong=strong,
         instance=instance,
+        proof=proof,
         paper=paper,
         binds_all=True,
         infinite_variance=CENTRED if instance == "tracing" else SHRUNK,
@@ -84,6 +86,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.approx_tracing,
         strong=False,
         instance="tracing",
+        proof="tracing",
         letters=priors.TRACED,
     ),
     _over_prior(
@@ -96,6 +99,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.assouad_value,
         strong=False,
         instance="hypercube",
+        proof="assouad",
         letters=priors.GROUPED,
         paper=ACHARYA_2021,
     ),
@@ -109,6 +113,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.packing_value,
         strong=False,
         instance="hypercube",
+        proof="packing",
         letters=priors.PACKED,
     ),
     _over_prior(
@@ -122,6 +127,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.cdp_tracing,
         strong=False,
         instance="tracing",
+        proof="tracing",
         letters=priors.TRACED,
     ),
     _over_prior(
@@ -134,6 +140,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.approx_tracing,
         strong=True,
         instance="tracing",
+        proof="tracing",
         letters=priors.TRACED,
     ),
     _over_prior(
@@ -146,6 +153,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.assouad_value,
         strong=True,
         instance="hypercube",
+        proof="assouad",
         letters=priors.GROUPED,
         paper=ACHARYA_2021,
     ),
@@ -159,6 +167,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.packing_value,
         strong=True,
         instance="hypercube",
+        proof="packing",
         letters=priors.PACKED,
     ),
     _over_prior(
@@ -171,6 +180,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.cdp_tracing,
         strong=True,
         instance="tracing",
+        proof="tracing",
         letters=priors.TRACED,
     ),
     _over_prior(
@@ -183,5 +193,6 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         priors.rate_distortion_value,
         strong=True,
         instance="hypercube",
+        proof="rate distortion",
     ),
 )

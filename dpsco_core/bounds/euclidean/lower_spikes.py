@@ -220,6 +220,7 @@ def _over_spikes(
             privacy,
             strong=strong,
             instance=instance,
+            proof="hypercube" if on_signs else "fano by packing",
             is_fano=name == "fano-pure",
             infinite_variance=SHRUNK,
         ),

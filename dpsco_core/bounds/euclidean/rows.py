@@ -39,6 +39,7 @@ from dpsco_core.bounds.lq.noisy import NOISY_RISKS
 from dpsco_core.bounds.lq.phased import PHASED_RISKS
 from dpsco_core.bounds.lq.rates import LQ_RATES
 from dpsco_core.bounds.lq.regularized import REGULARIZED_RISKS
+from dpsco_core.bounds.without_data import WITHOUT_DATA_RISKS
 
 UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *COORDINATEWISE_RISKS,
@@ -60,6 +61,7 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *NOISY_RISKS,
     *RUN_RISKS,
     *FRESH_BATCHES_RISKS,
+    *WITHOUT_DATA_RISKS,
 )
 LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
     *INFORMATION_RISKS,

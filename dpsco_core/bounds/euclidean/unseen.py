@@ -21,6 +21,7 @@ def _row(*, strong: bool) -> Bound:
         "none",
         strong=strong,
         instance="hypercube",
+        proof="sampling",
         paper=OWN,
         infinite_variance=SHRUNK,
     )

@@ -8,7 +8,7 @@ of mean 0. See theory/bounds-everywhere.md, 6.1.
 
 from dataclasses import replace
 
-from dpsco_core.base.cards import ACHARYA_2021, OWN, Privacy
+from dpsco_core.base.cards import ACHARYA_2021, OWN, Privacy, Proof
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
@@ -37,6 +37,7 @@ def _row(
     privacy: Privacy,
     value: Value,
     letters: tuple[Letter, ...],
+    proof: Proof,
 ) -> Bound:
     slug = problem.card.slug
     losses = f"{_LOSSES[problem]} with any labels"
@@ -57,6 +58,7 @@ def _row(
         instance_problem=slug,
         instance_class=CONVEX,
         loss_class=CONVEX,
+        proof=proof,
     )
     card = replace(
         card,
@@ -71,7 +73,7 @@ def _row(
     return bound_over(card, value, *budget, in_class, letters=letters)
 
 
-_ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...] = (
+_ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...], Proof], ...] = (
     (
         "cdp",
         "CDP two-sided information",
@@ -80,6 +82,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
         "zcdp",
         information.two_sided_value,
         information.BOTH_WAYS,
+        "two-sided information",
     ),
     (
         "packing",
@@ -89,6 +92,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
         "approx",
         priors.packing_value,
         priors.PACKED,
+        "packing",
     ),
     (
         "assouad",
@@ -98,6 +102,7 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...]], ...]
         "approx",
         priors.assouad_value,
         priors.GROUPED,
+        "assouad",
     ),
 )
 ANY_LABELS_RISKS: tuple[Bound, ...] = tuple(

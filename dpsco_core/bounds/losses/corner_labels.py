@@ -212,6 +212,7 @@ def _row(
         latex=latex + r",\ " + BINOMIAL + r",\ " + _LEFT[privacy],
         privacy=privacy,
         instance=CornerLabels.card.slug,
+        proof="hidden corner",
         instance_problem=slug,
         loss_class=CONVEX,
         instance_class=CONVEX,

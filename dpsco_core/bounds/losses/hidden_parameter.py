@@ -106,6 +106,7 @@ def _row(
         latex=price + _LEFT[privacy] + ending,
         privacy=privacy,
         instance=OneHot.card.slug,
+        proof="hidden signs",
         instance_problem=slug,
         loss_class=CONVEX,
         instance_class=CONVEX,

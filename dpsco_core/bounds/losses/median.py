@@ -102,6 +102,7 @@ def _row(privacy: Privacy) -> Bound:
         + r",\ B\sim\mathrm{Bin}(n,\tfrac sd)",
         privacy=privacy,
         instance=FarPoints.card.slug,
+        proof="hidden signs",
         instance_problem=slug,
         loss_class=LIPSCHITZ,
         # As the distance grows the losses of the instance become as smooth as one likes.

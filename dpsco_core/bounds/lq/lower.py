@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from dpsco_core.base.cards import OWN
+from dpsco_core.base.cards import OWN, Proof
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.euclidean.lower_spikes import (
@@ -81,6 +81,7 @@ class _Sets:
     # of two-sided information, of Fano's inequality, of group privacy
     summaries: tuple[str, str, str]
     letters: tuple[Letter, ...]
+    fano_proof: Proof = "fano over words"
 
 
 _SPIKED = (SCALE, Letter("B", "number of spiked records, at random"))
@@ -176,6 +177,7 @@ _SIGNS = _Sets(
     statement="docs/theory/bounds-everywhere.md, 2.3, with Theorem 1",
     approximate="docs/theory/bounds-everywhere.md, 2.6, signs",
     instance="hypercube",
+    fano_proof="fano by distance",
     loss=r"\ell_y(V)=\sqrt d-\langle y,V\rangle,\ \|y\|_2\le1",
     fano=r"E\big[d^{1/q'}-(\sqrt d-L)^{2/q'}\big],\ L=\int_0^{\sqrt d}"
     r"\big(1-X(\rho B^2,G(t))\big)dt,\ G(t)=\min_{s<x}\frac{E(W-s)_+^3}{(x-s)^3},\ x=\sqrt d-t"
@@ -245,6 +247,12 @@ def _rows(sets: _Sets) -> tuple[Bound, ...]:
     )
 
 
+def _proof_of(sets: _Sets, argument: Argument) -> Proof:
+    if argument == "fano":
+        return sets.fano_proof
+    return "packing" if argument == "approx" else "two-sided information"
+
+
 def _row(
     sets: _Sets,
     argument: Argument,
@@ -266,6 +274,7 @@ def _row(
         instance=sets.instance,
         paper=OWN,
         geometry="lq",
+        proof=_proof_of(sets, argument),
         is_fano=argument == "fano",
         infinite_variance=SHRUNK,
         binds_all=True,

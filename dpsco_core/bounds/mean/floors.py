@@ -68,6 +68,7 @@ def _card(notion: Notion) -> BoundCard:
         latex=rf"\max\Big(\frac{{C_d}}{{\sqrt{{G+J}}}},\ {_PAIRS}\Big),\ " + INFORMATION,
         privacy=notion,
         law_class=SHIFTS,
+        proof="shifts",
         infinite_variance=SCORED,
     )
 

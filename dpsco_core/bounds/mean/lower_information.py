@@ -101,6 +101,7 @@ _DISTANCE = BoundCard(
     privacy="zcdp",
     instance="hypercube",
     infinite_variance=SHRUNK,
+    proof="fano by distance",
     is_fano=True,
 )
 _DISTANCE_SQUARED = replace(
@@ -119,6 +120,7 @@ _TWO_SIDED = replace(
     statement="Theorem 1 of docs/theory/bounds-everywhere.md, 1 and 3, with Lemma J",
     summary=f"{TWO_SIDED_SUMMARY} {ZCDP_CLASS}",
     latex=r"\max_qq^{1-1/p}" + TWO_SIDED_DISTANCE,
+    proof="two-sided information",
     is_fano=False,
 )
 _TWO_SIDED_SQUARED = replace(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from dpsco_core.base.cards import KAMATH_2022, OWN, BoundCard, Quantity
+from dpsco_core.base.cards import KAMATH_2022, OWN, BoundCard, Proof, Quantity
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, lettered
@@ -64,6 +64,7 @@ def _spikes(
     *,
     instance: Instance,
     privacy: Literal["pure", "zcdp"],
+    proof: Proof,
     form: tuple[ValueAt, Best]
     | None = None,  # the value at p, and the best p; else that of `FORMS`
     quantity: Quantity = "l2 error",
@@ -93,6 +94,7 @@ def _spikes(
         privacy=privacy,
         instance=instance,
         drawn=drawn,
+        proof=proof,
         is_fano=is_fano,
         infinite_variance=SHRUNK,
     )
@@ -103,10 +105,10 @@ def _spikes(
     return over_prior(card, value, in_class, *sizes, letters=letters)
 
 
-_fano_cdp = partial(_spikes, instance="spike", privacy="zcdp")
-_fano_pure = partial(_spikes, instance="spike", privacy="pure")
-_hypercube_cdp = partial(_spikes, instance="hypercube", privacy="zcdp")
-_hypercube_pure = partial(_spikes, instance="hypercube", privacy="pure")
+_fano_cdp = partial(_spikes, instance="spike", privacy="zcdp", proof="fano by packing")
+_fano_pure = partial(_spikes, instance="spike", privacy="pure", proof="fano by packing")
+_hypercube_cdp = partial(_spikes, instance="hypercube", privacy="zcdp", proof="hypercube")
+_hypercube_pure = partial(_spikes, instance="hypercube", privacy="pure", proof="hypercube")
 SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
     _fano_cdp(
         "fano-cdp",
@@ -274,6 +276,7 @@ _GAUSSIAN = BoundCard(
     privacy="none",
     drawn=False,
     infinite_variance="Normal laws have every moment, and are scaled to the p-th.",
+    proof="sampling",
 )
 _CARD = replace(_GAUSSIAN, infinite_variance="")
 _BOUNDS: tuple[Bound, ...] = (
@@ -324,6 +327,7 @@ _BOUNDS: tuple[Bound, ...] = (
         latex=r"\sqrt{\frac dn}+\sqrt d\min\Big(1,\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{1-1/p}"
         r"\Big)",
         privacy="zcdp",
+        proof="",
         constant="rate",
         drawn=True,
         evaluate=_rate_cdp_terms,
@@ -337,6 +341,7 @@ _BOUNDS: tuple[Bound, ...] = (
         summary="The paper's lower rate for pure DP, with its hidden constant set to 1.",
         latex=r"\sqrt{\frac dn}+\sqrt d\min\Big(1,\Big(\frac{d}{\varepsilon n}\Big)^{1-1/p}\Big)",
         privacy="pure",
+        proof="",
         constant="rate",
         drawn=True,
         evaluate=_rate_pure_terms,

@@ -223,6 +223,7 @@ _APPROX = BoundCard(
     privacy="approx",
     instance="tracing",
     infinite_variance=CENTRED,
+    proof="tracing",
 )
 _APPROX_SQUARED = replace(
     _APPROX,
@@ -272,6 +273,7 @@ _ASSOUAD_CARD = BoundCard(
     privacy="approx",
     instance="hypercube",
     infinite_variance=SHRUNK,
+    proof="assouad",
 )
 _ASSOUAD_SQUARED = replace(
     _ASSOUAD_CARD,
@@ -315,6 +317,7 @@ _PACKING = replace(
     statement="sharper-approx-bounds, section 3, (P1)",
     summary=f"{PACKING_SUMMARY} {APPROX_CLASS}",
     latex=PACKED_DISTANCE,
+    proof="packing",
 )
 _PACKING_SQUARED = replace(
     _PACKING,
@@ -348,6 +351,7 @@ _DISTORTION = BoundCard(
     privacy="zcdp",
     instance="hypercube",
     infinite_variance=SHRUNK,
+    proof="rate distortion",
 )
 _DISTORTION_SQUARED = replace(
     _DISTORTION,

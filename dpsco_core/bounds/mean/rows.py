@@ -17,6 +17,7 @@ from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
 from dpsco_core.bounds.mean.unseen import UNSEEN_BOUNDS
 from dpsco_core.bounds.tools import root_sum_square
+from dpsco_core.bounds.without_data import WITHOUT_DATA_MEANS
 
 LOWER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *INFORMATION_BOUNDS,
@@ -36,6 +37,7 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *RUN_BOUNDS,
     *BELOW_TWO_BOUNDS,
     *INTERVALS,
+    *WITHOUT_DATA_MEANS,
 )
 MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)
 

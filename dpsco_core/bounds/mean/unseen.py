@@ -43,6 +43,7 @@ _CARD = BoundCard(
     privacy="none",
     instance="hypercube",
     infinite_variance=SHRUNK,
+    proof="sampling",
 )
 _SQUARED = replace(
     _CARD,

@@ -142,6 +142,7 @@ _CDP = BoundCard(
     privacy="zcdp",
     instance="hypercube",
     level="user",
+    proof="two-sided information",
 )
 _APPROX = replace(
     _CDP,
@@ -151,6 +152,7 @@ _APPROX = replace(
     summary=_SUMMARY + APPROX_CLASS,
     latex=priors.PACKED_DISTANCE.replace(_OF_RECORDS, _COUNT),
     privacy="approx",
+    proof="packing",
 )
 _IN_CLASS = within_cubes(prior_within(priors.on_hypercube, scaled_mean_bound), strong=False)
 USER_SPIKES: tuple[Bound, ...] = (

@@ -153,6 +153,7 @@ _CDP = BoundCard(
     privacy="zcdp",
     instance="tracing",
     level="user",
+    proof="tracing",
 )
 _APPROX = replace(
     _CDP,

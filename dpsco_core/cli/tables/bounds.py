@@ -18,6 +18,7 @@ WORST_CASE = (
     "a lower bound other than a floor holds for the hardest data of its class, and does not bind "
     "these data: a measured error may be below it. `dpsco bounds` prints papers."
 )
+WITHOUT_DATA = "Answering without data"
 NOTIONS: Mapping[Privacy, str] = {
     "pure": "pure DP",
     "approx": "(epsilon, delta)-DP",
@@ -85,7 +86,11 @@ def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list
         if is_folded or card.quantity != quantity:
             continue
         if card.kind == "upper":
-            title = method_card(card.method).name if card.method else "No method of the catalogue"
+            title = "No method of the catalogue"
+            if card.ignores_data:
+                title = WITHOUT_DATA
+            elif card.method:
+                title = method_card(card.method).name
             twin: tuple[Hashable, ...] = (
                 card.constant,
                 card.guarantee,

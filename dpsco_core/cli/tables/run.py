@@ -194,7 +194,7 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
     if binds:
         algorithms = f"every {binds}"
     elif bound is None:
-        algorithms = "the answer that sees no data"
+        algorithms = ""
     else:
         card = bound.card
         algorithms = method_card(card.method).name if card.method else card.name

@@ -71,7 +71,8 @@ def is_vacuous(row: Row, start: float) -> bool:
 
     That is the worst-case error of an answer without data; NaN stands for an unknown one.
     """
-    return row.holds and row.bound.card.kind == "upper" and row.value >= start
+    card = row.bound.card
+    return row.holds and card.kind == "upper" and not card.ignores_data and row.value >= start
 
 
 def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:

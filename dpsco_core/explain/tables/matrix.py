@@ -26,7 +26,7 @@ BUDGETS: dict[Notion, dict[str, float | None]] = {
 SIZES: dict[str, Any] = {"n": 2000, "d": 10, "p": 2.0}
 NO_USER_UPPER = (
     "At user level explicit upper bounds are proven for means, squared distances and linear losses "
-    "only; for other losses there are rates."
+    "only, and beside them that of answering without data; for other losses there are rates."
 )
 EXPONENT = 1.5  # q of the geometry lq
 
@@ -90,6 +90,8 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
         if (b.card.kind, b.card.constant, b.card.guarantee) == ("upper", "explicit", "expectation")
         and b.card.quantity == problem_card(problem).quantity
         and b.card.privacy in ATTAINED[budget]
+        # A bound for no method would stand in every cell.
+        and not b.card.ignores_data
     ]
     return MatrixCell(
         problem=problem,

@@ -99,6 +99,11 @@ def test_the_kind_of_every_proof_has_a_name_and_each_fano_bound_its_own() -> Non
     edges = [edge.bound.card for scenario in scenarios for _, edge in region(scenario)]
     assert len({card.name for card in edges}) > 1
     assert all(": " in proof_words(card) for card in edges)
+    # The kind is a field of the card: a name with another proof's word in it misleads nobody.
+    packed = next(card for card in cards if card.name == "CDP Fano, paper's packing")
+    assert proof_words(packed).startswith("Fano’s inequality: ")
+    assert proof_words(replace(packed, proof="assouad")).startswith("an Assouad bound: ")
+    assert proof_words(replace(packed, proof="")) == "the CDP Fano bound"
 
 
 def test_under_a_zcdp_budget_fano_is_a_weaker_limit_than_the_edge_of_the_region() -> None:

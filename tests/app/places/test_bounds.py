@@ -338,13 +338,19 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
     assert useless and {words.holds_text(r, 2) for r in useless} == {"yes"}
 
 
-def test_where_no_worst_case_without_data_is_known_the_error_on_these_data_is_said() -> None:
-    page = open_theory(problem="logistic", geometry="lq", q="1.5", d="100")
-    assert "An answer that ignores these data has 0.03" in line_below(page)
-    assert not any("Dashed" in caption.value for caption in page.caption)
-    page = open_theory()
+@pytest.mark.parametrize("problem", ["logistic", "hinge", "geometric-median"])
+def test_of_every_loss_the_worst_case_without_data_is_drawn_and_may_lead_the_table(
+    problem: str,
+) -> None:
+    page = open_theory(problem=problem, n="100", table="all")
+    point = canonical_point(replace(BASE, problem=problem, n=100, methods=()))
     assert "ignores these data" not in line_below(page)
     assert any("Dashed" in caption.value for caption in page.caption)
+    (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data, worst case"]
+    assert line["x"] == pytest.approx([worst_start(point)] * 2)
+    (frame,) = [d.value for d in page.dataframe]
+    fixed = frame[frame["Bound"].str.startswith("Answering without data")]
+    assert len(fixed) and not (fixed["Holds"] == "yes, vacuous").any()
 
 
 def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:

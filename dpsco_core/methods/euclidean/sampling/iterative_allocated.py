@@ -57,7 +57,7 @@ class NoisyDeepPoints(NoisyDeepPoint):
             self.opened = self.statistic.open(ledger, rows.n, rows.d)
         return super().take(rows, ledger, rng, t)
 
-    def release(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
+    def with_noise(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
         assert self.opened is not None
         k, d = means.shape
         return means + self.opened.noise(k, d, rng)
