@@ -1,6 +1,10 @@
 """Many small cases in one test, and one in so many in the quick suite.
 
-An item of pytest costs more than what most cases compute.
+An item of pytest is collected by every worker and reported, which takes longer than what most cases
+here compute. A test of at most 20 cases has `pytest.mark.parametrize` and pays for that; `each` is
+for the tables, grids and catalogues of more cases, about 11,000 in all, which would make the suite
+nearly twice as long. It hides no case: every one runs, the summary names the ones that fail, and
+``pytest -k`` finds a test by the name of any of its cases.
 """
 
 from __future__ import annotations
@@ -46,7 +50,8 @@ def each(
     """Run a test for each case, all of them, and report every one that fails.
 
     It takes what ``pytest.mark.parametrize`` takes, and can be stacked like it. Cases share the
-    fixtures of the one test, so that it is for tests that have none.
+    fixtures of the one test, so that it is for tests that have none. The error of a failed case
+    bears its values, and the error of them all, which pytest's summary prints, bears their names.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     case_list = list(cases)
@@ -65,6 +70,7 @@ def each(
         @wraps(test)
         def run_every_case(**fixtures: Any) -> None:
             failures: list[BaseException] = []
+            failed_names: list[str] = []
             for case, name in zip(case_list, case_names, strict=True):
                 values = case if len(keys) > 1 else (case,)
                 try:  # what fails is raised with the rest, below
@@ -72,8 +78,9 @@ def each(
                 except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:  # noqa: BLE001
                     failure.add_note(f"where {', '.join(keys)} = {name}")
                     failures.append(failure)
+                    failed_names.append(name)
             if failures:
-                summary = f"{len(failures)} of {len(case_list)} cases fail"
+                summary = f"{len(failures)} of {len(case_list)} fail: {'; '.join(failed_names)}"
                 raise BaseExceptionGroup(summary, failures)
 
         # What `pytest -k` looks for, beside the name: a folded test is found by the name of a case.

@@ -22,7 +22,6 @@ import pytest
 
 from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -527,7 +526,9 @@ def modules() -> dict[str, str]:
     return sources
 
 
-@each("rule", RULES, ids=lambda rule: rule.__name__)  # one process parses the tree, once
+@pytest.mark.parametrize(
+    "rule", RULES, ids=lambda rule: rule.__name__
+)  # one process parses the tree, once
 def test_the_tree_keeps_the_rule(rule: Rule) -> None:
     sources = modules()
     assert "dpsco_core.privacy.ledger" in sources

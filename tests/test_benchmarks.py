@@ -29,7 +29,7 @@ def test_the_cost_of_every_method_can_be_fitted(slug: str) -> None:
     assert np.isfinite(fitted).all() and fitted.sum() > 0
 
 
-@each("slug", [*growth.MEANS, *growth.OPTIMISERS])
+@pytest.mark.parametrize("slug", [*growth.MEANS, *growth.OPTIMISERS])
 def test_the_curves_of_growth_time_a_release(slug: str) -> None:
     work = growth.release(slug, 1000, 2)
     assert work is not None

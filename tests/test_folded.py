@@ -26,7 +26,7 @@ def test_one_case_in_so_many_is_quick_and_all_are_there() -> None:
     assert quick(crossed(2, "ab", (1, 2), "x")) == [("a", 1, "x"), ("b", 2, "x")]
 
 
-def test_every_case_runs_and_every_failure_is_told() -> None:
+def test_every_case_runs_and_every_failure_bears_its_name() -> None:
     calls: list[tuple[int, str]] = []
 
     @each("a", (1, 2, 3))
@@ -38,7 +38,7 @@ def test_every_case_runs_and_every_failure_is_told() -> None:
                 int("4")
         assert (a, b) != (3, "y")
 
-    with pytest.raises(BaseExceptionGroup, match="2 of 3 cases fail") as caught:
+    with pytest.raises(BaseExceptionGroup, match="2 of 3 fail: 2; 3") as caught:
         folded()
     assert calls == [(a, b) for a in (1, 2, 3) for b in ("x", "y")]
     second_group, third_group = caught.value.exceptions

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.folded import each
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 VAGUE = frozenset({"found", "said", "held"})
@@ -99,7 +99,7 @@ def sources(folder: str) -> dict[str, str]:
     return {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8") for p in paths}
 
 
-@each("folder, names", FORBIDDEN_NAMES.items())
+@pytest.mark.parametrize(("folder", "names"), FORBIDDEN_NAMES.items())
 def test_a_name_says_what_a_value_is(folder: str, names: frozenset[str]) -> None:
     files = sources(folder)
     assert files
@@ -114,8 +114,8 @@ def test_a_comment_stands_alone() -> None:
     assert not faults, "\n".join(faults)
 
 
-@each(
-    "source, line, name",
+@pytest.mark.parametrize(
+    ("source", "line", "name"),
     [
         ("x = 1\nfound = 2\n", 2, "found"),
         ("def f(said: str) -> None: ...\n", 1, "said"),
@@ -142,7 +142,7 @@ def test_a_vague_name_is_caught(source: str, line: int, name: str) -> None:
     ]
 
 
-@each(
+@pytest.mark.parametrize(
     "source",
     [
         "methods = 1\n",
@@ -157,7 +157,7 @@ def test_a_plain_name_is_allowed(source: str) -> None:
     assert vague_names("a.py", source) == []
 
 
-@each("word", sorted(CONTINUES))
+@pytest.mark.parametrize("word", sorted(CONTINUES))
 def test_a_comment_that_goes_on_with_the_code_is_caught(word: str) -> None:
     inline, comment_line = f"# {word} the noise", f"    # {word}: the noise"
     assert loose_comments("a.py", f"x = 1\nSHARE = 2  {inline}\n") == [
@@ -172,7 +172,7 @@ def test_a_comment_that_goes_on_with_the_code_is_caught(word: str) -> None:
     ]
 
 
-@each(
+@pytest.mark.parametrize(
     "source",
     [
         "x = 1  # a share of rho\n",

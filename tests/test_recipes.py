@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from tests import newcomer_code
-from tests.folded import each
 from tests.printed_code import DOCSTRING, EXTEND, code, section
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -323,7 +322,7 @@ def run(copy: Path, *arguments: str, **variables: str) -> str:
     return child.stdout
 
 
-@each("recipe", RECIPES, ids=str)
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) -> None:
     text = section(recipe.title)
     assert text.split()[0] == NUMBERS[recipe.most]

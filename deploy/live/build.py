@@ -51,13 +51,13 @@ def prepared(slug: str) -> dict[str, str]:
     visit.start(slug)
     while visit.step(60.0):
         pass
-    made = {}
+    screens = {}
     for name, dark in THEMES.items():
         for kind in KINDS:
             theme = Theme(dark=dark, size=SIZES[kind])
-            made[f"{slug}.{kind}.{name}.json"] = screen_json(visit, theme)
-        made[f"{slug}.{PICTURE}.{name}.json"] = screen_json(visit, Theme(dark=dark), PICTURE)
-    return made
+            screens[f"{slug}.{kind}.{name}.json"] = screen_json(visit, theme)
+        screens[f"{slug}.{PICTURE}.{name}.json"] = screen_json(visit, Theme(dark=dark), PICTURE)
+    return screens
 
 
 def prepared_lesson(step: str) -> dict[str, str]:
@@ -66,13 +66,13 @@ def prepared_lesson(step: str) -> dict[str, str]:
     lessons.go(step)
     while lessons.step(60.0):
         pass
-    made = {}
+    screens = {}
     for name, dark in THEMES.items():
         for kind, width in (("compact", SIDE_WIDTH), ("wide", SIDE_WIDTH + 1)):
             screen = lessons.screen(lesson_theme(width, dark=dark))
             file = f"{step}.{LESSONS}-{kind}.{name}.json"
-            made[file] = json.dumps(screen, ensure_ascii=False, allow_nan=False)
-    return made
+            screens[file] = json.dumps(screen, ensure_ascii=False, allow_nan=False)
+    return screens
 
 
 def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> str:
@@ -93,8 +93,8 @@ def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> s
         "packages": PACKAGES,
     }
     parts = {
-        "picture": _apart(modules.text("picture.html"), "picture.css"),
-        "handle": _apart(modules.text("prediction.html"), "prediction.css"),
+        "picture": _shadow_template(modules.text("picture.html"), "picture.css"),
+        "handle": _shadow_template(modules.text("prediction.html"), "prediction.css"),
     }
     return _filled(
         "index.html",
@@ -108,7 +108,7 @@ def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> s
 
 def story() -> str:
     """Return the page of the story."""
-    parts = story_parts() | {"scroll": _apart(scroll.markup(), *scroll.STYLES)}
+    parts = story_parts() | {"scroll": _shadow_template(scroll.markup(), *scroll.STYLES)}
     return _filled("story.html", story_data(), views=views(WHY), **parts)
 
 
@@ -126,7 +126,7 @@ def _filled(name: str, data: object, **parts: str) -> str:
     return text
 
 
-def _apart(markup: str, *styles: str) -> str:
+def _shadow_template(markup: str, *styles: str) -> str:
     """Return the markup of a component, with a style of its own as Streamlit gives it."""
     style = "".join(map(modules.text, styles))
     return f"<template shadowrootmode='open'><style>{style}</style>{markup}</template>"
@@ -140,8 +140,8 @@ def _address(slug: str) -> str:
 
 def _style() -> Iterator[str]:
     for dark in (False, True):
-        own = "".join(f"--{name}: {pair[dark]}; " for name, pair in COLOURS.items())
-        sheet = f":root {{ {own}}}\n{words_style(dark=dark)}"
+        variables = "".join(f"--{name}: {pair[dark]}; " for name, pair in COLOURS.items())
+        sheet = f":root {{ {variables}}}\n{words_style(dark=dark)}"
         yield f"@media (prefers-color-scheme: dark) {{\n{sheet}\n}}" if dark else sheet
     sheet = (WEB / "style.css").read_text(encoding="utf-8")
     yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
@@ -162,7 +162,7 @@ def font() -> bytes:
 
 def build(
     out: Path,
-    kept: Path,
+    store: Path,
     workers: int = 2,
     slugs: Sequence[str] = ALL,
     steps: Sequence[str] = STEPS,
@@ -171,7 +171,7 @@ def build(
 
     Returns the bytes of its parts.
     """
-    files = engine_files(kept, ROOT / "here")
+    files = engine_files(store, ROOT / "here")
     new = out.with_name(f"{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     runner = node()
@@ -187,13 +187,15 @@ def build(
     parts[""]["font.woff2"] = font()
     parts[""] |= {f.name: f.read_bytes() for f in WEB.glob("*.js")}
     parts[""]["icon.png"] = (ROOT / "assets" / "icon.png").read_bytes()
-    for folder, made in parts.items():
+    for folder, contents in parts.items():
         (new / folder).mkdir(parents=True, exist_ok=True)
-        for name, content in made.items():
+        for name, content in contents.items():
             (new / folder / name).write_bytes(content)
     shutil.rmtree(out, ignore_errors=True)
     new.rename(out)
-    return {folder or "page": sum(map(len, made.values())) for folder, made in parts.items()}
+    return {
+        folder or "page": sum(map(len, contents.values())) for folder, contents in parts.items()
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

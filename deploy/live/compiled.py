@@ -17,8 +17,8 @@ def node() -> str:
         import playwright
     except ImportError:
         return shutil.which("node") or ""
-    own = Path(playwright.__file__).parent / "driver" / "node"
-    return shutil.which("node") or (str(own) if own.exists() else "")
+    bundled = Path(playwright.__file__).parent / "driver" / "node"
+    return shutil.which("node") or (str(bundled) if bundled.exists() else "")
 
 
 def compiled(
@@ -33,5 +33,5 @@ def compiled(
         (place / "in.zip").write_bytes(archive(sources, 1))
         command = [runner, str(SCRIPT), folder, str(place / "in.zip"), str(place / "out.zip")]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        made = members((place / "out.zip").read_bytes())
-    return {n: c for n, c in files.items() if n not in sources} | made
+        modules = members((place / "out.zip").read_bytes())
+    return {n: c for n, c in files.items() if n not in sources} | modules

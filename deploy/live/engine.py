@@ -12,7 +12,7 @@ VERSION = "314.0.3"
 RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 LIST = Path(__file__).parent / "pyodide.sha256"
 ENVIRONMENT = "PYODIDE"  # names a folder with the files, or an address below which they are
-BESIDE = Path("shared", "pyodide")  # where a folder above the checkout may have them
+SHARED_FOLDER = Path("shared", "pyodide")  # where a folder above the checkout may have them
 SECONDS = 60
 
 
@@ -26,62 +26,72 @@ def hashes() -> dict[str, str]:
     return {name: digest for digest, name in (line.split() for line in lines)}
 
 
-def folder(environment: Mapping[str, str], here: Path) -> Path | None:
+def folder(environment: Mapping[str, str], checkout_file: Path) -> Path | None:
     """Return the folder that holds the files: the one that is named, or one beside the checkout.
 
     None where they are to be fetched.
     """
-    if named := environment.get(ENVIRONMENT):
-        return None if _is_address(named) else Path(named)
-    return next((p / BESIDE for p in here.resolve().parents if (p / BESIDE).is_dir()), None)
+    if place := environment.get(ENVIRONMENT):
+        return None if _is_address(place) else Path(place)
+    return next(
+        (
+            p / SHARED_FOLDER
+            for p in checkout_file.resolve().parents
+            if (p / SHARED_FOLDER).is_dir()
+        ),
+        None,
+    )
 
 
 def release(environment: Mapping[str, str]) -> str:
     """Return the address below which the files are: a mirror that is named, or the release."""
-    named = environment.get(ENVIRONMENT, "")
-    return f"{named.rstrip('/')}/" if _is_address(named) else RELEASE
+    place = environment.get(ENVIRONMENT, "")
+    return f"{place.rstrip('/')}/" if _is_address(place) else RELEASE
 
 
-def _is_address(named: str) -> bool:
-    return named.startswith(("https://", "http://"))
+def _is_address(place: str) -> bool:
+    return place.startswith(("https://", "http://"))
 
 
-def checked(name: str, content: bytes, where: str) -> bytes:
+def checked(name: str, content: bytes, source: str) -> bytes:
     """Return the content of a file; raises `EngineMissing` if it is not the one of the list."""
     if hashlib.sha256(content).hexdigest() != hashes()[name]:
         raise EngineMissing(
-            f"{name} in {where} is not the file of Pyodide {VERSION}: its SHA-256 differs from "
+            f"{name} in {source} is not the file of Pyodide {VERSION}: its SHA-256 differs from "
             f"that in {LIST.name}."
         )
     return content
 
 
-def engine_files(kept: Path, here: Path | None = None) -> dict[str, bytes]:
+def engine_files(store: Path, checkout_file: Path | None = None) -> dict[str, bytes]:
     """Return the files by name; what is fetched from the release is kept in a folder.
 
     Raises `EngineMissing`, in one sentence.
     """
-    there, address = folder(os.environ, here or Path.cwd() / "here"), release(os.environ)
-    return {name: _one(name, there, kept, address) for name in hashes()}
+    given_folder, address = (
+        folder(os.environ, checkout_file or Path.cwd() / "here"),
+        release(os.environ),
+    )
+    return {name: _content_of(name, given_folder, store, address) for name in hashes()}
 
 
-def _one(name: str, there: Path | None, kept: Path, address: str) -> bytes:
-    if there is not None:
-        path = there / name
+def _content_of(name: str, given_folder: Path | None, store: Path, address: str) -> bytes:
+    if given_folder is not None:
+        path = given_folder / name
         if not path.is_file():
             raise EngineMissing(
-                f"{name} is missing in {there}: {ENVIRONMENT} must name a folder with the files of "
-                f"Pyodide {VERSION}."
+                f"{name} is missing in {given_folder}: {ENVIRONMENT} must name a folder with the "
+                f"files of Pyodide {VERSION}."
             )
-        return checked(name, path.read_bytes(), str(there))
-    path = kept / name
+        return checked(name, path.read_bytes(), str(given_folder))
+    path = store / name
     if not path.is_file():
         content = checked(name, _fetched(name, address), address)
-        kept.mkdir(parents=True, exist_ok=True)
+        store.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{name}.part")  # whoever stops this leaves no half of a file
         part.write_bytes(content)
         part.replace(path)
-    return checked(name, path.read_bytes(), str(kept))
+    return checked(name, path.read_bytes(), str(store))
 
 
 def _fetched(name: str, address: str) -> bytes:

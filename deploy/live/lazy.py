@@ -24,15 +24,15 @@ def lazy(files: Mapping[str, bytes], package: str) -> bytes:
 
     Raises `KeyError` if a module whose names are all imported does not list them.
     """
-    where = {}
+    modules = {}
     for statement in ast.parse(files[f"{package}/__init__.py"]).body:
         if isinstance(statement, ast.ImportFrom) and statement.level == 1 and statement.module:
             names = [alias.name for alias in statement.names]
             module = statement.module
             if names == ["*"]:
                 names = [*_listed(files[f"{package}/{module}.py"], module)]
-            where |= dict.fromkeys(names, module)
-    return INIT.format(where=pformat(where)).encode()
+            modules |= dict.fromkeys(names, module)
+    return INIT.format(where=pformat(modules)).encode()
 
 
 def _listed(source: bytes, module: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ UNUSED = re.compile(
 # Packages of which few modules are used: whoever imports one does not import them all.
 LAZY = ("scipy/optimize",)
 # Of the library: what needs a terminal.
-ELSEWHERE = ("dpsco_core/cli/",)
+TERMINAL_ONLY = ("dpsco_core/cli/",)
 LISTED = """
 import sys
 import dpsco_app.static_page.lessons, dpsco_app.static_page.page
@@ -37,13 +37,13 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files give the same archive
 
 def archive(files: Mapping[str, bytes], level: int = 9) -> bytes:
     """Return a zip archive of files, the same at every time."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as out:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as out:
         for name, content in sorted(files.items()):
             info = zipfile.ZipInfo(name, EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
             out.writestr(info, content)
-    return made.getvalue()
+    return stream.getvalue()
 
 
 def library() -> dict[str, bytes]:
@@ -52,10 +52,10 @@ def library() -> dict[str, bytes]:
     listed = subprocess.run(
         [sys.executable, "-c", LISTED], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    own = [Path(line) for line in listed.stdout.splitlines()]
-    names = {p.resolve().relative_to(ROOT).as_posix(): p for p in (*core, *own)}
-    kept = {n: p for n, p in names.items() if not n.startswith(ELSEWHERE)}
-    return {name: path.read_bytes() for name, path in kept.items()}
+    listed_paths = [Path(line) for line in listed.stdout.splitlines()]
+    names = {p.resolve().relative_to(ROOT).as_posix(): p for p in (*core, *listed_paths)}
+    needed = {n: p for n, p in names.items() if not n.startswith(TERMINAL_ONLY)}
+    return {name: path.read_bytes() for name, path in needed.items()}
 
 
 def members(packed: bytes) -> dict[str, bytes]:
@@ -76,18 +76,20 @@ def engine(files: Mapping[str, bytes], compiled: Compiled | None = None) -> dict
     With `compiled` all modules are byte code.
     """
     lock: dict[str, Any] = json.loads(files["pyodide-lock.json"])
-    made = {n: c for n, c in files.items() if not n.endswith((".whl", "-lock.json"))}
-    known = lock.pop("packages")
-    made["pyodide-lock.json"] = json.dumps(lock | {"packages": {}}).encode()
+    engine_files = {n: c for n, c in files.items() if not n.endswith((".whl", "-lock.json"))}
+    packages = lock.pop("packages")
+    engine_files["pyodide-lock.json"] = json.dumps(lock | {"packages": {}}).encode()
     parts = {LIBRARY: library()}
-    parts |= {f"{name}.whl": lean(files[known[name]["file_name"]]) for name in PACKAGES}
+    parts |= {f"{name}.whl": lean(files[packages[name]["file_name"]]) for name in PACKAGES}
     if compiled is not None:
-        flat = {f"{part}/{n}": c for part, own in parts.items() for n, c in own.items()}
-        module = compiled(flat, made)
-        parts = {part: _below(module, part) for part in parts}
-    return made | {part: archive(own) for part, own in parts.items()}
+        flat = {
+            f"{part}/{n}": c for part, part_files in parts.items() for n, c in part_files.items()
+        }
+        module = compiled(flat, engine_files)
+        parts = {part: _files_below(module, part) for part in parts}
+    return engine_files | {part: archive(part_files) for part, part_files in parts.items()}
 
 
-def _below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
+def _files_below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
     start = f"{folder}/"
     return {n.removeprefix(start): c for n, c in files.items() if n.startswith(start)}

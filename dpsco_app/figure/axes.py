@@ -11,9 +11,9 @@ MOST_STEPS = 8
 
 def linear_axis(title: str, low: float, high: float, unit: str = "") -> Axis:
     """Return an axis whose numbers are multiples of 1, 2 or 5 times a power of ten."""
-    least = (high - low) / MOST_STEPS
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least)
+    least_step = (high - low) / MOST_STEPS
+    power = 10.0 ** math.floor(math.log10(least_step))
+    step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least_step)
     places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
     ticks = [(i * step, f"{i * step:,.10g}{unit}") for i in places]
     return Axis(title=title, low=low, high=high, ticks=ticks, log=False)

@@ -12,7 +12,7 @@ Words = Sequence[tuple[str, str]]
 
 
 def head(
-    question: str, answer: Sequence[str], small: Words, shown: Theme, *, before: bool = False
+    question: str, answer: Sequence[str], small: Words, theme: Theme, *, before: bool = False
 ) -> str:
     """Return the head as HTML: `answer` has a text for each line, `small` is one line below.
 
@@ -20,17 +20,17 @@ def head(
     of settings that have changed since.
     """
     lines = " <br>".join(escape(line) for line in answer)
-    below = whose(small, shown)
+    small_html = coloured_words(small, theme)
     return (
         f"<div class='head{' before' * before}'><h1>{escape(question)}</h1><h2>{lines}</h2>"
-        f"<p aria-live='polite'>{below}</p></div>"
+        f"<p aria-live='polite'>{small_html}</p></div>"
     )
 
 
-def whose(small: Words, shown: Theme) -> str:
+def coloured_words(small: Words, theme: Theme) -> str:
     """Return texts in a row as HTML, methods in the colours of their lines."""
     return "".join(
-        f"<b style='color:{shown.colour(colour_of(method))}'>{escape(text)}</b>"
+        f"<b style='color:{theme.colour(colour_of(method))}'>{escape(text)}</b>"
         if method
         else escape(text)
         for text, method in small
@@ -41,7 +41,7 @@ def answer_head(
     question: str,
     lines: Sequence[Sequence[tuple[str, Pair | None]]],
     small: str,
-    shown: Theme,
+    theme: Theme,
     *,
     because: str = "",
     waiting: str = "",
@@ -54,7 +54,7 @@ def answer_head(
     """
     texts = [
         "".join(
-            f"<b style='color:{shown.colour(colour)}'>{escape(text)}</b>"
+            f"<b style='color:{theme.colour(colour)}'>{escape(text)}</b>"
             if colour
             else escape(text)
             for text, colour in line

@@ -20,7 +20,7 @@ from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words, without_bo
 LETTER = 0.49  # mean width of a letter, in heights of its type
 BOLD = 1.06  # how much wider bold letters are
 TYPE = 14  # the height of the ladder's type
-BESIDE = 30  # pixels between a name's start and the panel, and between it and its number
+NAME_GAP = 30  # pixels between a name's start and the panel, and between it and its number
 LEADER = {"text": "", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "standoff": 1}
 CAPTION = 11.5  # the height of the type below the ladder
 MOST_LINES = 2  # the lines that have room below the ladder
@@ -33,13 +33,13 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
     type_size = theme.px((12 if words.is_small else 13.5) if theme.size.ladder else 12)
     plain = [without_bold(text) for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
-    corner = _inside(place, words, size)
+    corner = _corner_inside(place, words, size)
     if corner is None:
         return None  # the ladder says it
     place.paths.append(border((*corner, *size)))
     align = "right" if words.want[0] == 1 else "left"
-    across = corner[0] + (size[0] if align == "right" else 0)
-    return place.at_pixel(across, corner[1]) | {
+    x_pixel = corner[0] + (size[0] if align == "right" else 0)
+    return place.at_pixel(x_pixel, corner[1]) | {
         "text": "<br>".join(words.lines),
         "xanchor": align,
         "yanchor": "bottom",
@@ -49,14 +49,14 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
     }
 
 
-def _inside(place: PanelBox, words: Words, size: Point) -> Point | None:
+def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     """Return the corner of words in a panel, inside their region if they have one."""
     edge = [r for r in place.panel.regions if r.key == words.below and words.below]
-    below = place.pixels(edge[0].x, edge[0].upper) if edge else []
+    ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
     def allowed(box: Box) -> bool:
         left, bottom, width, height = box
-        ends = [level_at(below, x) for x in (left, left + width) if below]
+        ends = [level_at(ceiling, x) for x in (left, left + width) if ceiling]
         return bottom >= words.least * place.height and bottom + height + 5 < min(
             ends, default=math.inf
         )
@@ -65,15 +65,15 @@ def _inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     return free_place(size, (place.width, place.height), place.paths, want, allowed)
 
 
-def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
+def heads_of(place: PanelBox, figure: Figure, *, is_leftmost: bool) -> list[Part]:
     """Return the title above a panel, the name of the vertical axis, and the note at its guide."""
     theme, title = place.theme, place.panel.title
     has_unit = figure.y.unit and theme.size.ladder  # a phone has no room for it
     axis = f"{figure.y.title} ({figure.y.unit})" if has_unit else figure.y.title
-    about = " · ".join(filter(None, (axis * first, place.panel.about)))
+    subtitle = " · ".join(filter(None, (axis * is_leftmost, place.panel.about)))
     heads = (
         (f"<b>{title}</b>" if title else "", 15 if theme.size.ladder else 14, INK, 22),
-        (about, 12, QUIET, 4),
+        (subtitle, 12, QUIET, 4),
     )
     return [
         {
@@ -82,15 +82,15 @@ def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
             "xref": "paper",
             "x": place.domain[0],
             "xanchor": "left",
-            "xshift": -theme.px(theme.size.left) if first else 0,
+            "xshift": -theme.px(theme.size.left) if is_leftmost else 0,
             "yref": "paper",
             "y": 1,
             "yanchor": "bottom",
-            "yshift": theme.px(up),
+            "yshift": theme.px(lift),
             "showarrow": False,
             "align": "left",
         }
-        for text, size, colour, up in heads
+        for text, size, colour, lift in heads
         if text
     ]
 
@@ -100,13 +100,15 @@ def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
 
 def room_of(ladder: Ladder, usual: int) -> int:
     """Return the pixels that the names of a ladder need at most beyond the usual room."""
-    needed = (
+    free_room = (
         _columns(ladder, usual, TYPE, 1)[_first_value(row)]
         - TYPE * LETTER * (len(row.values[_first_value(row)]) + len(row.name) * BOLD)
-        - BESIDE
+        - NAME_GAP
         for row in ladder.rows
     )
-    return max(ladder.room, min(MOST_ROOM, math.ceil(max((-free for free in needed), default=0))))
+    return max(
+        ladder.room, min(MOST_ROOM, math.ceil(max((-free for free in free_room), default=0)))
+    )
 
 
 def _columns(ladder: Ladder, right: float, type_size: float, scale: float) -> list[float]:
@@ -121,27 +123,27 @@ def _first_value(row: LadderRow) -> int:
     return next((j for j, value in enumerate(row.values) if value), len(row.values) - 1)
 
 
-def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
+def ladder_notes(ladder: Ladder, panel: PanelBox) -> list[Part]:
     """Return the names and numbers at the right, each with a leader to the end of its line."""
-    theme = last.theme
+    theme = panel.theme
     pitch, type_size = theme.px(22), theme.px(TYPE)
     rows = sorted(ladder.rows, key=lambda row: row.end)
-    wanted = [min(max(last.up(row.end), 6.0), last.height) for row in rows]
-    centres = moved_apart(wanted, [pitch] * len(rows), last.height)
+    wanted_centres = [min(max(panel.y_pixel(row.end), 6.0), panel.height) for row in rows]
+    centres = moved_apart(wanted_centres, [pitch] * len(rows), panel.height)
     columns = _columns(ladder, theme.px(theme.size.right), type_size, theme.size.scale)
     notes: list[Part] = []
 
-    def beside(up: float, **more: Any) -> None:
-        at = {"xref": "paper", "x": 1, "yref": "y", "y": last.at_pixel(0, up)["y"]}
-        notes.append(at | {"showarrow": False} | more)
+    def add_note(y_pixel: float, **fields: Any) -> None:
+        place = {"xref": "paper", "x": 1, "yref": "y", "y": panel.at_pixel(0, y_pixel)["y"]}
+        notes.append(place | {"showarrow": False} | fields)
 
-    for row, centre, want in zip(rows, centres, wanted, strict=True):
+    for row, centre, want in zip(rows, centres, wanted_centres, strict=True):
         colour = theme.colour(row.colour)
-        first = _first_value(row)
-        free = columns[first] - theme.px(BESIDE) - LETTER * type_size * len(row.values[first])
+        column = _first_value(row)
+        free = columns[column] - theme.px(NAME_GAP) - LETTER * type_size * len(row.values[column])
         font = {"size": type_size, "color": colour}
-        if ladder.leaders and row.end >= last.y.low:
-            beside(
+        if ladder.leaders and row.end >= panel.y.low:
+            add_note(
                 want,
                 ax=theme.px(18),
                 ay=want - centre,
@@ -150,19 +152,21 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
                 **LEADER,
             )
         name = _fitted(row.name, free / (LETTER * type_size * (BOLD if row.bold else 1)))
-        named = {"name": row.key, "captureevents": True, "font": font}
-        beside(centre, text=_bold(row, name), xshift=theme.px(22), xanchor="left", **named)
+        row_fields = {"name": row.key, "captureevents": True, "font": font}
+        add_note(centre, text=_bold(row, name), xshift=theme.px(22), xanchor="left", **row_fields)
         for value, shift in zip(row.values, columns, strict=True):
             if value:
-                beside(centre, text=_bold(row, value), xshift=shift, xanchor="right", **named)
+                add_note(
+                    centre, text=_bold(row, value), xshift=shift, xanchor="right", **row_fields
+                )
     head = (centres[-1] if centres else 0.0) + theme.px(20)
     font = {"size": theme.px(12), "color": theme.colour(QUIET)}
     # Above the panel it is shifted there: what stands beyond an axis is not shown.
-    above = {"yanchor": "bottom", "yshift": max(0.0, head - last.height), "font": font}
-    head = min(head, last.height)
-    beside(head, text=ladder.title, xshift=theme.px(22), xanchor="left", **above)
+    head_fields = {"yanchor": "bottom", "yshift": max(0.0, head - panel.height), "font": font}
+    head = min(head, panel.height)
+    add_note(head, text=ladder.title, xshift=theme.px(22), xanchor="left", **head_fields)
     for name, shift in zip(ladder.columns, columns, strict=True):
-        beside(head, text=name, xshift=shift, xanchor="right", **above)
+        add_note(head, text=name, xshift=shift, xanchor="right", **head_fields)
     if ladder.caption:
         notes.append(_caption(ladder.caption, theme))
     return notes
@@ -171,7 +175,7 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
 def _caption(text: str, theme: Theme) -> Part:
     """Return the words below the ladder, cut to the lines that have room."""
     type_size = theme.px(CAPTION)
-    letters = int((theme.px(theme.size.right) - theme.px(BESIDE)) / (LETTER * type_size))
+    letters = int((theme.px(theme.size.right) - theme.px(NAME_GAP)) / (LETTER * type_size))
     lines = textwrap.wrap(text, letters, max_lines=MOST_LINES, placeholder=" …")
     return {
         "text": "<br>".join(lines),

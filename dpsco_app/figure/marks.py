@@ -20,7 +20,7 @@ def regions_of(place: PanelBox) -> list[Part]:
         lower = [place.y.low / 10] * len(x)
         if region.lower:
             lower = place.extended(region.x, region.lower)[1]
-        own = {"name": region.name, "meta": region.key}
+        identity = {"name": region.name, "meta": region.key}
         traces.append(
             trace(
                 place,
@@ -29,13 +29,13 @@ def regions_of(place: PanelBox) -> list[Part]:
                 fill="toself",
                 fillcolor=place.theme.colour(region.look.fill),
                 line={"width": 0},
-                **own,
+                **identity,
             )
         )
         for y in [upper, lower] if region.lower else [upper]:
             colour = place.theme.colour(region.look.edge)
             line = {"color": colour, "width": place.theme.px(region.edge)}
-            traces.append(trace(place, x=x, y=y, line=line, **own))
+            traces.append(trace(place, x=x, y=y, line=line, **identity))
             place.keep_clear(x, y)
         if region.hover:  # on points that are not seen
             traces.append(
@@ -57,7 +57,7 @@ def lines_of(place: PanelBox) -> list[Part]:
     for line in place.panel.lines:
         colour = place.theme.colour(line.colour)
         opacity = line.opacity
-        traces += _more(place, line, colour)
+        traces += _hidden_details(place, line, colour)
         x, y = list(line.x), list(line.y)
         if line.kind != "measured":
             x, y = place.extended(x, y)
@@ -65,13 +65,13 @@ def lines_of(place: PanelBox) -> list[Part]:
         for a, b, half in zip(line.x, line.y, line.half, strict=False):
             place.keep_clear([a, a], [max(b - half, place.y.low), b + half])
         stroke = {"color": colour, "width": place.theme.px(line.width), "dash": line.dash}
-        own: Part = {"line": stroke}
+        fields: Part = {"line": stroke}
         if line.fill:
-            own |= {"fill": "toself", "fillcolor": translucent(colour, line.fill)}
+            fields |= {"fill": "toself", "fillcolor": translucent(colour, line.fill)}
         if line.symbol:
             open_mark = line.symbol.endswith("-open")
-            own["mode"] = "lines+markers" if line.width else "markers"
-            own["marker"] = {
+            fields["mode"] = "lines+markers" if line.width else "markers"
+            fields["marker"] = {
                 "symbol": line.symbol,
                 "size": place.theme.px(line.size),
                 "color": colour,
@@ -80,9 +80,11 @@ def lines_of(place: PanelBox) -> list[Part]:
         if line.half:
             bars = {"array": list(line.half), "arrayminus": list(line.down or line.half)}
             look = {"color": colour, "thickness": 1, "width": 0}
-            own["error_y"] = bars | look | {"symmetric": False}
-        own |= _hover(line.hover)
-        traces.append(trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **own))
+            fields["error_y"] = bars | look | {"symmetric": False}
+        fields |= _hover(line.hover)
+        traces.append(
+            trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **fields)
+        )
     return traces
 
 
@@ -95,11 +97,11 @@ def labels_of(place: PanelBox) -> list[Part]:
     notes = []
     for line in (line for line in place.panel.lines if line.label):
         x, y = (values[-1] if values else 0.0 for values in (line.x, line.y))
-        across, up = line.away
+        x_shift, y_shift = line.away
         type_size = place.theme.px(11 if line.is_small else 14)
         half = LETTER * type_size * len(line.label) / 2
-        if across == 0 and line.x and place.width - place.across(x) < half:
-            across = -4.0  # centred, it would leave the panel
+        if x_shift == 0 and line.x and place.width - place.x_pixel(x) < half:
+            x_shift = -4.0  # centred, it would leave the panel
         notes.append(
             {
                 "x": place.on_axis(x),
@@ -110,9 +112,9 @@ def labels_of(place: PanelBox) -> list[Part]:
                 "name": line.key,
                 "showarrow": False,
                 "visible": bool(line.x),
-                "xanchor": "left" if across > 0 else "right" if across < 0 else "center",
-                "xshift": across,
-                "yshift": up,
+                "xanchor": "left" if x_shift > 0 else "right" if x_shift < 0 else "center",
+                "xshift": x_shift,
+                "yshift": y_shift,
                 "font": {"size": type_size, "color": place.theme.colour(line.colour)},
             }
         )
@@ -129,26 +131,26 @@ def cells_of(place: PanelBox) -> list[Part]:
         return []
     traces = []
     for (k, (name, colour)), hatched in product(enumerate(cells.kinds), (False, True)):
-        where = [
+        places = [
             (i, j)
             for i, row in enumerate(cells.shows)
             for j, kind in enumerate(row)
             if kind == k and cells.hatched[i][j] == hatched
         ]
-        if where:
-            traces.append(_filled_cells(place, cells, where, name, colour, hatched=hatched))
-    every = [(x, y) for y in cells.y for x in cells.x]
+        if places:
+            traces.append(_filled_cells(place, cells, places, name, colour, hatched=hatched))
+    middles = [(x, y) for y in cells.y for x in cells.x]
     unseen: Part = {"marker": {"opacity": 0}}
     traces.append(
         trace(
             place,
-            x=[x for x, _ in every],
-            y=[y for _, y in every],
+            x=[x for x, _ in middles],
+            y=[y for _, y in middles],
             mode="markers",
             marker={"size": 14, "opacity": 0, "symbol": "square"},
             selected=unseen,
             unselected=unseen,
-            customdata=every,
+            customdata=middles,
             hoverinfo="text",
             hovertext=[text for row in cells.hover for text in row],
             name="cells",
@@ -174,7 +176,7 @@ def cells_of(place: PanelBox) -> list[Part]:
 def _filled_cells(
     place: PanelBox,
     cells: Cells,
-    where: Sequence[tuple[int, int]],
+    places: Sequence[tuple[int, int]],
     name: str,
     colour: Pair,
     *,
@@ -183,7 +185,7 @@ def _filled_cells(
     columns, rows = cell_edges(cells.x), cell_edges(cells.y)
     x: list[float | None] = []
     y: list[float | None] = []
-    for i, j in where:
+    for i, j in places:
         left, right, low, high = columns[j], columns[j + 1], rows[i], rows[i + 1]
         x += [left, right, right, left, left, None]
         y += [low, low, high, high, low, None]
@@ -207,11 +209,11 @@ def cell_edges(middles: Sequence[float]) -> list[float]:
     """
     if len(middles) < 2:
         return [middles[0] / 3, middles[0] * 3]
-    between = [math.sqrt(a * b) for a, b in pairwise(middles)]
-    return [middles[0] ** 2 / between[0], *between, middles[-1] ** 2 / between[-1]]
+    inner_edges = [math.sqrt(a * b) for a, b in pairwise(middles)]
+    return [middles[0] ** 2 / inner_edges[0], *inner_edges, middles[-1] ** 2 / inner_edges[-1]]
 
 
-def _more(place: PanelBox, line: Line, colour: str) -> list[Part]:
+def _hidden_details(place: PanelBox, line: Line, colour: str) -> list[Part]:
     """Return what is seen only while a line is pointed at: the script raises its opacity."""
     traces, hidden = [], {"opacity": 0, "meta": f"{line.key}:more", "name": line.name}
     if line.low:
@@ -249,12 +251,12 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     if x is None:
         return [], []
     lines = [line for line in place.panel.lines if line.kind == "measured"]
-    here = [
+    chosen_points = [
         (line, y) for line in lines for a, y in zip(line.x, line.y, strict=True) if a == x and y > 0
     ]
     windows = [region for region in place.panel.regions if region.lower]
     tops = [y for r in windows for a, y in zip(r.x, r.upper, strict=True) if a == x]
-    tops += [y for _, y in here]
+    tops += [y for _, y in chosen_points]
     ink = theme.colour(INK)
     traces = []
     if tops:
@@ -272,7 +274,7 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     gap, notes = _bracket(place, place.panel.gap)
     traces += gap
     page = theme.colour(PAGE)
-    for line, y in here:
+    for line, y in chosen_points:
         if not line.symbol:
             continue
         colour, is_open = theme.colour(line.colour), line.symbol.endswith("-open")
@@ -316,7 +318,7 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
         return [], []
     theme = place.theme
     colour = theme.colour(gap.colour)
-    low, high = sorted((place.up(gap.low), place.up(gap.high)))
+    low, high = sorted((place.y_pixel(gap.low), place.y_pixel(gap.high)))
     traces = []
     if high - low > 16:
         traces.append(
@@ -329,21 +331,21 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
                 meta=gap.key,
             )
         )
-    type_size, centre = theme.px(16 if theme.size.ladder else 14), place.across(gap.x)
+    type_size, centre = theme.px(16 if theme.size.ladder else 14), place.x_pixel(gap.x)
     width, height = 0.58 * type_size * len(gap.text), type_size + 2
     # At the right end there is room on the left only: the ladder is on the other side.
     left = centre + 9 if centre + 9 + width <= place.width else centre - 9 - width
     want = left, low + 0.42 * (high - low) - height / 2 if traces else high + 3
 
-    def beside(box: Box) -> bool:
-        away = max(box[0] - centre, centre - box[0] - width)
-        return 4 <= away <= 16 and low - height - 8 <= box[1] <= high + 8
+    def is_beside(box: Box) -> bool:
+        distance = max(box[0] - centre, centre - box[0] - width)
+        return 4 <= distance <= 16 and low - height - 8 <= box[1] <= high + 8
 
-    others = [path for path in place.paths if {path[0][0], path[-1][0]} != {centre}]
+    other_paths = [path for path in place.paths if {path[0][0], path[-1][0]} != {centre}]
     panel = place.width, place.height
-    spot = free_place((width, height), panel, others, want, beside) or want
+    spot = free_place((width, height), panel, other_paths, want, is_beside) or want
     place.paths.append(border((*spot, width, height)))
     text = {"text": f"<b>{gap.text}</b>", "font": {"size": type_size, "color": colour}}
-    at = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    corner = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
     halo = {"bgcolor": translucent(theme.colour(PAGE), HALO), "borderpad": 0}
-    return traces, [at | text | halo | {"name": gap.key}]
+    return traces, [corner | text | halo | {"name": gap.key}]

@@ -48,14 +48,14 @@ def colour_of(method: str) -> Pair:
     """Return the hue that a method names; methods without any get free ones, in order."""
     if catalogue.method_card(method).privacy == "none":
         return METHODS["grey"]
-    return METHODS[_own_or_free(method, "colour", [hue for hue in METHODS if hue != "grey"])]
+    return METHODS[_declared_or_free(method, "colour", [hue for hue in METHODS if hue != "grey"])]
 
 
 def symbol_of(method: str) -> str:
     """Return a method's mark, as Plotly names it; open without privacy."""
-    own = _own_or_free(method, "symbol", MARKS)
+    symbol = _declared_or_free(method, "symbol", MARKS)
     is_public = catalogue.method_card(method).privacy == "none"
-    return f"{own}-open" if is_public and not own.endswith("-open") else own
+    return f"{symbol}-open" if is_public and not symbol.endswith("-open") else symbol
 
 
 def is_dashed(method: str) -> bool:
@@ -77,17 +77,17 @@ def short_names(methods: Sequence[str]) -> dict[str, str]:
     return {m: short[m] if counts[short[m]] == 1 else name for m, name in whole.items()}
 
 
-def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
-    own = getattr(catalogue.method_class(method), name)
-    if own in known:
-        return str(own)
+def _declared_or_free(method: str, name: str, choices: Sequence[str]) -> str:
+    declared = getattr(catalogue.method_class(method), name)
+    if declared in choices:
+        return str(declared)
     card = catalogue.method_card(method)
-    beside = [
-        other
-        for other in catalogue.METHODS
-        if set(other.card.problems) & set(card.problems) and other.card.geometry == card.geometry
+    rivals = [
+        rival
+        for rival in catalogue.METHODS
+        if set(rival.card.problems) & set(card.problems) and rival.card.geometry == card.geometry
     ]
-    taken = {getattr(other, name) for other in beside}
-    nameless = [m.card.slug for m in beside if getattr(m, name) not in known]
-    free = [choice for choice in known if choice not in taken] or list(known)
+    taken_choices = {getattr(rival, name) for rival in rivals}
+    nameless = [m.card.slug for m in rivals if getattr(m, name) not in choices]
+    free = [choice for choice in choices if choice not in taken_choices] or list(choices)
     return free[nameless.index(method) % len(free)]

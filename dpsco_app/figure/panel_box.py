@@ -38,30 +38,30 @@ class PanelBox:
     def on_y(self, y: float) -> float:
         return math.log10(y) if self.y.log else y
 
-    def across(self, x: float) -> float:
+    def x_pixel(self, x: float) -> float:
         return (self.on_axis(x) - self.low) / (self.high - self.low) * self.width
 
-    def up(self, y: float) -> float:
+    def y_pixel(self, y: float) -> float:
         return (
             (self.on_y(max(y, self.y.low)) - self.bottom) / (self.top - self.bottom) * self.height
         )
 
-    def value_at(self, up: float) -> float:
-        """Return the value at a height in pixels, the inverse of `up`."""
-        place = self.bottom + up / self.height * (self.top - self.bottom)
+    def value_at(self, y_pixel: float) -> float:
+        """Return the value at a height in pixels, the inverse of `y_pixel`."""
+        place = self.bottom + y_pixel / self.height * (self.top - self.bottom)
         return 10**place if self.y.log else place
 
-    def at_pixel(self, across: float, up: float) -> Part:
+    def at_pixel(self, x_pixel: float, y_pixel: float) -> Part:
         """Return a place in pixels, as an annotation has it."""
         return {
-            "x": self.low + across / self.width * (self.high - self.low),
-            "y": self.bottom + up / self.height * (self.top - self.bottom),
+            "x": self.low + x_pixel / self.width * (self.high - self.low),
+            "y": self.bottom + y_pixel / self.height * (self.top - self.bottom),
             "xref": self.x_name,
             "yref": "y",
         }
 
     def keep_clear(self, x: Sequence[float], y: Sequence[float]) -> None:
-        path = [(self.across(a), self.up(b)) for a, b in zip(x, y, strict=True) if b > 0]
+        path = [(self.x_pixel(a), self.y_pixel(b)) for a, b in zip(x, y, strict=True) if b > 0]
         if len(path) > 1:
             self.paths.append(path)
 
@@ -74,10 +74,12 @@ class PanelBox:
 
     def pixels(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
         """Return the pixels of a curve that goes on to both edges of the panel."""
-        return [(self.across(a), self.up(b)) for a, b in zip(*self.extended(x, y), strict=True)]
+        return [
+            (self.x_pixel(a), self.y_pixel(b)) for a, b in zip(*self.extended(x, y), strict=True)
+        ]
 
 
-def trace(place: PanelBox, **more: Any) -> Part:
+def trace(place: PanelBox, **fields: Any) -> Part:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -85,5 +87,5 @@ def trace(place: PanelBox, **more: Any) -> Part:
         "yaxis": "y",
         "showlegend": False,
         "hoverinfo": "skip",
-        **more,
+        **fields,
     }

@@ -111,9 +111,14 @@ def _line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
     width = 0.45 * line.width
     ax.plot(x, y, color=colour, lw=width, ls=DASHES[line.dash], **marks, zorder=2 + width)
     if line.half:
-        down = line.down or line.half
+        lower_half = line.down or line.half
         ax.errorbar(
-            x, y, yerr=[list(down), list(line.half)], fmt="none", ecolor=colour, elinewidth=0.4
+            x,
+            y,
+            yerr=[list(lower_half), list(line.half)],
+            fmt="none",
+            ecolor=colour,
+            elinewidth=0.4,
         )
 
 
@@ -121,14 +126,14 @@ def _names(panel: Panel, y: Axis, ax: Any) -> None:
     """Put the names of the lines at their ends, moved apart where they touch."""
     ends = [(line.y[-1], line.name, line.colour[0]) for line in panel.lines if line.kind != "guide"]
     ends += [(area.upper[-1], area.name, area.look.ink[0]) for area in panel.regions]
-    named = sorted((end, name, ink) for end, name, ink in ends if y.low < end < y.high)
+    ends_inside = sorted((end, name, ink) for end, name, ink in ends if y.low < end < y.high)
     height = ax.get_position().height * ax.figure.get_figheight() * 72
     scale = height / math.log(y.high / y.low)
     pitch = 1.25 * TYPE
-    wanted = [math.log(end / y.low) * scale for end, _, _ in named]
-    sizes = [pitch * (1 + name.count("\n")) for _, name, _ in named]
-    centres = moved_apart(wanted, sizes, height)
-    for (end, name, ink), centre in zip(named, centres, strict=True):
+    wanted_centres = [math.log(end / y.low) * scale for end, _, _ in ends_inside]
+    sizes = [pitch * (1 + name.count("\n")) for _, name, _ in ends_inside]
+    centres = moved_apart(wanted_centres, sizes, height)
+    for (end, name, ink), centre in zip(ends_inside, centres, strict=True):
         ax.annotate(
             name,
             (1, end),

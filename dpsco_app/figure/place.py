@@ -13,34 +13,36 @@ Box = tuple[float, float, float, float]  # left, bottom, width, height; up is po
 Path = Sequence[Point]
 
 CLEAR = 5  # the least distance of words from a line
-ENOUGH = 13  # no place is better for being farther away
+ENOUGH_DISTANCE = 13  # no place is better for being farther away
 STEP = 6  # the step of the search
 PIECE = 5.0  # a piece of a line, when its distance is measured
 
 
-def moved_apart(wanted: Sequence[float], sizes: Sequence[float], ceiling: float) -> list[float]:
+def moved_apart(
+    wanted_centres: Sequence[float], sizes: Sequence[float], ceiling: float
+) -> list[float]:
     """Return ascending centres of names of these sizes, moved both ways so that none overlaps.
 
     Every group of names that touch stays centred on where they want to be, between 0 and the
     ceiling: the least sum of squared moves (pool adjacent violators).
     """
     blocks: list[tuple[float, float, list[float]]] = []  # start, size, wanted starts of the block
-    for centre, size in zip(wanted, sizes, strict=True):
+    for centre, size in zip(wanted_centres, sizes, strict=True):
         start = centre - size / 2
         blocks.append((start, size, [start]))
         while len(blocks) > 1 and blocks[-2][0] + blocks[-2][1] > blocks[-1][0]:
-            (_, lower, first), (_, upper, second) = blocks[-2], blocks[-1]
-            starts = [*first, *(start - lower for start in second)]
+            (_, lower, lower_starts), (_, upper, upper_starts) = blocks[-2], blocks[-1]
+            starts = [*lower_starts, *(start - lower for start in upper_starts)]
             total = lower + upper
             place = min(max(sum(starts) / len(starts), 0.0), max(ceiling - total, 0.0))
             blocks[-2:] = [(place, total, starts)]
     centres: list[float] = []
     for start, total, starts in blocks:
-        at = min(max(start, 0.0), max(ceiling - total, 0.0))
+        name_start = min(max(start, 0.0), max(ceiling - total, 0.0))
         for _ in starts:
             size = sizes[len(centres)]
-            centres.append(at + size / 2)
-            at += size
+            centres.append(name_start + size / 2)
+            name_start += size
     return centres
 
 
@@ -50,21 +52,23 @@ def free_place(
     paths: Sequence[Path],
     want: Point,
     allowed: Callable[[Box], bool],
-    enough: int = ENOUGH,
+    enough_distance: int = ENOUGH_DISTANCE,
 ) -> Point | None:
     """Return the lower left corner of a box inside a panel that keeps clear of all lines.
 
-    The nearest one to the wished place, all but as clear as can be up to `enough`; None if there is
-    none.
+    The nearest one to the wished place, all but as clear as can be up to `enough_distance`; None if
+    there is none.
     """
     columns, rows = (np.arange(4, max(5, int(panel[i] - size[i] - 3)), STEP) for i in (0, 1))
     corners = np.stack([g.ravel() for g in np.meshgrid(columns, rows, indexing="ij")], axis=1)
-    inside = _counter(panel, paths, enough)
+    count_points = _counter(panel, paths, enough_distance)
     left, bottom = corners.T
     right, top = np.ceil(corners + size).astype(int).T
     clear = np.zeros(len(corners))
-    for away in range(1, enough + 1):
-        clear[inside(left - away, bottom - away, right + away, top + away) == 0] = away
+    for distance in range(1, enough_distance + 1):
+        clear[
+            count_points(left - distance, bottom - distance, right + distance, top + distance) == 0
+        ] = distance
     score = clear - 0.02 * np.hypot(*(corners - want).T)
     for k in np.argsort(-score, kind="stable"):
         corner = float(corners[k, 0]), float(corners[k, 1])
@@ -103,8 +107,8 @@ def border(box: Box) -> Path:
 
 def level_at(path: Path, x: float) -> float:
     """Return the height of a line at a place across, of its ends beyond them."""
-    across, up = zip(*path, strict=True)
-    return float(np.interp(x, across, up))
+    x_pixels, y_pixels = zip(*path, strict=True)
+    return float(np.interp(x, x_pixels, y_pixels))
 
 
 def extended(
@@ -114,9 +118,9 @@ def extended(
     if len(x) < 2:
         return list(ends), [y[0], y[0]]
 
-    def beyond(i: int, j: int, end: float) -> float:
+    def extrapolate(i: int, j: int, end: float) -> float:
         a, b, c = (math.log(v) if log else v for v in (x[i], x[j], end))
         slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
         return y[i] * math.exp(slope * (c - a))
 
-    return [ends[0], *x, ends[1]], [beyond(0, 1, ends[0]), *y, beyond(-1, -2, ends[1])]
+    return [ends[0], *x, ends[1]], [extrapolate(0, 1, ends[0]), *y, extrapolate(-1, -2, ends[1])]

@@ -49,7 +49,7 @@ def plotly(figure: Figure, theme: Theme) -> Part:
             notes += words
         notes += [note for words in place.panel.words if (note := placed_words(place, words))]
         notes += labels_of(place)
-        notes += heads_of(place, figure, first=i == 0)
+        notes += heads_of(place, figure, is_leftmost=i == 0)
     if figure.ruler is None and theme.size.ladder and figure.ladder.rows:
         notes += ladder_notes(figure.ladder, places[-1])
     if figure.faded:
@@ -125,18 +125,18 @@ def _thinned(place: PanelBox) -> Axis:
     axis, chosen = place.panel.x, place.panel.chosen
     letter = LETTER * place.theme.px(12.5)
 
-    def apart(a: tuple[float, str], b: tuple[float, str]) -> bool:
+    def are_apart(a: tuple[float, str], b: tuple[float, str]) -> bool:
         letters = sum(len(without_bold(text)) for _, text in (a, b))
-        return abs(place.across(a[0]) - place.across(b[0])) >= letter * letters / 2 + 8
+        return abs(place.x_pixel(a[0]) - place.x_pixel(b[0])) >= letter * letters / 2 + 8
 
-    def first(tick: tuple[float, str]) -> tuple[bool, bool]:
+    def rank(tick: tuple[float, str]) -> tuple[bool, bool]:
         return tick[0] != chosen, tick not in (axis.ticks[0], axis.ticks[-1])
 
-    kept: list[tuple[float, str]] = []
-    for tick in sorted(axis.ticks, key=first):
-        if all(apart(tick, other) for other in kept):
-            kept.append(tick)
-    return replace(axis, ticks=sorted(kept))
+    ticks_with_room: list[tuple[float, str]] = []
+    for tick in sorted(axis.ticks, key=rank):
+        if all(are_apart(tick, other) for other in ticks_with_room):
+            ticks_with_room.append(tick)
+    return replace(axis, ticks=sorted(ticks_with_room))
 
 
 def _axis(axis: Axis, ends: list[float], theme: Theme) -> Part:

@@ -18,13 +18,13 @@ FACTOR, NAME, NOTE, ASIDE, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0  # heights of typ
 SMALL = 0.8  # what a phone makes of them
 BAR = (13.0, 19.0)  # The bar of the ruler, in pixels right of the chosen value.
 TICK = (7.0, 25.0)  # The strokes on the bar.
-BESIDE = 29.0  # Where the factors begin.
+FACTOR_START = 29.0  # Where the factors begin.
 PITCH = 22.0  # between two factors
 LIFT = 4.0  # Factors stand so much above their dots, where the lines fall.
 SHORT = 11.5  # the height of the words beside a factor on a phone
 HALO = 0.8  # opacity behind a factor
 LEFT = 9.0  # Where a factor ends that stands left of the chosen value.
-NEAR = 0.75  # The farthest that one stands there from its stroke, in heights of type.
+LEFT_REACH = 0.75  # The farthest that one stands there from its stroke, in heights of type.
 CLEAR = 0.6  # The least distance of a factor's centre from a curve, in heights of type.
 OUTSIDE = 34  # between the panel and the names at its right
 MARGIN = 10
@@ -62,7 +62,7 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
     rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
     if not rungs:
         return [], []
-    across, size = place.across(ruler.x), _type(place, FACTOR)
+    x_pixel, size = place.x_pixel(ruler.x), _type(place, FACTOR)
     factors = {r.key: f"<b>{r.text}</b>" for r in rungs}
     longest = {r.key: _width(r.text, size) * 1.15 for r in rungs}
     if not theme.size.ladder:  # a phone has no room for names at the ends of the lines
@@ -71,9 +71,9 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
             factors[r.key] += f" <span style='font-size:{small:.1f}px'>{r.short}</span>"
             longest[r.key] += _width(r.short, small) + 6
     widest = max(longest.values())
-    outside = place.theme.size.right if theme.size.ladder else 0
+    right_room = place.theme.size.right if theme.size.ladder else 0
     # Where the names begin there is no room; a factor left of the chosen value has it always.
-    fits = across + theme.px(BESIDE) + widest <= place.width + min(outside, OUTSIDE - 8)
+    fits = x_pixel + theme.px(FACTOR_START) + widest <= place.width + min(right_room, OUTSIDE - 8)
     side = 1.0 if fits else -1.0
     shapes = [
         _placed(place, ruler, BAR, side)
@@ -86,12 +86,12 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         stroke = {"type": "line", "y0": tick.at, "y1": tick.at}
         shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
     pitch = _type(place, PITCH)
-    targets = [min(max(place.up(r.at), 0.0), place.height) for r in rungs]
-    targets = [up + side * LIFT for up in targets]
+    targets = [min(max(place.y_pixel(r.at), 0.0), place.height) for r in rungs]
+    targets = [target + side * LIFT for target in targets]
     centres = moved_apart(targets, [pitch] * len(rungs), place.height)
     curves = [place.pixels(r.x, r.y) for r in ruler.rungs if len(r.x) > 1 and not r.is_tick]
     dotted = {line.key for line in place.panel.lines if line.symbol}
-    heights = [place.up(r.at) for r in rungs]
+    heights = [place.y_pixel(r.at) for r in rungs]
     # A factor stays nearer to its own stroke than to its neighbours'.
     fences = [-math.inf, *((a + b) / 2 for a, b in pairwise(heights)), math.inf]
     notes: list[Part] = []
@@ -101,19 +101,19 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
         look = {"line": {"color": colour, "width": theme.px(3 if rung.bold else 2)}}
         ends = TICK if rung.key in dotted else (0.0, TICK[1])  # Bounds have no dots.
         shapes.append(_placed(place, ruler, ends, side) | stroke | look)
-        shift = side * theme.px(BESIDE)
+        shift = side * theme.px(FACTOR_START)
         width = longest[rung.key]
-        start = across + shift - (width if side < 0 else 0)
+        start = x_pixel + shift - (width if side < 0 else 0)
         room = (start, start + width), (fences[i], fences[i + 1])
         # On a phone the curves are so close that names moved off them would be on one another.
         centre = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else preferred
         is_left = side < 0
         if theme.size.ladder and side > 0 and abs(centre - heights[i]) > size:
             # Where the lines fall there is room nearer to a stroke at its left, below its line.
-            left_start = across - theme.px(LEFT) - width
+            left_start = x_pixel - theme.px(LEFT) - width
             left_room = (left_start, left_start + width), room[1]
             left = _clear_centre(heights[i], size, curves, *left_room)
-            if left_start > 0 and 0 < abs(left - heights[i]) <= NEAR * size:
+            if left_start > 0 and 0 < abs(left - heights[i]) <= LEFT_REACH * size:
                 is_left, start, shift, centre = True, left_start, -theme.px(LEFT), left
         if abs(centre - heights[i]) > size:  # A thin line leads to a factor that has moved away.
             ends_up = (rung.at, place.value_at(centre + size / 3))
@@ -132,11 +132,13 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
                 "xshift": shift,
                 "showarrow": False,
                 "name": rung.key,
-                "bgcolor": _behind(place, across, place.value_at(centre) if is_left else rung.at),
+                "bgcolor": _background(
+                    place, x_pixel, place.value_at(centre) if is_left else rung.at
+                ),
                 "borderpad": 0,
             }
         )
-    notes += _head(ruler, place, across, side, centres[-1] + size)
+    notes += _head(ruler, place, x_pixel, side, centres[-1] + size)
     return shapes, notes
 
 
@@ -144,14 +146,14 @@ def _clear_centre(
     preferred: float,
     size: float,
     curves: Sequence[Path],
-    across: tuple[float, float],
+    x_range: tuple[float, float],
     fences: tuple[float, float],
 ) -> float:
     """Return the centre nearest to the preferred one at which a factor stands on no curve.
 
     The preferred one where none is free between the fences, within three heights of type.
     """
-    places = (across[0], sum(across) / 2, across[1])
+    places = (x_range[0], sum(x_range) / 2, x_range[1])
     crossed = [[level_at(curve, a) for a in places] for curve in curves]
     steps = sorted(range(-round(3 * size), round(3 * size) + 1), key=abs)
     for centre in (preferred + step for step in steps):
@@ -166,34 +168,38 @@ def _clear_centre(
 
 def _leader(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
     """Return a thin slanted line from the end of a stroke to a factor, between two values."""
-    shape = _placed(place, ruler, (TICK[1], BESIDE - 3), side)
+    shape = _placed(place, ruler, (TICK[1], FACTOR_START - 3), side)
     left, right = ends if side > 0 else ends[::-1]
     return shape | {"type": "line", "y0": left, "y1": right}
 
 
-def _behind(place: PanelBox, across: float, value: float) -> str:
+def _background(place: PanelBox, x_pixel: float, value: float) -> str:
     """Return what is behind a factor: the page, or the region that it is in."""
     for region in place.panel.regions:
-        edge = level_at(place.pixels(region.x, region.upper), across)
-        if not region.lower and place.up(value) < edge - 1:
+        edge = level_at(place.pixels(region.x, region.upper), x_pixel)
+        if not region.lower and place.y_pixel(value) < edge - 1:
             return place.theme.colour(region.look.fill)
     return translucent(place.theme.colour(PAGE), HALO)
 
 
-def _head(ruler: Ruler, place: PanelBox, across: float, side: float, up: float) -> list[Part]:
+def _head(
+    ruler: Ruler, place: PanelBox, x_pixel: float, side: float, least_height: float
+) -> list[Part]:
     """Return what the factors are over, above the highest one where that is free."""
     theme, size = place.theme, _type(place, HEAD)
     width, height = max(_width(line, size) for line in ruler.head), size * 1.3 * len(ruler.head)
-    start = across + theme.px(TICK[0]) if side > 0 else across - theme.px(TICK[0]) - width
+    start = x_pixel + theme.px(TICK[0]) if side > 0 else x_pixel - theme.px(TICK[0]) - width
     start = min(
         max(start, 4.0), place.width + 60 - width if theme.size.ladder else place.width - width - 4
     )
 
-    def near(box: Box) -> bool:
-        return box[1] >= up - 4
+    def is_high_enough(box: Box) -> bool:
+        return box[1] >= least_height - 4
 
-    want = (start, min(up + 10, place.height - height - 2))
-    spot = free_place((width, height), (place.width, place.height), place.paths, want, near)
+    want = (start, min(least_height + 10, place.height - height - 2))
+    spot = free_place(
+        (width, height), (place.width, place.height), place.paths, want, is_high_enough
+    )
     if spot is None:
         return []
     place.paths.append(border((*spot, width, height)))
@@ -234,20 +240,22 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
     name, note = theme.px(NAME), theme.px(NOTE)
     lines = [len(r.note.splitlines()) + len(r.aside.splitlines()) for r in rungs]
     sizes = [name * 1.35 + note * 1.3 * count + theme.px(7) for count in lines]
-    targets = [min(max(place.up(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)]
+    targets = [
+        min(max(place.y_pixel(r.end), sizes[i] / 2), place.height) for i, r in enumerate(rungs)
+    ]
     centres = moved_apart(targets, sizes, place.height + theme.px(14))
     notes: list[Part] = []
     for rung, centre, want in zip(rungs, centres, targets, strict=True):
         colour = theme.colour(rung.colour)
-        beside: Part = {"xref": "paper", "x": 1, "yref": "y", "showarrow": False}
+        line_end: Part = {"xref": "paper", "x": 1, "yref": "y", "showarrow": False}
         if rung.end >= place.y.low:
             leader_end = {"y": place.at_pixel(0, want)["y"], "name": rung.key}
             arrow = {"ax": theme.px(OUTSIDE - 8), "ay": want - centre}
             notes.append(
-                beside | leader_end | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)}
+                line_end | leader_end | LEADER | arrow | {"arrowcolor": translucent(colour, 0.5)}
             )
         notes.append(
-            beside
+            line_end
             | _name_and_note(rung, place)
             | {
                 "y": place.at_pixel(0, centre)["y"],
@@ -286,7 +294,7 @@ def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
         width, height = _width(rung.name, size) * BOLD, size * 1.25
         line = place.pixels(rung.x, rung.y)
 
-        def beside(box: Box, line: Any = line) -> bool:
+        def is_beside(box: Box, line: Any = line) -> bool:
             left, bottom, wide, high = box
             levels = [level_at(line, a) for a in (left, left + wide / 2, left + wide)]
             gaps = (bottom - max(levels), min(levels) - bottom - high)
@@ -294,7 +302,7 @@ def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
 
         want = (0.05 * place.width, level_at(line, 0.1 * place.width) + 4)
         panel = (place.width, place.height)
-        spot = free_place((width, height), panel, place.paths, want, beside)
+        spot = free_place((width, height), panel, place.paths, want, is_beside)
         if spot is None:
             continue
         place.paths.append(border((*spot, width, height)))

@@ -4,13 +4,13 @@ from functools import cache
 
 from dpsco_app.figure.colours import ACCENT, FADED, IMPOSSIBLE, INK, PAGE, QUIET
 
-NAMED = {"ink": INK, "quiet": QUIET, "page": PAGE, "accent": ACCENT}
+COLOUR_NAMES = {"ink": INK, "quiet": QUIET, "page": PAGE, "accent": ACCENT}
 
 
 @cache
 def named_colours(*, dark: bool) -> str:
     """Return the colours that other style sheets name, as CSS variables."""
-    return "".join(f"--{name}: {pair[dark]}; " for name, pair in NAMED.items())
+    return "".join(f"--{name}: {pair[dark]}; " for name, pair in COLOUR_NAMES.items())
 
 
 def words_style(*, dark: bool) -> str:

@@ -6,21 +6,21 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure, LadderRow
 
 
-def ladder_table(figure: Figure, shown: Theme) -> str:
+def ladder_table(figure: Figure, theme: Theme) -> str:
     """Return the ladder as an HTML table, in the order of the lines; hidden where it is drawn."""
     ladder = figure.ladder
     rows = sorted(ladder.rows, key=lambda row: -row.end)
     heads = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ladder.columns)
     # What has no name is no header.
     title = f"<th scope='col'>{escape(ladder.title)}</th>" if ladder.title else "<td></td>"
-    body = "".join(_table_row(row, shown) for row in rows)
+    body = "".join(_table_row(row, theme) for row in rows)
     foot = (
         f"<tfoot><tr><td colspan='{len(ladder.columns) + 1}'>{escape(ladder.caption)}</td></tr>"
         "</tfoot>"
         if ladder.caption
         else ""
     )
-    is_drawn = shown.size.ladder and figure.ruler is None
+    is_drawn = theme.size.ladder and figure.ruler is None
     kind = "ladder" + " heard" * is_drawn + " before" * figure.faded
     return (
         f"<table class='{kind}'><caption>{escape(figure.alt)}</caption><thead><tr>"
@@ -29,8 +29,8 @@ def ladder_table(figure: Figure, shown: Theme) -> str:
     )
 
 
-def _table_row(row: LadderRow, shown: Theme) -> str:
-    colour = shown.colour(row.colour)
+def _table_row(row: LadderRow, theme: Theme) -> str:
+    colour = theme.colour(row.colour)
     cells = "".join(f"<td>{escape(value)}</td>" for value in row.values)
     note = f"<small>{escape(row.note)}</small>" if row.note else ""
     weight = "600" if row.bold else "400"

@@ -27,10 +27,12 @@ class PageView:
 
     def validate(self) -> Self:
         """Return the view; raises `InvalidInput` in one sentence."""
-        for known in fields(self):
-            if "check" in known.metadata:
-                known.metadata["check"](
-                    known.name, getattr(self, known.name), *known.metadata["allowed"]
+        for field_found in fields(self):
+            if "check" in field_found.metadata:
+                field_found.metadata["check"](
+                    field_found.name,
+                    getattr(self, field_found.name),
+                    *field_found.metadata["allowed"],
                 )
         return self
 
@@ -66,8 +68,8 @@ class Address(Generic[V]):
     def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
         """Return the state as parameters; what is at its default is left out."""
         values = {name: getattr(view, name) for name in self.names}
-        own = {n: _text(v) for n, v in values.items() if v != getattr(self.default, n)}
-        return own if scenario is None else scenario.to_query(BASE) | own
+        changed_values = {n: _text(v) for n, v in values.items() if v != getattr(self.default, n)}
+        return changed_values if scenario is None else scenario.to_query(BASE) | changed_values
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
         kind = type(getattr(self.default, name))
@@ -79,8 +81,10 @@ class Address(Generic[V]):
         try:
             number: int | float = kind(text)
         except ValueError:
-            wanted = "an integer" if kind is int else "a number"
-            raise InvalidInput(f"{name} must be {wanted}, got {name}={shorten(text)}.") from None
+            kind_words = "an integer" if kind is int else "a number"
+            raise InvalidInput(
+                f"{name} must be {kind_words}, got {name}={shorten(text)}."
+            ) from None
         return number
 
 

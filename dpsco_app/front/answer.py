@@ -67,77 +67,84 @@ def question(studies: Sequence[Study]) -> str:
 
 def answer(studies: Sequence[Study]) -> Answer:
     """Return the answer of one panel, or of two; none before all runs of the point are there."""
-    apart = compared(studies)
-    told = [_Told(s, apart) for s in studies]
-    first = told[0]
-    if not first.lead or not all(s.complete for s in studies):
-        return _without(first.study)
-    bare = first.bare
-    told = [one for one in told if one.row is not None and one.bare == bare]
-    wheres = [one.where(first.row) for one in told]
-    verdicts = [one.study.useless(one.x) for one in told]
-    useless = bool(told) and all(verdicts)
-    costs = [_cost(first.study, first.x, first.about)]
-    named = first.about if bare else f"times the {first.about}"
-    again = "" if named in costs[0] else first.about
-    costs += [_cost(one.study, one.x, again) for one in told[1:]]
-    over = [one.reference for one in told]
-    less = [cost.startswith(LESS) for cost in costs]
+    difference = compared(studies)
+    panels = [_PanelAnswer(s, difference) for s in studies]
+    first_panel = panels[0]
+    if not first_panel.lead or not all(s.complete for s in studies):
+        return _no_answer(first_panel.study)
+    lacks_reference = first_panel.lacks_reference
+    panels = [
+        one for one in panels if one.row is not None and one.lacks_reference == lacks_reference
+    ]
+    wheres = [one.place_words(first_panel.row) for one in panels]
+    verdicts = [one.study.useless(one.x) for one in panels]
+    useless = bool(panels) and all(verdicts)
+    costs = [_cost(first_panel.study, first_panel.x, first_panel.quantity)]
+    first_words = first_panel.quantity if lacks_reference else f"times the {first_panel.quantity}"
+    second_words = "" if first_words in costs[0] else first_panel.quantity
+    costs += [_cost(one.study, one.x, second_words) for one in panels[1:]]
+    references = [one.reference for one in panels]
+    has_gain = [cost.startswith(LESS) for cost in costs]
     costs = [
         cost + f" than {with_article(reference)}" * gains
-        for cost, reference, gains in zip(costs, over, less, strict=True)
+        for cost, reference, gains in zip(costs, references, has_gain, strict=True)
     ]
-    if useless and len(told) > 1:
+    if useless and len(panels) > 1:
         costs = [IGNORING[verdict][1] for verdict in verdicts]
-    at = f" ({settings_text(first.study.scenario, first.x)})."
+    settings = f" ({settings_text(first_panel.study.scenario, first_panel.x)})."
     headline: tuple[str, ...]
     marks: Marks = ()
     if len(costs) == 1:
-        where = first.where(first.row, is_alone=True)
-        headline, marks = single_headline(first.study, first.x, where, first.about)
+        place = first_panel.place_words(first_panel.row, is_alone=True)
+        headline, marks = single_headline(
+            first_panel.study, first_panel.x, place, first_panel.quantity
+        )
     elif useless and len(set(costs)) == 1:
-        headline = _capital(_both(told)), costs[0]
+        headline = _capital(_both_places(panels)), costs[0]
     else:
         left, right = map(_placed, costs, wheres)
         headline = (f"{_capital(left)}{';' if any(verdicts) else ','}", right)
-    if bare:
-        more = f". {without_reference(first.study)}"
-    elif first.row is not None and useless:
-        blind = rounded(without_data(first.study.scenario.at(first.x)))
-        more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
-    elif first.row is not None and first.row.mean == 0:
-        more = f", at {settings_text(first.study.scenario, first.x)}."
+    if lacks_reference:
+        details = f". {without_reference(first_panel.study)}"
+    elif first_panel.row is not None and useless:
+        blind = rounded(without_data(first_panel.study.scenario.at(first_panel.x)))
+        error = f"{first_panel.quantity} {rounded(first_panel.row.mean)}"
+        details = f", {error}; ignoring the data, {blind}{settings}"
+    elif first_panel.row is not None and first_panel.row.mean == 0:
+        details = f", at {settings_text(first_panel.study.scenario, first_panel.x)}."
     else:
-        more = against(over) + at + _robust(first)
-        pairs = zip(told, less, strict=True)
+        details = against(references) + settings + _robust(first_panel)
+        pairs = zip(panels, has_gain, strict=True)
         gains = dict.fromkeys(one.reference for one, is_less in pairs if is_less)
-        more += "".join(why_less(first.study, reference) for reference in gains)
-    small = _whose(told, more) + _along(first) + _outside(first)
+        details += "".join(why_less(first_panel.study, reference) for reference in gains)
+    small = (
+        _lead_words(panels, details) + _cost_along_axis(first_panel) + _outside_words(first_panel)
+    )
     return Answer(headline=headline, small=small, marks=marks)
 
 
-def _robust(told: "_Told") -> str:
+def _robust(panel: "_PanelAnswer") -> str:
     """Return what the same answer costs over the other methods without privacy that ran."""
-    others = told.study.over_others(told.x)
-    texts = [f" Against {with_article(m)}: {cost_words(ratio, '')}." for m, ratio in others.items()]
+    ratios = panel.study.over_others(panel.x)
+    texts = [f" Against {with_article(m)}: {cost_words(ratio, '')}." for m, ratio in ratios.items()]
     return "".join(texts)
 
 
-def _both(told: Sequence["_Told"]) -> str:
+def _both_places(panels: Sequence["_PanelAnswer"]) -> str:
     """Return the place of two panels in one phrase, before a verdict that is true of both."""
     places: dict[Role, str] = {
         "tail": "at both tails",
         "set": "on both sets",
         "pin": "in both runs",
     }
-    return f"{places.get(told[-1].study.role, 'on both data sets')},"
+    return f"{places.get(panels[-1].study.role, 'on both data sets')},"
 
 
-class _Told:
+class _PanelAnswer:
     """What is said of one panel."""
 
-    def __init__(self, study: Study, apart: Role) -> None:
-        self.study, self.lead, self.apart = study, study.lead, apart
+    def __init__(self, study: Study, difference: Role) -> None:
+        self.study, self.lead, self.difference = study, study.lead, difference
         self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
         self.row: Measurement | None = study.at(self.lead, self.x)
         self.price: Ratio | None = None if self.row is None else self.row.price
@@ -148,62 +155,64 @@ class _Told:
         return "" if self.price is None else self.price.reference
 
     @property
-    def bare(self) -> bool:
+    def lacks_reference(self) -> bool:
         """Whether there is an error, and none without privacy to compare it with."""
         return self.price is None and self.row is not None and self.row.mean > 0
 
     @property
-    def about(self) -> str:
+    def quantity(self) -> str:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
-    def where(self, own: Measurement | None, *, is_alone: bool = False) -> str:
+    def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             loss = inside(problem_card(scenario.problem).name)
-            easier = self.row is not None and own is not None and self.row.mean < own.mean
+            easier = (
+                self.row is not None and first_row is not None and self.row.mean < first_row.mean
+            )
             easier = easier or (is_alone and not are_hardest_of_all(scenario, self.x))
             case = "on the hardest data known" + " for privacy" * easier
             return case + f" ({loss})" * (scenario.problem != MEAN)
-        if self.apart == "tail":
+        if self.difference == "tail":
             return f"at p = {number_text(scenario.p)}"
         if role == "pin":
             return "in the pinned run"
-        if self.apart == "set":
+        if self.difference == "set":
             return f"on the {geometry_name(scenario.geometry, scenario.q)}"
         law = distribution_card(scenario.distribution).name.replace(" ", NO_BREAK)
         return f"on {law} {data_word(scenario)}"
 
 
-def _cost(study: Study, x: float | None, about: str) -> str:
+def _cost(study: Study, x: float | None, quantity: str) -> str:
     """Return what privacy costs at a point, or the error where there is none to compare with."""
     row = study.at(study.lead, x)
     if row is None:
         return ""
-    after, alone = IGNORING.get(study.useless(x), ("", ""))
-    plain = f"{about} {rounded(row.mean)}".strip()
+    verdict, verdict_without_factor = IGNORING.get(study.useless(x), ("", ""))
+    plain = f"{quantity} {rounded(row.mean)}".strip()
     if row.mean == 0:
         return f"{plain} in " + (f"all {row.trials} runs" if row.trials > 1 else "one run")
     if row.price is None or math.isinf(row.price.value):
-        return alone or plain + " instead of 0" * (row.price is not None)
-    if after and (is_open(row.price) or row.price.value < LEAST):
-        return alone
-    return cost_words(row.price, about) + f", {after}" * bool(after)
+        return verdict_without_factor or plain + " instead of 0" * (row.price is not None)
+    if verdict and (is_open(row.price) or row.price.value < LEAST):
+        return verdict_without_factor
+    return cost_words(row.price, quantity) + f", {verdict}" * bool(verdict)
 
 
-def _placed(cost: str, where: str) -> str:
+def _placed(cost: str, place: str) -> str:
     if "data" not in cost:
-        return f"{cost} {where}"
-    return f"{where} {cost}"
+        return f"{cost} {place}"
+    return f"{place} {cost}"
 
 
-def _whose(told: Sequence[_Told], more: str) -> Words:
+def _lead_words(panels: Sequence[_PanelAnswer], details: str) -> Words:
     """Say whose number the headline is, with the methods in their colours."""
-    leads = dict.fromkeys(one.lead for one in told)
-    best = {m: [one.best for one in told if one.lead == m] for m in leads}
-    names = [[(_named(lead), lead), *_level(lead, same)] for lead, same in best.items()]
+    leads = dict.fromkeys(one.lead for one in panels)
+    best = {m: [one.best for one in panels if one.lead == m] for m in leads}
+    names = [[(_method_name(lead), lead), *_level(lead, same)] for lead, same in best.items()]
     if len(names) > 1:
         names[1:] = [[(" on the left and ", "")], names[1], [(" on the right", "")]]
-    return ("Best of the private algorithms chosen: ", ""), *chain(*names), (more, "")
+    return ("Best of the private algorithms chosen: ", ""), *chain(*names), (details, "")
 
 
 def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
@@ -211,43 +220,47 @@ def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
     level = sorted(set.intersection(*map(set, best)) - {lead})
     if len(level) > 1:
         return ((f" (level with {len(level)} others)", ""),)
-    return tuple(part for m in level for part in ((" (level with ", ""), (_named(m), m), (")", "")))
+    return tuple(
+        part for m in level for part in ((" (level with ", ""), (_method_name(m), m), (")", ""))
+    )
 
 
-def _outside(told: _Told) -> Words:
+def _outside_words(panel: _PanelAnswer) -> Words:
     """Say that the scenario's own value is outside of the sweep, where it is, and why."""
-    scenario = told.study.scenario
-    if scenario.axis is None or told.x is None:
+    scenario = panel.study.scenario
+    if scenario.axis is None or panel.x is None:
         return ()
-    own = getattr(scenario, scenario.axis)
-    if own is None or min(scenario.grid) <= own <= max(scenario.grid):
+    scenario_value = getattr(scenario, scenario.axis)
+    if scenario_value is None or min(scenario.grid) <= scenario_value <= max(scenario.grid):
         return ()
-    there = replace(scenario, grid=(own,))
-    large = own > max(scenario.grid) and refusal(there, DASHBOARD)
-    why = "too large to run here" if large else "outside of the sweep"
-    if large and not refusal(there, LIBRARY):
-        why += ", but not for the command dpsco run"
-    return ((f" {SYMBOL[scenario.axis]} = {number_text(own)} is {why}.", ""),)
+    at_value = replace(scenario, grid=(scenario_value,))
+    large = scenario_value > max(scenario.grid) and refusal(at_value, DASHBOARD)
+    reason = "too large to run here" if large else "outside of the sweep"
+    if large and not refusal(at_value, LIBRARY):
+        reason += ", but not for the command dpsco run"
+    return ((f" {SYMBOL[scenario.axis]} = {number_text(scenario_value)} is {reason}.", ""),)
 
 
-def _named(method: str) -> str:
+def _method_name(method: str) -> str:
     return inside(method_card(method).name)
 
 
-def _along(told: _Told) -> Words:
+def _cost_along_axis(panel: _PanelAnswer) -> Words:
     """Say what the method costs at the two ends of an axis, where that is not the records."""
-    scenario = told.study.scenario
+    scenario = panel.study.scenario
     if scenario.axis in (None, "n"):
         return ()
     ends = scenario.grid[0], scenario.grid[-1]
-    costs = [_cost(told.study, x, "") for x in ends]
+    costs = [_cost(panel.study, x, "") for x in ends]
     if not all(costs):
         return ()
-    first, last = (f"{number_text(x)}: {cost}" for x, cost in zip(ends, costs, strict=True))
-    return ((f" At {SYMBOL[scenario.axis]} = {first}; at {last}.", ""),)
+    cost_at_start, cost_at_end = (
+        f"{number_text(x)}: {cost}" for x, cost in zip(ends, costs, strict=True)
+    )
+    return ((f" At {SYMBOL[scenario.axis]} = {cost_at_start}; at {cost_at_end}.", ""),)
 
 
-def _without(study: Study) -> Answer:
+def _no_answer(study: Study) -> Answer:
     """Return the answer where no private method has run, and why."""
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if not private:

@@ -20,41 +20,41 @@ def because(before: Scenario, after: Scenario, field: str) -> str:
     >>> because(Scenario(n=1000), Scenario(n=10_000), "n")
     'Because n grew 10 times, one record weighs less:'
     """
-    was, now = getattr(before, field), getattr(after, field)
-    if was == now or was is None or now is None:
+    old, new = getattr(before, field), getattr(after, field)
+    if old == new or old is None or new is None:
         return ""
     match field:
         case "epsilon" | "delta" | "rho":
             return _of_budget(before, after, field)
         case "n":
-            verb = f"grew {_times(now / was)}" if now > was else f"fell to {number_text(now)}"
+            verb = f"grew {_times(new / old)}" if new > old else f"fell to {number_text(new)}"
             unit = "record" if after.m == 1 else "user"
-            return f"Because n {verb}, one {unit} weighs {'less' if now > was else 'more'}:"
+            return f"Because n {verb}, one {unit} weighs {'less' if new > old else 'more'}:"
         case "d":
-            verb = "grew" if now > was else "fell"
-            more = "more" if now > was else "fewer"
-            return f"Because d {verb} to {number_text(now)}, noise enters {more} coordinates:"
+            verb = "grew" if new > old else "fell"
+            comparison = "more" if new > old else "fewer"
+            return f"Because d {verb} to {number_text(new)}, noise enters {comparison} coordinates:"
         case "p":
-            tail, many = TAILS[now > was]
-            return f"Because the tail is {tail}, {many} records lie far out:"
+            tail, share = TAILS[new > old]
+            return f"Because the tail is {tail}, {share} records lie far out:"
         case "alike":
-            verb, effect = ("grew", "less") if now > was else ("fell", "more")
-            return f"Because γ {verb} to {now:g}, each further item of a user tells {effect}:"
+            verb, effect = ("grew", "less") if new > old else ("fell", "more")
+            return f"Because γ {verb} to {new:g}, each further item of a user tells {effect}:"
         case "distribution":
-            return f"Because the data are now {distribution_card(now).name}:"
+            return f"Because the data are now {distribution_card(new).name}:"
     return ""
 
 
 def _of_budget(before: Scenario, after: Scenario, field: str) -> str:
     growth = math.sqrt(before.setting.rho / after.setting.rho)
     letter = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}[field]
-    was, now = getattr(before, field), getattr(after, field)
-    if field == "epsilon" and now == was / 2:
+    old, new = getattr(before, field), getattr(after, field)
+    if field == "epsilon" and new == old / 2:
         changed = f"{letter} was halved"
-    elif field == "epsilon" and now == 2 * was:
+    elif field == "epsilon" and new == 2 * old:
         changed = f"{letter} was doubled"
     else:
-        changed = f"{letter} {'fell' if now < was else 'grew'} to {number_text(now)}"
+        changed = f"{letter} {'fell' if new < old else 'grew'} to {number_text(new)}"
     if 1.9 <= growth <= 2.1:
         noise = "the noise doubles"
     elif 0.475 <= growth <= 0.525:

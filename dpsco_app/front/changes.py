@@ -35,8 +35,8 @@ Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what
 
 def level_of(scenario: Scenario) -> Level:
     """Return whose data a scenario hides: a user's, where users have several items."""
-    several = scenario.m > 1 or scenario.axis == "m"
-    user = several and bool(methods_for(scenario.problem, "user"))
+    has_several_items = scenario.m > 1 or scenario.axis == "m"
+    user = has_several_items and bool(methods_for(scenario.problem, "user"))
     return "user" if user else "item"
 
 
@@ -54,8 +54,8 @@ def offered(field: str, scenario: Scenario, value: float) -> list[float]:
 
 def listed(scenario: Scenario) -> list[str]:
     """Return the methods of a scenario's level, and those that are chosen."""
-    known = {*methods_for(scenario.problem, level_of(scenario)), *scenario.methods}
-    return [m for m in METHOD_SLUGS if m in known]
+    known_methods = {*methods_for(scenario.problem, level_of(scenario)), *scenario.methods}
+    return [m for m in METHOD_SLUGS if m in known_methods]
 
 
 def changed(
@@ -70,15 +70,15 @@ def changed(
     fitting, whole = sweep
     if field in BUDGET and scenario.axis not in BUDGET and scenario.grid == fitting:
         # No place refuses a point for its budget.
-        made, words = fitted(replace(scenario, **{field: value}), field)
-        return made, sweep, words
+        fitted_scenario, words = fitted(replace(scenario, **{field: value}), field)
+        return fitted_scenario, sweep, words
     if scenario.grid == fitting:
         scenario = replace(scenario, grid=whole)
-    asked, words = fitted(replace(scenario, **{field: value}), field)
-    made = with_fitting_grid(asked, limits)
-    if len(asked.grid) >= ENOUGH_POINTS:  # nobody has asked for few points
-        made = with_enough_points(made, limits)
-    return made, (made.grid, asked.grid), words
+    asked_scenario, words = fitted(replace(scenario, **{field: value}), field)
+    fitted_scenario = with_fitting_grid(asked_scenario, limits)
+    if len(asked_scenario.grid) >= ENOUGH_POINTS:  # nobody has asked for few points
+        fitted_scenario = with_enough_points(fitted_scenario, limits)
+    return fitted_scenario, (fitted_scenario.grid, asked_scenario.grid), words
 
 
 def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
@@ -104,8 +104,8 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     level = level_of(scenario)
     if field in ("rho", "geometry", "q") and _are_usual(scenario, level):
         scenario = replace(scenario, methods=usual_methods(scenario, level))
-    known = methods_for(scenario.problem, level)
-    if not scenario.methods or not set(scenario.methods) <= set(known):
+    known_methods = methods_for(scenario.problem, level)
+    if not scenario.methods or not set(scenario.methods) <= set(known_methods):
         more["methods"] = usual_methods(scenario, level)
         words.append(f"algorithms {method_names(more['methods'])}")
     if scenario.distribution not in distributions_for(scenario.problem):
@@ -116,8 +116,10 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     scenario = with_p
     if not words or field not in ("problem", "m", "axis"):
         return scenario, ""
-    about = problem_card(scenario.problem).name + ", several items per user" * (level == "user")
-    return replace(scenario, **more), f"**{about}**: {' and '.join(words)}."
+    problem_name = problem_card(scenario.problem).name + ", several items per user" * (
+        level == "user"
+    )
+    return replace(scenario, **more), f"**{problem_name}**: {' and '.join(words)}."
 
 
 def reaching(scenario: Scenario) -> Scenario:
@@ -127,12 +129,16 @@ def reaching(scenario: Scenario) -> Scenario:
     """
     usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
     more = set(scenario.grid) - set(usual)
-    inside = [x for x in more if usual and usual[0] <= x <= usual[-1]]
-    if not usual or inside or len(more) > 1 or not set(usual) <= set(scenario.grid):
+    extra_inside = [x for x in more if usual and usual[0] <= x <= usual[-1]]
+    if not usual or extra_inside or len(more) > 1 or not set(usual) <= set(scenario.grid):
         return scenario
-    own = getattr(scenario, str(scenario.axis))
-    beyond = own is not None and math.isfinite(own) and not usual[0] <= own <= usual[-1]
-    return replace(scenario, grid=tuple(sorted({*usual, own}) if beyond else usual))
+    value_on_axis = getattr(scenario, str(scenario.axis))
+    is_outside = (
+        value_on_axis is not None
+        and math.isfinite(value_on_axis)
+        and not usual[0] <= value_on_axis <= usual[-1]
+    )
+    return replace(scenario, grid=tuple(sorted({*usual, value_on_axis}) if is_outside else usual))
 
 
 def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
@@ -182,10 +188,12 @@ def why_these(scenario: Scenario) -> str:
 
 def _are_usual(scenario: Scenario, level: Level) -> bool:
     """Whether a scenario began with its methods, under some notion and on some set."""
-    at = replace(scenario, epsilon=scenario.epsilon or 1.0, rho=None, axis=None, grid=())
+    point = replace(scenario, epsilon=scenario.epsilon or 1.0, rho=None, axis=None, grid=())
     sets = (("l2", None), ("lq", DEFAULT_Q), ("lq", 3.0))
-    every = (replace(at, delta=delta, geometry=g, q=q) for delta in (0.0, 1e-6) for g, q in sets)
-    return set(scenario.methods) in [set(usual_methods(one, level)) for one in every]
+    variants = (
+        replace(point, delta=delta, geometry=g, q=q) for delta in (0.0, 1e-6) for g, q in sets
+    )
+    return set(scenario.methods) in [set(usual_methods(one, level)) for one in variants]
 
 
 def none_chosen(scenario: Scenario) -> str:

@@ -39,11 +39,13 @@ def cost_words(price: Ratio, about: str) -> str:
     'less error'
     """
     the = f" the {about}" if about else ""
-    if most := most_text(price):
+    if largest := most_text(price):
         if price.high > VAGUE:
             return UNTOLD
         ends = loose_ends(price)
-        return f"between {' and '.join(ends)} times{the}" if ends else f"at most {most} times{the}"
+        return (
+            f"between {' and '.join(ends)} times{the}" if ends else f"at most {largest} times{the}"
+        )
     if price.value < LEAST:
         upper = price.value / BETTER if math.isnan(price.high) else price.high
         return (LESS if upper < 1 else SAME) + (about or "error")
@@ -92,9 +94,9 @@ def loose_ends(price: Ratio) -> tuple[str, str] | None:
     >>> loose_ends(Ratio(value=0.4, low=0.123, high=1.24))
     ('0.1', '1.3')
     """
-    if (most := most_text(price)) and price.value < 1:
+    if (largest := most_text(price)) and price.value < 1:
         unit = 10 ** math.floor(math.log10(price.low))
-        return f"{math.floor(round(price.low / unit, 6)) * unit:.1g}", most
+        return f"{math.floor(round(price.low / unit, 6)) * unit:.1g}", largest
     if math.isnan(price.low) or price.low <= 1 or price.high <= LOOSE * price.low:
         return None
     return _whole(price.low, math.floor), _whole(price.high, math.ceil)

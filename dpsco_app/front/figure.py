@@ -20,7 +20,7 @@ from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 CLOSE_BELOW = 1 / 1.35
-ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
+SPACE_ABOVE, SPACE_BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
 ONLY_ZCDP = "binds algorithms that satisfy zCDP, as those with Gaussian noise; others may be below"
 # What the table says below a row's name.
 NOTES = {
@@ -45,7 +45,7 @@ def front_figure(
     `alt` is what it shows, in one sentence. With `only` one panel is drawn; the ladder has all.
     `faded`: what was measured is of other settings.
     """
-    first = studies[0].scenario
+    first_scenario = studies[0].scenario
     is_nested = nests(studies, view)
     panels: Sequence[FrontPanel] = (
         [NestedPanel(studies[0], view)]
@@ -61,8 +61,8 @@ def front_figure(
         zero = "≈ 0" if any(0 < y < edge for panel in small for y in panel.measured) else "0"
         ticks = [(edge, zero), *(tick for tick in ticks if tick[0] > least)]
     y = Axis(
-        title=_axis_name(first, view, is_nested=is_nested),
-        unit=_unit(first, view) if is_nested else "",
+        title=_axis_name(first_scenario, view, is_nested=is_nested),
+        unit=_unit(first_scenario, view) if is_nested else "",
         low=low,
         high=high,
         ticks=ticks,
@@ -118,21 +118,27 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     guides = [line for panel in panels for line in panel.guides]
     deep = [y for panel in panels for area in panel.region for y in area.upper]
     deep += [y for line in guides if line.kind == "proven" for y in line.y]
-    near = [y for panel in panels for area in panel.window for y in area.upper]
-    near += [y for line in guides if line.key in ("start", POSSIBLE) for y in line.y]
-    known = measured or [*deep, *near] or [0.01, 1.0]
+    nearby_values = [y for panel in panels for area in panel.window for y in area.upper]
+    nearby_values += [y for line in guides if line.key in ("start", POSSIBLE) for y in line.y]
+    known = measured or [*deep, *nearby_values] or [0.01, 1.0]
     low, high = min(known), max(known)
     lowest = min([low, *(y for y in deep if y > low / DEEP)])
-    below, above = (BELOW, ABOVE) if any(panel.title for panel in panels) else (CLOSE_BELOW, 1.2)
-    return lowest * below, max([high, *(y for y in near if y < 10 * high)]) * above
+    factor_below, factor_above = (
+        (SPACE_BELOW, SPACE_ABOVE) if any(panel.title for panel in panels) else (CLOSE_BELOW, 1.2)
+    )
+    return lowest * factor_below, max(
+        [high, *(y for y in nearby_values if y < 10 * high)]
+    ) * factor_above
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
-    powers = [float(f"1e{e}") for e in range(first, last + 1)]
+    first_scenario, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    powers = [float(f"1e{e}") for e in range(first_scenario, last + 1)]
     if len(powers) < 3:
-        every = (float(f"{d}e{e}") for e in range(first - 1, last + 1) for d in (1, 2, 5))
-        powers = [v for v in every if low <= v <= high]
+        candidates = (
+            float(f"{d}e{e}") for e in range(first_scenario - 1, last + 1) for d in (1, 2, 5)
+        )
+        powers = [v for v in candidates if low <= v <= high]
     return [(v, number_text(v)) for v in powers]
 
 
@@ -229,10 +235,10 @@ def _caption(panels: Sequence[FrontPanel]) -> str:
         form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named]): p.column
         for p in panels
     }
-    told = {text: column for text, column in texts.items() if text}
-    if len(told) == 1:
-        return next(iter(told))
-    return " ".join(f"{column}: {text}" for text, column in told.items())
+    shared_texts = {text: column for text, column in texts.items() if text}
+    if len(shared_texts) == 1:
+        return next(iter(shared_texts))
+    return " ".join(f"{column}: {text}" for text, column in shared_texts.items())
 
 
 def _price(panel: FrontPanel, key: str) -> str:

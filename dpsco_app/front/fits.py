@@ -8,9 +8,9 @@ from dpsco_core.catalogue import default_methods, distributions_for
 from dpsco_core.scenario import Scenario
 
 
-def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:
+def with_problem(scenario: Scenario, problem: str, problems: tuple[str, ...]) -> Scenario:
     """Return the scenario on a problem, unless its own is known; an unfit law or p gives way."""
-    if scenario.problem in known:
+    if scenario.problem in problems:
         return scenario
     law = scenario.distribution
     return with_variance(

@@ -13,17 +13,19 @@ LINE = 60  # letters of a line of what a point says
 
 def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:
     """Return the form of each method that has one."""
-    known = {m: form_of(method_class(m), scenario.calibration, scenario.tuning) for m in methods}
-    return {method: form for method, form in known.items() if form is not None}
+    method_forms = {
+        m: form_of(method_class(m), scenario.calibration, scenario.tuning) for m in methods
+    }
+    return {method: form for method, form in method_forms.items() if form is not None}
 
 
 def form_caption(scenario: Scenario, methods: Sequence[str]) -> str:
     """Return what the methods have in common, and what is said of those that differ."""
-    known = forms(scenario, methods)
-    if not known:
+    method_forms = forms(scenario, methods)
+    if not method_forms:
         return ""
     names = short_names(scenario.methods)
-    tags = [f"{names[method]}: {form.tag}" for method, form in known.items() if form.tag]
+    tags = [f"{names[method]}: {form.tag}" for method, form in method_forms.items() if form.tag]
     common = common_form(scenario.calibration, scenario.tuning)
     return " ".join([common, *([f"{'; '.join(tags)}."] if tags else [])])
 

@@ -37,7 +37,7 @@ def parameters(text: str, *, most: int | None = None) -> dict[str, str]:
     return dict(pairs)
 
 
-def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:
+def read(link_fields: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:
     """Return the scenario of an address, and what is wrong there.
 
     A field that cannot be read, or is not allowed with those before it, is left at its default, and
@@ -45,42 +45,44 @@ def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, 
     """
     problems: list[str] = []
     readable: dict[str, str] = {}
-    for name in (name for name in FIELDS if name in given):
+    for name in (name for name in FIELDS if name in link_fields):
         try:
-            parse(name, given[name])
-            readable[name] = given[name]
+            parse(name, link_fields[name])
+            readable[name] = link_fields[name]
         except InvalidInput as problem:
             problems.append(str(problem))
     try:
         return _allowed(readable, sampling=sampling), problems
     except InvalidInput:
-        kept, lost = dict[str, str](), dict[str, list[str]]()
+        allowed_fields, refused_fields = dict[str, str](), dict[str, list[str]]()
     for name, value in readable.items():  # keep every field that is allowed with those before
-        if name == "grid" and "axis" in readable and "axis" not in kept:
-            next(names for names in lost.values() if "axis" in names).append(name)
+        if name == "grid" and "axis" in readable and "axis" not in allowed_fields:
+            next(names for names in refused_fields.values() if "axis" in names).append(name)
             continue
         try:
-            _allowed({**kept, name: value}, sampling=sampling)
-            kept[name] = value
+            _allowed({**allowed_fields, name: value}, sampling=sampling)
+            allowed_fields[name] = value
         except InvalidInput as problem:
-            lost.setdefault(str(problem), []).append(name)
-    problems += [_with_losses(problem, names, given) for problem, names in lost.items()]
-    return _allowed(kept, sampling=sampling), problems
+            refused_fields.setdefault(str(problem), []).append(name)
+    problems += [
+        _with_losses(problem, names, link_fields) for problem, names in refused_fields.items()
+    ]
+    return _allowed(allowed_fields, sampling=sampling), problems
 
 
-def _with_losses(problem: str, names: Sequence[str], given: Mapping[str, str]) -> str:
+def _with_losses(problem: str, names: Sequence[str], link_fields: Mapping[str, str]) -> str:
     """Add to a sentence the fields that are left out for it, unless it names the only one."""
     if len(names) == 1 and f"got {names[0].removesuffix('s')}" in problem:
         return problem
-    listed = " and ".join(f"{name}={shorten(given[name])}" for name in names)
+    listed = " and ".join(f"{name}={shorten(link_fields[name])}" for name in names)
     return f"{problem} So {listed} {'is' if len(names) == 1 else 'are'} left out."
 
 
-def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
-    scenario = Scenario.from_query(dict(given), BASE)
-    if "methods" not in given:
+def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
+    scenario = Scenario.from_query(dict(link_fields), BASE)
+    if "methods" not in link_fields:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
-    if "grid" not in given:  # nobody has asked for its largest points
+    if "grid" not in link_fields:  # nobody has asked for its largest points
         fitting = with_fitting_grid(reaching(scenario), DASHBOARD)
         scenario = with_enough_points(fitting, DASHBOARD)
     # A control that is given a larger one shows its default, without a word.

@@ -25,7 +25,7 @@ FLOOR = (
     "**No private algorithm can be in the red region**, even one that is told the exact shape of "
     "these data, on average over all positions of the mean."
 )
-ABOVE = (
+EASIER_DATA = (
     " The band above it is about **all** data with this tail: on easier data, such as these, a "
     "line may well run below it."
 )
@@ -55,8 +55,8 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
         if (p.against, p.measure) == (view.against, view.measure)
         and (p.open == "light") == shows_promises
     ]
-    alone = view.panel == "second" and view.against == "hardest"
-    hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
+    is_hardest_alone = view.panel == "second" and view.against == "hardest"
+    hard = scenario if is_hard(scenario) else hardest(scenario) if is_hardest_alone else None
     missing = no_floor(scenario)
     if hard is not None:
         bound = (HARD if region(hard) else "") + ANEW
@@ -64,7 +64,7 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
         law = distribution_card(scenario.distribution).name
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
-        bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * (view.against == "hardest")
+        bound = FLOOR + EASIER_DATA * (not no_window(scenario)) + ANEW * (view.against == "hardest")
     if bound and view.measure != "price" and not shows_promises:  # no such bound is drawn there
         texts.append(bound)
     if scenario.axis == "p":

@@ -84,10 +84,10 @@ class FrontPanel:
         self.guides = self._guides()
         order = (self.lead, study.public, *self.scenario.methods)
         self.named = [m for m in dict.fromkeys(order) if self._rows(study, m)][:MOST_NAMED]
-        shown = [study, *([] if study.overlay is None else [study.overlay])]
+        drawn_studies = [study, *([] if study.overlay is None else [study.overlay])]
         self.lines = [
             self._line(one, method, rows)
-            for one in shown
+            for one in drawn_studies
             for method in one.scenario.methods
             if (rows := self._rows(one, method))
         ]
@@ -96,7 +96,10 @@ class FrontPanel:
 
     def _guides(self) -> list[Line]:
         """Return the lines that are not measured."""
-        guides = [*([] if self.price else [*self._bounds(), *self._own()]), *self._start()]
+        guides = [
+            *([] if self.price else [*self._bounds(), *self._formula_lines()]),
+            *self._start(),
+        ]
         return [*guides, *([self._edge()] if self.floor and not self.region else [])]
 
     def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
@@ -137,13 +140,13 @@ class FrontPanel:
 
     def _start(self) -> list[Line]:
         """Return what costs are compared with: no privacy, or errors of an answer without data."""
-        known = starting_risks(self.scenario)
-        risks = [1.0 if self.price else risk for _, risk in known]
+        starts = starting_risks(self.scenario)
+        risks = [1.0 if self.price else risk for _, risk in starts]
         line = Line(
             key="start",
             name="without privacy" if self.price else "answer without data",
             kind="guide",
-            x=[place(x) for x, _ in known],
+            x=[place(x) for x, _ in starts],
             y=risks,
             colour=GREY if self.price else QUIET,
             width=1.2 if self.price else 1,
@@ -168,7 +171,7 @@ class FrontPanel:
         lines = [line for line in lines if not wider or line.key != wider[0].bound.card.slug]
         return [*lines, *([wider_line(wider)] if wider else [])]
 
-    def _own(self) -> list[Line]:
+    def _formula_lines(self) -> list[Line]:
         """Return the formulas of one's own."""
         texts = self.view.formulas
         curves = [own_line(self.scenario, parse_formula(text)) for text in texts]
@@ -224,7 +227,7 @@ class FrontPanel:
         symbol = symbol_of(method)
         if overlay and not symbol.endswith("-open"):
             symbol = f"{symbol}-open"
-        y, half, down = zip(*map(self._bar, rows), strict=True)
+        y, half, lower_half = zip(*map(self._bar, rows), strict=True)
         proven = () if self.price or not named or overlay else self._own_bound(method)
         end = ", pinned" if overlay else ""
         return Line(
@@ -240,7 +243,7 @@ class FrontPanel:
             symbol=symbol if named else "",
             size=7.5 if hero else 6.5,
             half=half if named else (),
-            down=down if named else (),
+            down=lower_half if named else (),
             hover=[self._hover(study, r, dict(proven)) for r in rows],
             low=[r.low for r in rows] if named and not self.price else (),
             high=[r.high for r in rows] if named and not self.price else (),
@@ -253,8 +256,8 @@ class FrontPanel:
             half = min(row.half, 0.95 * row.mean)
             return row.mean, half, half
         ends = row.price.high - row.price.value, row.price.value - row.price.low
-        up, down = (0.0 if math.isnan(length) else length for length in ends)
-        return row.price.value, up, down
+        upper_half, lower_half = (0.0 if math.isnan(length) else length for length in ends)
+        return row.price.value, upper_half, lower_half
 
     def _is_second(self, method: str) -> bool:
         """Whether a line is dashed, as another one beside it has its hue."""
@@ -274,23 +277,23 @@ class FrontPanel:
         return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
-        about = "excess risk" if self.scenario.problem != MEAN else "error"
+        quantity = "excess risk" if self.scenario.problem != MEAN else "error"
         lines = [
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
-            f"mean {about} <b>{rounded(row.mean)}</b> ± {rounded(row.half)}",
+            f"mean {quantity} <b>{rounded(row.mean)}</b> ± {rounded(row.half)}",
         ]
         if row.exact:
-            lines[-1] = f"expected {about} <b>{rounded(row.mean)}</b>, exactly"
+            lines[-1] = f"expected {quantity} <b>{rounded(row.mean)}</b>, exactly"
         if row.mean == 0:
-            return f"{lines[0]}<br>{about} <b>0</b> in every run: {EDGE}"
+            return f"{lines[0]}<br>{quantity} <b>0</b> in every run: {EDGE}"
         if row.price is not None:
             reference = method_card(row.price.reference).name
             lines.append(f"{ratio_text(row.price.value)} times the {inside(reference)}")
         lines.append(f"8 of 10 runs: {rounded(row.low)} to {rounded(row.high)}")
         if place(row.x) in proven:
             bound = proven[place(row.x)]
-            within = ", within the trials’ error" * (bound < row.mean <= bound + row.half)
-            lines.append(f"proven: at most {rounded(bound)} on average{within}")
+            remark = ", within the trials’ error" * (bound < row.mean <= bound + row.half)
+            lines.append(f"proven: at most {rounded(bound)} on average{remark}")
         return "<br>".join([*lines, *form_lines(study.scenario, row.method)])
 
     # -- the panel ----------------------------------------------------------------------------
@@ -378,6 +381,6 @@ class FrontPanel:
 def factor_text(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
     ends = loose_ends(price)
-    if ends is None and (most := most_text(price)):
-        return f"≤ ×{most}"
+    if ends is None and (largest := most_text(price)):
+        return f"≤ ×{largest}"
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"

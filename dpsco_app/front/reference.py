@@ -34,9 +34,9 @@ def with_article(method: str) -> str:
     return name if name.split(" ")[-1].isupper() else f"the {name}"
 
 
-def against(over: Sequence[str]) -> str:
+def against(methods: Sequence[str]) -> str:
     """Return what the factors are over, by panel: the method that ran there, or nothing."""
-    names = [reference_name(method) for method in dict.fromkeys(over) if method]
+    names = [reference_name(method) for method in dict.fromkeys(methods) if method]
     if len(names) < 2:
         return f", against the non-private {names[0]}" if names else ""
     left, right = names
@@ -46,8 +46,8 @@ def against(over: Sequence[str]) -> str:
 def why_less(study: Study, reference: str) -> str:
     """Return why an error is below that of a method without privacy, and what is fairer."""
     name = with_article(reference)
-    why = WEAKNESS.get(reference, "could be improved without privacy, too")
-    text = f" Privacy gains nothing here: {name} {why}."
+    weakness = WEAKNESS.get(reference, "could be improved without privacy, too")
+    text = f" Privacy gains nothing here: {name} {weakness}."
     robust = ROBUST.get(study.scenario.problem, "")
     if robust and robust not in study.scenario.methods:
         text += f" Choose the {reference_name(robust)}, too, for a robust reference."
@@ -57,8 +57,8 @@ def why_less(study: Study, reference: str) -> str:
 def without_reference(study: Study) -> str:
     """Return what to choose, where nothing without privacy has run to compare with."""
     scenario = study.scenario
-    known = methods_for(scenario.problem, level_of(scenario))
-    public = [m for m in known if method_card(m).privacy == "none"]
+    methods = methods_for(scenario.problem, level_of(scenario))
+    public = [m for m in methods if method_card(m).privacy == "none"]
     names = " or ".join(with_article(m) for m in public if m not in scenario.methods)
     if names:
         return f"Choose {names}, too, to see what privacy costs."

@@ -37,11 +37,15 @@ class Beside:
 
 def beside(scenario: Scenario, against: str, pin: str, card: str = "") -> Beside:
     """Return what a session runs beside a scenario, an open `card` asking for other data."""
-    kept = pinned(pin)
-    if kept is not None and kept != scenario and not overlays(kept, scenario):
-        return Beside(second=kept, role="pin")
-    overlay = None if kept == scenario else kept
-    if card == "data" and against == NO_SET and kept is None:
+    pinned_scenario = pinned(pin)
+    if (
+        pinned_scenario is not None
+        and pinned_scenario != scenario
+        and not overlays(pinned_scenario, scenario)
+    ):
+        return Beside(second=pinned_scenario, role="pin")
+    overlay = None if pinned_scenario == scenario else pinned_scenario
+    if card == "data" and against == NO_SET and pinned_scenario is None:
         return Beside(second=other_data(scenario), role="data")
     if against == HARDEST:
         return Beside(second=hardest(scenario), overlay=overlay)
@@ -95,20 +99,20 @@ def pinned(text: str) -> Scenario | None:
 def _parsed(text: str) -> Scenario:
     """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
-    most = len(fields(Scenario))
+    most_fields = len(fields(Scenario))
     try:
-        given = parameters(text, most=most)
+        query = parameters(text, most=most_fields)
     except ValueError:
         require(False, PIN, "a query such as epsilon=1&p=3", shorten(text))
-    scenario = Scenario.from_dict(given, BASE).validate(DASHBOARD)
+    scenario = Scenario.from_dict(query, BASE).validate(DASHBOARD)
     require(bool(scenario.methods), "methods", "at least one", "none")
     return scenario
 
 
-def in_short(there: Scenario, here: Scenario) -> str:
+def in_short(pinned_scenario: Scenario, scenario: Scenario) -> str:
     """Return what a pinned scenario has that the present one has not: "ε = 1, p = 3"."""
     texts = []
-    for difference in differences(here, there):
+    for difference in differences(scenario, pinned_scenario):
         sign = " =" if difference.field in SYMBOL else ""
         name = difference.name if sign else inside(difference.name)
         texts.append(f"{name}{sign} {difference.there}")

@@ -55,7 +55,7 @@ TO_PICTURE = "The whole picture, where a radius is chosen privately"
 NEAREST, NEAR, MIDDLE = 2.0, 3.0, 9.0
 CLOSER = 1.5  # how much the averages are magnified once the noise is small
 DISTANCE = 1000  # the distance of your record, at first
-MOVED = (-0.8 * DISTANCE, -0.6 * DISTANCE)
+MOVED_RECORD = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 FAR = (*AVERAGES, "far")
 CLOUD = (*AVERAGES, "cloud", "again", "radius")
@@ -98,8 +98,8 @@ def setting() -> str:
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
     heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
     best, shift = heavy.best, DISTANCE / SCENARIO.n
-    shown = partial(PictureState, view=NEAR)
-    clipped = partial(shown, radius=best.radius)
+    plain_state = partial(PictureState, view=NEAR)
+    clipped = partial(plain_state, radius=best.radius)
     closer = partial(clipped, zoom=CLOSER)
     return (
         ScrollStep(
@@ -113,7 +113,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "coordinate has a variance of at most 1; nothing is known about higher moments. We "
                 f"say that the <b>tail index</b> is p = {short(heavy.p)}.",
             ),
-            state=shown(parts=("records", "far")),
+            state=plain_state(parts=("records", "far")),
         ),
         ScrollStep(
             title="Without privacy, the average copes",
@@ -125,7 +125,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"{short(heavy.plain)} (the root mean square). This is the <b>sampling</b> error.",
                 "If nothing had to stay secret, we could stop here.",
             ),
-            state=shown(parts=FAR, main="means"),
+            state=plain_state(parts=FAR, main="means"),
         ),
         ScrollStep(
             title="But one record can move it without limit",
@@ -137,7 +137,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Random noise can hide such a move, but only if the noise is larger still. A "
                 "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
             ),
-            state=shown(moved=MOVED, parts=(*FAR, "change", "distance"), main="records"),
+            state=plain_state(
+                moved=MOVED_RECORD, parts=(*FAR, "change", "distance"), main="records"
+            ),
         ),
         ScrollStep(
             title="So clip",
@@ -166,7 +168,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "records scatter less, so that a small circle makes the sampling error smaller, "
                 "too.)",
             ),
-            state=shown(
+            state=plain_state(
                 radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars", "far"), main="means"
             ),
         ),

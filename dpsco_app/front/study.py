@@ -53,8 +53,8 @@ class Study:
             return self.preferred
         x = chosen_point(self.scenario)
         private = [m for m in self.scenario.methods if method_card(m).privacy != "none"]
-        there = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
-        return min(there, key=there.__getitem__, default="")
+        errors_at_point = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
+        return min(errors_at_point, key=errors_at_point.__getitem__, default="")
 
     @cached_property
     def level(self) -> tuple[str, ...]:
@@ -98,10 +98,10 @@ class Study:
         for o in self.outcomes:
             if o.x == x:
                 errors.setdefault(o.method, {})[o.trial] = o.error
-        others = [m for m in self.scenario.methods if m in errors and m != self.public]
+        other_methods = [m for m in self.scenario.methods if m in errors and m != self.public]
         ratios = {
             m: paired_ratio(errors[self.lead], errors[m])
-            for m in others
+            for m in other_methods
             if method_card(m).privacy == "none" and self.lead in errors
         }
         return {m: replace(r, reference=m) for m, r in ratios.items() if r is not None}

@@ -50,8 +50,8 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
         loss = inside(problem_card(scenario.problem).name)
-        about = ", same tail" if scenario.problem == MEAN else f": {loss}"
-        return f"The hardest data known{about}"
+        suffix = ", same tail" if scenario.problem == MEAN else f": {loss}"
+        return f"The hardest data known{suffix}"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
         return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
@@ -76,10 +76,10 @@ def panel_about(study: Study) -> str:
 def column_name(study: Study, studies: Sequence[Study]) -> str:
     if study.role == "hardest":
         return "hardest"
-    scenario, apart = study.scenario, compared(studies)
-    if apart == "tail":
+    scenario, difference = study.scenario, compared(studies)
+    if difference == "tail":
         return f"p = {number_text(scenario.p)}"
-    if apart == "set":
+    if difference == "set":
         of_q = scenario.geometry == "lq"
         return f"q = {number_text(scenario.q or 0)}" if of_q else geometry_name(scenario.geometry)
     if study.role == "pin":
@@ -87,14 +87,21 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
     return distribution_card(study.scenario.distribution).name.split(" (")[0]
 
 
-def panel_names(own: Scenario, second: Scenario | None, role: Role) -> dict[str, str]:
+def panel_names(scenario: Scenario, second: Scenario | None, role: Role) -> dict[str, str]:
     """Return what the switch of panels calls both of them, the first and the second.
 
     A panel alone is called what it is called beside the other.
     """
-    pair = [Study(scenario=own), *([] if second is None else [Study(scenario=second, role=role)])]
-    first, *rest = (_short(column_name(study, pair)) for study in pair)
-    return {"both": "Side by side", "first": first, "second": rest[0] if rest else "Hardest data"}
+    pair = [
+        Study(scenario=scenario),
+        *([] if second is None else [Study(scenario=second, role=role)]),
+    ]
+    first_name, *rest = (_short(column_name(study, pair)) for study in pair)
+    return {
+        "both": "Side by side",
+        "first": first_name,
+        "second": rest[0] if rest else "Hardest data",
+    }
 
 
 def _short(name: str) -> str:
@@ -125,8 +132,8 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
         return ("<b>No band for this loss</b>: bounds", "are proven with other losses.")
     if spans and is_hard(scenario) and not region(scenario):
         return ("<b>No band here</b>: no lower bound", "is proven on these data.")
-    why = None if spans else missing_window(scenario)
-    return () if why is None else WINDOW_LACKS[why]
+    lack = None if spans else missing_window(scenario)
+    return () if lack is None else WINDOW_LACKS[lack]
 
 
 def unequal(scenario: Scenario) -> bool:
@@ -141,8 +148,10 @@ def data_word(scenario: Scenario) -> str:
 
 def formula_names(formulas: Sequence[str]) -> list[str]:
     """Return the names of formulas of one's own."""
-    many = len(formulas) > 1
-    return [f"Your formula {i + 1}" if many else "Your formula" for i in range(len(formulas))]
+    has_several = len(formulas) > 1
+    return [
+        f"Your formula {i + 1}" if has_several else "Your formula" for i in range(len(formulas))
+    ]
 
 
 def at_point(scenario: Scenario, x: float | None) -> str:

@@ -38,8 +38,8 @@ class View(PageView):
     formula: str = ""
 
     def validate(self) -> Self:
-        known = {name for name in self.show.split(",") if name} <= set(VIEWS)
-        require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
+        is_known = {name for name in self.show.split(",") if name} <= set(VIEWS)
+        require(is_known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
         one_of(BOUND, self.bound, ("", *BOUND_SLUGS))
         if self.formula:
             parse_formulas(self.formula)
@@ -55,8 +55,8 @@ class View(PageView):
 
     def named_bound(self, scenario: Scenario) -> str:
         """Return the bound that is drawn by name, if it bounds what the figure shows; or ""."""
-        known = {c.slug for c in cards(scenario.problem, scenario.level)}
-        return self.bound if self.bound in known else ""
+        slugs = {c.slug for c in cards(scenario.problem, scenario.level)}
+        return self.bound if self.bound in slugs else ""
 
 
 ADDRESS = Address(default=View(), lists=(SHOW,))

@@ -73,7 +73,7 @@ def main() -> None:
         # Tabs and bookmarks of several pages are told apart by their titles.
         st.set_page_config(page_title=f"{PLACES[page.url_path]} · {TITLE}")
     if page.url_path:  # a page other than the front page
-        st.session_state[doors.GONE] = True
+        st.session_state[doors.DOORS_CLOSED] = True
     teaching.apply(mode)
     with TURNS.first_figure(), st.container(gap="xsmall", key=PAGE):
         page.run()

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from dpsco_app.figure.head import whose
+from dpsco_app.figure.head import coloured_words
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front.answer import question
 from dpsco_app.front.links import parameters
@@ -119,7 +119,7 @@ class Visit:
             "panels": panel_switch(screen),
             "cards": cards(screen),
             "records": records(screen, theme),
-            "whose": whose(front.answer.small, theme),
+            "whose": coloured_words(front.answer.small, theme),
             "notes": notes(screen),
         }
         frame = self._frame(

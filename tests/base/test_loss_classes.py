@@ -144,8 +144,8 @@ def test_a_lower_bound_of_another_class_may_be_above_a_proven_upper_bound(
     assert proven.value < evaluation.value
 
 
-@each("problem", ["mean", *SCO_PROBLEMS])
-@each("level", get_args(Level))
+@pytest.mark.parametrize("problem", ["mean", *SCO_PROBLEMS])
+@pytest.mark.parametrize("level", get_args(Level))
 def test_the_bounds_of_the_smallest_class_come_first(problem: str, level: Level) -> None:
     problem_class = own_class(problem)
     cards = [b.card for b in bounds_for(problem, level)]

@@ -21,7 +21,6 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
 from tests.bounds.helpers import entropy_inverse, make_setting
-from tests.folded import each
 
 LOG_2 = math.log(2)
 # n, d, p, rho, epsilon, R_0, and the values of theory/infinite-variance.md, 6.
@@ -140,7 +139,7 @@ def wrong_signs(t, d):
     "upper.mean.cwme-pure-below-two",
     "upper.mean.cwme-pure-below-two-run",
 )
-@each("sizes, values", TABLE)
+@pytest.mark.parametrize(("sizes", "values"), TABLE, ids=str)
 def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementation(sizes, values):
     n, d, p, rho, epsilon, mean_norm = sizes
     sample, coordinates, level, pure, norms = values[:5]
@@ -168,7 +167,7 @@ def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
 
 
 @second_implementation_of("lower.mean.unseen", "lower.mean.unseen-squared")
-@each("sizes, values", TABLE)
+@pytest.mark.parametrize(("sizes", "values"), TABLE, ids=str)
 def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementation(sizes, values):
     n, d, p, rho, epsilon, mean_norm = sizes
     unseen, zcdp, squared, pure = values[5:]
@@ -215,7 +214,7 @@ def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
 
 
 @second_implementation_of("lower.sco.unseen", "lower.sco-strong.unseen")
-@each("p", (1.2, 1.5, 1.9))
+@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
 def test_unseen_spikes_bound_linear_and_quadratic_risks(p):
     n, d = 2000, 5
     for problem, name in (("linear", "lower.sco.unseen"), ("quadratic", "lower.sco-strong.unseen")):
@@ -232,7 +231,7 @@ def test_unseen_spikes_bound_linear_and_quadratic_risks(p):
         assert bound(name).value(point.setting) == pytest.approx(value, rel=1e-6), problem
 
 
-@each("p", (1.1, 1.5, 1.9))
+@pytest.mark.parametrize("p", [1.1, 1.5, 1.9])
 def test_unseen_spikes_are_above_their_closed_form(p):
     a = 1 - 1 / p
     for n, d in ((100, 1), (10_000, 20)):
@@ -242,7 +241,7 @@ def test_unseen_spikes_are_above_their_closed_form(p):
         assert closed <= value <= sample_mean_error(n, d, p)
 
 
-@each("p", (1.05, 1.2, 1.5, 1.9))
+@pytest.mark.parametrize("p", [1.05, 1.2, 1.5, 1.9])
 def test_the_largest_spike_probability_keeps_the_mean_within_its_bound(p):
     for weight in (1, 5, 20):
         for mean_norm in (1e-4, 0.1, 0.9, 3.0, 10.0):
@@ -280,7 +279,7 @@ def fresh_batches(n, d, p, rho, mean_norm, radius_of_set, moments, scale):
     return best
 
 
-@each("p", (1.2, 1.5, 1.9))
+@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
 def test_fresh_batches_have_the_values_of_a_second_implementation(p):
     # Each search is over a grid: the two differ by what a grid leaves.
     for problem in ("linear", "quadratic"):
@@ -318,7 +317,7 @@ def test_descent_is_not_above_the_table_of_its_plainer_form():
         assert plain_value <= best * (1 + 1e-9)
 
 
-@each("p", (1.2, 1.5, 1.9))
+@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
 def test_the_adaptive_bound_is_that_of_its_page_with_the_root_of_a_norm_below_two(p):
     row = bound("upper.mean.adaptive-expected")
     setting = replace(make_setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
@@ -402,7 +401,7 @@ def test_no_bound_is_given_on_the_mean_square_of_the_sample_mean():
             assert row.combine is math.fsum
 
 
-@each("p", (1.1, 1.3, 1.6, 1.9, 2.0))
+@pytest.mark.parametrize("p", [1.1, 1.3, 1.6, 1.9, 2.0])
 def test_at_two_the_formulas_meet_those_of_finite_variance(p):
     sampling, bias = norm_costs(30.0, 1.0, 1000, 4, p)
     if p == 2.0:

@@ -23,7 +23,6 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.bounds.helpers import make_setting
-from tests.folded import each
 
 Floats = NDArray[np.float64]
 Point = tuple[int, int, float, float]
@@ -45,7 +44,7 @@ def two_sided_value(point: Point, form: Form = "l2") -> float:
 # -- the values of theory/bounds-everywhere.md, 4 ------------------------------------------------
 
 
-@each(
+@pytest.mark.parametrize(
     ("point", "form", "kind", "value"),
     [
         (S1, "l2", "all orders", 0.0975),
@@ -62,6 +61,7 @@ def two_sided_value(point: Point, form: Form = "l2") -> float:
         (S3, "squared", "all orders", 0.02186),
         (S3, "linear", "all orders", 0.0834),
     ],
+    ids=str,
 )
 def test_fano_by_distance_has_the_values_of_its_page(
     point: Point, form: Form, kind: distance.Chance, value: float
@@ -70,13 +70,15 @@ def test_fano_by_distance_has_the_values_of_its_page(
     assert by_distance(point, form, kind) == pytest.approx(value, abs=0.6 * digit)
 
 
-@each(("point", "value"), [(S1, 0.0353), (SMALL, 0.0177), (S3, 0.0466), (S2, 0.0137)])
+@pytest.mark.parametrize(
+    ("point", "value"), [(S1, 0.0353), (SMALL, 0.0177), (S3, 0.0466), (S2, 0.0137)], ids=str
+)
 def test_one_distance_has_the_values_of_its_page(point: Point, value: float) -> None:
     assert one_distance(best_one(*point, 1.0), *point) == pytest.approx(value, abs=6e-5)
 
 
 # With one c for all answers they would be .1139, .01735 and .1546 at most: up to 3 % less.
-@each(
+@pytest.mark.parametrize(
     ("point", "form", "smallest", "largest"),
     [
         (S1, "l2", 0.1154, 0.1156),
@@ -90,6 +92,7 @@ def test_one_distance_has_the_values_of_its_page(point: Point, value: float) -> 
         (S3, "squared", 0.0341, 0.0343),
         (S3, "linear", 0.11803, 0.1181),
     ],
+    ids=str,
 )
 def test_two_sided_information_has_the_values_of_its_page(
     point: Point, form: Form, smallest: float, largest: float
@@ -98,7 +101,7 @@ def test_two_sided_information_has_the_values_of_its_page(
 
 
 # At moments of 1 and a ball of radius 1; the rows at the best spike probability.
-@each(
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("lower.mean.fano-distance-cdp", 0.09754),
@@ -120,7 +123,9 @@ def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value
     assert bound(name).failures(setting) == ()
 
 
-@each("point", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)])
+@pytest.mark.parametrize(
+    "point", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)], ids=str
+)
 def test_both_ways_prove_no_less_than_mutual_information_alone(point: Point) -> None:
     n, d, order, rho = point
     for squared in (False, True):

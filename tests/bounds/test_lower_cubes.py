@@ -24,7 +24,6 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 from dpsco_core.problems import MeanEstimation, Quadratic
-from tests.folded import each
 
 Floats = NDArray[np.float64]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
@@ -54,7 +53,7 @@ def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: i
 
 
 # The second column is larger than with one level for all answers, by at most 3 % (page, 1).
-@each(
+@pytest.mark.parametrize(
     ("n", "radius", "kind", "error", "squared"),
     [
         (10_000, 1.0, "l1", 0.1154, 0.01788),

@@ -68,7 +68,7 @@ def test_on_the_example_pure_dp_costs_more_than_concentrated_dp():
 
 
 @pytest.mark.parametrize("part", one_in(3, range(3)))
-@each("kind", SPIKE_BOUNDS)
+@pytest.mark.parametrize("kind", SPIKE_BOUNDS)
 def test_more_records_or_budget_never_raise_a_bound(kind, part):
     for point in list(random_settings(30, 3))[part::3]:
         never_raised(kind, *point)

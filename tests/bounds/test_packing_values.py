@@ -75,7 +75,7 @@ TABLE = (
 FORMS = ("l2", "squared", "linear")
 
 
-@each(("point", "printed"), TABLE)
+@pytest.mark.parametrize(("point", "printed"), TABLE, ids=str)
 def test_the_table_is_reproduced_to_its_digits(point, printed):
     n, d, k, epsilon, delta, q = point
     values = [packing.packing(form, q, n, d, k, epsilon, delta) for form in FORMS]
@@ -85,7 +85,7 @@ def test_the_table_is_reproduced_to_its_digits(point, printed):
         assert value == pytest.approx(float(text), rel=1.01 * 10 ** (1 - digits)), text
 
 
-@each(
+@pytest.mark.parametrize(
     ("form", "delta", "printed"),
     [
         (
@@ -113,6 +113,7 @@ def test_the_table_is_reproduced_to_its_digits(point, printed):
             ".7645 .4845 .1057",
         ),
     ],
+    ids=str,
 )
 def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed):
     loss = packing.losses(form, 20, 1.0, delta)
@@ -121,7 +122,7 @@ def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed
     np.testing.assert_allclose(loss.values, expected, atol=5.1e-4 if form == "squared" else 5.1e-5)
 
 
-@each(
+@pytest.mark.parametrize(
     ("point", "printed"),
     [
         ((10_000, 200, 4, 1, 1e-6, 0.01, 6), (0.521479, 0.0800275, 0.00640707)),
@@ -130,6 +131,7 @@ def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed
         ((2000, 30, 2.2, 2, 1e-5, 0.003, 2.4), (1.024905, 0.0791277, 0.00674651)),
         ((1000, 500, 3, 4, 1e-5, 0.025, 4), (1.825556, 0.495593, 0.245612)),
     ],
+    ids=str,
 )
 def test_tracing_with_the_sharper_constant_is_reproduced(point, printed):
     n, d, k, epsilon, delta, q, u = point
@@ -267,7 +269,7 @@ def test_the_diagonal_is_the_worst_direction_for_convex_second_derivatives():
     assert square[0] / square[1] > cube[0] / cube[1]
 
 
-@each("d", [1, 2, 7, 40, 400])
+@pytest.mark.parametrize("d", [1, 2, 7, 40, 400])
 def test_the_mean_cube_above_a_threshold_is_that_of_plain_sums(d):
     i = np.arange(d + 1)
     mass = np.array([math.comb(d, int(k)) for k in i], dtype=float) if d < 100 else None
@@ -284,7 +286,7 @@ def test_the_mean_cube_above_a_threshold_is_that_of_plain_sums(d):
         assert mean_cube == pytest.approx(plain, rel=1e-9, abs=1e-300)
 
 
-@each("tau", [-3.0, 0.0, 1.5, 8.0, 19.9, 20.1, 35.0])
+@pytest.mark.parametrize("tau", [-3.0, 0.0, 1.5, 8.0, 19.9, 20.1, 35.0])
 def test_the_gaussian_form_is_above_that_of_any_dimension(tau):
     gaussian = float(expectiles.log_cube(np.array(tau), 10**6))
     assert float(expectiles.log_cube(np.array(tau), 400)) <= gaussian + 1e-9

@@ -13,7 +13,6 @@ from dpsco_core.bounds.instances.tracing import TracingBounds
 from dpsco_core.catalogue import bound
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 PROBLEMS = (("mean", "mean"), ("linear", "sco"), ("quadratic", "sco-strong"))
 KINDS = ("approx-tracing", "tracing-cdp")
@@ -27,9 +26,9 @@ def setting_of(problem: str, p: float, mean_bound: float) -> Setting:
     return replace(setting, constants=replace(setting.constants, mean_gradient_bound=mean_bound))
 
 
-@each(("problem", "area"), PROBLEMS)
-@each("kind", KINDS)
-@each("p", (1.2, 1.5, 1.9))
+@pytest.mark.parametrize(("problem", "area"), PROBLEMS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
 def test_where_most_records_are_spikes_the_bound_is_that_of_p_2(
     p: float, kind: str, problem: str, area: str
 ) -> None:
@@ -37,8 +36,8 @@ def test_where_most_records_are_spikes_the_bound_is_that_of_p_2(
     assert row.value(setting) == row.value(replace(setting, moment_order=2.0)) > 0
 
 
-@each("p", (1.2, 1.5, 1.9))
-@each("kind", KINDS)
+@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
+@pytest.mark.parametrize("kind", KINDS)
 def test_its_mean_error_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean(
     kind: str, p: float
 ) -> None:
@@ -65,7 +64,7 @@ def test_its_mean_error_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean
     assert winners == {p, 2.0}
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_on_hard_data_it_is_about_their_law_and_its_own_p(kind: str) -> None:
     point = Scenario(distribution="tracing", p=1.5, n=10, d=50, epsilon=0.2, methods=())
     setting = replace(point.setting, spike_probability=1.0)

@@ -154,8 +154,8 @@ def test_all_moments_of_light_tails_exist(kind: Any) -> None:
     assert law.moment(2) == kind(moment_order=3.0, margin=7.0).moment(2)
 
 
-@each("kind", ORDINARY)
-@each("p", [2.0, 3.5, 100.0])
+@pytest.mark.parametrize("kind", ORDINARY)
+@pytest.mark.parametrize("p", [2.0, 3.5, 100.0])
 def test_roots_of_moments_increase_with_their_order(kind: Any, p: float) -> None:
     law = kind(moment_order=p)
     roots = [law.moment(k) ** (1 / k) for k in np.linspace(0.2, p + 0.4, 25)]
@@ -163,8 +163,8 @@ def test_roots_of_moments_increase_with_their_order(kind: Any, p: float) -> None
     assert law.moment(0) == pytest.approx(1.0, abs=1e-11)
 
 
-@each("kind", ORDINARY)
-@each("margin", [1e-9, 1e3, 1e6])
+@pytest.mark.parametrize("kind", ORDINARY)
+@pytest.mark.parametrize("margin", [1e-9, 1e3, 1e6])
 def test_extreme_margins_give_finite_scales(kind: Any, margin: float) -> None:
     law = kind(moment_order=2.0, margin=margin)
     assert 0 < law.scale < math.inf

@@ -185,8 +185,8 @@ def test_a_law_without_a_prior_draws_itself(kind: Any) -> None:
     assert hash(law) == hash(kind(d=3))
 
 
-@each("kind", ORDINARY)
-@each("n", [0, -1, 2.0])
+@pytest.mark.parametrize("kind", ORDINARY)
+@pytest.mark.parametrize("n", [0, -1, 2.0])
 def test_a_sample_size_out_of_range_is_named(kind: Any, n: int) -> None:
     with pytest.raises(InvalidInput) as caught:
         kind().sample(n, np.random.default_rng(0))

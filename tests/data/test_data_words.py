@@ -11,7 +11,6 @@ import pytest
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import Corners, SignBlocks
 from dpsco_core.data.hard import TwoPoint
-from tests.folded import each
 
 LAWS: tuple[TwoPoint, ...] = (
     Corners(d=4, moment_order=2.5, spike_probability=0.2),
@@ -27,7 +26,7 @@ def drawn_words(law: TwoPoint, count: int) -> Counter[tuple[int, ...]]:
     return Counter(word for word in words if word is not None)
 
 
-@each(("law", "count"), zip(LAWS, WORDS, strict=True))
+@pytest.mark.parametrize(("law", "count"), list(zip(LAWS, WORDS, strict=True)))
 def test_every_word_is_drawn_equally_often(law: TwoPoint, count: int) -> None:
     drawn = drawn_words(law, 200 * count)
     assert len(drawn) == count
@@ -35,7 +34,7 @@ def test_every_word_is_drawn_equally_often(law: TwoPoint, count: int) -> None:
     assert all(abs(times - 200) < 6 * math.sqrt(200) for times in drawn.values())
 
 
-@each("law", LAWS)
+@pytest.mark.parametrize("law", LAWS)
 def test_a_record_is_0_or_the_spike_with_the_moments_that_it_says(law: TwoPoint) -> None:
     member = law.draw(np.random.default_rng(1))
     assert member.pattern is not None
@@ -53,7 +52,7 @@ def test_a_record_is_0_or_the_spike_with_the_moments_that_it_says(law: TwoPoint)
     assert law.variance_trace == pytest.approx(law.weight * 0.2 * 0.8 * size**2)
 
 
-@each(
+@pytest.mark.parametrize(
     ("family", "word", "sentence"),
     [
         (Corners, (1, 1), "pattern must be 2 numbers, one of them -1 or \\+1 and the others 0"),

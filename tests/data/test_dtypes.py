@@ -223,7 +223,7 @@ def test_doubles_are_not_copied_and_single_precision_stays_in_rows_alone() -> No
         assert DenseRows(x.astype(dtype)).x.dtype == np.dtype(np.float64)
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_ends_of_a_dtype_are_rounded_to_the_nearest_double(dtype: str) -> None:
     ends = extremes(dtype)
     with np.errstate(over="ignore"):
@@ -287,7 +287,7 @@ def test_every_reader_of_a_sample_sees_doubles(dtype: str, sample_kind: str, bou
         np.testing.assert_array_equal(result, expected, err_msg=name)
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_users_means_are_read_as_doubles(dtype: str) -> None:
     x = numbers((N, D)).astype(dtype)
     for loss in (HalfSquaredDistance(), NegativeProduct()):

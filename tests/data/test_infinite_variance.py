@@ -21,7 +21,6 @@ from dpsco_core.data.pareto import log_centred_pareto_moment
 from dpsco_core.data.spike_scale import central_spike_moment, centring_shrink, spike_shrink
 from dpsco_core.data.student_t import log_student_moment
 from dpsco_core.data.tracing import Tracing
-from tests.folded import each
 
 POLYNOMIAL = (StudentT, Pareto, SkewedPareto, EllipticalT)
 ORDERS = (1.1, 1.2, 1.35, 1.5, 1.8, 1.95)
@@ -41,8 +40,8 @@ def pareto_moment(alpha: float, p: float) -> float:
     return float(upper_part + lower_part)
 
 
-@each(
-    "alpha, p, student, one_sided, symmetric",
+@pytest.mark.parametrize(
+    ("alpha", "p", "student", "one_sided", "symmetric"),
     [
         (1.6, 1.5, 12.1665, 13.8869, 16.0),
         (1.8, 1.2, 2.13797, 1.72886, 3.0),
@@ -56,8 +55,8 @@ def test_moments_have_the_values_of_the_table(alpha, p, student, one_sided, symm
     assert (1 / law.scale) ** p == pytest.approx(symmetric, rel=1e-12)
 
 
-@each("p", ORDERS)
-@each("margin", (0.05, 0.1, 0.5))
+@pytest.mark.parametrize("p", ORDERS)
+@pytest.mark.parametrize("margin", [0.05, 0.1, 0.5])
 def test_moments_agree_with_a_second_way_to_compute_them(p, margin):
     alpha = p + margin
     moments = student_moment(alpha, p), pareto_moment(alpha, p), alpha / margin
@@ -68,7 +67,7 @@ def test_moments_agree_with_a_second_way_to_compute_them(p, margin):
         assert scaled.moment(alpha) == math.inf
 
 
-@each("alpha", (1.1, 1.15, 1.5, 1.9, 2.5))
+@pytest.mark.parametrize("alpha", [1.1, 1.15, 1.5, 1.9, 2.5])
 def test_moments_of_low_order_have_all_terms_of_their_series(alpha):
     assert log_centred_pareto_moment(alpha, 0.0) == pytest.approx(0.0, abs=1e-12)
     half = math.exp(log_centred_pareto_moment(alpha, 0.5))
@@ -82,7 +81,7 @@ def test_the_log_normal_moment_of_low_order_is_known():
     assert math.isfinite(law.variance_trace)
 
 
-@each("kind", POLYNOMIAL)
+@pytest.mark.parametrize("kind", POLYNOMIAL)
 def test_a_tail_index_of_at_most_two_has_no_variance(kind):
     law = kind(d=4, moment_order=1.4, margin=0.5)
     assert law.variance_trace == law.moment(2) == law.largest_second_moment == math.inf
@@ -101,7 +100,7 @@ def test_records_follow_their_law_far_out():
     assert kstest(standard, pareto(1.2).cdf).pvalue > 1e-6
 
 
-@each("order", (1.05, 1.2, 1.5, 1.9))
+@pytest.mark.parametrize("order", [1.05, 1.2, 1.5, 1.9])
 def test_spikes_below_two_are_shrunk_into_the_class(order):
     for q in map(float, np.geomspace(1e-9, 1, 60)):
         for law in (
@@ -125,7 +124,7 @@ def test_without_shrinking_the_central_moment_of_a_spike_exceeds_one():
     assert centring_shrink(2.0) == centring_shrink(7.0) == 1
 
 
-@each("order", (1.1, 1.5, 1.9))
+@pytest.mark.parametrize("order", [1.1, 1.5, 1.9])
 def test_centring_costs_at_most_the_universal_factor(order):
     # E|X - EX|^p over E|X|^p, for two-point laws on a grid that holds the worst of all laws.
     worst = 0.0
@@ -140,8 +139,8 @@ def test_centring_costs_at_most_the_universal_factor(order):
     assert factor == pytest.approx(2 ** (2 - order), rel=1e-12)
 
 
-@each("order", (1.2, 1.5, 1.9))
-@each("d", (1, 2, 7))
+@pytest.mark.parametrize("order", [1.2, 1.5, 1.9])
+@pytest.mark.parametrize("d", [1, 2, 7])
 def test_directional_bounds_hold_for_spikes_of_independent_coordinates(order, d):
     # Rare independent spikes, one coordinate at a time: by enumeration of all their patterns.
     q = 0.05
@@ -163,13 +162,14 @@ def test_the_sum_of_moments_bounds_the_norm_and_the_power_mean_does_not():
     assert law.record_moment(order) ** order >= disjoint * (1 - 1e-9) > d ** (order / 2)
 
 
-@each(
-    "values, sentence",
+@pytest.mark.parametrize(
+    ("values", "sentence"),
     [
         ({"margin": 0.04}, "margin must be at least 0.05 for p below 2"),
         ({"unit": "variance"}, "scale must be moment for p below 2"),
         ({"moment_order": 1.0}, "p must be a finite number above 1, got p=1.0."),
     ],
+    ids=str,
 )
 def test_what_a_scaled_law_needs_below_two_is_named(values, sentence):
     with pytest.raises(InvalidInput, match=sentence):
@@ -178,7 +178,7 @@ def test_what_a_scaled_law_needs_below_two_is_named(values, sentence):
         assert StudentT(**({"d": 2, "moment_order": 2.0} | values)).d == 2
 
 
-@each("kind", [law for law in DISTRIBUTIONS if not law.card.infinite_variance])
+@pytest.mark.parametrize("kind", [law for law in DISTRIBUTIONS if not law.card.infinite_variance])
 def test_laws_of_other_problems_need_a_variance(kind: Any):
     fields = {"spike_probability": 0.1} if kind.has_prior else {}
     with pytest.raises(InvalidInput, match="p must be a finite number of at least 2"):

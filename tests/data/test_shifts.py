@@ -24,7 +24,6 @@ from dpsco_core.data.base import Distribution, ScaledLaw, overrides_answer
 from dpsco_core.data.elliptical_t import direction_spread
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.shifts import Shifts
-from tests.folded import each
 
 SMOOTH = (StudentT, Gaussian, LogNormal)
 ORDERS = (2.0, 3.0, 8.0)
@@ -53,8 +52,8 @@ def masses(law: ScaledLaw) -> tuple[Vector, Vector, Vector]:
     return s * (value - math.exp(law.sigma**2 / 2)), mass, (1 + y / law.sigma) / (value * s)
 
 
-@each("kind", SMOOTH)
-@each("order", ORDERS)
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("order", ORDERS)
 def test_the_information_of_a_shift_is_the_mean_square_of_the_score(
     kind: type[ScaledLaw], order: float
 ) -> None:
@@ -65,7 +64,7 @@ def test_the_information_of_a_shift_is_the_mean_square_of_the_score(
     assert float(mass @ score**2) == pytest.approx(shifts(law).information, rel=1e-8)
 
 
-@each("d, order", [(2, 2.0), (20, 2.0), (100, 3.0)])
+@pytest.mark.parametrize(("d", "order"), [(2, 2.0), (20, 2.0), (100, 3.0)])
 def test_the_information_of_the_elliptical_law_depends_on_its_dimension(
     d: int, order: float
 ) -> None:
@@ -83,7 +82,7 @@ def test_the_information_of_the_elliptical_law_depends_on_its_dimension(
     assert shifts(law).information > scalar_information * (1 + 1e-3)
 
 
-@each("order", ORDERS)
+@pytest.mark.parametrize("order", ORDERS)
 def test_the_score_of_student_data_is_strictly_sub_gaussian(order: float) -> None:
     law = StudentT(d=1, moment_order=order)
     _, mass, score = masses(law)
@@ -93,7 +92,7 @@ def test_the_score_of_student_data_is_strictly_sub_gaussian(order: float) -> Non
         assert mean <= math.exp(t * t / 2) * (1 + 1e-9)
 
 
-@each("d, nu", [(2, 2.5), (20, 2.5), (60, 4.0)])
+@pytest.mark.parametrize(("d", "nu"), [(2, 2.5), (20, 2.5), (60, 4.0)])
 def test_a_direction_of_the_elliptical_score_has_the_proxy_and_not_less(d: int, nu: float) -> None:
     # Even moments of <v, s>/sqrt(lambda): those of a beta law, compared with a normal variable.
     k = np.arange(1, 40)
@@ -118,7 +117,7 @@ def test_the_elliptical_proxy_is_not_that_of_independent_coordinates() -> None:
     assert shifts(EllipticalT(d=20, moment_order=2.0)).spread == pytest.approx(1.3629, abs=1e-4)
 
 
-@each("kind", (StudentT, Gaussian, LogNormal))
+@pytest.mark.parametrize("kind", [StudentT, Gaussian, LogNormal])
 def test_a_clipped_score_is_no_larger_than_it_says_and_cuts_what_it_says(
     kind: type[ScaledLaw],
 ) -> None:
@@ -145,7 +144,7 @@ def test_the_elliptical_score_is_no_longer_than_it_says() -> None:
     assert longest == pytest.approx(largest, rel=1e-8)
 
 
-@each("kind", (StudentT, Gaussian, EllipticalT, LogNormal, Pareto, SkewedPareto))
+@pytest.mark.parametrize("kind", [StudentT, Gaussian, EllipticalT, LogNormal, Pareto, SkewedPareto])
 def test_shifts_are_as_far_apart_as_integration_says(kind: type[ScaledLaw]) -> None:
     law = kind(d=1, moment_order=2.0)
     s, index = law.scale, law.tail_index
@@ -167,7 +166,7 @@ def test_shifts_are_as_far_apart_as_integration_says(kind: type[ScaledLaw]) -> N
         assert float(shifts(law).distance(np.array(theta))) == pytest.approx(distance, abs=2e-3)
 
 
-@each("kind", (StudentT, Gaussian, LogNormal, Pareto, SkewedPareto))
+@pytest.mark.parametrize("kind", [StudentT, Gaussian, LogNormal, Pareto, SkewedPareto])
 def test_values_at_log_odds_are_quantiles_of_the_sampled_law(kind: type[ScaledLaw]) -> None:
     law = kind(d=1, moment_order=2.5, offset=0.7)
     values = law.sample(200_000, np.random.default_rng(7)).x[:, 0] - 0.7

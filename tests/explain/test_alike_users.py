@@ -19,11 +19,10 @@ from dpsco_core.explain.users.alike import (
 from dpsco_core.explain.window import missing_span
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 
-@each("n", (500, 10_000, 100_000))
-@each("d", (1, 20))
+@pytest.mark.parametrize("n", [500, 10_000, 100_000])
+@pytest.mark.parametrize("d", [1, 20])
 def test_the_items_that_are_drawn_take_little_memory(n: int, d: int) -> None:
     items = items_drawn(n, d)
     assert items[0] == 1 and len(items) >= 2
@@ -52,8 +51,8 @@ def test_what_users_share_remains_with_any_number_of_items() -> None:
         alike_scenario(alike=0.25, p=1.5)
 
 
-@each("law", ("student-t", "gaussian", "pareto"))
-@each("geometry", ("l2", "l1"))
+@pytest.mark.parametrize("law", ["student-t", "gaussian", "pareto"])
+@pytest.mark.parametrize("geometry", ["l2", "l1"])
 def test_where_items_are_alike_that_is_why_there_is_no_limit_and_no_window(
     geometry: str, law: str
 ) -> None:

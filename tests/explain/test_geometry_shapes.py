@@ -31,7 +31,6 @@ from dpsco_core.explain.geometry import (
 from dpsco_core.explain.geometry.shapes import gauge_values
 from dpsco_core.geometry import GEOMETRIES, row_norms
 from dpsco_core.privacy.mechanisms.shaped import Noise
-from tests.folded import each
 
 Z = 4.9  # two-sided, 1e-6
 EXPONENTS = (1.0, 1.2, 2.0, 3.0, math.inf)
@@ -46,7 +45,7 @@ def name(shape: Shape) -> str:
     return f"{shape.kind}-{shape.q:g}" if shape.kind == "lq" else shape.kind
 
 
-@each("shape", SHAPES, ids=name)
+@pytest.mark.parametrize("shape", SHAPES, ids=name)
 def test_a_boundary_is_in_the_set_and_reaches_as_far_as_its_support_function(shape: Shape) -> None:
     points = curve(shape)
     assert all(shape.constraint.contains(p) for p in points)
@@ -58,12 +57,12 @@ def test_a_boundary_is_in_the_set_and_reaches_as_far_as_its_support_function(sha
     assert ((heights - reached) / row_norms(DIRECTIONS, 2.0)).max() < tolerance
 
 
-@each("shape", SYMMETRIC, ids=name)
+@pytest.mark.parametrize("shape", SYMMETRIC, ids=name)
 def test_the_boundary_has_norm_1(shape: Shape) -> None:
     assert gauge_values(shape.constraint, curve(shape)) == pytest.approx(1)
 
 
-@each("shape", SHAPES, ids=name)
+@pytest.mark.parametrize("shape", SHAPES, ids=name)
 def test_the_outline_has_the_corners_or_the_exponent_of_the_boundary(shape: Shape) -> None:
     boundary = outline(shape)
     if "corners" in boundary:
@@ -72,7 +71,7 @@ def test_the_outline_has_the_corners_or_the_exponent_of_the_boundary(shape: Shap
         assert row_norms(curve(shape), float(str(boundary["exponent"]))) == pytest.approx(1)
 
 
-@each("shape", SHAPES, ids=name)
+@pytest.mark.parametrize("shape", SHAPES, ids=name)
 def test_the_residual_supports_the_set_at_the_projection(shape: Shape) -> None:
     for x in (1.7 * DIRECTIONS[:20]).tolist():
         projected = nearest(shape, tuple(x))
@@ -154,9 +153,9 @@ def test_both_kinds_of_noise_are_drawn() -> None:
     assert set(NOISES) == set(get_args(Noise))
 
 
-@each("d", [2, 3])
-@each("q", [1.1, 1.25, 1.5, 2.0])
-@each("noise", NOISES)
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("q", [1.1, 1.25, 1.5, 2.0])
+@pytest.mark.parametrize("noise", NOISES)
 def test_the_exact_dual_square_is_the_measured_one_and_below_the_bound(
     noise: Noise, q: float, d: int
 ) -> None:

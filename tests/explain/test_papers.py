@@ -21,7 +21,6 @@ from dpsco_core.explain.tables.papers.statements import (
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import study
-from tests.folded import each
 
 THEORY = Path(__file__).resolve().parents[2] / "docs" / "theory"
 NOTES = {
@@ -137,13 +136,14 @@ def test_a_statement_is_printed_or_reworked_and_its_constants_are_told() -> None
         assert row["holds"] == (not row["failures"])
 
 
-@each(
+@pytest.mark.parametrize(
     ("fields", "sentence"),
     [
         ({"axis": "n"}, "axis must be left out of a paper"),
         ({"n": "-5"}, "n must be"),
         ({"methods": ("mean.clipped",)}, "methods must be left out of a paper"),
     ],
+    ids=str,
 )
 def test_what_a_paper_cannot_take_is_refused(fields: dict[str, object], sentence: str) -> None:
     with pytest.raises(InvalidInput, match=sentence):

@@ -122,7 +122,7 @@ def test_a_projection_scales_with_the_set(name: str, scale: float) -> None:
     assert constraint.support(v * scale) / scale / scale == pytest.approx(SETS[name].support(v))
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_far_point_projects_onto_a_face(name: str) -> None:
     """At a distance of 1e12 the projection is a maximiser of <v, .>, to the last digits."""
     constraint = SETS[name]
@@ -143,7 +143,7 @@ def test_huge_entries_cost_no_accuracy(name: str, size: float) -> None:
     assert float(v @ p) == pytest.approx(constraint.support(v), rel=1e-12)
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
     constraint = SETS[name]
     centre = constraint.centre

@@ -58,7 +58,7 @@ def test_a_support_point_depends_on_the_direction_alone(name: str, scale: float)
     np.testing.assert_allclose(SETS[name].support_point(scale * g), w, rtol=1e-12, atol=1e-14)
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_direction_is_a_direction_too(name: str) -> None:
     w = SETS[name].support_point(np.zeros(D))
     assert SETS[name].contains(w, 1e-12)

@@ -33,7 +33,6 @@ from dpsco_core.geometry import (
     width_sample,
 )
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
-from tests.folded import each
 from tests.geometry.sets import NAMES, SYMMETRIC, all_sets
 
 DRAWS = 3000
@@ -79,7 +78,7 @@ TABLE = [
 ]
 
 
-@each("row", TABLE, ids=lambda row: f"{type(row[0]).__name__}-{row[0].d}")
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{type(row[0]).__name__}-{row[0].d}")
 def test_the_widths_are_those_of_the_table(
     row: tuple[ConstraintSet, float | None, float, float, float | None],
 ) -> None:
@@ -164,7 +163,7 @@ def test_the_width_of_sparse_vectors(d: int, s: int) -> None:
     assert sparse.mean() - error <= width.upper <= 2 * sparse_width_bound(d, s)
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_width_scales_with_its_set(name: str) -> None:
     scaled, width = all_sets(scale=3.0)[name].gaussian_width(), SETS[name].gaussian_width()
     assert scaled.value == pytest.approx(3 * width.value, rel=1e-12)

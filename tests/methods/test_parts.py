@@ -35,7 +35,6 @@ from dpsco_core.methods.steps import Descent, MirrorSteps, Moves, PrefixSums
 from dpsco_core.methods.tune import cheapest, chosen
 from dpsco_core.methods.user.clipped_means import ClippedUserMean
 from dpsco_core.privacy import ZCDP, Ledger
-from tests.folded import each
 from tests.methods.euclidean.framework.helpers import quadratic
 
 Array = NDArray[np.float64]
@@ -59,7 +58,7 @@ def value(statistic: Statistic, x: Array) -> Array:
     return statistic.value(x if isinstance(statistic, ClippedUserMean) else DenseRows(x))
 
 
-@each("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
 def test_a_record_moves_a_statistic_by_at_most_what_it_says(statistic: Statistic) -> None:
     """Whatever the record is, at every place; and some record moves it nearly so far."""
     rng, largest = np.random.default_rng(0), 0.0
@@ -76,7 +75,7 @@ def test_a_record_moves_a_statistic_by_at_most_what_it_says(statistic: Statistic
     assert statistic in LOOSE or largest > 0.5 * claim
 
 
-@each("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
 def test_a_step_is_one_release_of_the_statistic_at_its_share(statistic: Statistic) -> None:
     ledger, x = Ledger(ZCDP(rho=0.3)), np.random.default_rng(0).standard_normal((N, D))
     measuring, noise = statistic.measuring(N, D, 0.1, 3), statistic.noise(N, D, 0.1)
@@ -122,7 +121,7 @@ def mean_seen(rows: Any) -> float:
     return float(all_rows.take(np.arange(all_rows.n) if places is None else places)[:, 0].mean())
 
 
-@each(("access", "steps", "expected"), ACCESS, ids=repr)
+@pytest.mark.parametrize(("access", "steps", "expected"), ACCESS, ids=repr)
 def test_a_step_sees_the_records_that_its_access_says(
     access: Access, steps: int, expected: list[list[int]]
 ) -> None:
@@ -171,7 +170,7 @@ MOVES: tuple[Moves, ...] = (
 )
 
 
-@each("moves", MOVES, ids=repr)
+@pytest.mark.parametrize("moves", MOVES, ids=repr)
 def test_steps_along_exact_gradients_arrive_and_keep_their_path(moves: Moves) -> None:
     target, numbers = np.array([0.5, -0.3, 0.2]), list[int]()
 

@@ -25,7 +25,6 @@ from dpsco_core.methods.user.means.group import user_records
 from dpsco_core.privacy import ZCDP, Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Constants, Setting
-from tests.folded import each
 
 CONSTANTS = Constants(
     coordinate_moment=1.0, directional_moment=1.0, variance_trace=2.0, mean_gradient_bound=1.0
@@ -87,7 +86,7 @@ def test_noise_that_is_too_small_is_a_note_of_the_result() -> None:
     assert len(ledger.flaws) == 1 and release.notes == ("told", *ledger.flaws)
 
 
-@each("size", [(5, 2), (6, 3)])
+@pytest.mark.parametrize("size", [(5, 2), (6, 3)], ids=str)
 def test_rows_of_another_size_than_the_plan_are_refused(size: tuple[int, int]) -> None:
     with pytest.raises(InvalidInput, match="must be the"):
         estimate(PLAN, DenseRows(np.zeros(size)))
@@ -126,7 +125,7 @@ class Halving(PhasesPlan):
         return {"completed": float(completed)}, ("ended",) * (completed < len(self.phases))
 
 
-@each("last_phase", [math.inf, 1.0])
+@pytest.mark.parametrize("last_phase", [math.inf, 1.0])
 def test_phases_start_where_the_one_before_ended_and_cost_what_one_of_them_does(
     last_phase: float,
 ) -> None:

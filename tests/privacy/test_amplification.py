@@ -99,8 +99,8 @@ def test_the_divergence_falls_with_epsilon_and_with_groups_and_grows_with_the_lo
     assert clones_delta(1.0, 10, 1.0) == 0.0
 
 
-@each("delta", [1e-12, 1e-6, 1e-2, 0.3])
-@each("groups", [31, 400, 9064])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.3])
+@pytest.mark.parametrize("groups", [31, 400, 9064])
 def test_the_closed_form_is_above_the_divergence_wherever_its_side_condition_holds(
     groups: int, delta: float
 ) -> None:
@@ -168,8 +168,8 @@ def test_what_is_amplified_adds_up_to_its_target(
     assert clones_delta(local, groups, epsilon) + failure <= delta * (1 + 1e-12)
 
 
-@each("delta", [1e-12, 1e-6, 0.01, 0.9])
-@each("groups", [10, 1000, 10**5, 10**8])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01, 0.9])
+@pytest.mark.parametrize("groups", [10, 1000, 10**5, 10**8])
 def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
     """theory/zhao-et-al.md, 7.1, item 6: what the proof of Theorem 6 adds up to."""
     limit = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)

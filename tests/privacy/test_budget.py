@@ -142,7 +142,7 @@ def test_the_epsilon_of_the_gaussian_curve_is_rounded_to_the_safe_side(
         assert exact_gaussian_delta(rho, epsilon * (1 - 1e-8)) > delta
 
 
-@each("rho", RHOS)
+@pytest.mark.parametrize("rho", RHOS)
 def test_the_gaussian_curve_is_exact_to_twelve_digits(rho: float) -> None:
     for multiple in (0, 1e-3, 0.1, 0.5, 1, 2, 5):
         epsilon = rho + (multiple - 1) * math.sqrt(2 * rho)
@@ -172,8 +172,8 @@ def test_tight_is_the_optimum_over_all_orders(rho: float, delta: float) -> None:
     assert zcdp_epsilon(rho, delta) == pytest.approx(tight_epsilon(rho, delta), rel=1e-9, abs=1e-12)
 
 
-@each("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
-@each("delta", [1e-9, 1e-6, 1e-2, 0.5])
+@pytest.mark.parametrize("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2, 0.5])
 def test_dp_accounting_agrees_on_every_zcdp_algorithm(rho: float, delta: float) -> None:
     orders = list(1 + np.geomspace(1e-3, 1e5, 4000))
     accountant = rdp.RdpAccountant(orders)
@@ -185,8 +185,8 @@ def test_dp_accounting_agrees_on_every_zcdp_algorithm(rho: float, delta: float) 
     assert library_epsilon * (1 - 1e-5) <= own_epsilon <= library_epsilon * (1 + 1e-12)
 
 
-@each("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
-@each("delta", [1e-9, 1e-6, 1e-2])
+@pytest.mark.parametrize("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
 def test_dp_accounting_agrees_on_the_gaussian_mechanism(rho: float, delta: float) -> None:
     library_epsilon = dp_accounting.get_epsilon_gaussian(1 / math.sqrt(2 * rho), delta)
     assert gaussian_epsilon(rho, delta) == pytest.approx(library_epsilon, rel=1e-6, abs=1e-8)

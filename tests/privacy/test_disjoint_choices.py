@@ -10,7 +10,6 @@ import pytest
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Ledger, PureDP
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.mechanisms import Exponential, GaussianNoise
-from tests.folded import each
 
 SCORES = np.zeros(3)
 ONE = 0.8  # the epsilon of a choice that each of these budgets has room for once, and not twice
@@ -32,7 +31,7 @@ def spent_epsilon(ledger: Ledger) -> float:
     return spent.epsilon
 
 
-@each("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_every_block_may_spend_all_of_the_budget_on_choices(budget: Budget) -> None:
     ledger = Ledger(budget)
     for block in ledger.disjoint(40):
@@ -49,7 +48,7 @@ def test_every_block_may_spend_all_of_the_budget_on_choices(budget: Budget) -> N
         assert spent == budget
 
 
-@each("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_one_block_cannot_spend_it_twice(budget: Budget) -> None:
     first, second = Ledger(budget).disjoint(2)
     choose(first)

@@ -111,7 +111,7 @@ def state(rng: np.random.Generator) -> object:
     return copy.deepcopy(rng.bit_generator.state)
 
 
-@each(
+@pytest.mark.parametrize(
     ("budget", "accepted", "refused"),
     [
         (ZCDP(rho=0.5), {"rho": 0.5}, {"rho": 1e-9}),
@@ -127,6 +127,7 @@ def state(rng: np.random.Generator) -> object:
         (ApproxDP(epsilon=1.0, delta=1e-6), {"epsilon": 1.0}, {"rho": 1e-6}),
         (ApproxDP(epsilon=6e5, delta=1e-6), {"epsilon": 6e5}, {"epsilon": 6e5}),
     ],
+    ids=str,
 )
 def test_overspending_is_refused_before_anything_is_drawn(
     budget: Budget, accepted: dict[str, float], refused: dict[str, float]
@@ -372,8 +373,8 @@ def test_a_run_is_bound_only_by_lower_bounds_of_a_class_that_it_is_in() -> None:
 BAD_NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -1.0)
 
 
-@each("bad", BAD_NUMBERS)
-@each("name", ["l2_sensitivity", "rho", "proven_l2_sensitivity"])
+@pytest.mark.parametrize("bad", BAD_NUMBERS)
+@pytest.mark.parametrize("name", ["l2_sensitivity", "rho", "proven_l2_sensitivity"])
 def test_a_gaussian_release_refuses_a_number_that_is_not_positive(name: str, bad: float) -> None:
     ledger = Ledger(ZCDP(rho=1.0))
     arguments = {"l2_sensitivity": 1.0, "rho": 0.1, name: bad}

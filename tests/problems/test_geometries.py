@@ -269,7 +269,7 @@ TOO_SMALL = [
 ]
 
 
-@each(("field", "factor", "slug", "law", "name"), TOO_SMALL)
+@pytest.mark.parametrize(("field", "factor", "slug", "law", "name"), TOO_SMALL)
 def test_a_constant_that_is_too_small_is_caught(
     field: str, factor: float, slug: str, law: str, name: str
 ) -> None:
@@ -359,8 +359,8 @@ def test_estimates_of_a_mean_in_the_set_are_projected_on_it(name: str) -> None:
     assert norm <= example.constants.mean_gradient_bound * (1 + 1e-12)
 
 
-@each("law", HARD)
-@each("name", SETS)
+@pytest.mark.parametrize("law", HARD)
+@pytest.mark.parametrize("name", SETS)
 def test_the_exact_mean_of_a_hard_instance_keeps_its_error_of_0(name: str, law: str) -> None:
     """Its mean may be outside the set: a projection would add the distance to every error.
 

@@ -30,7 +30,6 @@ from dpsco_core.referee.tapes import RecordingLedger, largest_excess
 from dpsco_core.referee.trials import CAUTION, check_trials, error_of
 from dpsco_core.runs.study import Cell, Outcome, study
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 METHOD = "mean.clipped"
 BASE = base_place(METHOD, Scenario(n=1000, d=4, rho=0.5, epsilon=None, delta=None))
@@ -200,7 +199,9 @@ def test_a_claim_that_is_tried_at_hardly_any_setting_is_told_from_one_that_is_no
     assert report.verdict == "too few settings"
 
 
-@each("method", ["mean.clipped", "mean.adaptive", "sco.clipped", "lp.frank-wolfe"])
+@pytest.mark.parametrize(
+    "method", ["mean.clipped", "mean.adaptive", "sco.clipped", "lp.frank-wolfe"]
+)
 def test_sensitivities_are_attained_and_never_passed(method: str) -> None:
     worst = worst_neighbours(method)
     assert worst is not None and worst.release is not None

@@ -11,7 +11,6 @@ from dpsco_app.pages.explore.details import _formula_row
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.results.overlay import OF_SETTING, letters_at, letters_of, own_range
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 NAMES = ("n", "d", "m", "p", "epsilon", "delta", "rho", "D", *OF_SETTING)
 POINTS = (
@@ -24,7 +23,7 @@ POINTS = (
 )
 
 
-@each("point", POINTS, ids=lambda point: f"{point.problem}-{point.geometry}")
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point.problem}-{point.geometry}")
 def test_letters_at_a_setting_are_those_of_its_point(point: Scenario) -> None:
     values = letters_at(point.setting, NAMES)
     assert values == pytest.approx(letters_of(point), nan_ok=True)

@@ -13,7 +13,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.results.report import measured_json
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 SMALL = {"n": 500, "d": 3, "trials": 4, "methods": ("mean.sample", "mean.cwme-cdp")}
 
@@ -58,7 +57,7 @@ def test_the_command_line_runs_and_bounds_below_two(capsys):
     assert "shrunk" in rows["lower.mean.hypercube-cdp"]["note"]
 
 
-@each("rho", (0.01, 0.5))
+@pytest.mark.parametrize("rho", [0.01, 0.5])
 def test_the_ledger_books_the_same_whatever_the_tail(rho):
     spent = []
     for p in (1.2, 3.0):
@@ -71,14 +70,15 @@ def test_the_ledger_books_the_same_whatever_the_tail(rho):
     assert Ledger(point.budget).entries == ()
 
 
-@each(
-    "changes, words",
+@pytest.mark.parametrize(
+    ("changes", "words"),
     [
         ({"p": 1.05}, "p must be at least 1.1 and at most 50, got p=1.05."),
         ({"problem": "logistic", "methods": ()}, "p must be at least 2 for the problem logistic"),
         ({"margin": 0.01}, "margin must be at least 0.05 for p below 2"),
         ({"scale": "variance"}, "scale must be moment for p below 2"),
     ],
+    ids=str,
 )
 def test_what_is_not_allowed_below_two_is_named(changes, words):
     with pytest.raises(InvalidInput, match=words):

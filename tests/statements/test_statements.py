@@ -9,14 +9,13 @@ import pytest
 from scipy.optimize import brentq
 
 from dpsco_core.statements import arora, kamath, su, zhao
-from tests.folded import each
 
 
 def test_equation_15_has_the_value_of_the_note() -> None:
     assert zhao.equation_15_rho(1.0, 1e-6) == pytest.approx(0.0140588188106, rel=1e-11)
 
 
-@each("delta", [1e-9, 1e-3, 0.3])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.3])
 def test_equation_15_spends_epsilon_by_the_papers_own_conversion(delta: float) -> None:
     """rho + 2 sqrt(rho ln(1/delta)) is at most epsilon, and rho is 1 at the end of the range."""
     for epsilon in (0.01, 0.7, zhao.equation_15_reach(delta)):
@@ -25,7 +24,7 @@ def test_equation_15_spends_epsilon_by_the_papers_own_conversion(delta: float) -
     assert rho == pytest.approx(1.0)
 
 
-@each("d", [1, 7, 300])
+@pytest.mark.parametrize("d", [1, 7, 300])
 def test_the_covering_of_equation_14_counts_the_points_of_a_net(d: int) -> None:
     size = zhao.equation_14_covering(d, 0.1)
     assert size == pytest.approx(float(np.logaddexp.reduce([math.log(20)])) + d * math.log(6))
@@ -64,7 +63,7 @@ def test_the_sensitivity_of_appendix_b3_is_twice_that_of_a_block_mean() -> None:
     assert kamath.algorithm_3_sensitivity(threshold, blocks, n) == pytest.approx(2 * change)
 
 
-@each("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_threshold_of_corollary_4_2_balances_bias_and_noise(noise: kamath.Noise) -> None:
     """tau^(1-p) against tau times the noise of a unit threshold, constants left out."""
     n, d, level, order = 5000, 8, 0.3, 3.0
@@ -78,8 +77,8 @@ def test_the_bias_of_lemma_b1_is_4_2_at_the_least_threshold_for_a_variance() -> 
     assert kamath.lemma_b1_bias(kamath.LEMMA_B1_CONSTANT, 9) == 3
 
 
-@each("rho", [1e-6, 0.01, 1.0, 1e4])
-@each("d", [2, 50])
+@pytest.mark.parametrize("rho", [1e-6, 0.01, 1.0, 1e4])
+@pytest.mark.parametrize("d", [2, 50])
 def test_the_power_of_theorem_5_5_makes_its_two_terms_equal_where_it_may(
     d: int, rho: float
 ) -> None:

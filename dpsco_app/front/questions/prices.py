@@ -63,29 +63,31 @@ def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
     }
 
 
-def _area(prices: Prices, own: float, field: str, theme: Theme) -> str:
-    every = offered_places(prices, field)
-    points = [(x, _up(low), _up(high)) for x, (_, low, high) in zip(every, prices, strict=True)]
+def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
+    places = offered_places(prices, field)
+    points = [
+        (x, _height(low), _height(high)) for x, (_, low, high) in zip(places, prices, strict=True)
+    ]
     upper = " ".join(f"{x:.1f},{high:.1f}" for x, _, high in points)
     lower = " ".join(f"{x:.1f},{low:.1f}" for x, low, _ in points)
-    back = " ".join(f"{x:.1f},{low:.1f}" for x, low, _ in reversed(points))
+    lower_reversed = " ".join(f"{x:.1f},{low:.1f}" for x, low, _ in reversed(points))
     fill, edge, red = map(theme.colour, (WINDOW.fill, WINDOW.edge, IMPOSSIBLE.edge))
     ink, quiet = theme.colour(INK), theme.colour(QUIET)
     ticks = "".join(
-        f"<path d='M0 {_up(t):.1f}H{WIDTH}' stroke='{quiet}' stroke-width='.5' "
-        f"stroke-dasharray='1 3'/><text x='{WIDTH}' y='{_up(t) - 1.5:.1f}' text-anchor='end' "
+        f"<path d='M0 {_height(t):.1f}H{WIDTH}' stroke='{quiet}' stroke-width='.5' "
+        f"stroke-dasharray='1 3'/><text x='{WIDTH}' y='{_height(t) - 1.5:.1f}' text-anchor='end' "
         f"font-size='8.5' font-family='Arial' fill='{quiet}'>×{t:g}</text>"
         for t in TICKS
     )
-    here = min(range(len(prices)), key=lambda i: abs(prices[i][0] - own))
-    x, low, high = points[here]
+    nearest = min(range(len(prices)), key=lambda i: abs(prices[i][0] - value))
+    x, low, high = points[nearest]
     mark = (
         f"<path d='M{x:.1f} {high:.1f}V{HEIGHT}' stroke='{ink}'/>"
         f"<circle cx='{x:.1f}' cy='{high:.1f}' r='2.5' fill='{edge}'/>"
         f"<circle cx='{x:.1f}' cy='{low:.1f}' r='2.5' fill='{red}'/>"
     )
     shapes = (
-        f"<polygon points='{upper} {back}' fill='{fill}'/>{ticks}"
+        f"<polygon points='{upper} {lower_reversed}' fill='{fill}'/>{ticks}"
         f"<polyline points='{upper}' fill='none' stroke='{edge}' stroke-width='1.4'/>"
         f"<polyline points='{lower}' fill='none' stroke='{red}' stroke-width='1.4'/>{mark}"
     )
@@ -99,6 +101,6 @@ def offered_places(prices: Prices, field: str) -> list[float]:
     return [MARGIN + (v - values[0]) / span * (WIDTH - 2 * MARGIN) for v in values]
 
 
-def _up(price: float) -> float:
+def _height(price: float) -> float:
     share = math.log(min(price, LARGEST)) / math.log(LARGEST)
     return HEIGHT - 2 - share * (HEIGHT - 6)

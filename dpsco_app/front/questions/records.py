@@ -21,7 +21,7 @@ CELLS = (
     ".lost {{ fill: {fill} }} path {{ stroke: {red}; stroke-width: .6 }}"
 )
 TITLE = "In records"
-LOST, OPEN = "crossed: no private algorithm can save them", "open: nobody knows yet"
+LOST_WORDS, OPEN = "crossed: no private algorithm can save them", "open: nobody knows yet"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,20 +37,25 @@ class Worth:
     is_proven: bool  # whether none beyond `most` can be saved
 
 
-def records_html(study: Study, own: Scenario, theme: Theme) -> str:
+def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
     """Return the squares of a mean over records of single people as HTML; empty elsewhere.
 
     Its error without privacy falls like the root of the records, so that a price c leaves n / c^2.
     """
-    n = own.at(chosen_point(own)).n
-    if own.problem != MEAN or own.m > 1 or own.axis == "m" or study.scenario.problem != MEAN:
+    n = scenario.at(chosen_point(scenario)).n
+    if (
+        scenario.problem != MEAN
+        or scenario.m > 1
+        or scenario.axis == "m"
+        or study.scenario.problem != MEAN
+    ):
         return ""
-    known = [*_measured(study, n), *_promised(own, n)]
-    if not known:
+    worths = [*_measured(study, n), *_promised(scenario, n)]
+    if not worths:
         return ""
-    blocks = "".join(_block(worth, theme) for worth in known)
-    each = number_text(n / SQUARES)
-    unit = f"One square is {each} record{'s' * (n != SQUARES)} of {number_text(n)}."
+    blocks = "".join(_block(worth, theme) for worth in worths)
+    square_worth = number_text(n / SQUARES)
+    unit = f"One square is {square_worth} record{'s' * (n != SQUARES)} of {number_text(n)}."
     return (
         f"<section class='records'><h3>{TITLE}: what {number_text(n)} records are worth</h3>"
         f"<p>{unit} Filled squares: so many records give the same error without privacy.</p>"
@@ -65,44 +70,44 @@ def _measured(study: Study, n: int) -> list[Worth]:
         return []
     share = min(1.0, 1 / row.price.value**2)
     limit = limit_prices(study).get(place(x), 0.0)
-    most = min(1.0, 1 / limit**2) if limit > 1 else 1.0
+    largest_share = min(1.0, 1 / limit**2) if limit > 1 else 1.0
     law = distribution_card(study.scenario.distribution).name
     name = "The hardest data known" if study.role == "hardest" else f"{law} data"
-    crossed = most < 1
+    crossed = largest_share < 1
     return [
         Worth(
             title=name,
             words=f"worth {about(share * n)} records",
-            below="filled: measured" + f"; {LOST}" * crossed,
+            below="filled: measured" + f"; {LOST_WORDS}" * crossed,
             colour=colour_of(study.lead),
             least=share,
-            most=most,
+            most=largest_share,
             is_proven=crossed,
         )
     ]
 
 
-def _promised(own: Scenario, n: int) -> list[Worth]:
-    if not has_tails(own):
+def _promised(scenario: Scenario, n: int) -> list[Worth]:
+    if not has_tails(scenario):
         return []
     worths = []
-    x = chosen_point(own)
-    for tail, kind in zip(tails_of(own), ("heavy", "light"), strict=True):
+    x = chosen_point(scenario)
+    for tail, kind in zip(tails_of(scenario), ("heavy", "light"), strict=True):
         i = [a for a, _ in tail.spans].index(x)
         low, high = tail.prices(i)
-        least, most = min(1.0, 1 / high**2), min(1.0, 1 / low**2)
+        least_share, largest_share = min(1.0, 1 / high**2), min(1.0, 1 / low**2)
         crossed = low > 1
-        words = f"at least {about(least * n)}"
+        words = f"at least {about(least_share * n)}"
         if crossed:
-            words = f"{about(least * n)} to {about(most * n)}"
+            words = f"{about(least_share * n)} to {about(largest_share * n)}"
         worths.append(
             Worth(
                 title=f"Any data with a {kind} tail, p = {number_text(tail.scenario.p)}",
                 words=f"worth {words} records",
-                below=f"filled: the best promise known; {LOST if crossed else OPEN}",
+                below=f"filled: the best promise known; {LOST_WORDS if crossed else OPEN}",
                 colour=WINDOW.edge,
-                least=least,
-                most=most,
+                least=least_share,
+                most=largest_share,
                 is_proven=crossed,
             )
         )

@@ -12,7 +12,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 HEIGHT = 210
-ABOUT = (
+COVERAGE_HELP = (
     "The figure: how often the 95 % intervals held the mean, over all points of the axis together "
     "(of a budget's axis the last one, as its points share their data). Bars: Clopper and "
     "Pearson's 95 % intervals of the chance behind that share. At least 95 % is proven for the "
@@ -57,11 +57,11 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
         ),
         ladder=Ladder(title="", columns=[], rows=[]),
         alt="Intervals that held the mean: "
-        + ", ".join(f"{names[row.method]} {said(row)}" for row in rows),
+        + ", ".join(f"{names[row.method]} {coverage_text(row)}" for row in rows),
     )
 
 
-def said(row: Coverage) -> str:
+def coverage_text(row: Coverage) -> str:
     """Return the share, its interval and the counts, in words."""
     ends = f"{100 * row.low:.0f} to {100 * row.high:.0f} %"
     return f"{row.covering_trials} of {row.trials} runs, {100 * row.share:.0f} % ({ends})"
@@ -79,5 +79,5 @@ def _dot(row: Coverage, x: float, name: str) -> Line:
         size=9,
         half=[100 * (row.high - row.share)],
         down=[100 * (row.share - row.low)],
-        hover=[said(row)],
+        hover=[coverage_text(row)],
     )

@@ -13,8 +13,7 @@ from dpsco_app.front import links
 from dpsco_app.front.notice import how_to_read
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import data_word, formula_names, panel_title
-from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
-from dpsco_app.pages.explore.coverage import draw_coverage
+from dpsco_app.pages.explore.coverage import COVERAGE_HELP, draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import start
@@ -50,7 +49,7 @@ from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\xa0"
-MANY = 1000  # times the records: the error hardly falls
+MANY_RECORDS = 1000  # times the records: the error hardly falls
 ABOUT_SLOPES = (
     "Predicted: the slopes of the terms of the method’s published rate, from the least to the "
     "largest, at the same points."
@@ -68,8 +67,8 @@ def draw_details(screen: Screen) -> None:
     _links(scenario, lead)
     fold("Slopes", lambda: _slopes(result, screen.view.formulas), "fold_slopes")
     fold("Numbers", lambda: _numbers(screen.studies), "fold_numbers")
-    whom = "users" if scenario.m > 1 else "records"
-    fold(f"How many {whom} do I need?", lambda: draw_need(result, lead), "fold_need")
+    unit_name = "users" if scenario.m > 1 else "records"
+    fold(f"How many {unit_name} do I need?", lambda: draw_need(result, lead), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(scenario, screen.view), "fold_formulas")
     fold("How to read this figure", lambda: st.markdown(how_to_read(scenario)), "fold_reading")
 
@@ -82,7 +81,7 @@ def _numbers(studies: Sequence[Study]) -> None:
         export.show_table(numbers(study.outcomes, study.scenario))
         covered |= draw_coverage(study.scenario, study.outcomes, f"coverage_{i}")
     if covered:
-        st.caption(ABOUT_COVERAGE)
+        st.caption(COVERAGE_HELP)
     error = words_for(studies[0].scenario.problem).error.capitalize()
     text = f"{error} over the trials; parameters are those of the first trial."
     if any(o.error_uncertainty for study in studies for o in study.outcomes):
@@ -214,8 +213,10 @@ def _row(
         "Verdict": words,
     }
     if scenario.axis == "n":
-        whom = "Users" if scenario.level == "user" else "Records"
-        cells[f"{whom} that halve the error"] = "" if math.isnan(slope) else f"× {halving(slope)}"
+        unit_name = "Users" if scenario.level == "user" else "Records"
+        cells[f"{unit_name} that halve the error"] = (
+            "" if math.isnan(slope) else f"× {halving(slope)}"
+        )
     return cells
 
 
@@ -243,7 +244,7 @@ def _from_to(low: float, high: float) -> str:
 def halving(slope: float) -> str:
     """Return how many times the records halve the error, as text."""
     factor = times_to_halve(slope)
-    return f"over {MANY:,}" if factor > MANY else f"{factor:.2g}"
+    return f"over {MANY_RECORDS:,}" if factor > MANY_RECORDS else f"{factor:.2g}"
 
 
 def signed(value: float) -> str:

@@ -9,17 +9,22 @@ from dpsco_app.shell.names import WHY
 from dpsco_app.shell.places import place
 from dpsco_core.scenario import Scenario
 
-GONE = "doors_gone"
+DOORS_CLOSED = "doors_gone"
 # slug -> its name, on a phone as well
 DOORS = {WHY: ("A story in five minutes", "A story")}
 
 
-def draw_doors(now: Scenario) -> None:
+def draw_doors(scenario: Scenario) -> None:
     """Draw the line of doors, in the space beside the question."""
     doors = st.empty()  # so that the figure below keeps its place when they go
     # Large type is for a class, whose teacher is not new here.
     large = teaching.current().large
-    if now != FIRST.scenario or GONE in st.session_state or large or teaching.hides("nav"):
+    if (
+        scenario != FIRST.scenario
+        or DOORS_CLOSED in st.session_state
+        or large
+        or teaching.hides("nav")
+    ):
         return
     with doors.container(horizontal=True, key="doors"):
         st.html("New here?")

@@ -36,10 +36,12 @@ MOST_SLIDERS_SECONDS = 60.0
 FIGURE = "figure_"  # how the place of the figure begins
 
 
-def draw_settings(now: Scenario) -> None:
+def draw_settings(scenario: Scenario) -> None:
     """Draw the button that opens the panel of controls on a phone, with the main settings."""
-    budget = "epsilon" if now.rho is None else "rho"
-    values = (f"{SYMBOL[name]} = {number_text(getattr(now, name))}" for name in ("n", "p", budget))
+    budget = "epsilon" if scenario.rho is None else "rho"
+    values = (
+        f"{SYMBOL[name]} = {number_text(getattr(scenario, name))}" for name in ("n", "p", budget)
+    )
     component("settings", "settings.css", html="<button type='button'>Settings</button>")(
         key="open_settings",
         data={"button": OPEN_SIDEBAR, "words": " · ".join((*values, "Change"))},
@@ -100,13 +102,13 @@ def _choose_measure() -> None:
 
 
 def _pin(screen: Screen) -> None:
-    kept = bool(screen.view.pin)
+    is_pinned = bool(screen.view.pin)
     st.button(
-        "Unpin" if kept else "Pin",
+        "Unpin" if is_pinned else "Pin",
         key="explore_pin",
-        on_click=_unpin if kept else _keep,
-        disabled=not kept and (screen.is_running or screen.is_read_only),
-        help=None if kept else "Keeps these curves, and draws the next run over them.",
+        on_click=_unpin if is_pinned else _keep,
+        disabled=not is_pinned and (screen.is_running or screen.is_read_only),
+        help=None if is_pinned else "Keeps these curves, and draws the next run over them.",
     )
 
 
@@ -120,11 +122,11 @@ def _unpin() -> None:
     STATE.fill_widgets(visit.current().view)
 
 
-def _about_pin(kept: Scenario, now: Scenario) -> str:
-    if kept == now:
+def _about_pin(pinned_scenario: Scenario, scenario: Scenario) -> str:
+    if pinned_scenario == scenario:
         return "**Pinned.** Change a setting and run: both runs will be drawn."
-    words = in_short(kept, now) or "the same settings"
-    if overlays(kept, now):
+    words = in_short(pinned_scenario, scenario) or "the same settings"
+    if overlays(pinned_scenario, scenario):
         return f"**Pinned**, dashed: {words}."
     return f"**Pinned:** {words}. Its axis or its quantity is another one: it has the second panel."
 
@@ -201,17 +203,20 @@ def draw_hand(screen: Screen) -> None:
 
 def _under_hand(screen: Screen) -> Scenario:
     """Return the scenario whose value the dot sets: the present one, if its axis is drawn."""
-    now, ran = screen.allowed, screen.scenario
-    is_same = now is not None and (now.axis, now.grid) == (ran.axis, ran.grid)
-    return now if now is not None and is_same else ran
+    allowed, drawn_scenario = screen.allowed, screen.scenario
+    is_same = allowed is not None and (allowed.axis, allowed.grid) == (
+        drawn_scenario.axis,
+        drawn_scenario.grid,
+    )
+    return allowed if allowed is not None and is_same else drawn_scenario
 
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
     """Return the handle of a scenario's own value on the axis, and where it can be put."""
-    first, last = scenario.grid[0], scenario.grid[-1]
-    own = getattr(scenario, axis)
-    value = own if first <= own <= last else place(chosen_point(scenario))
-    values = [x for x in offered(axis, scenario, value) if first <= x <= last]
+    start, end = scenario.grid[0], scenario.grid[-1]
+    scenario_value = getattr(scenario, axis)
+    value = scenario_value if start <= scenario_value <= end else place(chosen_point(scenario))
+    values = [x for x in offered(axis, scenario, value) if start <= x <= end]
     return {
         "symbol": SYMBOL[axis],
         "field": axis,

@@ -65,19 +65,19 @@ def legend(point: Scenario, e: Evaluation) -> str:
     One letter means different things in different papers, so every formula has a legend of its
     own. Letters of the controls are left out, but for those that follow from them.
     """
-    own = [s for s in symbols(point, e.bound) if s.latex not in PLAIN]
+    bound_symbols = [s for s in symbols(point, e.bound) if s.latex not in PLAIN]
     latex = e.bound.card.latex
-    named = {s.latex.split("_")[0] for s in symbols(point, e.bound)}
+    symbol_letters = {s.latex.split("_")[0] for s in symbols(point, e.bound)}
     hidden = {letter.token for letter in e.bound.letters if not letter.meaning}
-    rest = letters_of(latex) - named - hidden - defined_in(latex) - USUAL
-    others = [
+    rest = letters_of(latex) - symbol_letters - hidden - defined_in(latex) - USUAL
+    glossary_symbols = [
         Symbol(latex=t.latex, meaning=t.name, value=math.nan)
         for t in GLOSSARY
         if t.latex in rest and t.field not in FIELDS
     ]
     return "; ".join(
         f"${s.latex}${f' = {short_text(s.value)}' if math.isfinite(s.value) else ''}: {s.meaning}"
-        for s in (*own, *others)
+        for s in (*bound_symbols, *glossary_symbols)
     )
 
 

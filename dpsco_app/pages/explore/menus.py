@@ -31,7 +31,7 @@ ABOUT_FORMULA = (
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
 TYPED = "formula_typed"
-DRAWN = "formula_drawn"  # the formulas that the field was drawn for
+DRAWN_FORMULAS = "formula_drawn"  # the formulas that the field was drawn for
 VIEW_NAMES = {
     "upper bounds": "Each method's proven bound",
     "lower bounds": "Every lower bound",
@@ -119,13 +119,15 @@ def draw_bounds_menu(scenario: Scenario) -> None:
             format_func=VIEW_NAMES.__getitem__,
             key=SHOW,
         )
-        known = {"": "none"} | {c.slug: c.name for c in cards(scenario.problem, scenario.level)}
+        card_names = {"": "none"} | {
+            c.slug: c.name for c in cards(scenario.problem, scenario.level)
+        }
         typed = f"{BOUND}_typed"
-        state[typed] = state[BOUND] if state[BOUND] in known else ""
+        state[typed] = state[BOUND] if state[BOUND] in card_names else ""
         st.selectbox(
             "A bound by name",
-            list(known),
-            format_func=known.__getitem__,
+            list(card_names),
+            format_func=card_names.__getitem__,
             key=typed,
             on_change=take,
             args=(BOUND,),
@@ -144,9 +146,9 @@ def _formulas(scenario: Scenario) -> None:
     What is wrong stays to be mended, until the formulas change otherwise, as on the way back.
     """
     state = st.session_state
-    now: str = state[FORMULA]
-    if TYPED not in state or state[DRAWN] != now:
-        state[TYPED] = state[DRAWN] = now
+    formulas: str = state[FORMULA]
+    if TYPED not in state or state[DRAWN_FORMULAS] != formulas:
+        state[TYPED] = state[DRAWN_FORMULAS] = formulas
     text = st.text_input(
         "Formulas of your own", placeholder=EXAMPLE, help=ABOUT_FORMULA, key=TYPED
     ).strip()
@@ -158,6 +160,6 @@ def _formulas(scenario: Scenario) -> None:
     except InvalidInput as problem:
         st.error(unmarked(str(problem)))
         return
-    if text != now:
+    if text != formulas:
         state[FORMULA] = text
         st.rerun()

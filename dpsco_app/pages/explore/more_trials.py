@@ -20,8 +20,8 @@ MOST_SECONDS = 2.0  # a longer run is not offered
 
 def draw_more_trials(screen: Screen) -> None:
     """Draw the button that runs more trials, where that helps and takes no time to speak of."""
-    more = more_trials_of(screen)
-    work = None if more is None else visit.current().curves.work_of(more)
+    longer_scenario = more_trials_of(screen)
+    work = None if longer_scenario is None else visit.current().curves.work_of(longer_scenario)
     if work is None or work.seconds > MOST_SECONDS:
         return
     st.button(
@@ -30,16 +30,21 @@ def draw_more_trials(screen: Screen) -> None:
         key="more_trials",
         help="Shorter bars: the trials that have run are kept, and others are added.",
         on_click=start,
-        args=(more,),
+        args=(longer_scenario,),
     )
 
 
 def more_trials_of(screen: Screen) -> Scenario | None:
     """Return the scenario of more trials; None where bars are short, or the run is not finished."""
-    now = screen.allowed
-    if now is None or not screen.is_complete or now.trials >= OFFERED or not _has_wide_bars(screen):
+    scenario = screen.allowed
+    if (
+        scenario is None
+        or not screen.is_complete
+        or scenario.trials >= OFFERED
+        or not _has_wide_bars(screen)
+    ):
         return None
-    return replace(now, trials=OFFERED)
+    return replace(scenario, trials=OFFERED)
 
 
 def _has_wide_bars(screen: Screen) -> bool:

@@ -15,7 +15,7 @@ from dpsco_core.scenario import Scenario
 GALLERY = "gallery"  # whether the dialog is open in which a study is chosen
 PROBLEM = "opened_study_problem"
 OPEN = {GALLERY: True, PROBLEM: ""}  # the state as the dialog opens
-ABOUT = (
+DIALOG_TEXT = (
     "`dpsco study FILE.toml --out results.sqlite` runs a long study and keeps it in a file. "
     "Open one: it is drawn as if it had been run here, between the same bounds."
 )
@@ -27,11 +27,11 @@ ABOUT_FILES = (
 
 def draw_open() -> None:
     """Draw the studies that this server offers, and the field for a file of one's own."""
-    st.markdown(ABOUT)
-    here = served()
-    if here is not None:
+    st.markdown(DIALOG_TEXT)
+    server_folder = served()
+    if server_folder is not None:
         st.markdown("**On this server**")
-        _offer(here, "study_served")
+        _offer(server_folder, "study_served")
         st.markdown("**From your computer**")
     upload = st.file_uploader(
         "Results file", key="study_file", max_upload_size=MEGABYTES, help=ABOUT_FILES
@@ -45,12 +45,12 @@ def draw_open() -> None:
 def _offer(shelf: Shelf, key: str) -> None:
     """Draw the studies of a file, and the button that opens the one which is chosen."""
     try:
-        studies, others = shelf.contents()
+        studies, other_files = shelf.contents()
     except InvalidInput as problem:
         st.error(str(problem))
         return
-    if others:
-        them = "another study" if others == 1 else f"{others} other studies"
+    if other_files:
+        them = "another study" if other_files == 1 else f"{other_files} other studies"
         st.caption(f"The file holds {them} of a version that this one cannot read.")
     number = st.selectbox(
         "Study",

@@ -78,8 +78,8 @@ def draw_file() -> None:
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=LARGEST_MEGABYTES
     )
     if upload is None:
-        for kept in (RELEASED, READ):
-            st.session_state.pop(kept, None)
+        for key in (RELEASED, READ):
+            st.session_state.pop(key, None)
         return
     try:
         chosen = _choose(upload.getvalue(), upload.file_id)
@@ -101,8 +101,11 @@ def _draw(records: NumberRecords, file: str) -> None:
         st.caption(ABOUT_COLUMNS)
     st.markdown(in_words(fits, records.chosen, matching, units))
     lead = fits[heaviest(fits)]
-    what = "marker is" if records.is_single else "markers are"
-    title = f"The tail index by threshold: the {what} at the {lead.tail_count:,} farthest numbers"
+    marker_words = "marker is" if records.is_single else "markers are"
+    title = (
+        f"The tail index by threshold: the {marker_words} at the {lead.tail_count:,} "
+        "farthest numbers"
+    )
     figure = tail_figure(fits, records.chosen)
     st.plotly_chart(figure, key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
@@ -115,7 +118,7 @@ def _draw(records: NumberRecords, file: str) -> None:
 def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
     """Return the tail indices over the threshold; what is `LIGHT` or more is drawn there."""
     labels = ["Tail index"] if len(fits) == 1 else names
-    used = np.clip([fit.index for fit in fits], LOWEST, LIGHT)
+    used_indices = np.clip([fit.index for fit in fits], LOWEST, LIGHT)
     figure = Figure(
         [
             *(
@@ -124,7 +127,7 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
             ),
             Scatter(
                 x=[fit.tail_count for fit in fits],
-                y=used,
+                y=used_indices,
                 name="The index that is used",
                 mode="markers",
             ),
@@ -184,15 +187,15 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
 
 def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
     """Return records of a file; a large one takes seconds, and is read once in a session."""
-    asked = (file, None if names is None else tuple(names))
-    known = st.session_state.setdefault(READ, {})
-    if asked not in known:
+    request = (file, None if names is None else tuple(names))
+    records_read = st.session_state.setdefault(READ, {})
+    if request not in records_read:
         records = read_records(content, names)
-        for other in [key for key in known if key[0] != file or key[1] is not None]:
-            del known[other]  # one file and one choice are kept, and the default
-        known[asked] = records
-    kept: NumberRecords = known[asked]
-    return kept
+        for outdated_key in [key for key in records_read if key[0] != file or key[1] is not None]:
+            del records_read[outdated_key]  # one file and one choice are kept, and the default
+        records_read[request] = records
+    requested_records: NumberRecords = records_read[request]
+    return requested_records
 
 
 def column_table(
@@ -213,20 +216,22 @@ def column_table(
     )
 
 
-def fitting(fits: Sequence[Tail], now: Scenario) -> Scenario:
+def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
     """Return the scenario with the law, the order p and the size nearest to the numbers'.
 
     It has a dimension a column; the column with the heaviest tail decides the law. The margin is
     smaller than now where p = 2 needs that, and p is below 2 only where there is no variance.
     """
     lead = fits[heaviest(fits)]
-    least = 2.0 if lead.index > 2 else 0.0
-    order = joint_order(fits, [p for p in offered("p", now, 2.0) if p >= least], now.margin)
+    least_order = 2.0 if lead.index > 2 else 0.0
+    order = joint_order(
+        fits, [p for p in offered("p", scenario, 2.0) if p >= least_order], scenario.margin
+    )
     spare = [m for m in OPTIONS["margin"] if order + m <= lead.index]
-    if lead.kind == "heavy" and spare and max(spare) < now.margin:
-        now = replace(now, margin=max(spare))
+    if lead.kind == "heavy" and spare and max(spare) < scenario.margin:
+        scenario = replace(scenario, margin=max(spare))
     size = min(OPTIONS["n"], key=lambda n: abs(n - lead.count))
-    return of_numbers(now, law=lead.law, order=order, count=int(size), columns=len(fits))
+    return of_numbers(scenario, law=lead.law, order=order, count=int(size), columns=len(fits))
 
 
 def in_words(

@@ -106,11 +106,11 @@ def draw_releases(
         st.markdown(clip_in_words(advice, point, names, noises))
     except NotApplicable as problem:
         st.markdown(in_print(str(problem)))
-    asked = (file, publics, point)
+    request = (file, publics, point)
     if st.button("Release the mean of these numbers", key="own_numbers_release"):
-        st.session_state[RELEASED] = asked, fresh_releases(records.values, publics, point)
-    known, releases = st.session_state.get(RELEASED, (None, ()))
-    if known == asked:
+        st.session_state[RELEASED] = request, fresh_releases(records.values, publics, point)
+    released_request, releases = st.session_state.get(RELEASED, (None, ()))
+    if released_request == request:
         means = [fit.mean for fit in fits]
         st.dataframe(release_table(releases, names, means, publics, blurs), hide_index=True)
         st.caption(ABOUT_RELEASES)
@@ -132,9 +132,11 @@ def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
                     value=filled[field],
                     format=field_format(filled[field], unit),
                     key=f"own_numbers_{field}_{key}",
-                    help=about,
+                    help=help_text,
                 )
-                for place, (field, (*_, about)) in zip(st.columns(3), PUBLIC.items(), strict=True)
+                for place, (field, (*_, help_text)) in zip(
+                    st.columns(3), PUBLIC.items(), strict=True
+                )
             }
         )
     except InvalidInput as problem:
@@ -143,8 +145,8 @@ def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
 
 def label_of(field: str, name: str = "") -> str:
     """Return the label of a field of `Public`, with the name of its column if there are several."""
-    alone, named, _ = PUBLIC[field]
-    return named.format(name=name) if name else alone
+    label, label_with_name, _ = PUBLIC[field]
+    return label_with_name.format(name=name) if name else label
 
 
 def noises_of(advice: ClipAdvice, publics: Sequence[Public]) -> list[float]:
@@ -158,25 +160,29 @@ def clip_in_words(
     advice: ClipAdvice, point: Scenario, names: Sequence[str], noises: Sequence[float]
 ) -> str:
     """Say where simple clipping clips, and why there."""
-    what = "numbers" if len(names) == 1 else "rows"
-    share = f"{advice.clipped:,} of the {point.n:,} {what}" if advice.clipped else "None of them"
+    records_word = "numbers" if len(names) == 1 else "rows"
+    share = (
+        f"{advice.clipped:,} of the {point.n:,} {records_word}"
+        if advice.clipped
+        else "None of them"
+    )
     verb = "lies" if advice.clipped <= 1 else "lie"
     noise, bias = short_text(advice.noise, 2), short_text(advice.bias, 2)
     if len(names) == 1:
         low, high = (digits_text(x, advice.radius / 10) for x in (advice.low[0], advice.high[0]))
         radius, keeps = short_text(advice.radius), f"keeps {low} to {high}"
-        at, dimension = "", ""
+        noise_units, dimension = "", ""
     else:
         radius = f"{short_text(advice.radius)} units"
         keeps = "is how far from the guesses a record counts in full"
         spreads = in_units(noises, names, 2)
-        at, dimension = f" units in every column ({spreads})", f"d = {point.d}, "
+        noise_units, dimension = f" units in every column ({spreads})", f"d = {point.d}, "
         bias += " units"
     return (
         f"**Clip at R = {radius}**, which {keeps}, because at p = {number_text(point.p)}, "
         f"{dimension}n = {point.n:,} and "
         f"{budget_text(point.budget)} this balances two costs of simple clipping: noise of "
-        f"standard deviation {noise}{at}, which grows with R, and a bias of at "
+        f"standard deviation {noise}{noise_units}, which grows with R, and a bias of at "
         f"most {bias}, which falls. {share} {verb} beyond."
     )
 
@@ -240,28 +246,30 @@ def release_table(
     scales = [1.0] if is_single else [public.unit for public in publics]
     suffix = "" if is_single else " units"
 
-    def off(values: Sequence[float]) -> float:
-        away = [
+    def distance_from_mean(values: Sequence[float]) -> float:
+        deviations = [
             value - mean if abs(value - mean) > max(1e-6 * blur, 4 * math.ulp(mean)) else 0.0
             for value, mean, blur in zip(values, means, blurs, strict=True)
         ]  # floats are rounded
-        return math.hypot(*np.divide(away, scales))
+        return math.hypot(*np.divide(deviations, scales))
 
-    def row(one: OwnRelease) -> dict[str, str]:
-        if one.refusal:
-            written = [on_screen(one.refusal), *[""] * (len(names) - 1)]
+    def row(release: OwnRelease) -> dict[str, str]:
+        if release.refusal:
+            written = [on_screen(release.refusal), *[""] * (len(names) - 1)]
         else:
-            pairs = zip(one.values, blurs, strict=True)
+            pairs = zip(release.values, blurs, strict=True)
             written = [digits_text(value, blur) for value, blur in pairs]
         heads = ["Released"] if is_single else [f"Released: {name}" for name in names]
         return {
-            "Method": method_card(one.method).name,
+            "Method": method_card(release.method).name,
             **dict(zip(heads, written, strict=True)),
-            "Spends": "" if one.refusal else spent_text(one.method, one.spent),
-            "Clipped beyond": "" if math.isnan(one.clip) else f"± {short_text(one.clip)}{suffix}",
+            "Spends": "" if release.refusal else spent_text(release.method, release.spent),
+            "Clipped beyond": ""
+            if math.isnan(release.clip)
+            else f"± {short_text(release.clip)}{suffix}",
             "Off their average by": ""
-            if one.refusal
-            else f"{short_text(off(one.values), 2)}{suffix}",
+            if release.refusal
+            else f"{short_text(distance_from_mean(release.values), 2)}{suffix}",
         }
 
-    return pd.DataFrame([row(one) for one in releases])
+    return pd.DataFrame([row(release) for release in releases])

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from dpsco_app.figure.head import whose
+from dpsco_app.figure.head import coloured_words
 from dpsco_app.front.pictures.meaning import SPELLED_OUT
 from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
@@ -64,7 +64,7 @@ class FrontParts:
         self.count += 1
         self.head.html(front.head)
         self.figure.draw(front.charts, front.answer.plain, f"explore_{self.count}")
-        self.whose.html(f"<p class='whose'>{whose(front.answer.small, theme())}</p>")
+        self.whose.html(f"<p class='whose'>{coloured_words(front.answer.small, theme())}</p>")
         self.table.html(front.table)
 
 
@@ -141,18 +141,20 @@ def _draw_button(screen: Screen) -> DeltaGenerator:
     return place
 
 
-def draw_sidebar(now: Scenario, lead: str = "", card: str = "") -> None:
+def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
     """Draw the controls of the scenario, and what Explore adds to them.
 
     `lead` is the best algorithm, `card` the open question: that of the sliders is answered here.
     """
-    areas = slider_areas(now, theme()) if card == "sliders" else {}
+    areas = slider_areas(scenario, theme()) if card == "sliders" else {}
     with teaching.controls_place():
         st.html(f"<p class='spelled'>{SPELLED_OUT}</p>")
-        controls.draw(now, more=_more, lead=lead, areas=areas, folded=FOLDED_AT_FIRST)
+        controls.draw(
+            scenario, more=_draw_second_panel, lead=lead, areas=areas, folded=FOLDED_AT_FIRST
+        )
 
 
-def _more(scenario: Scenario) -> None:
+def _draw_second_panel(scenario: Scenario) -> None:
     st.selectbox(
         "Beside your data, show",
         SECONDS,
@@ -168,17 +170,17 @@ def _more(scenario: Scenario) -> None:
 
 def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) -> None:
     """Run what the result lacks, and show it as it grows; then draw the page anew."""
-    write, look, last = Pace(0.0), theme(), 0
-    for told in run(session.curves):
+    write, look, drawn_count = Pace(0.0), theme(), 0
+    for status_text in run(session.curves):
         if write.due():
-            status.html(status_html(told))
+            status.html(status_html(status_text))
         finished = session.curves.finished
-        if finished > last and not TURNS.is_contested and session.curves.is_due():
-            last = finished
+        if finished > drawn_count and not TURNS.is_contested and session.curves.is_due():
+            drawn_count = finished
             parts.draw(session.screen(look))
     st.rerun()
 
 
-def status_html(text: str, about: str = "") -> str:
-    """Return the status as HTML; `about` is shown where the pointer rests on it."""
-    return f"<div class='status' role='status' title='{escape(about)}'>{escape(text)}</div>"
+def status_html(text: str, tooltip: str = "") -> str:
+    """Return the status as HTML; `tooltip` is shown where the pointer rests on it."""
+    return f"<div class='status' role='status' title='{escape(tooltip)}'>{escape(text)}</div>"

@@ -19,7 +19,7 @@ from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 
 RUNS = 160  # about as many as an answer takes
-LEAST = 1e-9  # the smallest error that can be asked for
+LEAST_ERROR = 1e-9  # the smallest error that can be asked for
 ANSWER = "need_answer"
 GREEK = {"epsilon": "ε", "rho": "ρ"}
 
@@ -44,10 +44,10 @@ def draw_need(result: Result, lead: str) -> None:
             args=("need_method",),
         )
         unknown = names[st.selectbox("Find", names, key="need_unknown")]
-        _start("need_error", max(LEAST, _half(result, method)))
+        _start("need_error", max(LEAST_ERROR, _half(result, method)))
         error = st.number_input(
             f"Target: median {words.error}",
-            min_value=LEAST,
+            min_value=LEAST_ERROR,
             format="%.3g",
             key="need_error",
             on_change=_keep,
@@ -57,9 +57,9 @@ def draw_need(result: Result, lead: str) -> None:
     question = (point, method, unknown, error)
     if pressed:
         st.session_state[ANSWER] = question, _answer(point, method, error, unknown)
-    known = st.session_state.get(ANSWER)
-    if known is not None and known[0] == question:
-        st.markdown("  \n".join(known[1]))
+    stored_answer = st.session_state.get(ANSWER)
+    if stored_answer is not None and stored_answer[0] == question:
+        st.markdown("  \n".join(stored_answer[1]))
     else:
         st.caption(
             f"Runs the {words.method} at several sizes, starting from the chosen point, until its "
@@ -67,10 +67,10 @@ def draw_need(result: Result, lead: str) -> None:
         )
 
 
-def _start(key: str, value: object, known: Sequence[object] = ()) -> None:
+def _start(key: str, value: object, choices: Sequence[object] = ()) -> None:
     """Set a control to a value, or to the one that the visitor has chosen."""
     chosen = st.session_state.get(f"{key}_chosen", value)
-    st.session_state[key] = chosen if not known or chosen in known else value
+    st.session_state[key] = chosen if not choices or chosen in choices else value
 
 
 def _keep(key: str) -> None:
@@ -104,12 +104,12 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
 
 def _elements(point: Scenario, method: str) -> int:
     """Return the largest n d m that the dashboard's time allows for all runs."""
-    most = DASHBOARD.elements
+    allowed = DASHBOARD.elements
     largest = replace(
         point,
-        n=max(4, min(DASHBOARD.n, most // (point.d * point.m))),
+        n=max(4, min(DASHBOARD.n, allowed // (point.d * point.m))),
         methods=(method,),
         trials=RUNS,
     )
     seconds = cost(largest, exact=False).seconds
-    return max(4 * point.d * point.m, int(most * min(1.0, DASHBOARD.seconds / seconds)))
+    return max(4 * point.d * point.m, int(allowed * min(1.0, DASHBOARD.seconds / seconds)))

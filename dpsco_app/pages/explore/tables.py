@@ -20,9 +20,9 @@ from dpsco_core.scenario import Scenario
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     """Return the summary with what was spent and the parameters; columns are named in words."""
     table = summary(frame(outcomes), scenario)
-    first = {(o.method, o.x): o for o in reversed(outcomes)}
+    first_outcome = {(o.method, o.x): o for o in reversed(outcomes)}
     places = zip(table["method"], table["x"], strict=True)
-    cells = [first[method, None if math.isnan(x) else x] for method, x in places]
+    cells = [first_outcome[method, None if math.isnan(x) else x] for method, x in places]
     axis, words = scenario.axis, words_for(scenario.problem)
     halves: list[Any] = list(map(interval_half_width, table["standard_error"], table["trials"]))
     if table["exact"].any():
@@ -47,12 +47,14 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     }
     balls = intervals(scenario, outcomes) if scenario.problem == "mean" else {}
     if any(balls.values()):
-        own = [balls.get((o.method, o.x)) for o in cells]
-        columns["95 % interval: ±"] = [math.nan if b is None else b.radius for b in own]
-        columns["Of it privacy"] = ["" if b is None else f"{100 * b.privacy:.0f} %" for b in own]
+        cell_balls = [balls.get((o.method, o.x)) for o in cells]
+        columns["95 % interval: ±"] = [math.nan if b is None else b.radius for b in cell_balls]
+        columns["Of it privacy"] = [
+            "" if b is None else f"{100 * b.privacy:.0f} %" for b in cell_balls
+        ]
         columns["Held the mean"] = [
             f"{b.covering_trials} of {b.trials}" if b is not None else _no_interval(o)
-            for b, o in zip(own, cells, strict=True)
+            for b, o in zip(cell_balls, cells, strict=True)
         ]
     largest: dict[tuple[str, float | None], float] = {}
     for o in outcomes:  # 0 where the evaluation is exact

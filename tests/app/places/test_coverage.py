@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.pages.explore.coverage import ABOUT, coverage_figure, said
+from dpsco_app.pages.explore.coverage import COVERAGE_HELP, coverage_figure, coverage_text
 from dpsco_core.results.coverage import Coverage
 from tests.app.pages import open_page, texts
 
@@ -33,7 +33,7 @@ def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
     figure = coverage_figure([ROWS[0]])
     assert figure.y.low == 80.0 and 100 < figure.y.high < 102
     assert [text for _, text in figure.y.ticks] == ["80", "85", "90", "95", "100"]
-    assert said(replace(ROWS[0], covering_trials=38)).startswith("38 of 40 runs, 95 %")
+    assert coverage_text(replace(ROWS[0], covering_trials=38)).startswith("38 of 40 runs, 95 %")
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_it_stands_below_the_table_of_a_mean_with_intervals_alone(
     page = open_page(problem=problem, methods=methods, n="500", d="3", axis="", trials="3")
     page.session_state["fold_numbers"] = True
     page.run()
-    assert (ABOUT in texts(page)) == is_drawn
+    assert (COVERAGE_HELP in texts(page)) == is_drawn

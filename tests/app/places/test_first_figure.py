@@ -12,7 +12,7 @@ from dpsco_app.front.costs import LESS, SAME
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.notice import LIGHT_DATA
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
-from dpsco_app.pages.explore.doors import DOORS, GONE
+from dpsco_app.pages.explore.doors import DOORS, DOORS_CLOSED
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.session import screen
 from dpsco_app.session.result import Result
@@ -269,7 +269,7 @@ def test_a_door_stands_open_at_the_first_settings_until_another_page_was_seen() 
     assert _place_of_figure(page) == old_place  # elsewhere the browser would draw it from nothing
     assert _doors(open_page(**first_settings, type="large")) == []  # a class has a teacher
     page = open_page(**first_settings)
-    page.session_state[GONE] = True  # as any other page notes it
+    page.session_state[DOORS_CLOSED] = True  # as any other page notes it
     assert _doors(checked(page.run())) == []
 
 

@@ -68,7 +68,7 @@ def least_bound(setting: Setting, *, coordinates: bool) -> float:
     )
 
 
-@each(
+@pytest.mark.parametrize(
     "setting",
     [
         make_setting(10_000, 2.0, ZCDP(rho=DEFAULT_RHO)),
@@ -78,6 +78,7 @@ def least_bound(setting: Setting, *, coordinates: bool) -> float:
         make_setting(2000, 2.2, PureDP(epsilon=0.6), d=7, coordinate_moment=0.2),
         make_setting(500, 4.0, PureDP(epsilon=3.0), d=2, diameter=7.0),
     ],
+    ids=lambda setting: f"n={setting.n}",
 )
 @second_implementation_of(
     "upper.sco.fresh-batches",
@@ -97,7 +98,9 @@ def test_the_bounds_are_the_least_of_their_formula_over_steps_and_radii(setting:
         assert BY_SLUG[f"{FRESH_BATCHES}{other_kind}{name}"].failures(setting)
 
 
-@each(("n", "p", "value"), [(10**4, 2.0, 0.488), (10**5, 4.0, 0.1064), (10**6, 2.0, 0.1046)])
+@pytest.mark.parametrize(
+    ("n", "p", "value"), [(10**4, 2.0, 0.488), (10**5, 4.0, 0.1064), (10**6, 2.0, 0.1046)]
+)
 def test_the_values_of_the_page(n: int, p: float, value: float) -> None:
     setting = make_setting(n, p, ZCDP(rho=DEFAULT_RHO))
     assert BY_SLUG[FRESH_BATCHES].value(setting) == pytest.approx(
@@ -105,7 +108,7 @@ def test_the_values_of_the_page(n: int, p: float, value: float) -> None:
     )
 
 
-@each("budget", (ZCDP(rho=0.2), PureDP(epsilon=1.5)), ids=str)
+@pytest.mark.parametrize("budget", [ZCDP(rho=0.2), PureDP(epsilon=1.5)], ids=str)
 @second_implementation_of("upper.sco.fresh-batches-run", "upper.sco.fresh-batches-pure-run")
 def test_the_bound_on_a_run_is_that_of_its_own_steps(budget: Any) -> None:
     setting = make_setting(1000, 3.0, budget, d=6, lipschitz=2.0)
@@ -205,7 +208,7 @@ POINTS = (
 )
 
 
-@each("fields", POINTS, ids=lambda f: f"{f['problem']}-{f['geometry']}")
+@pytest.mark.parametrize("fields", POINTS, ids=lambda f: f"{f['problem']}-{f['geometry']}")
 @run_at_parameters_of(
     "upper.sco.fresh-batches",
     "upper.sco.fresh-batches-pure",
@@ -232,7 +235,11 @@ def test_the_measured_risk_lies_below_the_bound_at_its_own_parameters(
             assert free_value == pytest.approx(run.value(point.setting, plan))
 
 
-@each("fields", ({"rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}, {"epsilon": 1.0, "delta": 0.0}))
+@pytest.mark.parametrize(
+    "fields",
+    [{"rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}, {"epsilon": 1.0, "delta": 0.0}],
+    ids=str,
+)
 def test_on_the_hypercube_no_run_is_below_a_lower_bound(fields: dict[str, Any]) -> None:
     point = scenario(problem="linear", distribution="hypercube", n=2000, d=6, p=2.0, **fields)
     point_setting = point.setting

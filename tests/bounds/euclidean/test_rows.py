@@ -212,7 +212,7 @@ NEEDS = {
 }
 
 
-@each(("slug", "names"), NEEDS.items())
+@pytest.mark.parametrize(("slug", "names"), NEEDS.items(), ids=str)
 def test_every_assumption_of_a_statement_is_looked_at(slug, names):
     setting = make_setting(10**6, 5, 2.0, directional_moment=5.0)
     failures = set(BY_SLUG[slug].failures(setting))

@@ -20,7 +20,6 @@ from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.floors import cases
 from tests.bounds.floors.cases import make_setting, shifts
-from tests.folded import each
 
 
 def law_of(slug: str, d: int = 20, p: float = 2.0) -> Shifts:
@@ -68,7 +67,7 @@ def uncovered(u: float, b: int, w: float, *, limit: int = 4_000_000) -> int:
     return 0
 
 
-@each("u, b, w", CERTIFICATES)
+@pytest.mark.parametrize(("u", "b", "w"), CERTIFICATES)
 def test_bisection_proves_the_certificate(u: float, b: int, w: float) -> None:
     assert uncovered(u, b, w) == 0
 
@@ -78,7 +77,7 @@ def test_bisection_proves_no_certificate_that_is_wrong() -> None:
         assert uncovered(u, b, 0.97 * w) != 0
 
 
-@each("u, b, w", CERTIFICATES)
+@pytest.mark.parametrize(("u", "b", "w"), CERTIFICATES)
 def test_no_certificate_holds_with_a_weight_three_percent_smaller(
     u: float, b: int, w: float
 ) -> None:

@@ -30,7 +30,6 @@ from dpsco_core.results.report import bounds_json, evaluate, evaluate_all
 from dpsco_core.scenario import Scenario
 from tests.bounds.floors import cases
 from tests.bounds.floors.cases import DEFAULT, floor, make_setting, shifts
-from tests.folded import each
 
 # theory/instance-floors.md, 10: law, n, d, p, R, budget, then lambda, kappa, J, G, mean, rms and
 # Theorem 2, to their printed digits.
@@ -75,7 +74,7 @@ NEAR_VALUES = {  # Theorem 3 at the default budget, n = 10^4 and 10^3
 }
 
 
-@each("law, n, d, p, radius, budget, printed", REFERENCE)
+@pytest.mark.parametrize(("law", "n", "d", "p", "radius", "budget", "printed"), REFERENCE, ids=str)
 def test_a_floor_has_the_reference_values(
     law: str,
     n: int,
@@ -105,7 +104,7 @@ def test_a_floor_has_the_reference_values(
     assert math.sqrt(squared) == pytest.approx(rms, rel=6e-6)
 
 
-@each("law", tuple(NEAR_VALUES))
+@pytest.mark.parametrize("law", tuple(NEAR_VALUES))
 def test_a_floor_near_the_data_has_the_reference_values(law: str) -> None:
     for n, value in zip((10_000, 1_000), NEAR_VALUES[law], strict=True):
         assert floor(make_setting(law, n, 20, 2.0, DEFAULT), "near-") == pytest.approx(
@@ -186,7 +185,7 @@ def test_the_zeros_of_bessel_functions_agree_with_others() -> None:
         assert bessel_zero(d / 2 - 1) == pytest.approx(cases.bessel(d / 2 - 1), rel=1e-9)
 
 
-@each("d", (1, 2, 5, 20))
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
 def test_the_prior_has_the_information_that_it_says(d: int) -> None:
     j = cases.bessel(d / 2 - 1)
 
@@ -211,7 +210,7 @@ PAIRED: tuple[tuple[str, Budget], ...] = (
 )
 
 
-@each("law, budget", PAIRED)
+@pytest.mark.parametrize(("law", "budget"), PAIRED, ids=str)
 def test_two_shifts_give_what_a_plain_sum_gives(law: str, budget: Budget) -> None:
     law_shifts = shifts(make_setting(law, 400, 6, 2.5, budget))
     plain = cases.by_two_shifts(400, 6, law_shifts, budget, 2.0)
@@ -227,7 +226,7 @@ def test_the_overlap_of_outputs_is_that_of_section_6() -> None:
         assert overlap(counts.astype(float), budget) == pytest.approx(plain, rel=1e-9, abs=1e-12)
 
 
-@each("law", ("student-t", "log-normal", "gaussian"))
+@pytest.mark.parametrize("law", ["student-t", "log-normal", "gaussian"])
 def test_laws_near_the_data_give_what_plain_quadrature_gives(law: str) -> None:
     budget = ApproxDP(epsilon=0.8, delta=1e-5)
     law_shifts = shifts(make_setting(law, 5_000, 30, 2.5, budget))
@@ -246,8 +245,8 @@ BUDGETS: tuple[Budget, ...] = (
 )
 
 
-@each("budget", BUDGETS)
-@each("law", cases.DRAWN_LAWS)
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("law", cases.DRAWN_LAWS)
 def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Budget) -> None:
     n, d, short = 3_000, 12, cases.SHORT[type(budget)]
     setting = make_setting(law, n, d, 2.5, budget, radius=1.5)
@@ -269,7 +268,7 @@ def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Bu
     assert bound(f"lower.sco.floor-{short}").value(setting) == pytest.approx(best, rel=1e-4)
 
 
-@each("budget", BUDGETS)
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_every_floor_near_the_data_is_its_formula_by_plain_quadrature(budget: Budget) -> None:
     setting = make_setting("log-normal", 2_000, 30, 2.5, budget)
     match budget:

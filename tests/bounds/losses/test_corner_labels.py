@@ -28,7 +28,6 @@ from dpsco_core.problems import Hinge, Logistic
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
-from tests.folded import each
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 S1, S2, S3 = (10_000, 20, 2.0), (10_000, 200, 4.0), (2000, 30, 2.2)
@@ -40,7 +39,7 @@ def bounds_at(sizes: tuple[int, int, float], level: Level, problem: str) -> Corn
     return CornerBounds(n=n, d=d, moment_order=order, level=level, loss=LOSSES[problem])
 
 
-@each(
+@pytest.mark.parametrize(
     ("sizes", "level", "problem", "value"),
     [
         (S1, RHO, "hinge", 0.01458),
@@ -54,6 +53,7 @@ def bounds_at(sizes: tuple[int, int, float], level: Level, problem: str) -> Corn
         (S3, 0.2, "logistic", 0.01452),
         (S1, (1.0, 1e-6), "logistic", 0.00942),
     ],
+    ids=str,
 )
 def test_the_simplex_has_the_values_of_its_page(
     sizes: tuple[int, int, float], level: Level, problem: str, value: float

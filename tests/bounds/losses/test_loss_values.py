@@ -21,7 +21,6 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, concentrated_rho
 from dpsco_core.problems import Absolute, Hinge, Huber, Logistic
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
-from tests.folded import each
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 Sizes = tuple[int, int, float]
@@ -53,7 +52,7 @@ def largest(bounds: OneHotBounds) -> float:
 
 
 # The note has .0482, .0019 and .0542 of Huber's loss, where s/2 is taken off and not its share.
-@each(
+@pytest.mark.parametrize(
     ("sizes", "problem", "value"),
     [
         (S1, "absolute", 0.0512),
@@ -69,6 +68,7 @@ def largest(bounds: OneHotBounds) -> float:
         (S2, "logistic", 0.00147),
         (S3, "logistic", 0.00900),
     ],
+    ids=str,
 )
 def test_bounds_of_a_loss_have_the_values_of_their_page(
     sizes: Sizes, problem: str, value: float
@@ -77,7 +77,7 @@ def test_bounds_of_a_loss_have_the_values_of_their_page(
     assert largest(on_ball(sizes, problem)) == pytest.approx(value, abs=0.6 * digit)
 
 
-@each(
+@pytest.mark.parametrize(
     ("sizes", "problem", "value"),
     [
         (S1, "absolute", 0.0292),
@@ -87,6 +87,7 @@ def test_bounds_of_a_loss_have_the_values_of_their_page(
         (S3, "absolute", 0.0719),
         (S3, "hinge", 0.0199),
     ],
+    ids=str,
 )
 def test_bounds_of_a_loss_for_every_algorithm_have_the_values_of_their_page(
     sizes: Sizes, problem: str, value: float
@@ -329,7 +330,9 @@ def test_the_class_caps_the_margins_by_moments_and_by_the_mean_gradient() -> Non
         assert largest(tight) < largest(free)
 
 
-@each("kind", ["l2", "l1", "linf", "lq", "group-l1", "sparse", "simplex", "solid-simplex"])
+@pytest.mark.parametrize(
+    "kind", ["l2", "l1", "linf", "lq", "group-l1", "sparse", "simplex", "solid-simplex"]
+)
 def test_the_true_parameters_of_a_set_are_in_it(kind: str) -> None:
     geometry = Geometry(kind=kind, q=1.5 if kind == "lq" else None)
     body = geometry.constraint(10, 0.7)
@@ -340,9 +343,10 @@ def test_the_true_parameters_of_a_set_are_in_it(kind: str) -> None:
         assert corner.half == pytest.approx(geometry.diagonal(10, 0.7)[1])
 
 
-@each(
+@pytest.mark.parametrize(
     ("problem", "budget"),
     [(p, b) for p in PROBLEMS for b in (ZCDP(rho=0.1), PureDP(epsilon=0.7))],
+    ids=str,
 )
 def test_a_pure_budget_has_the_larger_of_both_classes(problem: str, budget: Any) -> None:
     setting = risk_setting(order=3.0, budget=budget, mean_gradient_bound=2.0)
@@ -356,8 +360,8 @@ def test_a_pure_budget_has_the_larger_of_both_classes(problem: str, budget: Any)
         assert len(approx.failures(setting)) == 1
 
 
-@each("problem", ("absolute", "huber", "logistic"))
-@each(
+@pytest.mark.parametrize("problem", ["absolute", "huber", "logistic"])
+@pytest.mark.parametrize(
     ("sizes", "level", "scale", "caps", "half"),
     [
         # Two caps on the margins meet between two points of a grid.
@@ -368,6 +372,7 @@ def test_a_pure_budget_has_the_larger_of_both_classes(problem: str, budget: Any)
         # The best margins of Huber's loss are 1.
         ((917, 200, 2.0), 0.019742559, 0.3, (0.17876, 1.8), 0.025),
     ],
+    ids=str,
 )
 def test_no_margins_and_no_probability_of_a_fine_grid_do_better(
     problem: str,

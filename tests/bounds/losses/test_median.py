@@ -21,7 +21,6 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems import GeometricMedian
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
-from tests.folded import each
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 
@@ -30,7 +29,7 @@ def largest(n: int, d: int, level: Level) -> float:
     return median_bound(hardest(n, d, level), n, d, level)
 
 
-@each(
+@pytest.mark.parametrize(
     ("n", "d", "level", "value"),
     [
         (10_000, 20, RHO, 0.000956),
@@ -40,6 +39,7 @@ def largest(n: int, d: int, level: Level) -> float:
         (10_000, 200, (1.0, 1e-6), 0.000991),
         (2000, 30, (math.sqrt(0.4), 1e-5), 0.00303),
     ],
+    ids=str,
 )
 def test_the_median_has_the_values_of_its_page(n: int, d: int, level: Level, value: float) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)

@@ -33,7 +33,6 @@ from dpsco_core.bounds.instances.words import (
 )
 from dpsco_core.privacy.budget import ApproxDP, concentrated_rho
 from tests.bound_marks import second_implementation_of
-from tests.folded import each
 
 Floats = NDArray[np.float64]
 Point = tuple[int, int, float, float, float, float]  # n, d, p, rho, epsilon, delta
@@ -66,7 +65,7 @@ def value(kind: str, argument: Argument, point: Point) -> float:
 # -- the values of the page, 2.7 -----------------------
 
 
-@each(
+@pytest.mark.parametrize(
     ("kind", "argument", "values"),
     [
         ("l1", "two-sided", (0.01614, 0.001025, 0.01644)),
@@ -82,6 +81,7 @@ def value(kind: str, argument: Argument, point: Point) -> float:
         ("solid", "approx", (0.01327, 0.002537, 0.03116)),
         ("blocks", "approx", (0.02432, 0.004704, 0.05524)),
     ],
+    ids=str,
 )
 def test_the_bounds_have_the_values_of_their_page(
     kind: str, argument: Argument, values: tuple[float, ...]
@@ -92,8 +92,10 @@ def test_the_bounds_have_the_values_of_their_page(
         assert value(kind, argument, point) == pytest.approx(printed, abs=1.05 * digit)
 
 
-@each(
-    ("point", "low", "high"), [(S1, 0.0193, 0.0194), (S2, 0.001163, 0.00117), (S3, 0.0191, 0.0192)]
+@pytest.mark.parametrize(
+    ("point", "low", "high"),
+    [(S1, 0.0193, 0.0194), (S2, 0.001163, 0.00117), (S3, 0.0191, 0.0192)],
+    ids=str,
 )
 def test_a_level_for_each_answer_raises_the_solid_simplex(
     point: Point, low: float, high: float
@@ -356,7 +358,7 @@ def test_one_block_alone_is_the_l2_ball_of_its_coordinates() -> None:
     assert left(counts) == pytest.approx(ball, abs=2e-4)
 
 
-@each("kind", ["l1", "simplex", "solid", "blocks", "1.5"])
+@pytest.mark.parametrize("kind", ["l1", "simplex", "solid", "blocks", "1.5"])
 def test_nothing_is_known_without_spikes_and_less_is_left_after_more(kind: str) -> None:
     start = {"l1": 1.0, "simplex": 1.9, "solid": 1.0, "blocks": math.sqrt(5), "1.5": 20 ** (1 / 3)}
     for argument in ("two-sided", "fano", "approx"):

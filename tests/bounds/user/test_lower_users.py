@@ -26,7 +26,6 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
 from tests.bounds.helpers import make_setting
-from tests.folded import each
 
 Floats = NDArray[np.float64]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
@@ -43,7 +42,7 @@ def spiked(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0)
     return float(user_values(np.array([q]), n, m, d, order, level, fine=True)[0])
 
 
-@each(
+@pytest.mark.parametrize(
     ("n", "m", "d", "level", "value"),
     [
         (1000, 64, 10, RHO, 0.01547),
@@ -53,6 +52,7 @@ def spiked(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0)
         (300, 1000, 200, RHO, 0.0820),
         (300, 1000, 200, (1.0, 1e-6), 0.0524),
     ],
+    ids=str,
 )
 def test_tracing_with_users_has_the_values_of_its_page(
     n: int, m: int, d: int, level: Level, value: float
@@ -61,7 +61,7 @@ def test_tracing_with_users_has_the_values_of_its_page(
     assert traced(n, m, d, 2.0, level) == pytest.approx(value, abs=0.6 * digit)
 
 
-@each(
+@pytest.mark.parametrize(
     ("n", "m", "d", "value"),
     [(1000, 64, 10, 0.02752), (500, 4096, 50, 0.01597), (300, 1000, 200, 0.1193)],
 )
@@ -154,7 +154,9 @@ def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
     assert fixed == pytest.approx(plain(0.03), rel=1e-6)
 
 
-@each(("m", "q"), [(1, 0.3), (7, 1e-6), (50, 0.2), (1000, 0.15), (4000, 0.06), (10**6, 0.5)])
+@pytest.mark.parametrize(
+    ("m", "q"), [(1, 0.3), (7, 1e-6), (50, 0.2), (1000, 0.15), (4000, 0.06), (10**6, 0.5)]
+)
 def test_the_mean_root_errs_upwards_and_little(m: int, q: float) -> None:
     counts = np.arange(m + 1)
     exact = float(binom.pmf(counts, m, q) @ np.sqrt(counts))
@@ -256,7 +258,7 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
 SETS = ("l1", "simplex", "solid-simplex", "group-l1")
 
 
-@each("geometry", SETS)
+@pytest.mark.parametrize("geometry", SETS)
 def test_on_another_set_users_have_the_very_cube_of_their_data(geometry: str) -> None:
     """The data are made for all n m items; by the law itself, count by count, the bound is this."""
     n, m = 200, 5
@@ -276,7 +278,7 @@ def test_on_another_set_users_have_the_very_cube_of_their_data(geometry: str) ->
     assert value == pytest.approx(double * math.sqrt(q) * mean, rel=1e-6)
 
 
-@each("geometry", SETS)
+@pytest.mark.parametrize("geometry", SETS)
 def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geometry: str) -> None:
     """The cube for n items in the place of that for n m is half as good and worse."""
     for budget in ({"epsilon": None, "delta": None, "rho": 0.2}, {"epsilon": 1.0, "delta": 1e-6}):
@@ -295,7 +297,7 @@ def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geomet
 USER_SPIKES = ("lower.user.spikes-cdp", "lower.user.spikes-approx")
 
 
-@each("slug", USER_SPIKES)
+@pytest.mark.parametrize("slug", USER_SPIKES)
 def test_signs_on_a_few_coordinates_are_within_a_set_that_not_all_signs_would_be_in(
     slug: str,
 ) -> None:
@@ -310,7 +312,7 @@ def test_signs_on_a_few_coordinates_are_within_a_set_that_not_all_signs_would_be
     assert bound(slug).failures(point.setting) == ()
 
 
-@each("slug", USER_SPIKES)
+@pytest.mark.parametrize("slug", USER_SPIKES)
 def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> None:
     """Their l2 norm, .32, is within the largest norm .5 of a point of the set."""
     point = Scenario(geometry="l1", n=300, m=8, d=20, p=2.0, diameter=1.0, offset=0.0, methods=())
@@ -321,7 +323,7 @@ def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> 
     assert failure in bound("lower.mean.approx-packing").failures(setting)
 
 
-@each(
+@pytest.mark.parametrize(
     ("n", "m", "d", "epsilon", "of_users", "of_items"),
     [(20, 256, 100, 0.1, 0.4487, 0.2476), (300, 64, 20, 1.0, 0.0538, 0.0696)],
 )

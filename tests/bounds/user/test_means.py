@@ -12,7 +12,6 @@ from dpsco_core.data.users import UserRows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import run_at_parameters_of, second_implementation_of
-from tests.folded import each
 
 RUNS = ("user.mean-group", "user.mean-clipped")
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=RUNS)
@@ -80,7 +79,7 @@ def pure_square(n: int, m: int, d: int, p: float, reach: float, radius: float) -
 
 
 @second_implementation_of("upper.user.mean-clipped-pure", "upper.user.mean-clipped-pure-run")
-@each(("p", "m", "d"), [(2.0, 64, 10), (3.0, 16, 4), (6.0, 3, 2), (2.5, 1, 7)])
+@pytest.mark.parametrize(("p", "m", "d"), [(2.0, 64, 10), (3.0, 16, 4), (6.0, 3, 2), (2.5, 1, 7)])
 def test_the_pure_bound_is_the_least_of_its_formula(p: float, m: int, d: int) -> None:
     setting = replace(PURE, n=1000, p=p, m=m, d=d).setting
     reach = setting.constants.mean_gradient_bound
@@ -105,7 +104,7 @@ def test_the_pure_value_of_the_page() -> None:
 
 
 @run_at_parameters_of("upper.user.mean-clipped-pure", "upper.user.mean-clipped-pure-run")
-@each("tuning", ("practical", "theory"))
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
     """A false alarm has a chance of 1e-6; a bound on half the noise would be found out."""
     setting, problem = PURE.setting, PURE.instance.problem

@@ -325,7 +325,7 @@ def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_eps
             assert bound.value(changed) <= value * slack or math.isinf(value)
 
 
-@each("bound", COUNTS, **ids)
+@pytest.mark.parametrize("bound", COUNTS, **ids)
 def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
     for i, setting in enumerate(random_settings(8, 42, ("approx",))):
         setting = items(setting, i)

@@ -22,7 +22,6 @@ from dpsco_core.methods.euclidean.batches import (
 from dpsco_core.methods.euclidean.fresh_batches import planned
 from dpsco_core.privacy import ZCDP, Ledger
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
 FEW_BATCHES = BatchedSteps(steps=3, radius=0.8, step_size=0.3)
@@ -66,7 +65,9 @@ def means(data: Any, plan: Any, answers: list[np.ndarray]) -> np.ndarray:
     return np.array(ledger.values)
 
 
-@each("problem", ("absolute", "hinge", "logistic", "linear", "quadratic", "geometric-median"))
+@pytest.mark.parametrize(
+    "problem", ["absolute", "hinge", "logistic", "linear", "quadratic", "geometric-median"]
+)
 def test_a_record_moves_the_mean_of_its_own_batch_alone_and_by_no_more_than_is_hidden(
     problem: str,
 ) -> None:
@@ -108,7 +109,7 @@ def test_without_noise_and_clipping_it_is_the_subgradient_method() -> None:
     assert out.value == pytest.approx(total / FEW_BATCHES.steps, abs=1e-3)
 
 
-@each("pure", (False, True))
+@pytest.mark.parametrize("pure", [False, True])
 def test_the_noise_is_as_long_as_the_plan_says(pure: bool) -> None:
     """4000 draws: the mean squared length is known to 3 %, and a factor 2 in its scale is found."""
     fields = {"epsilon": 0.7, "delta": 0.0} if pure else {}
@@ -121,7 +122,7 @@ def test_the_noise_is_as_long_as_the_plan_says(pure: bool) -> None:
     )
 
 
-@each("moments", ("directional", "coordinate"))
+@pytest.mark.parametrize("moments", ["directional", "coordinate"])
 def test_no_other_steps_and_no_other_radius_have_a_smaller_bound(moments: Any) -> None:
     setting = point(n=5000).setting
     best = best_batches(setting, 0.5, moments)

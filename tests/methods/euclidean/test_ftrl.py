@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms.correlated import (
     root_coefficients,
 )
 from dpsco_core.scenario import Scenario
-from tests.folded import each, one_in
+from tests.folded import one_in
 from tests.methods.euclidean.losses import (
     BUDGETS,
     FALSE_ALARM,
@@ -332,7 +332,7 @@ def test_no_step_is_released_that_was_not_accounted_for() -> None:
     assert rng.bit_generator.state == state, "nothing was drawn"
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "value"),
     [("steps", 0), ("size", 0), ("l2_sensitivity", math.nan), ("rho", 0.0), ("rho", math.inf)],
 )
@@ -389,7 +389,7 @@ def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
     assert (np.diff(release.iterate_steps) > 0).all()
 
 
-@each("bound", [1e300, math.inf])
+@pytest.mark.parametrize("bound", [1e300, math.inf])
 def test_a_bound_on_the_mean_gradient_that_says_nothing_leaves_a_plan(bound: float) -> None:
     setting = make_setting("logistic", n=1000)
     setting = replace(setting, constants=replace(setting.constants, mean_gradient_bound=bound))

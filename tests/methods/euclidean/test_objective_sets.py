@@ -252,7 +252,7 @@ def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
     assert certified_digits(LqBall(d=3, exponent=1000.0, radius=1.0)) == pytest.approx(4e-11)
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_accuracy_of_the_theorem_takes_the_width_of_the_set(name: str) -> None:
     constraint = SETS[name]
     n, diameter = 1000, 2 * constraint.l2_radius

@@ -21,7 +21,7 @@ from dpsco_core.privacy import Ledger, PureDP
 from dpsco_core.problems.links import AbsoluteLink, HingeLink
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.scenario import Scenario
-from tests.folded import each, one_in
+from tests.folded import one_in
 
 SOLVED = ("logistic", "huber", "hinge", "absolute")
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
@@ -54,7 +54,7 @@ def solutions(sample: Any, plan: Any, centre: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("seeds", one_in(2, [2, 6]))
-@each("problem", SOLVED)
+@pytest.mark.parametrize("problem", SOLVED)
 def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
     problem: str, seeds: int
 ) -> None:
@@ -82,7 +82,7 @@ def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
     assert reached > 0.25, reached
 
 
-@each("problem", SOLVED)
+@pytest.mark.parametrize("problem", SOLVED)
 def test_the_solver_is_as_near_to_the_minimiser_as_the_sensitivity_assumes(problem: str) -> None:
     """Against the same problem solved to a millionth of the accuracy."""
     scenario = point(problem, n=400)
@@ -121,7 +121,7 @@ def test_the_sensitivity_is_attained_by_linear_losses() -> None:
         assert abs(float(a[0] - b[0])) == pytest.approx(phase.l2_sensitivity, rel=1e-12)
 
 
-@each("problem", OutputPerturbation.card.problems)
+@pytest.mark.parametrize("problem", OutputPerturbation.card.problems)
 def test_it_spends_a_pure_budget_and_nothing_else(problem: str) -> None:
     scenario = point(problem)
     method = OutputPerturbation()
@@ -140,7 +140,7 @@ def test_it_spends_a_pure_budget_and_nothing_else(problem: str) -> None:
     )
 
 
-@each("problem", ("logistic", "huber"))
+@pytest.mark.parametrize("problem", ["logistic", "huber"])
 def test_without_noise_and_without_shrinking_it_is_the_risk_minimiser(problem: str) -> None:
     """A budget so large that noise and regulariser vanish, and a bound beyond every feature."""
     scenario = point(problem, n=2000, epsilon=1e6, distribution="gaussian")
@@ -160,7 +160,7 @@ def test_without_noise_and_without_shrinking_it_is_the_risk_minimiser(problem: s
     assert np.linalg.norm(w - target.value) < 2e-3
 
 
-@each("link", (HingeLink(), AbsoluteLink()))
+@pytest.mark.parametrize("link", [HingeLink(), AbsoluteLink()])
 def test_rounded_kinks_are_below_the_loss_by_at_most_half_of_the_stretch(link: Any) -> None:
     rng = np.random.default_rng(0)
     margins, curvature = np.linspace(-3, 3, 4001), 20.0
@@ -221,7 +221,7 @@ def test_the_theorems_error_is_below_its_bound() -> None:
     assert np.mean(errors) <= bound
 
 
-@each("problem", ("least-squares", "geometric-median"))
+@pytest.mark.parametrize("problem", ["least-squares", "geometric-median"])
 def test_losses_without_a_bound_are_refused(problem: str) -> None:
     unbounded = Scenario(problem=problem, methods=(Erm.card.slug,), n=200, d=3).validate().setting
     with pytest.raises(NotApplicable, match="logistic"):

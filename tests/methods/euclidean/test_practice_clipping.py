@@ -20,7 +20,7 @@ from dpsco_core.methods.statistics import normalised_mean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP
 from dpsco_core.scenario import Scenario
-from tests.folded import each, one_in
+from tests.folded import one_in
 from tests.methods.euclidean.losses import (
     BUDGETS,
     PURE,
@@ -43,8 +43,8 @@ FAMILIES = (AutomaticDescent, QuantileDescent)
 METHODS = [f(calibration=c) for f in FAMILIES for c in ("tight", "paper")]
 
 
-@each("scale", [1e-150, 1e-3, 1.0, 1e150])
-@each("scaled", [False, True])
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e150])
+@pytest.mark.parametrize("scaled", [False, True])
 def test_every_row_is_normalised_into_the_ball(scale: float, scaled: bool) -> None:
     """Every pair of wild entries, and as gradients of a linear model every wild coefficient."""
     for row in itertools.product(WILD, repeat=2):

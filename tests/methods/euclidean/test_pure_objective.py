@@ -16,7 +16,6 @@ from dpsco_core.methods.mean.base import tail_excess
 from dpsco_core.privacy import BudgetExceeded, Ledger, ObjectiveLaplace, PureDP
 from dpsco_core.privacy.mechanisms import spherical_laplace_reach
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 from tests.methods.euclidean.test_output_perturbation import changed
 
 SOLVED = ("logistic", "huber", "hinge", "absolute")
@@ -33,7 +32,7 @@ def records(problem: str, scenario: Scenario, seed: int) -> Any:
     return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
-@each("problem", PureObjectivePerturbation.card.problems)
+@pytest.mark.parametrize("problem", PureObjectivePerturbation.card.problems)
 def test_three_shares_add_up_to_a_pure_budget(problem: str) -> None:
     scenario = point(problem)
     method, ledger = PureObjectivePerturbation(), Ledger(PureDP(epsilon=1.0))
@@ -62,7 +61,7 @@ def test_the_ledger_refuses_a_linear_term_that_is_too_dear() -> None:
     assert ledger.entries == ()
 
 
-@each("problem", SOLVED)
+@pytest.mark.parametrize("problem", SOLVED)
 def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(problem: str) -> None:
     """One dimension, no noise: b as a function of the minimiser, its slope, and the law of b.
 
@@ -98,7 +97,7 @@ def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(pro
     assert reached > 0.2 * claim, (reached, claim)  # a logistic slope spans 1 of 2 on a line
 
 
-@each("problem", SOLVED)
+@pytest.mark.parametrize("problem", SOLVED)
 def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: str) -> None:
     """Against the same question solved to a millionth of the accuracy; long b and broken rows."""
     scenario = point(problem)
@@ -173,8 +172,8 @@ def test_the_theorems_error_is_below_its_bound() -> None:
     assert np.mean(errors) <= proven_risk(plan)
 
 
-@each("p", [2.0, 2.5, 4.0])
-@each("t", [0.3, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("p", [2.0, 2.5, 4.0])
+@pytest.mark.parametrize("t", [0.3, 0.5, 1.0, 3.0])
 def test_what_a_length_loses_beyond_a_bound_has_the_constant_of_any_mean(
     p: float, t: float
 ) -> None:

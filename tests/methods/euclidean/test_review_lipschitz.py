@@ -21,13 +21,12 @@ from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.solver import certificate
 from dpsco_core.privacy import ZCDP, ApproxDP
 from dpsco_core.problems.samples.linear import LinearSample, mean_gradient_rounding
-from tests.folded import each
 from tests.methods.euclidean.losses import APPROXIMATE, BUDGETS, Array, make_setting, run, sample
 
 
-@each("kind", ["logistic", "huber", "mean", "linear"])
-@each("heavy", [False, True])
-@each("radius", [0.3, 20.0])
+@pytest.mark.parametrize("kind", ["logistic", "huber", "mean", "linear"])
+@pytest.mark.parametrize("heavy", [False, True])
+@pytest.mark.parametrize("radius", [0.3, 20.0])
 def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: float) -> None:
     """In a large ball Huber's slopes saturate, and spectral steps alone cycled at the start."""
     for seed, (n, d) in enumerate(((3, 1), (30, 2), (300, 6))):

@@ -87,7 +87,7 @@ def test_certificates_bound_the_suboptimality_and_the_distance(name: str) -> Non
                 assert distance <= math.sqrt(2 * bound / 0.05) * (1 + 1e-6) + 1e-10
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_residual_bound_is_second_order_where_the_gap_is_first(name: str) -> None:
     """Near the minimiser the gap shrinks like the distance, the residual like its square."""
     constraint = SETS[name]

@@ -15,7 +15,6 @@ from dpsco_core.methods.lq import FrankWolfe
 from dpsco_core.methods.lq.frank_wolfe import CornerSteps, best_corners, corner, corner_scores
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 FEW_STEPS = CornerSteps(steps=4, limit=0.7)
 SETS = ("l1", "simplex", "solid-simplex")
@@ -49,7 +48,7 @@ def run(data: Any, plan: Any, places: list[int]) -> tuple[np.ndarray, np.ndarray
     return out.value, np.array(ledger.scores)
 
 
-@each("geometry", SETS)
+@pytest.mark.parametrize("geometry", SETS)
 def test_a_score_is_that_of_its_corner_and_the_best_one_supports_the_set(geometry: str) -> None:
     body = point(geometry=geometry, diameter=3.0).setting.body
     mean = np.array([0.3, -1.2, 0.8])
@@ -71,7 +70,7 @@ def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_holds() -> N
     np.testing.assert_array_equal(*answers)
 
 
-@each("problem", ("logistic", "absolute", "linear", "quadratic"))
+@pytest.mark.parametrize("problem", ["logistic", "absolute", "linear", "quadratic"])
 def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_other(
     problem: str,
 ) -> None:
@@ -114,13 +113,14 @@ def test_the_answer_is_the_mean_of_the_corners_with_the_weights_of_the_theorem()
     )
 
 
-@each(
+@pytest.mark.parametrize(
     "fields",
-    (
+    [
         {"epsilon": 0.7, "delta": 0.0},
         {"epsilon": 0.7, "delta": 1e-6},
         {"epsilon": None, "delta": None, "rho": 0.2},
-    ),
+    ],
+    ids=str,
 )
 def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
     scenario = point(**fields)
@@ -166,7 +166,7 @@ def value_of_the_page(n: int, p: float, smooth: float, steps: int, limit: float)
     return 8 * smooth / (steps + 2) + choice + 2 * (sampling + bias)
 
 
-@each(
+@pytest.mark.parametrize(
     ("n", "p", "smooth", "value"),
     [
         (10**4, 2.0, 0.25, 0.591),
@@ -195,7 +195,7 @@ def test_the_theory_takes_the_steps_and_the_level_of_the_values_of_the_page(
             assert value_of_the_page(n, p, smooth, *candidate) > at_best * (1 - 1e-3)
 
 
-@each("geometry", SETS)
+@pytest.mark.parametrize("geometry", SETS)
 def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None:
     """Huber's loss and the quadratic; the bound is several times larger, so that 12 runs do."""
     for problem in ("huber", "quadratic"):
@@ -219,7 +219,7 @@ def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None
         assert np.mean(risks) + 6 * np.std(risks) / math.sqrt(12) < bound
 
 
-@each("geometry", ("l2", "linf", "sparse"))
+@pytest.mark.parametrize("geometry", ["l2", "linf", "sparse"])
 def test_a_set_with_many_corners_is_refused_with_one_that_has_few(geometry: str) -> None:
     with pytest.raises(NotApplicable, match="corners") as refusal:
         FrankWolfe().plan(point(geometry=geometry).setting)

@@ -71,8 +71,8 @@ def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
     assert mirror_run.diagnostics["step_size"] == pytest.approx(sgd_run.diagnostics["step_size"])
 
 
-@each("geometry", [*EVERY_GEOMETRY, lq(1.1), lq(4.0)], ids=str)
-@each("tuning", TUNINGS)
+@pytest.mark.parametrize("geometry", [*EVERY_GEOMETRY, lq(1.1), lq(4.0)], ids=str)
+@pytest.mark.parametrize("tuning", TUNINGS)
 def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
     for kind, budget in (("hinge", APPROXIMATE), ("linear", ZCDP(rho=40.0))):
         setting = geometric(kind, geometry, 60, D, budget)

@@ -97,8 +97,8 @@ def test_equal_points_are_approached_by_a_quarter_at_every_step(d: int, points: 
         np.testing.assert_allclose(centre, (1 - 0.75**steps) * q, atol=1e-6)
 
 
-@each("points", [9, 20, 90])
-@each("seed", range(6))
+@pytest.mark.parametrize("points", [9, 20, 90])
+@pytest.mark.parametrize("seed", range(6))
 def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) -> None:
     offsets, left_out = cloud(seed, points, 2), points // 5
     value, u = search(offsets, left_out)

@@ -293,8 +293,8 @@ def test_hinge_bias_is_the_sharp_clipping_bias(order: float) -> None:
     assert constant == pytest.approx((order - 1) ** (order - 1) / order**order, rel=1e-13)
 
 
-@each("order", [3.0, 50.0, 100.0, 1e4])
-@each("distance", [1e-300, 1e-8, 0.5, 2.0])
+@pytest.mark.parametrize("order", [3.0, 50.0, 100.0, 1e4])
+@pytest.mark.parametrize("distance", [1e-300, 1e-8, 0.5, 2.0])
 def test_hinge_bias_never_overflows_nor_does_its_square(distance: float, order: float) -> None:
     assert hinge_bias(distance, order) ** 2 >= 0
     log_bound = (order - 1) * np.log((1 - 1 / order) / distance) - np.log(order)

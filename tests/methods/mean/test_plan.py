@@ -23,7 +23,6 @@ from dpsco_core.methods.mean.plan import (
 from dpsco_core.privacy import Ledger
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 BROKEN = (math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 0.0)
 SCENARIO = Scenario(n=4000, d=40, p=2.5, decay=1.0, methods=("mean.adaptive", "mean.plan"))
@@ -33,8 +32,8 @@ def draw(scenario: Scenario, seed: int = 0) -> DenseRows:
     return scenario.instance.law.sample(scenario.n, np.random.default_rng(seed))
 
 
-@each("n", [8, 9])
-@each("entry", BROKEN)
+@pytest.mark.parametrize("n", [8, 9])
+@pytest.mark.parametrize("entry", BROKEN)
 def test_a_replaced_record_moves_the_logarithms_by_at_most_the_sensitivity(
     n: int, entry: float
 ) -> None:
@@ -89,7 +88,7 @@ def test_weights_are_the_roots_of_scales_and_equal_where_noise_explains_them() -
     assert (weights_of(np.ones(4), 1.0, 0.0) == 1.0).all()
 
 
-@each("n", [1, 2, 30])
+@pytest.mark.parametrize("n", [1, 2, 30])
 def test_with_too_few_records_it_is_adaptive_clipping(n: int) -> None:
     setting = replace(SCENARIO, n=n).setting
     rows = draw(replace(SCENARIO, n=n))
@@ -116,8 +115,8 @@ def test_weights_of_one_leave_the_plan_as_it_is() -> None:
     assert wider.mean_bound == pytest.approx(4 * wide_plan.fine.mean_bound)
 
 
-@each("fields", [{}, {"diameter": 400.0, "n": 20_000}, {"d": 5}])
-@each("budget", [{}, {"rho": 0.1, "epsilon": None, "delta": None}])
+@pytest.mark.parametrize("fields", [{}, {"diameter": 400.0, "n": 20_000}, {"d": 5}], ids=str)
+@pytest.mark.parametrize("budget", [{}, {"rho": 0.1, "epsilon": None, "delta": None}], ids=str)
 def test_it_spends_its_budget_and_starts_with_the_scales(
     fields: dict[str, Any], budget: dict[str, Any]
 ) -> None:

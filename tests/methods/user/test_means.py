@@ -19,7 +19,6 @@ from dpsco_core.methods.user.means.base import of_user_means, shrinkage
 from dpsco_core.privacy import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
-from tests.folded import each
 
 ALL = ("user.mean-group", "user.mean-clipped", "user.mean-adaptive")
 POINT = Scenario(n=200, m=8, d=3, methods=ALL)
@@ -158,7 +157,7 @@ def test_a_refusal_names_a_method_that_may_run_there() -> None:
     assert release.ledger.spent().epsilon == pytest.approx(1.0)
 
 
-@each("tuning", ("practical", "theory"))
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: Any) -> None:
     """The density falls by epsilon over the sensitivity; 4000 lengths have the gamma law's mean."""
     pure = replace(POINT, delta=0.0, epsilon=0.7)

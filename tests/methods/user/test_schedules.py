@@ -134,8 +134,8 @@ def test_the_golden_schedule_of_algorithm_3():
     )
 
 
-@each("q", [0.05, 0.1, 1.0, 2.0])
-@each("n", [2, 1000, 1024, 10**6])
+@pytest.mark.parametrize("q", [0.05, 0.1, 1.0, 2.0])
+@pytest.mark.parametrize("n", [2, 1000, 1024, 10**6])
 def test_the_users_of_all_phases_add_up_and_the_last_has_enough(n, q):
     phases = phase_count(n)
     counts = [phase_users(n, i, q) for i in range(1, phases + 1)]

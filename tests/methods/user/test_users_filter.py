@@ -186,8 +186,8 @@ def test_the_sensitivities_have_the_constants_of_the_theory() -> None:
             )
 
 
-@each("keep", FILTERS, ids=str)
-@each("share", [0.75, 0.85, 0.95, 1.0])
+@pytest.mark.parametrize("keep", FILTERS, ids=str)
+@pytest.mark.parametrize("share", [0.75, 0.85, 0.95, 1.0])
 def test_the_sharp_sensitivity_is_its_formula(keep: RobustFilter, share: float) -> None:
     count, a, b = 900, keep.lower, keep.upper
     floor = weight_floor(keep, count, share * count)

@@ -67,7 +67,7 @@ def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, 
     assert ledger.spent() == ZCDP(rho=share)
 
 
-@each("method", VARIANTS, ids=str)
+@pytest.mark.parametrize("method", VARIANTS, ids=str)
 def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method: Any) -> None:
     problem, n = quadratic(), records(method)
     setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
@@ -98,7 +98,7 @@ def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
     assert method.plan(setting).diagnostics["noise_std"] == pytest.approx(expected, rel=1e-9)
 
 
-@each("method", VARIANTS, ids=str)
+@pytest.mark.parametrize("method", VARIANTS, ids=str)
 def test_what_is_reported_is_what_was_done(method: Any) -> None:
     problem, n = quadratic(), records(method)
     setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
