@@ -32,7 +32,8 @@ test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that i
 	$(PYTEST) -n $(WORKERS) --dist worksteal --durations 20 --durations-min 3 --doctest-modules dpsco_core dpsco_app tests; \
 	tests=$$?; wait $$types; types=$$?; [ $$types = 0 ] || cat build/mypy.txt; exit $$((tests ? tests : types))
 
-test-slow: $(VENV)/.test chromium ## the slow tests only
+test-slow: $(VENV)/.test chromium ## the slow tests only; one of their judges is built from C code
+	$(BIN)/python -m pip --disable-pip-version-check install -q "riskcal>=1.5.1,<2"
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m slow tests
 
 audit: $(VENV)/.test ## known holes in what is installed, and the tree's own rules

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.questions.cards import Question
-from dpsco_app.front.questions.guesses import CardGuess
+from dpsco_app.front.questions.guesses import PriceGuess
 from dpsco_app.front.questions.tails import tail_price
 from dpsco_app.front.titles import NO_BREAK
 from dpsco_app.parts.presets import FIRST
@@ -34,7 +34,7 @@ def headline(visit: Visit) -> str:
 
 
 def test_exactly_one_choice_is_right_whatever_the_price_becomes() -> None:
-    guess = CardGuess(
+    guess = PriceGuess(
         card="light", scenario=FIRST.scenario, question="", price=5.74, subject="it is"
     )
     assert guess.choices == ("under ×2.4", "×2.4 to ×5.7", "over ×5.7")
