@@ -170,11 +170,11 @@ def hardest_cube(
     return best, largest(best)
 
 
-def _same_in_every_dimension(start: int, last: int) -> tuple[set[int], int]:
+def _same_in_every_dimension(start: int, last_place: int) -> tuple[set[int], int]:
     """Return the stations about a place, up to the last one, and the nearest of them to it."""
     lowest, highest = (start + 1) * _SIZE_FACTORS[0] - 1, (start + 1) * _SIZE_FACTORS[-1]
-    stations = {place for place in _STATIONS if lowest <= place <= min(highest, last)}
-    stations |= {last} & {start}
+    stations = {place for place in _STATIONS if lowest <= place <= min(highest, last_place)}
+    stations |= {last_place} & {start}
     return stations, smallest(stations, lambda place: abs(place - start), what="station")
 
 
