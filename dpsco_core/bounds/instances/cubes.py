@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from dpsco_core.base.loss_classes import Form
+from dpsco_core.base.search import smallest
 from dpsco_core.bounds.instances import hypercube, packing, two_sided
 from dpsco_core.bounds.instances.sets import is_round, touches_at_signs
 from dpsco_core.bounds.instances.spikes import largest_probability
@@ -169,13 +170,12 @@ def hardest_cube(
     return best, largest(best)
 
 
-def _same_in_every_dimension(start: int, last: int) -> tuple[set[int], int]:
+def _same_in_every_dimension(start: int, last_place: int) -> tuple[set[int], int]:
     """Return the stations about a place, up to the last one, and the nearest of them to it."""
     lowest, highest = (start + 1) * _SIZE_FACTORS[0] - 1, (start + 1) * _SIZE_FACTORS[-1]
-    near = {place for place in _STATIONS if lowest <= place <= min(highest, last)}
-    near |= {last} & {start}
-    nearest = min(near, key=lambda place: abs(place - start))
-    return near, nearest
+    stations = {place for place in _STATIONS if lowest <= place <= min(highest, last_place)}
+    stations |= {last_place} & {start}
+    return stations, smallest(stations, lambda place: abs(place - start), what="station")
 
 
 def _hilltop(

@@ -131,9 +131,9 @@ class _Distances:
 
     def log_missing(self, level: int) -> Floats:
         """Return the log of a bound on the mean of (t - distance)_+ at every norm."""
-        after = int(np.clip(np.searchsorted(self.marks, level), 1, len(self.marks) - 1))
-        start, stop = self.marks[after - 1], self.marks[after]
-        line = _line(self.choice[after - 1], self.choice[after], (level - start) / (stop - start))
+        upper = int(np.clip(np.searchsorted(self.marks, level), 1, len(self.marks) - 1))
+        start, stop = self.marks[upper - 1], self.marks[upper]
+        line = _line(self.choice[upper - 1], self.choice[upper], (level - start) / (stop - start))
         factor = _log_factor(self.levels[level], self.cubes)[None]
         return _best_near(line, factor, np.intp(0), self.log_moments, np.arange(len(line)))
 
@@ -219,7 +219,7 @@ def _search(
     for row, mark in enumerate(marks):
         factor = _log_factor(levels[mark], cubes)
         lowest = int(np.argmax(factor < np.inf))  # a cube below that says nothing
-        choice[row] = lowest + np.argmin(factor[lowest:] + log_moments[:, lowest:], axis=1)
+        choice[row] = lowest + np.argmax(-factor[lowest:] - log_moments[:, lowest:], axis=1)
     factors = _log_factor(levels[:, None], cubes)
     ratios = np.empty(len(levels))
     for row, (start, stop) in enumerate(itertools.pairwise(marks)):
@@ -242,12 +242,12 @@ def _least_gap(gain: Floats, line: Floats, factor: Floats, log_moments: Floats) 
     bound = factor.take(rows[:, None] * cubes + place)
     bound += log_moments.take(norms * cubes + place)
     rough = gain - bound
-    norm = np.argmin(rough, axis=1)
-    least = gain[rows, norm] - _best_near(line[rows, norm], factor, rows, log_moments, norm)
-    level, norm = np.nonzero(rough < least[:, None])
+    norm = np.argmax(-rough, axis=1)
+    least_gap = gain[rows, norm] - _best_near(line[rows, norm], factor, rows, log_moments, norm)
+    level, norm = np.nonzero(rough < least_gap[:, None])
     nearest = _best_near(line[level, norm], factor, level, log_moments, norm)
-    np.minimum.at(least, level, gain[level, norm] - nearest)
-    return np.asarray(least)
+    np.minimum.at(least_gap, level, gain[level, norm] - nearest)
+    return np.asarray(least_gap)
 
 
 @lru_cache(maxsize=256)

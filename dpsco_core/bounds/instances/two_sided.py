@@ -70,7 +70,7 @@ def conjugate(c: Floats) -> Floats:
     chords = _chord_table()
     place = (c - chords.start) * (1 / _CELL)
     # Far out on either side few values are asked for, and a search finds them.
-    is_near = (place >= 0) & (place < len(chords.first) - 1)
+    is_near = (place >= 0) & (place < len(chords.left_chord) - 1)
     if is_near.all():
         return _on_chord(c, place)
     bound = np.empty_like(place)
@@ -84,7 +84,7 @@ class _Chords:
     """The chords of the conjugate by even cells of c, so that no search is needed."""
 
     start: float  # the least c of the cells
-    first: NDArray[np.intp]  # the chord at the left end of each cell
+    left_chord: NDArray[np.intp]  # the chord at the left end of each cell
     ends: Floats  # the right end of each chord
     slopes: Floats
 
@@ -93,15 +93,15 @@ class _Chords:
 def _chord_table() -> _Chords:
     nodes, values, _ = _conjugate_table()
     cells = np.arange(-_DEEPEST, nodes[-1], _CELL)
-    first = np.searchsorted(nodes, cells, side="right") - 1
-    return _Chords(-_DEEPEST, first, nodes[1:], np.diff(values) / np.diff(nodes))
+    left_chord = np.searchsorted(nodes, cells, side="right") - 1
+    return _Chords(-_DEEPEST, left_chord, nodes[1:], np.diff(values) / np.diff(nodes))
 
 
 def _on_chord(c: Floats, place: Floats) -> Floats:
     """Return the conjugate at c in a cell, by the chord of the cell or the next one."""
     nodes, values, _ = _conjugate_table()
     chords = _chord_table()
-    chord = chords.first[place.astype(np.intp)]
+    chord = chords.left_chord[place.astype(np.intp)]
     chord += c >= chords.ends[chord]
     return np.asarray(chords.slopes[chord] * (c - nodes[chord]) + values[chord])
 
