@@ -6,7 +6,7 @@ from functools import cached_property
 from dpsco_app.front.figure import nests
 from dpsco_app.front.notice import to_notice
 from dpsco_app.front.questions.cards import Question, cards_of
-from dpsco_app.front.questions.guesses import Guess
+from dpsco_app.front.questions.guesses import PriceGuess
 from dpsco_app.front.screen import FrontScreen
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
@@ -38,7 +38,7 @@ class Screen:
     left: Cost | None  # what is left to run; None where it is complete, or may not run
     address: dict[str, str]  # the parameters of a link to the last settings that were allowed
     wrong: tuple[str, ...]  # what is wrong with the address that was opened
-    guess: Guess | None = None  # what is asked before a question opens, or has been guessed
+    guess: PriceGuess | None = None  # what is asked before a question opens, or has been guessed
 
     @property
     def studies(self) -> tuple[Study, ...]:

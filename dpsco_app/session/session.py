@@ -10,7 +10,7 @@ from dpsco_app.front import links
 from dpsco_app.front.address import PageView
 from dpsco_app.front.because import because
 from dpsco_app.front.changes import BUDGET, Sweep, changed, level_of, offered
-from dpsco_app.front.questions.guesses import Guess, guess_of
+from dpsco_app.front.questions.guesses import PriceGuess, guess_of
 from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import hardest_law, has_hardest_law
@@ -55,7 +55,7 @@ class Session:
         self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
         self._last_allowed = links.BASE, ADDRESS.default  # the last settings that were allowed
         self.because = ""  # what the last change does, in words
-        self.guess: Guess | None = None  # what a card asks before it opens, or was guessed
+        self.guess: PriceGuess | None = None  # what a card asks before it opens, or was guessed
         # Whether the data are the hardest known, whatever these are at other settings.
         self._wants_hardest = False
 
@@ -295,7 +295,7 @@ class Session:
         self.guess = replace(guess, chosen=place)
         self.look(CURVES, replace(self.view, card=guess.card))
 
-    def _guess_of(self, card: str) -> Guess | None:
+    def _guess_of(self, card: str) -> PriceGuess | None:
         """Return what a card asks of what is drawn; None while that is old, or is running."""
         result, is_old = self.curves.result_to_draw()
         if is_old or not result.complete or result.scenario != self.scenario:

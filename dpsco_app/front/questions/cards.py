@@ -8,7 +8,7 @@ from dpsco_app.front.bound_lines import FEW_BITS, proof_words, short_name
 from dpsco_app.front.costs import UNTOLD, cost_words
 from dpsco_app.front.headline import is_steady, limit_prices, limit_text
 from dpsco_app.front.pictures.data import far_records
-from dpsco_app.front.questions.guesses import Guess, price_now
+from dpsco_app.front.questions.guesses import PriceGuess, price_now
 from dpsco_app.front.questions.tails import (
     has_tails,
     other_tail,
@@ -58,7 +58,7 @@ class Question:
 
 
 def cards_of(
-    study: Study, scenario: Scenario, chosen: str, guess: Guess | None = None
+    study: Study, scenario: Scenario, chosen: str, guess: PriceGuess | None = None
 ) -> tuple[Question, ...]:
     """Return the cards below a figure: `scenario` is the visitor's, `chosen` the open one.
 

@@ -16,7 +16,7 @@ LEAST_PRICE = 1.5  # Below it there is no room for two smaller answers.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guess:
+class PriceGuess:
     """What a card asks before it opens, and what the visitor has said."""
 
     card: str  # the slug of the question
@@ -53,7 +53,7 @@ class Guess:
         )
 
 
-def guess_of(study: Study, scenario: Scenario, card: str) -> Guess | None:
+def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
     """Return what a card asks before it opens; None where there is no one number to guess."""
     if card == "light":
         measured = _price_on_hardest(study, scenario)
@@ -73,7 +73,7 @@ def guess_of(study: Study, scenario: Scenario, card: str) -> Guess | None:
         return None
     if price is None or not LEAST_PRICE <= price < math.inf:
         return None
-    return Guess(card=card, scenario=scenario, question=question, price=price, subject=subject)
+    return PriceGuess(card=card, scenario=scenario, question=question, price=price, subject=subject)
 
 
 def _price_on_hardest(study: Study, scenario: Scenario) -> float | None:

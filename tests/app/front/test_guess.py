@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.questions.cards import Question
-from dpsco_app.front.questions.guesses import Guess
+from dpsco_app.front.questions.guesses import PriceGuess
 from dpsco_app.front.questions.tails import tail_price
 from dpsco_app.front.titles import NO_BREAK
 from dpsco_app.parts.presets import FIRST
@@ -34,7 +34,9 @@ def headline(visit: Visit) -> str:
 
 
 def test_exactly_one_choice_is_right_whatever_the_price_becomes() -> None:
-    guess = Guess(card="light", scenario=FIRST.scenario, question="", price=5.74, subject="it is")
+    guess = PriceGuess(
+        card="light", scenario=FIRST.scenario, question="", price=5.74, subject="it is"
+    )
     assert guess.choices == ("under ×2.4", "×2.4 to ×5.7", "over ×5.7")
     places = [guess.place_of(price) for price in (0.3, 1.2, 2.34, 2.36, 5.7, 5.74, 5.76, 90.0)]
     assert places == [0, 0, 0, 1, 1, 1, 2, 2]
