@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.figure.methods import colour_of, symbol_of
+from dpsco_app.figure.methods import colour_of, short_names, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.first_screen import SIZE, FirstScreen
 from dpsco_app.pages.methods import words
@@ -32,6 +32,7 @@ from dpsco_core.scenario import Scenario
 QUESTION = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
+MOST_LETTERS = 36  # the longest name of a row that a phone shows, its mean behind it
 MOST_NAMED = 3  # methods in a sentence
 PHONE_ROW, WIDE_ROW = 42, 29  # pixels: a name with the marks below it, and beside it
 
@@ -172,8 +173,12 @@ def race_figure(
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
         values_on_axis.append(start)
+    names = row_names(ordered)
     rows = [
-        ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best)
+        replace(
+            ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best),
+            name=names[line.key],
+        )
         for rank, line in enumerate(strokes, start=1)
     ]
     return Figure(
@@ -192,6 +197,13 @@ def race_figure(
         ladder=Ladder(title=f"{TRIALS} runs on the same data", columns=["mean"], rows=rows),
         alt=alt,
     )
+
+
+def row_names(methods: Sequence[str]) -> dict[str, str]:
+    """Return the names of rows: of a name that a phone would cut off, its short form."""
+    names = {method: method_card(method).name for method in methods}
+    short = short_names(methods)
+    return {m: name if len(name) <= MOST_LETTERS else short[m] for m, name in names.items()}
 
 
 def with_names_above(figure: Figure) -> Figure:

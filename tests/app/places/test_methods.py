@@ -15,6 +15,7 @@ from dpsco_app.front.links import BASE
 from dpsco_app.pages.methods.method import cost_sentence
 from dpsco_app.pages.methods.overview import (
     ALL,
+    MOST_LETTERS,
     QUESTION,
     START,
     answer,
@@ -22,6 +23,7 @@ from dpsco_app.pages.methods.overview import (
     in_order,
     race_figure,
     reason_for,
+    row_names,
     slow_ones,
     start_with,
     with_names_above,
@@ -218,6 +220,16 @@ def spec(page: AppTest) -> dict[str, Any]:
     return dict(json.loads(chart.proto.spec))
 
 
+def test_no_name_of_a_row_is_longer_than_a_phone_shows() -> None:
+    """A name of 47 letters was cut on a laptop, and ran off a phone with its mean."""
+    methods = [m for m in METHOD_SLUGS if "mean" in method_card(m).problems]
+    names = row_names(methods)
+    assert max(map(len, names.values())) <= MOST_LETTERS
+    assert len(set(names.values())) == len(methods)
+    assert names["mean.iterative-allocated"] == "Random groups"
+    assert names["mean.instance-optimal"] == method_card("mean.instance-optimal").name
+
+
 def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scenario() -> None:
     page = open_algorithms(**QUICK)
     point = comparison_point(Scenario(methods=("mean.sample",), n=1000, p=4.0))
@@ -229,11 +241,12 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     assert "What do you estimate?" in texts(page)  # the guide
     best = method_card(advised.choice).name
     rows = ladder(page)
-    assert [name for name in rows if name in {method_card(m).name for m, _ in advised.ranked}] == [
-        method_card(m).name for m, _ in advised.ranked
+    names = row_names([m for m, _ in advised.ranked])
+    assert [name for name in rows if name in {*names.values()}] == [
+        names[m] for m, _ in advised.ranked
     ]
     for method, error in advised.ranked:
-        assert float(rows[method_card(method).name][0]) == pytest.approx(error, rel=0.06)
+        assert float(rows[names[method]][0]) == pytest.approx(error, rel=0.06)
     dots = [t for t in spec(page)["data"] if t.get("mode") == "markers"]
     drawn_errors = sorted(x for t in dots for x in t["x"])
     assert drawn_errors == pytest.approx(sorted(o.error for o in outcomes if o.error > 0))
