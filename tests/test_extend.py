@@ -19,6 +19,7 @@ from dpsco_core import InvalidInput, extend
 from dpsco_core.catalogue import BOUND_SLUGS, DISTRIBUTION_SLUGS, METHOD_SLUGS, PROBLEM_SLUGS
 from dpsco_core.cli.main import main
 from dpsco_core.scenario import Scenario
+from tests.golden_sentences import GOLDEN
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
@@ -134,7 +135,7 @@ def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> 
     )  # workers have the files too
     assert BOUND in {b["slug"] for b in result["bounds"]}
     (bound,) = (b for b in pure["bounds"] if b["slug"] == BOUND)
-    assert bound["failures"] == ["Gaussian noise cannot give pure DP."]
+    assert bound["failures"] == [GOLDEN["Gaussian noise under pure DP"]]
     assert "Recentred clipping" in description
     (row,) = json.loads(step)["results"]
     assert row["method"] == STEP and row["spent"]["epsilon"] == 1.0

@@ -22,6 +22,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.runs import memory
 from dpsco_core.runs.store import Store
 from dpsco_core.scenario import Scenario
+from tests.golden_sentences import GOLDEN
 
 SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=50, d=2, trials=2)
 
@@ -253,7 +254,5 @@ def test_a_study_without_methods_is_refused(
     file = tmp_path / "study.toml"
     file.write_text("methods = []\nn = 100\n")
     assert main(("study", str(file), "--out", str(tmp_path / "out.sqlite"))) == 2
-    assert capsys.readouterr().err == (
-        "dpsco: methods must be at least one for a study, got methods=none.\n"
-    )
+    assert capsys.readouterr().err == (GOLDEN["a study without methods"])
     assert not (tmp_path / "out.sqlite").exists()

@@ -34,6 +34,7 @@ from dpsco_core.cli import run as cli_run
 from dpsco_core.cli.main import COMMANDS, _build_parser, main
 from dpsco_core.results import report
 from dpsco_core.scenario import Scenario
+from tests.golden_sentences import GOLDEN
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--n", "200", "--d", "3", "--trials", "2")
@@ -180,7 +181,7 @@ def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...
             check=False,
         )
     assert process.returncode == 2
-    assert process.stderr == "dpsco: The output cannot be written: No space left on device.\n"
+    assert process.stderr == GOLDEN["a full disk"]
 
 
 # -- catalogue ------------------------------------------------------------------------------------

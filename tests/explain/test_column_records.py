@@ -15,6 +15,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.explain.columns.records import read_records
 from dpsco_core.explain.columns.table import read_column
 from dpsco_core.explain.tails import heaviest, joint_order, tail, tails
+from tests.golden_sentences import GOLDEN
 
 PAY = np.random.default_rng(0).random(300) ** (-1 / 2.5)
 SIZE = 1000 * np.random.default_rng(1).standard_normal(300)
@@ -74,18 +75,14 @@ def test_records_of_one_column_are_its_numbers(cells: list[str]) -> None:
 def test_a_row_without_a_number_is_left_out_counted_and_shown_with_its_line() -> None:
     records = read_records(as_csv(*with_gaps()), ["pay", "size"])
     assert (records.count, records.left_out, records.lacking) == (283, 16, (10, 6))
-    assert records.notes == (
-        "283 rows used, 16 left out, for example 'n/a' in column pay, line 12.",
-    )
+    assert records.notes == (GOLDEN["rows of two columns"],)
     rows = rows_of()
     rows[0] = f"p,{PAY[0]},"
     sized_records = read_records(as_csv(*rows), ["size", "pay"])
-    assert sized_records.notes == (
-        "299 rows used, 1 left out, for example a blank cell in column size, line 2.",
-    )
+    assert sized_records.notes == (GOLDEN["a row with a blank cell"],)
     assert np.isfinite(records.values).all() and np.isin(records.values[:, 0], PAY).sum() == 283
     whole = read_records(as_csv(*rows_of()), ["pay", "size"])
-    assert whole.notes == ("300 rows used, none left out.",)
+    assert whole.notes == (GOLDEN["no row is left out"],)
 
 
 def test_what_is_assumed_of_one_column_only_names_it() -> None:
@@ -94,9 +91,7 @@ def test_what_is_assumed_of_one_column_only_names_it() -> None:
     assert semicolon_records.assumptions == ("Decimal mark: comma.",)
     rows = [f"p;{a};${abs(b):.2f}" for a, b in zip(PAY, SIZE, strict=True)]
     single_record = read_records("\n".join(["place;pay;size", *rows]).encode(), ["pay", "size"])
-    assert single_record.assumptions == (
-        "size: Unit: the sign $ is left out, and the numbers are in that unit.",
-    )
+    assert single_record.assumptions == (GOLDEN["a unit with a sign"],)
 
 
 def test_too_few_rows_in_common_are_refused_although_each_column_has_enough() -> None:

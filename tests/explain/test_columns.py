@@ -12,6 +12,7 @@ import pytest
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.explain.columns.table import read_column
+from tests.golden_sentences import GOLDEN
 
 VALUES = [round(100 * (300.5 / i) ** 0.8, 2) for i in range(1, 301)]
 PLAIN = "\n".join(map(str, VALUES))
@@ -90,10 +91,7 @@ def test_missing_marks_are_counted_and_shown_with_their_line() -> None:
     cells[40] = "about 3"
     column = read_column(in_lines(*cells))
     assert (len(column.values), column.left_out) == (284, 16)
-    assert column.notes[-1] == (
-        "Used 284, left out 16 (15 marked as missing and 1 not a number), for example 'n/a' in "
-        "line 12."
-    )
+    assert column.notes[-1] == (GOLDEN["numbers of one column"])
     blank = read_column(in_lines("k,amount", *(f"{k}," for k in range(3)), "3,2.5"))
     assert blank.left_out == 0 and blank.values.tolist() == [2.5]
 
@@ -115,7 +113,7 @@ def test_names_of_columns_can_be_numbers() -> None:
     rows = [f"place {k},{k}.5,{k}.25" for k in range(200)]
     column = read_column(in_lines("country,2019,2020", *rows), "2020")
     assert column.names == ("2019", "2020") and len(column.values) == 200
-    assert column.notes == ("Line 1 is read as the names of the columns: country, 2019, 2020.",)
+    assert column.notes == (GOLDEN["names in the first line"],)
     assert read_column(in_lines("k,10,20", *(f"{3 * k},{k}.5,7.5" for k in range(200)))).names == (
         *("k", "10", "20"),
     )

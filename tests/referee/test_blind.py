@@ -23,6 +23,7 @@ from dpsco_core.referee.run import referee
 from dpsco_core.referee.search import SearchResult, describe, search
 from dpsco_core.scenario import Scenario
 from tests.folded import each
+from tests.golden_sentences import GOLDEN
 from tests.referee.labelled import UNSEEN, Labelled, visible
 from tests.referee.labelled_kamath import KAMATH
 from tests.referee.labelled_lowy import LOWY
@@ -81,7 +82,7 @@ def test_every_erratum_that_can_be_seen_is_a_statement() -> None:
 
 def test_statements_do_not_tell_where_they_fail() -> None:
     assert {(one.statement.slug, one.statement.text) for one in FALSE} == {
-        ("a-statement", "the left side is at most the right side")
+        ("a-statement", GOLDEN["an inequality in words"])
     }
 
 

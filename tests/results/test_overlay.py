@@ -11,6 +11,7 @@ from dpsco_app.pages.explore.details import _formula_row
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.results.overlay import OF_SETTING, letters_at, letters_of, own_range
 from dpsco_core.scenario import Scenario
+from tests.golden_sentences import GOLDEN
 
 NAMES = ("n", "d", "m", "p", "epsilon", "delta", "rho", "D", *OF_SETTING)
 POINTS = (
@@ -54,8 +55,5 @@ def test_a_formula_has_the_range_of_its_terms_and_a_verdict_for_each_method() ->
         ]
     )
     row = _formula_row(study, "Your formula", "1/sqrt(n) + d/n", fitted)
-    assert row["Verdict"] == (
-        "Steep: consistent with an upper bound; Inside: consistent with the rate; "
-        "Flat: contradicts the rate if it persists"
-    )
+    assert row["Verdict"] == (GOLDEN["the three verdicts on slopes"])
     assert "to" in row["Predicted"]

@@ -20,6 +20,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.runs.store import Store, StoreError, key_of, outcome_from, outcome_text
 from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
+from tests.golden_sentences import GOLDEN
 
 SMALL = Scenario(
     methods=("mean.sample", "mean.clipped", "mean.cwme-pure"),
@@ -240,7 +241,7 @@ def test_studies_of_another_version_are_left_out_and_said(tmp_path: Path) -> Non
         store._base.execute("INSERT INTO studies VALUES (?), ('[')", (newer,))
         assert store.scenarios() == (SMALL,)
         damaged, unknown_study = sorted(store.unknown(), key=len)
-        assert damaged == "scenario must be a JSON object, got scenario=[."
+        assert damaged == GOLDEN["a scenario that is no object"]
         assert "method must be one of" in unknown_study and "got method=mean.newer" in unknown_study
         store._base.execute("DELETE FROM studies WHERE scenario LIKE '%mean.clipped%'")
         with pytest.raises(InvalidInput, match="scenario must be|method must be"):

@@ -11,6 +11,7 @@ from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
+from tests.golden_sentences import GOLDEN
 
 METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp")
 SCENARIO = Scenario(methods=METHODS, axis="n", grid=(2000, 4000), trials=2, n=4000)
@@ -36,7 +37,7 @@ def test_without_a_method_of_a_paper_there_is_no_caption() -> None:
 def test_printed_noise_and_parameters_are_called_printed() -> None:
     printed = replace(SCENARIO, calibration="paper", tuning="theory")
     caption = screen(printed).figure.ladder.caption
-    assert caption == "Methods run as printed: the papers’ noise and parameters."
+    assert caption == GOLDEN["methods run as printed"]
 
 
 def notes(drawn_screen: FrontScreen) -> list[dict[str, Any]]:

@@ -38,6 +38,7 @@ from tests.app.pages import (
     texts,
     trace_names,
 )
+from tests.golden_sentences import GOLDEN
 
 LQ = {"geometry": "lq"}
 # How a page is to be opened, and what the field is changed to.
@@ -188,7 +189,7 @@ def test_methods_that_nobody_chose_fit_the_notion_and_the_set_and_the_page_says_
     page = open_page(**link)
     private = [m for m in chosen(page).methods if method_card(m).privacy != "none"]
     assert private and all("pure" in method_card(m).budgets for m in private)
-    assert "These can run under pure DP." in [c.value for c in page.sidebar.caption]
+    assert GOLDEN["methods that can run under pure DP"] in [c.value for c in page.sidebar.caption]
     assert "cannot run" not in headline(page)
     # Back, and to a set with its own methods; what somebody has chosen stays.
     page.get_by_key(NOTION).set_value("approx")
@@ -262,7 +263,7 @@ def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
     page.get_by_key("field_methods").set_value([])
     page.run()
     (error,) = page.error
-    assert error.value == "Choose at least one estimator."
+    assert error.value == GOLDEN["no estimator is chosen"]
     assert [b.disabled for b in page.button if b.label == "Run"] == [True]
     assert is_stale(page)
 

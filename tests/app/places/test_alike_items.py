@@ -27,6 +27,7 @@ from dpsco_core.fields import has_alike_items
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, headline, html
 from tests.app.places.test_one_run import open_at
+from tests.golden_sentences import GOLDEN
 
 QUICK = {"part": "alike", "n": "500", "d": "2", "trials": "2"}
 USERS = Scenario(n=500, m=10, d=2, p=2.5, methods=(POOLED, ADAPTIVE))
@@ -105,5 +106,5 @@ def test_what_cannot_be_alike_any_more_is_independent() -> None:
 def test_a_change_of_the_share_says_what_it_does() -> None:
     alike = replace(USERS, alike=0.3)
     grown = because(USERS, alike, "alike")
-    assert grown == "Because γ grew to 0.3, each further item of a user tells less:"
+    assert grown == GOLDEN["a larger correlation, because"]
     assert because(alike, USERS, "alike").startswith("Because γ fell to 0, each further item")

@@ -33,6 +33,7 @@ from dpsco_core.referee.run import referee
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, headline, html, line_below, press
 from tests.app.places.test_one_run import open_at
+from tests.golden_sentences import GOLDEN
 
 MEAN = Scenario(n=1000, d=5, methods=("mean.clipped",))
 SMALL = {"n": "1000", "d": "5", "methods": "mean.clipped"}
@@ -74,11 +75,11 @@ def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
     assert line_below(page).endswith("Press Check to try it at many settings.")
     assert [b.label for b in page.button if b.key.startswith("check")] == ["Check"]
     page = open_check(claim="d/n")
-    assert headline(page) == "Refuted at your scenario: it is below a proven lower bound"
+    assert headline(page) == GOLDEN["a claim below a lower bound"]
     page = open_check(claim="d/n", rate="yes")
     assert headline(page).startswith("The hidden constant must be at least ")
     page = open_check(hypotheses="n >= 1000*d")
-    assert headline(page) == "At your scenario the claim says nothing"
+    assert headline(page) == GOLDEN["a claim that says nothing"]
     assert "fails: 1000 and 5000" in line_below(page)
 
 
@@ -91,18 +92,18 @@ def test_a_formula_that_is_no_error_at_the_scenario_is_said_to_be_none(
     formula: str, text: str
 ) -> None:
     answer = words.at_a_glance(claim(claim=formula))
-    assert answer == ("At your scenario the claim is no error", f"The formula is {text} there.")
+    assert answer == (GOLDEN["a claim that is no error"], f"The formula is {text} there.")
 
 
 def test_a_claim_that_is_nearly_0_is_refuted_at_the_scenario() -> None:
     for formula in ("0", "10^(-320)", "10^(-310)"):
         answer, _ = words.at_a_glance(claim(claim=formula))
-        assert answer == "Refuted at your scenario: it is below a proven lower bound"
+        assert answer == GOLDEN["a claim below a lower bound"]
 
 
 def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: None) -> None:
     page = press(open_check(claim="d/n"), "Check")
-    assert headline(page) == "Refuted without a run: it is below a proven lower bound"
+    assert headline(page) == GOLDEN["a claim refuted without a run"]
     assert "below the lower bound" in line_below(page)
     drawn = html(page)
     names = ("Hypotheses", "Against lower bounds", "Measured over claimed", "Slopes")
@@ -143,7 +144,9 @@ def test_the_files_of_a_report_are_that_report(
 )
 def test_what_cannot_be_read_is_said_in_one_sentence(query: dict[str, str], sentence: str) -> None:
     page = open_check(**query)
-    assert headline(page) == "This claim cannot be read" and line_below(page).startswith(sentence)
+    assert headline(page) == GOLDEN["a claim that cannot be read"] and line_below(page).startswith(
+        sentence
+    )
     assert not [b for b in page.button if b.key.startswith("check")]
     page = checked(page.text_input(key=STATE.key("claim")).set_value("d/n").run())
     page = checked(page.text_input(key=STATE.key("hypotheses")).set_value("").run())
@@ -236,7 +239,7 @@ def test_a_report_that_nothing_speaks_against_is_never_called_right() -> None:
     for verdict, answer in words.HEADLINES.items():
         check_here = Check(name="Slopes", verdict=verdict, sentence="At n=1000 it is so.")
         answered = words.headline(report_of(check_here), None)
-        assert answered == (answer, "Slopes: At n = 1000 it is so.")
+        assert answered == (answer, GOLDEN["slopes at a point"])
         assert not {"true", "correct", "proven", "holds"} & set(answer.split())
     broken = report_of(Check(name="Privacy", verdict="refuted", sentence="It moves."))
     fine = report_of(Check(name="Slopes", verdict="not refuted", sentence="So."))

@@ -35,6 +35,7 @@ from tests.app.pages import (
     status,
     texts,
 )
+from tests.golden_sentences import GOLDEN
 
 GRID = "1000,2000,5000,20000"
 PRIVATE, PUBLIC = "mean.cwme-cdp", "mean.sample"
@@ -63,10 +64,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
         re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0],
     )
     assert low <= prices[0] <= high
-    assert line_below(page) == (
-        "Best of the private algorithms chosen: coordinate-wise, Gaussian, against the "
-        "non-private sample mean (n = 5,000, d = 20, ε = 1)."
-    )
+    assert line_below(page) == (GOLDEN["whose number the headline is"])
     (text,) = [a["text"] for a in figure(page)["layout"]["annotations"] if "×" in a["text"]]
     low, _, high = text.removeprefix("<b>×").removesuffix("</b>").partition("–")
     assert float(low) < prices[0] < float(high) if high else low == ratio_text(prices[0])
@@ -140,9 +138,9 @@ def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() ->
     page = open_page(methods="mean.clipped")
     assert headline(page).startswith("Error 0.") and CHOOSE in line_below(page)
     page = open_page(methods=PUBLIC)
-    assert headline(page) == "Choose a private algorithm to see what privacy costs"
+    assert headline(page) == GOLDEN["no private algorithm is chosen"]
     page = open_page(delta="0", methods=f"{PUBLIC},mean.clipped")
-    assert headline(page) == "No chosen private algorithm can run here"
+    assert headline(page) == GOLDEN["no chosen private algorithm can run"]
 
 
 def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
@@ -186,7 +184,7 @@ def test_the_table_of_slopes_has_ranges_and_no_theorem_fails() -> None:
     assert {verdict.replace("\xa0", " ") for verdict in table["Verdict"]} <= {*get_args(Verdict)}
     assert not re.search(r"consistent|not tight|rate fails|\^slope", texts(page))
     (law,) = [m.value for m in page.markdown if m.value.startswith("**Slopes on ")]
-    assert law == r"**Slopes on Student t data**: error ∝ $n^{\text{slope}}$"
+    assert law == GOLDEN["the title of slopes"]
 
 
 def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
@@ -213,7 +211,7 @@ def test_until_the_new_runs_are_there_all_that_is_shown_is_of_the_old_ones() -> 
         checked(page.selectbox(key=f"field_{key}").set_value(value).run())
         assert is_stale(page) and snapshot(page) == old
         # No number that was measured stands under the new settings.
-        assert headline(page) == "Not measured yet at these settings." or "=" in headline(page)
+        assert headline(page) == GOLDEN["no measurement"] or "=" in headline(page)
     press(page, "Run")
     assert not is_stale(page)
     assert all(new != past for new, past in zip(snapshot(page), old, strict=True))
@@ -287,7 +285,7 @@ def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     assert notes == {
         "promise for all data": WINDOW_NOTE,
         "Sample mean": "not private",
-        "answer without data": "the error of one fixed answer, on the data of the column",
+        "answer without data": GOLDEN["an answer without data"],
     }
     drawn_texts = [a["text"] for a in figure(page)["layout"]["annotations"]]
     assert drawn_texts.count("made anew for each n: a few records far out carry the mean") == 1

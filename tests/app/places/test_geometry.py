@@ -53,6 +53,7 @@ from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.geometry import GEOMETRIES
 from tests.app.pages import checked, headline, html, texts
 from tests.app.places.test_one_run import open_at
+from tests.golden_sentences import GOLDEN
 
 NAMES = {kind: geometry_name(kind) for kind in GEOMETRIES}
 
@@ -287,10 +288,9 @@ def test_controls_move_the_figures_and_the_address() -> None:
 
 def test_sentences_hold_the_numbers() -> None:
     parts = sentences(symmetric=True)
-    assert point_sentence(nearest(Shape(kind="l1"), (1.4, 0.2)), parts) == (
-        "x = (1.40, 0.20) goes to **P(x) = (1.00, 0.00)**, **0.447** away.\n\nThe farthest point "
-        "in the direction of x is **(1.00, 0.00)**: the largest ⟨x, w⟩ in the set is **1.4**, the "
-        "dual norm of x."
+    assert (
+        point_sentence(nearest(Shape(kind="l1"), (1.4, 0.2)), parts)
+        == (GOLDEN["a projection and its farthest point"])
     )
     edge = point_sentence(nearest(Shape(kind="linf"), (0.5, 0.0)), parts)
     assert "stays where it is" in edge and "a whole edge" in edge

@@ -53,6 +53,7 @@ from tests.app.pages import checked, headline, line_below, press, texts
 from tests.app.pages import ladder as numbers_in_ladder
 from tests.app.places.test_one_run import open_at
 from tests.app.places.test_privacy import alts
+from tests.golden_sentences import GOLDEN
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
 SCENE_STATES = {
@@ -339,7 +340,7 @@ def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(about_whom:
     row = bound("lower.mean.approx-tracing" if about_whom == "every" else "lower.mean.tracing-cdp")
     value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
     assert steps[-1].startswith(f"**{brief(value)}**")
-    assert "Can a spy tell whether your record was used?" in texts(page)
+    assert GOLDEN["the question about a spy"] in texts(page)
     assert "from sample mean" in line_below(page) and "allows at most 13.6 %" in line_below(page)
     assert brief(value) in headline(page)
     assert "Sample mean lets the spy do better" in alts(page)[0]

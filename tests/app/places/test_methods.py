@@ -53,6 +53,7 @@ from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, headline, html, ladder, line_below, press, texts
 from tests.app.places.test_one_run import open_at
+from tests.golden_sentences import GOLDEN
 
 QUICK = {"problem": "mean", "p": "4", "n": "1000"}
 EXAMPLE_AXES = ("n", "m", "decay")
@@ -144,7 +145,7 @@ def test_a_methods_page_is_about_the_visits_scenario() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
     costs = [m.value for m in page.markdown if m.value.startswith("Here (")]
     assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in costs[0]
-    assert "Values at the same settings." in texts(page)
+    assert GOLDEN["values of other methods"] in texts(page)
     assert not any(b.label == "Use it everywhere" for b in page.button)
     point, _ = links.read({"n": "2000", "p": "4", "rho": "0.1"})
     (evaluation,) = evaluations(replace(point, axis=None, grid=()), ("upper.mean.clipped",))
@@ -455,7 +456,7 @@ def test_the_answer_counts_what_runs() -> None:
     count_private = sum(method_card(fit.slug).privacy != "none" for fit in pure)
     assert answer(pure) == f"1 of the {count_private} private methods for this problem can run here"
     refused = [fit for fit in pure if not fit.runs]
-    assert answer(refused) == "No private method for this problem can run at these settings"
+    assert answer(refused) == GOLDEN["no private method can run"]
 
 
 def test_what_a_logarithm_cannot_show_is_said() -> None:

@@ -43,6 +43,7 @@ from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.problems import SCO_PROBLEMS
 from tests.app.pages import BASES, annotations, checked, headline, line_below, trace_names
 from tests.explain.error_parts import error_parts
+from tests.golden_sentences import GOLDEN
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
 BASE = BASES["one_run"]
@@ -357,18 +358,16 @@ def test_it_is_said_where_clipping_helps_without_noise() -> None:
 
 def test_titles_name_what_costs_most() -> None:
     noisy = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
-    assert noisy == "Without noise the risk of this run would end 10 times lower"
+    assert noisy == GOLDEN["noise costs most in a run"]
     averaged = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009), 1.84)
     assert averaged == f"{noisy}; on average 1.8 times"
     assert path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009), 1.0).endswith("hardly lower")
     clipped = path_title(path(1, 0.1), path(1, 0.09), path(1, 0.01))
-    assert clipped == "Of two runs without noise, the unclipped one would end 9 times lower"
+    assert clipped == GOLDEN["clipping costs most in a run"]
     # Clipping has the larger ratio, 5 against 2, and noise the larger part of what is lost.
     assert "2 times lower" in path_title(path(1, 0.1), path(1, 0.05), path(1, 0.01))
     exact = path_title(path(1, 0.1), None, path(1, 1e-17))
-    assert (
-        exact == "The run divides the risk by 10; without privacy it would end at the best possible"
-    )
+    assert exact == GOLDEN["a run whose best end is 0"]
     assert "no better than it started" in path_title(path(1, 2), None, None)
     assert path_title(path(1, 0.1), path(1, 0.1), path(1, 0.1)).endswith("costs much in it")
     assert "as much as without privacy" in path_title(path(1, 0.1), None, path(1, 0.1))

@@ -75,6 +75,7 @@ from dpsco_core.runs.study import Cell, Outcome, planned, study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, headline, html, line_below, texts
 from tests.app.places.test_one_run import open_at, values
+from tests.golden_sentences import GOLDEN
 
 QUICK = {"n": "2000", "d": "2", "trials": "2", "basis": "rates"}
 
@@ -226,9 +227,7 @@ def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
     # The title's methods and the map's are compared by the same mean errors.
-    assert (
-        stretches([FALLING, FLAT]) == "clipped user gradients up to m = 10, then filtered gradients"
-    )
+    assert stretches([FALLING, FLAT]) == GOLDEN["phases by items per user"]
     assert stretches([FLAT]) == "clipped user gradients"
     tied = ["", "", "in a tie", "in a tie", "in a tie", "in a tie", "", ""]
     assert crossing_table([FALLING, FLAT])["Smallest"].tolist() == tied
@@ -487,9 +486,7 @@ def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> 
     """Not by a number of items that the figure would have drawn first."""
     page = open_users(n="10000")
     page.session_state[visit.SESSION].change("d", 1000)
-    assert line_below(checked(page.run())) == (
-        "n times d must be at most 2,000,000 for the dashboard, got n = 10,000 and d = 1,000."
-    )
+    assert line_below(checked(page.run())) == (GOLDEN["too many numbers for the dashboard"])
 
 
 def test_a_method_that_cannot_run_says_why() -> None:

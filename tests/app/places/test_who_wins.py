@@ -27,6 +27,7 @@ from dpsco_core.explain.contest import Contest, bounds_contest
 from dpsco_core.scenario import Scenario
 from tests.app.pages import BASES, headline, html, ladder, open_page, result, session
 from tests.app.places.test_one_run import open_at
+from tests.golden_sentences import GOLDEN
 
 BASE = BASES["who_wins"]
 
@@ -211,7 +212,7 @@ def test_no_private_method_is_said() -> None:
     page = open_who_wins(methods="sco.erm")
     assert headline(page).startswith("No such bound") and not page.get("plotly_chart")
     page = open_who_wins(methods="sco.erm", reading="measured")
-    assert headline(page) == "No private optimiser that is chosen can run here"
+    assert headline(page) == GOLDEN["no chosen optimiser can run"]
 
 
 def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> None:
@@ -220,7 +221,7 @@ def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> 
     assert "Left out: Simple clipping (Gaussian noise cannot give pure DP)" in html(page)
     assert set(ladder(page)) <= {"■ Coordinate-wise", "■ an answer without data"}
     page = open_who_wins(methods="mean.clipped", **quick)
-    assert headline(page) == "No private estimator that is chosen can run here"
+    assert headline(page) == GOLDEN["no chosen estimator can run"]
     assert "Left out: Simple clipping" in html(page) and not page.get("plotly_chart")
     # What more records would mend runs elsewhere on the map.
     page = open_who_wins(problem="mean", reading="measured", n="100", d="2", methods="mean.clipped")

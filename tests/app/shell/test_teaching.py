@@ -16,6 +16,7 @@ from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, pa
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page
 from tests.app.places.test_one_run import open_at
+from tests.golden_sentences import GOLDEN
 
 
 def sheets(page: AppTest) -> str:
@@ -58,7 +59,7 @@ def test_an_unknown_name_is_said_in_one_sentence_and_hides_nothing() -> None:
     assert teaching == Teaching()
     assert len(wrong) == 2
     assert wrong[0].startswith("hide must be one of sidebar, nav") and "zebra" in wrong[0]
-    assert wrong[1] == "type must be one of normal, large, got type=huge."
+    assert wrong[1] == GOLDEN["an unknown size of type"]
 
 
 def test_every_name_hides_something_and_every_control_has_a_name() -> None:

@@ -26,6 +26,7 @@ from dpsco_app.static_page.visit import Visit, handled, screen_json, theme_of
 from dpsco_app.static_page.words import CURVES, PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
+from tests.golden_sentences import GOLDEN
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = "problem=mean&methods=mean.sample,mean.clipped&axis=n&grid=500,1000&n=1000&d=5&trials=2"
@@ -106,7 +107,7 @@ def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
 
 def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
     handled(visit, json.dumps([["change", "methods", []]]))
-    assert visit.wrong == ["Choose at least one estimator."] and not visit.is_running
+    assert visit.wrong == [GOLDEN["no estimator is chosen"]] and not visit.is_running
     handled(visit, json.dumps([["change", "panel", "third"]]))
     assert len(visit.wrong) == 2 and "panel must be" in visit.wrong[1]
     assert json.loads(screen_json(visit, WIDE))["wrong"] == visit.wrong

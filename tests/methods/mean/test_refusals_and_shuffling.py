@@ -21,6 +21,7 @@ from dpsco_core.methods.mean import (
 from dpsco_core.methods.mean.coordinatewise import theory_blocks
 from dpsco_core.privacy import ApproxDP, BudgetExceeded, Ledger, amplify
 from dpsco_core.privacy.mechanisms import GaussianNoise
+from tests.golden_sentences import GOLDEN
 from tests.methods.mean.checks import (
     APPROXIMATE,
     GAUSSIAN,
@@ -55,9 +56,7 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
     setting = make_setting(409, 3, budget=PURE)
     with pytest.raises(NotApplicable) as refusal:
         method.plan(setting)
-    assert str(refusal.value) == (
-        "Gaussian noise cannot give pure DP. Nearest: choose mean.cwme-pure, or set delta=1e-06."
-    )
+    assert str(refusal.value) == (GOLDEN["Gaussian noise under pure DP, and a way out"])
     assert refusal.value.changes == (("method", CoordinatewisePure.card.slug),)
     check_ledger_equals_budget(CoordinatewisePure(), setting, data(409, 3))
     approximate = replace(setting, budget=ApproxDP(epsilon=1.0, delta=1e-6))
