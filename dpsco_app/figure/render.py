@@ -14,7 +14,7 @@ from dpsco_app.figure.values import Axis, Figure, without_bold
 RULER_TOP = 30  # pixels above a panel without a title
 # A figure with a ruler is so many pixels lower, for the pictures above it; one in a low window,
 # whose height is less than the second number, is low enough.
-PICTURES, LOW = 40, 420
+PICTURES, LOW = 52, 420
 DOT = 6  # pixels that the dot on the axis reaches below it
 
 

@@ -69,7 +69,7 @@ def data_html(study: Study, theme: Theme) -> str:
         if far is None:
             return ""
         shapes = "".join(_spikes(far, theme))
-        return _with_words(shapes, _sentence(scenario, far))
+        return _with_words(shapes, sentence(scenario, far))
     values = coordinate_sample(scenario.at(chosen_point(scenario)))
     if values is None:
         return ""
@@ -84,11 +84,16 @@ def _with_words(shapes: str, words: str) -> str:
     return f"<span class='data'>{image}<span>{words}</span></span>"
 
 
-def _sentence(scenario: Scenario, far: FarRecords) -> str:
+def sentence(scenario: Scenario, far: FarRecords) -> str:
     """Return what carries the mean, and that it is so only here, where it is."""
     records = "record carries" if far.count == 1 else "records carry"
     place = "" if far.is_steady or scenario.axis is None else "here "
     return f"{place}{number_text(far.count)} far {records} the mean"
+
+
+def far_label(far: FarRecords) -> str:
+    """Return the number of the far records, and where they are, in a coordinate's deviations."""
+    return f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
 
 
 # -- a few records far out ------------------------------------------------------------------------
@@ -104,7 +109,7 @@ def _spikes(far: FarRecords, theme: Theme) -> Iterator[str]:
         x, y = FAR_X - PITCH * column, GROUND - DOT - PITCH * row
         yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{DOT}' fill='{ink}'/>"
     near_text = f"{number_text(far.other_count)} alike"
-    far_text = f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
+    far_text = far_label(far)
     columns = math.ceil(min(far.count, 3 * STACK) / STACK)
     end = FAR_X - PITCH * columns - 1
     yield (

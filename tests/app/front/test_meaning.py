@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
 import pytest
 
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.pictures.meaning import LEAST_SHIFT, cause, meaning, noise_scale
+from dpsco_app.front.pictures.meaning import (
+    CLIP,
+    LARGEST_UNIT,
+    LONGEST_ERROR,
+    cause,
+    errors,
+    meaning,
+)
 from dpsco_app.front.screen import front_screen
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
@@ -34,7 +42,7 @@ def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
     total = re.findall(r"costs ([\d.]+) times", screen.answer.headline[0])[0]
     words = words_of(screen.head)
     average, clipped, noisy = re.findall(
-        r"average ×([\d.]+) → clip first ×([\d.]+) → add noise ×([\d.]+)", words
+        r"plain average ×([\d.]+) → .* clip first ×([\d.]+) → add noise ×([\d.]+)", words
     )[0]
     assert average == "1" and noisy == total
     assert float(average) < float(clipped) <= float(noisy)
@@ -54,15 +62,27 @@ def test_the_step_that_makes_the_price_is_named(clipping: float, noise: float, w
     assert words_of(cause(PriceParts(clipping=clipping, noise=noise), Theme())) == words
 
 
-def test_the_noise_is_drawn_as_long_as_its_part_of_the_price() -> None:
-    parts = [PriceParts(clipping=c, noise=n) for c, n in ((2.4, 0.0), (1.0, 1.0), (0.0, 1.0))]
-    assert [noise_scale(p) for p in parts] == [LEAST_SHIFT, 0.5, 1.0]
+@pytest.mark.parametrize("is_one_sided", [True, False])
+@pytest.mark.parametrize(
+    ("clipping", "noise"), [(2.4, 0.05), (0.0, 0.7), (-0.2, 0.7), (1.0, 0.7), (8.0, 90.0)]
+)
+def test_the_errors_of_the_pictures_are_to_the_scale_of_their_prices(
+    clipping: float, noise: float, is_one_sided: bool
+) -> None:
+    parts = PriceParts(clipping=clipping, noise=noise)
+    places = errors(parts, is_one_sided=is_one_sided)
+    lengths = [math.dist(places.true_mean, answer) for answer in places.answers.values()]
+    unit = lengths[0]
+    assert 0 < unit <= LARGEST_UNIT and max(lengths) <= LONGEST_ERROR * (1 + 1e-9)
+    assert lengths == pytest.approx([unit, unit * (1 + clipping), unit * parts.price])
+    # What clipping leaves of one-sided records lies at their centre.
+    assert not is_one_sided or places.answers[CLIP] == pytest.approx((0.0, 0.0))
 
 
 def test_old_runs_keep_the_picture_and_lose_its_numbers() -> None:
     old = front_screen((whole(HARDEST),), View(), Theme(), before=True, waiting="Measuring ...")
     words = words_of(old.head)
-    assert "average → clip first → add noise" in words and "×" not in words
+    assert "plain average → " in words and "×" not in words
 
 
 def test_a_method_that_works_in_another_way_says_what_it_does_itself() -> None:
@@ -74,6 +94,6 @@ def test_a_method_that_works_in_another_way_says_what_it_does_itself() -> None:
 
 def test_of_a_loss_gradients_are_clipped() -> None:
     scenario = Scenario(problem="logistic", n=500, d=5, methods=("sco.clipped",))
-    assert "average → clip gradients first → add noise" in words_of(
+    assert "plain average → clip gradients first → add noise" in words_of(
         meaning(Study(scenario=scenario), Theme())
     )
