@@ -37,10 +37,7 @@ def words_style(*, dark: bool) -> str:
 .head .meaning .data + .steps {{ flex-wrap: wrap; row-gap: 0; }}
 .head .meaning .data + .steps .cause {{ flex-basis: 100%; max-width: none; }}
 .head .meaning .term {{ position: relative; }}
-.head .meaning .records {{ position: absolute; left: 0; top: 100%; gap: 1.1rem;
-  white-space: nowrap; font-size: 0.8125rem; line-height: 1rem; }}
-.head .meaning .records span {{ gap: 0.25rem; }}
-.head .meaning .records b {{ font-size: 0.8125rem; line-height: 1rem; }}
+.head .meaning .records {{ position: absolute; left: 0; top: 100%; }}
 .head .meaning:has(.records) {{ align-items: flex-start; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
@@ -81,7 +78,7 @@ def words_style(*, dark: bool) -> str:
   .head .meaning {{ font-size: 0.8125rem; row-gap: 0.3rem; }}
   .head .meaning .data {{ width: 100%; }}
   .head .meaning .data > :last-child {{ max-width: none; flex: 1; line-height: 1.15rem; }}
-  .head .meaning img:not(.strip) {{ height: 4rem; width: auto; }}
+  .head .meaning img:not(.strip, .records) {{ height: 4rem; width: auto; }}
   .head .meaning .records {{ display: none; }}
   .head .meaning .steps {{ gap: 0.5rem; flex-wrap: wrap; }}
   .head .meaning .term {{ flex-direction: column; gap: 0.1rem; }}

@@ -69,7 +69,7 @@ def data_html(study: Study, theme: Theme) -> str:
         if far is None:
             return ""
         shapes = "".join(_spikes(far, theme))
-        return _with_words(shapes, sentence(scenario, far))
+        return _with_words(shapes, _sentence(scenario, far))
     values = coordinate_sample(scenario.at(chosen_point(scenario)))
     if values is None:
         return ""
@@ -84,7 +84,7 @@ def _with_words(shapes: str, words: str) -> str:
     return f"<span class='data'>{image}<span>{words}</span></span>"
 
 
-def sentence(scenario: Scenario, far: FarRecords) -> str:
+def _sentence(scenario: Scenario, far: FarRecords) -> str:
     """Return what carries the mean, and that it is so only here, where it is."""
     records = "record carries" if far.count == 1 else "records carry"
     place = "" if far.is_steady or scenario.axis is None else "here "

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from dpsco_app.figure.colours import ACCENT, FAINT, INK, PART_INKS, Pair
+from dpsco_app.figure.colours import ACCENT, FAINT, INK, PART_INKS, QUIET, Pair
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.costs import SAME, cost_words, is_open
 from dpsco_app.front.pictures.data import (
+    LETTERS,
     FarRecords,
     data_html,
     far_label,
     far_records,
-    sentence,
 )
 from dpsco_app.front.pictures.svg import HEIGHT, picture
 from dpsco_app.front.study import Study, chosen_point
@@ -31,13 +31,14 @@ from dpsco_core.explain.error_parts import PriceParts, price_parts
 # What the name of the dashboard says, once on a first screen.
 SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
 # The steps, each with its picture, and the part of the error that it makes.
-AVERAGE, CLIP, NOISE = "plain average", "clip first", "add noise"
+AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
 LARGE_HEIGHT, LARGE_RADIUS = 80.0, 34.0  # pixels of a picture whose records are named below it
 RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
 CENTRE = 40.0  # where the ball stands, from the left and from above, in a large picture
 LARGE_WIDTHS = {AVERAGE: 140, CLIP: 136, NOISE: 84}
+NAMES_WIDTH, NAMES_HEIGHT = 150, 16
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
 LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0  # pixels of the largest error, and of a price of 1 at most
 UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # what is drawn where no run tells
@@ -47,6 +48,7 @@ NEAR_RECORDS = tuple(
     for i, length in enumerate(0.25 + 0.038 * i for i in range(18))
 )
 FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
+CLUMP = 0.4  # Records that are all alike lie so much nearer to one another.
 FAR, FAR_PITCH, MOST_FAR = 2.2, 0.3, 8  # those of a hard instance, side by side
 
 
@@ -89,9 +91,8 @@ def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
             f"<span class='name'><span>{words}</span>{value}</span></span>"
         )
     joined = "<span class='sign'>→</span>".join(terms)
-    reasons = [] if far is None else [f"{sentence(study.scenario, far)}."]
-    reasons += [] if parts is None else [cause(parts, theme)]
-    joined += f"<span class='cause'>{' '.join(reasons)}</span>" if reasons else ""
+    if parts is not None:
+        joined += f"<span class='cause'>{cause(parts, far, theme)}</span>"
     return f"<span class='steps'>{joined}</span>"
 
 
@@ -99,12 +100,16 @@ def _colour_of_error(step: str, slug: str) -> Pair:
     return colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
 
 
-def cause(parts: PriceParts, theme: Theme) -> str:
-    """Return which step makes the price, as HTML."""
+def cause(parts: PriceParts, far: FarRecords | None, theme: Theme) -> str:
+    """Return which step makes the price, and of which records if these are few, as HTML."""
     clipping, noise = (
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
     )
+    if parts.clipping > CHIEFLY * parts.noise and far is not None:
+        records = "far record" if far.count == 1 else "far records"
+        clipping = clipping.replace("clipping", "Clipping")
+        return f"{clipping} {number_text(far.count)} {records} costs, noise hardly."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:
@@ -197,7 +202,9 @@ def _records(step: str, centre: Point, theme: Theme, far: FarRecords | None) -> 
             f"<circle cx='{x}' cy='{y}' r='{radius}' fill='none' stroke='{faint}' "
             "stroke-dasharray='3 3'/>"
         )
-    for a, b in (*NEAR_RECORDS, *_far_records(0 if far is None else far.count)):
+    spread = 1.0 if far is None else CLUMP
+    near = [(spread * a, spread * b) for a, b in NEAR_RECORDS]
+    for a, b in (*near, *_far_records(0 if far is None else far.count)):
         stretch = radius / max(1.0, math.hypot(a, b))
         s, t = x + a * stretch, y + b * stretch
         u, v = x + a * radius, y + b * radius
@@ -231,14 +238,26 @@ def _error(step: str, centre: Point, theme: Theme, places: Errors, colour: Pair)
 
 
 def _names(step: str, far: FarRecords, theme: Theme) -> str:
-    """Return what a large picture shows, which stands below it, as HTML."""
+    """Return what a large picture shows, written below it, as HTML."""
+    quiet, ink, accent = map(theme.colour, (QUIET, INK, ACCENT))
+    y = NAMES_HEIGHT - 3
     if step == AVERAGE:
-        names = [f"{number_text(far.other_count)} alike", far_label(far)]
+        near_text, far_text = f"{number_text(far.other_count)} alike", far_label(far)
+        words = f"{near_text}, {far_text}"
+        shapes = f"<text x='2' y='{y}' fill='{quiet}' {LETTERS}>{near_text}</text>"
+        shapes += f"<text x='82' y='{y}' fill='{quiet}' {LETTERS}>{far_text}</text>"
     elif step == CLIP:
-        names = ["<b>+</b> true mean", f"{_coloured('●', ACCENT, theme)} answer"]
+        words, middle = "+ true mean, ● answer", y - 4
+        shapes = (
+            f"<path d='M2 {middle}h8M6 {middle - 4}v8' stroke='{ink}' stroke-width='2'/>"
+            f"<text x='14' y='{y}' fill='{quiet}' {LETTERS}>true mean</text>"
+            f"<circle cx='86' cy='{middle}' r='4' fill='{accent}'/>"
+            f"<text x='94' y='{y}' fill='{quiet}' {LETTERS}>answer</text>"
+        )
     else:
         return ""
-    return f"<span class='records'>{''.join(f'<span>{name}</span>' for name in names)}</span>"
+    size = f"class='records' width='{NAMES_WIDTH}' height='{NAMES_HEIGHT}'"
+    return picture(f"0 0 {NAMES_WIDTH} {NAMES_HEIGHT}", shapes, size, words)
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:

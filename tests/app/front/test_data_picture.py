@@ -11,6 +11,7 @@ import pytest
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.panel import factor_text
 from dpsco_app.front.pictures.data import BARS, MOST_SPIKED, data_html, far_records
 from dpsco_app.front.questions.cards import cards_of
 from dpsco_app.front.study import Study
@@ -100,14 +101,19 @@ def test_a_heavy_tail_is_drawn_with_lonely_dots_far_out_and_a_light_one_as_a_bel
     assert data_html(Study(scenario=replace(TEXTBOOK, m=10)), Theme()) == ""
 
 
-def test_the_axis_asks_what_the_ratio_does_and_the_proof_says_why_it_stays() -> None:
+def test_the_axis_says_what_the_ratio_is_at_its_ends_and_the_proof_why_it_stays() -> None:
     steps = {}
     for p in (2.0, 10.0):
         scenario = replace(HARDEST, p=p)
         shown = whole(scenario)
         title = front_figure([shown], View()).panels[0].x.title
-        assert title.startswith("Records n (drag the dot") and title.endswith("?)")
-        assert "stays" not in title
+        assert title.startswith("Records n (drag the dot")
+        for n in GRID:
+            row = shown.at(shown.lead, n)
+            assert row is not None and row.price is not None
+            assert f"{factor_text(row.price)} at n = {n:,}" in title.replace(
+                "\N{NO-BREAK SPACE}", " "
+            )
         proof = next(c for c in cards_of(shown, scenario, "proof") if c.slug == "proof")
         steps[p] = " ".join(proof.more)
     assert "again have about 7, farther out: so the ratio stays" in steps[2.0]

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.figure.theme import Theme
+from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.pictures.meaning import (
     CLIP,
     LARGEST_UNIT,
@@ -42,11 +43,13 @@ def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
     total = re.findall(r"costs ([\d.]+) times", screen.answer.headline[0])[0]
     words = words_of(screen.head)
     average, clipped, noisy = re.findall(
-        r"plain average ×([\d.]+) → .* clip first ×([\d.]+) → add noise ×([\d.]+)", words
+        r"average ×([\d.]+) → clip first ×([\d.]+) → add noise ×([\d.]+)", words
     )[0]
     assert average == "1" and noisy == total
     assert float(average) < float(clipped) <= float(noisy)
-    assert "The clipping costs, hardly the noise." in words
+    far = far_records(HARDEST)
+    assert far is not None
+    assert words.endswith(f"Clipping {far.count} far records costs, noise hardly.")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
     ],
 )
 def test_the_step_that_makes_the_price_is_named(clipping: float, noise: float, words: str) -> None:
-    assert words_of(cause(PriceParts(clipping=clipping, noise=noise), Theme())) == words
+    assert words_of(cause(PriceParts(clipping=clipping, noise=noise), None, Theme())) == words
 
 
 @pytest.mark.parametrize("is_one_sided", [True, False])
@@ -82,7 +85,7 @@ def test_the_errors_of_the_pictures_are_to_the_scale_of_their_prices(
 def test_old_runs_keep_the_picture_and_lose_its_numbers() -> None:
     old = front_screen((whole(HARDEST),), View(), Theme(), before=True, waiting="Measuring ...")
     words = words_of(old.head)
-    assert "plain average → " in words and "×" not in words
+    assert "average → clip first → add noise" in words and "×" not in words
 
 
 def test_a_method_that_works_in_another_way_says_what_it_does_itself() -> None:
@@ -94,6 +97,6 @@ def test_a_method_that_works_in_another_way_says_what_it_does_itself() -> None:
 
 def test_of_a_loss_gradients_are_clipped() -> None:
     scenario = Scenario(problem="logistic", n=500, d=5, methods=("sco.clipped",))
-    assert "plain average → clip gradients first → add noise" in words_of(
+    assert "average → clip gradients first → add noise" in words_of(
         meaning(Study(scenario=scenario), Theme())
     )
