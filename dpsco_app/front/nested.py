@@ -13,7 +13,7 @@ from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
 from dpsco_app.front.bound_lines import limit_words, second_proof, short_name
-from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
+from dpsco_app.front.costs import DISTINCT_FROM_ONE, TOO_FEW_TRIALS, cost_words
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
 from dpsco_app.front.study import Study, place
@@ -225,7 +225,7 @@ class NestedPanel(FrontPanel):
         for area in self.region:
             here = dict(self.floor)[self.x]
             price = here.value / base if base else 0.0
-            text = f"×{limit_text(price) if price >= LEAST else ratio_text(price)}"
+            text = f"×{limit_text(price) if price >= DISTINCT_FROM_ONE else ratio_text(price)}"
             line = Line(
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
@@ -258,7 +258,7 @@ class NestedPanel(FrontPanel):
         if tick is None or tick.is_near:
             return []
         price = tick.value / base if base else 0.0
-        factor = f": ×{limit_text(price)}" if price >= LEAST else ""
+        factor = f": ×{limit_text(price)}" if price >= DISTINCT_FROM_ONE else ""
         words = second_proof(self.scenario, bound(tick.line.key).card)
         note = f"{words},\na weaker limit{factor}"
         rung = _rung(tick.line, "", tick.line.name, note, tick.value, edge)
@@ -307,7 +307,7 @@ class NestedPanel(FrontPanel):
 
     def _factor(self, row: Measurement, *, hero: bool) -> str:
         price = row.price
-        if price is None or row.mean == 0 or cost_words(price, "") == UNTOLD:
+        if price is None or row.mean == 0 or cost_words(price, "") == TOO_FEW_TRIALS:
             return ""
         if hero and not self.study.complete:
             return ""

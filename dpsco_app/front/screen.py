@@ -64,7 +64,7 @@ def front_screen(
         before, waiting = False, ""  # nothing of it is measured
     else:
         reply = answer(studies)
-        figure = front_figure(studies, view, reply.plain, only, faded=before)
+        figure = front_figure(studies, view, reply.plain, only, is_old=before)
     return FrontScreen(
         studies=studies,
         answer=reply,

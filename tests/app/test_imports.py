@@ -97,4 +97,4 @@ def test_a_link_is_parsed_in_one_place() -> None:
     assert links.parameters("n=5&pin=&n=7&odd") == {"n": "7", "pin": "", "odd": ""}
     for wrong in ("n=5&odd", "n=5&p=3"):
         with pytest.raises(ValueError, match="bad query field|Max number of fields"):
-            links.parameters(wrong, most=1)
+            links.parameters(wrong, max_fields=1)

@@ -12,7 +12,7 @@ from html import escape
 from dpsco_app.figure.colours import ACCENT, FAINT, INK, PART_INKS, QUIET, Pair
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.costs import SAME, cost_words, is_open
+from dpsco_app.front.costs import SAME_PREFIX, cost_words, is_open
 from dpsco_app.front.pictures.data import (
     LETTERS,
     FarRecords,
@@ -130,7 +130,7 @@ def parts_of(study: Study) -> PriceParts | None:
     row = study.at(study.lead, x)
     if row is None or row.price is None or not study.complete or is_open(row.price):
         return None
-    if cost_words(row.price, "").startswith(SAME):
+    if cost_words(row.price, "").startswith(SAME_PREFIX):
         return None
     outcomes = [o for o in study.outcomes if o.method == study.lead and o.x == x]
     return price_parts(row.price.value, outcomes, study.scenario.at(x))

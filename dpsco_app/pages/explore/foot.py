@@ -143,7 +143,7 @@ def _export(screen: Screen) -> None:
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
     )
-    figure = front_figure(screen.studies, view, answer.plain, faded=screen.is_old)
+    figure = front_figure(screen.studies, view, answer.plain, is_old=screen.is_old)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     _export_sliders(screen.scenario, view)

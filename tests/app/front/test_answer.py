@@ -16,7 +16,7 @@ from dpsco_app.figure.values import Axis
 from dpsco_app.front import links
 from dpsco_app.front.answer import IGNORING, Answer, answer
 from dpsco_app.front.changes import fitted
-from dpsco_app.front.costs import UNTOLD, cost_words, loose_ends
+from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.headline import AS_WELL, LIMIT, limit_text
 from dpsco_app.front.second import beside
@@ -267,7 +267,7 @@ def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
     assert open_one.within_noise
     assert cost_words(open_one, "") == "at most 2.9 times"
     assert cost_words(replace(open_one, high=2.9001), "") == "at most 2.9 times"
-    assert cost_words(replace(open_one, high=800.0), "") == UNTOLD
+    assert cost_words(replace(open_one, high=800.0), "") == TOO_FEW_TRIALS
     # An upper end alone would say that a line that is measured below the other is above it.
     range_text = "between 0.6 and 2.9 times the error"
     assert cost_words(replace(open_one, value=0.9), "error") == range_text

@@ -11,7 +11,7 @@ import pytest
 from dpsco_app.front import links
 from dpsco_app.front.answer import TAILS_QUESTION, answer, question
 from dpsco_app.front.changes import changed
-from dpsco_app.front.costs import LESS, loose_ends
+from dpsco_app.front.costs import LESS_PREFIX, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.reference import reference_name, with_article
@@ -92,7 +92,7 @@ def test_every_name_in_the_answer_is_a_method_of_the_run_and_the_factor_is_their
         assert math.isinf(row.price.value)
         return
     assert row.price.value == pytest.approx(row.mean / public.mean)
-    if the_answer.headline[0].startswith(LESS.capitalize()):
+    if the_answer.headline[0].startswith(LESS_PREFIX.capitalize()):
         assert f"than {with_article(reference)}" in the_answer.headline[0]
     (panel,) = front_figure([study], View()).panels
     if panel.gap is not None:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.front.costs import LESS, SAME
+from dpsco_app.front.costs import LESS_PREFIX, SAME_PREFIX
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.notice import LIGHT_DATA
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
@@ -126,7 +126,8 @@ def test_one_method_speaks_and_is_kept_while_a_slider_moves() -> None:
 def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: str) -> None:
     page = open_page(axis=axis, grid=grid)
     symbol, (lowest, *_, highest) = {"epsilon": "ε", "p": "p"}[axis], grid.split(",")
-    cost = rf"({LESS}error|{SAME}error|((about|between|at most) )?[\d.,]+( and [\d.,]+)? times)"
+    factor = r"((about|between|at most) )?[\d.,]+( and [\d.,]+)? times"
+    cost = f"({LESS_PREFIX}error|{SAME_PREFIX}error|{factor})"
     assert re.search(rf"At {symbol} = {lowest}: {cost}; at {highest}: {cost}\.$", line_below(page))
     assert ladder(page).keys() >= {"Adaptive clipping", "Simple clipping", "Sample mean"}
     assert re.search(rf"At {symbol}\W= ({lowest}|{highest}) it .*\.$", headline(page))
