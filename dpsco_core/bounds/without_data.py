@@ -36,6 +36,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     LIPSCHITZ,
     MINIMUM_INTERIOR,
     SMOOTH,
+    STRONGLY_CONVEX,
 )
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
@@ -187,7 +188,7 @@ WITHOUT_DATA_RISKS = (
     _row(
         _RISK_CARD,
         smooth_risk,
-        (SMOOTH, MINIMUM_INTERIOR, DIAMETER),
+        (STRONGLY_CONVEX, SMOOTH, MINIMUM_INTERIOR, DIAMETER),
         slug="upper.sco-strong.without-data",
         name=f"{NAME}, smooth losses",
         summary="The excess risk of the centre of the set where the gradient vanishes at the "

@@ -240,9 +240,9 @@ def missing_span(scenario: Scenario) -> Missing | None:
 
     Examples
     --------
-    >>> users = Scenario(problem="hinge", methods=(), m=5)
-    >>> missing_span(users), missing_span(Scenario(geometry="l1"))
-    ('upper bound', None)
+    >>> median = Scenario(problem="geometric-median", methods=(), geometry="l1")
+    >>> missing_span(median), missing_span(Scenario(geometry="l1"))
+    ('lower bound on the set', None)
     """
     windows = [_span(x, point) for x, point in scenario.points()]
     lacking = [one for one in windows if not isinstance(one, Span)]
@@ -317,7 +317,7 @@ def best_start(point: Scenario) -> Start:
     --------
     >>> start = best_start(Scenario(problem="logistic", methods=()))
     >>> start.bound.card.name, round(start.value, 4)
-    ('Answering without data, logistic loss', 0.6931)
+    ('Answering without data', 0.5866)
     """
     laws = laws_for(problem_card(point.problem).loss_class)
     conditions = of_class(point.setting, laws)

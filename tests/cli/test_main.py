@@ -258,7 +258,7 @@ def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_run_over_epsilon_does_not_claim_one_budget(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "run", *SMALL, "--axis", "epsilon", "--grid", "0.5,2")
-    assert "(1, 1e-06)-DP" not in text
+    assert "(1, 1e-06)-DP" not in text and "Recipes at n = 200, d = 3, (2, 1e-06)-DP" in text
 
 
 def test_a_method_that_does_not_apply_prints_its_reason(

@@ -140,7 +140,7 @@ def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> Non
     text = "\n".join(part.text for part in parts)
     assert parts[0].text.startswith("def release(")
     calls = r"(ledger|block)\.\w+\(|open_releases\(|\.open\(ledger|release_mean\("
-    calls += r"|\.release\(.*, ledger, rng\)"
+    calls += r"|\.(release|with_noise)\(.*, ledger, rng\)"
     match = re.search(calls, text)
     assert bool(match) == (story(slug).privacy is not None)
     assert plan_source(slug).text.startswith("def plan(")

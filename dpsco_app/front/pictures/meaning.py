@@ -156,14 +156,14 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errors:
+class ErrorPlaces:
     """Where the true mean and the answers lie in a picture, in pixels from the ball's centre."""
 
     true_mean: Point
-    answers: dict[str, Point]  # of each step
+    answers: dict[str, Point]  # the answer after each step
 
 
-def errors(parts: PriceParts, *, is_one_sided: bool) -> Errors:
+def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
     """Return the places of the answers, whose distances from the true mean are as the prices.
 
     Far records on one side pull the true mean to them, and what is left without them lies at the
@@ -176,7 +176,7 @@ def errors(parts: PriceParts, *, is_one_sided: bool) -> Errors:
     true_mean = (bias, 0.0) if is_one_sided else (0.0, 0.0)
     average = (true_mean[0] - unit * parts.plain, 0.0)
     kept = (true_mean[0] - bias, 0.0)
-    return Errors(
+    return ErrorPlaces(
         true_mean=true_mean, answers={AVERAGE: average, CLIP: kept, NOISE: (kept[0], -across)}
     )
 
@@ -217,7 +217,9 @@ def _records(step: str, centre: Point, theme: Theme, far: FarRecords | None) -> 
         yield f"<circle cx='{s:.1f}' cy='{t:.1f}' r='2.2' fill='{ink if is_far else faint}'/>"
 
 
-def _error(step: str, centre: Point, theme: Theme, places: Errors, colour: Pair) -> Iterator[str]:
+def _error(
+    step: str, centre: Point, theme: Theme, places: ErrorPlaces, colour: Pair
+) -> Iterator[str]:
     """Yield the true mean as a cross, the answer as a dot, and the error between them."""
     x, y = centre[0] + places.true_mean[0], centre[1] + places.true_mean[1]
     answer = places.answers[step]

@@ -241,8 +241,13 @@ def recipe(point: Scenario, method: str) -> Recipe:
 
 
 def recipes(scenario: Scenario) -> tuple[Recipe, ...]:
-    """Return the recipes of the private methods of a scenario, at its point without the axis."""
+    """Return the recipes of the private methods of a scenario, at one point of its axis.
+
+    That is the scenario's own value where the grid has it, and the last of the grid elsewhere.
+    """
     point = replace(scenario, axis=None, grid=())
+    if scenario.axis is not None and getattr(scenario, scenario.axis) not in scenario.grid:
+        point = scenario.at(scenario.grid[-1])
     allowed = methods_for(point.problem, point.level)
     private = (m for m in scenario.methods if method_card(m).privacy != "none" and m in allowed)
     return tuple(recipe(point, method) for method in private)

@@ -156,8 +156,15 @@ def test_groups_that_are_drawn_anew_at_every_step_are_said_to_be() -> None:
     assert release.noise_multiplier == pytest.approx(release.on_sum / release.length)
 
 
+@pytest.mark.parametrize(("grid", "n"), [((500, 2000), 2000), ((500, 4000), 4000)])
+def test_a_recipe_is_for_a_point_of_the_axis(grid: tuple[float, ...], n: int) -> None:
+    swept = Scenario(n=2000, d=3, axis="n", grid=grid, methods=("mean.clipped",))
+    (result,) = recipes(swept)
+    assert (result.point.n, result.point.axis) == (n, None)
+
+
 def test_recipes_are_those_of_the_private_methods_without_the_axis() -> None:
-    swept = Scenario(**SMALL, methods=("mean.sample", "mean.clipped"), axis="n", grid=(100, 200))
+    swept = Scenario(**SMALL, methods=("mean.sample", "mean.clipped"), axis="n", grid=(100, 2000))
     [result] = recipes(swept)
     assert result.to_dict() == recipe(CLIPPED, "mean.clipped").to_dict()
 
