@@ -29,9 +29,9 @@ from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-ELEMENTS = 4_000_000  # elements of one data set, up to which the spy is put to work
-_WORK = 24_000_000  # elements in all
-_PER_TRIAL = 60  # records that are scored in one data set
+ELEMENTS = 4_000_000  # The adversary is simulated on data sets of up to this many elements.
+_WORK = 24_000_000  # the largest number of elements in all data sets
+_PER_TRIAL = 60  # the number of records whose scores are computed in one data set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ class TracingProof:
     """The numbers of the proof of (T1), at one spike probability."""
 
     bounds: TracingBounds
-    q: float  # spike probability
-    shape: float  # u, of the prior of the biases
+    q: float  # the spike probability
+    shape: float  # the parameter u of the prior of the biases
 
     @property
     def spikes(self) -> float:
@@ -100,7 +100,7 @@ def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> Traci
 
 # -- the spy at work ----------------------------------------------------------------------------
 
-CHANCE = 0.05  # by which a measured rate may be above the true one
+CHANCE = 0.05  # A measured rate exceeds the true rate with at most this probability.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,10 +108,10 @@ class Spied:
     """The spy's scores on the outputs of one method."""
 
     method: str
-    # scores of records that were among the data, and of others of the same law
+    # the scores of records in the data, and of other records of the same law
     used: Vector
     fresh: Vector
-    refused: str  # why the method cannot run, or ""
+    refused: str  # the reason why the method cannot run, or ""
 
     def rates(self) -> tuple[Vector, Vector]:
         """Return false and true positive rates over all thresholds, both rising from 0 to 1."""
@@ -152,10 +152,11 @@ def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
     size = point.n * point.d
     require(size <= ELEMENTS, "n times d", f"at most {ELEMENTS:,}", size)
     trials = int(np.clip(_WORK / size, 3, 200))
-    return tuple(_spied(point, method, trials) for method in methods)
+    return tuple(_score_records(point, method, trials) for method in methods)
 
 
-def _spied(point: Scenario, slug: str, trials: int) -> Spied:
+def _score_records(point: Scenario, slug: str, trials: int) -> Spied:
+    """Return the scores of an adversary who knows the biases, over several data sets."""
     method = make_method(slug, point.calibration, point.tuning)
     empty = np.empty(0)
     try:

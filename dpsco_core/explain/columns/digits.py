@@ -2,8 +2,9 @@
 
 import math
 
-MOST_DIGITS = 16  # Floats have no more.
-SMALLEST, LARGEST = 1e-6, 1e15  # the size of a number that is written without an exponent
+MOST_DIGITS = 16  # A float has no more significant digits.
+# Numbers of a size between these limits are written without an exponent.
+SMALLEST, LARGEST = 1e-6, 1e15
 
 
 def decimals_of(resolution: float) -> int:

@@ -42,13 +42,14 @@ class Builder:
     Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
     """
 
-    bits: float  # log2 of the number N of words, in [1, 1e6]
-    separation: float  # least distance r of two words' parameters
-    # bound alpha in [0, 1] on the total variation of two words' laws of one record
+    bits: float  # the log2 of the number N of words, in [1, 1e6]
+    separation: float  # the smallest distance r of two words' parameters
+    # a bound alpha in [0, 1] on the total variation between two words' laws of one record
     total_variation: float
-    kl: float  # bound beta on their Kullback-Leibler divergence, in nats; may be infinite
-    n: int  # records
-    # budgets of the concentrated and of the pure form
+    # a bound beta on the Kullback-Leibler divergence of two words' laws, in nats; may be infinite
+    kl: float
+    n: int  # the number of records
+    # the rho of the concentrated form, and the epsilon of the pure form
     rho: float
     epsilon: float
 
@@ -91,7 +92,7 @@ class Builder:
 
     @property
     def sampling_error(self) -> float:
-        """Chance of decoding the wrong word that follows from the records alone."""
+        """The chance of decoding the wrong word from the records alone, without privacy."""
         return decoding_error(self.log_size, self.sampling_information)
 
     @property
@@ -121,6 +122,7 @@ class Builder:
 
     @property
     def _numbers(self) -> tuple[float, float, float, float, int, float]:
+        """Return the arguments of Fano's inequality under concentrated DP."""
         alpha, beta = self.total_variation, self.kl
         return self.log_size, self.separation, alpha, beta, self.n, self.rho
 
@@ -148,7 +150,7 @@ class SpikeProof:
     n: int
     d: int
     order: float  # the tail index p > 1
-    q: float  # spike probability in [0, 1]
+    q: float  # the spike probability, in [0, 1]
     rho: float
     epsilon: float
 
@@ -170,6 +172,7 @@ class SpikeProof:
 
     @property
     def squared_changes(self) -> float:
+        """The mean of the squared number of records with a spike."""
         return mean_squared_count(self.n, self.q)
 
     @property
@@ -193,6 +196,7 @@ class PackingProof(SpikeProof):
 
     @property
     def log_size(self) -> float:
+        """The logarithm of the number of words."""
         return spikes.paper_packing(self.d)[0]
 
     @property
@@ -212,7 +216,7 @@ class PackingProof(SpikeProof):
 
     @property
     def error(self) -> float:
-        """Chance of decoding the wrong word, for rho-zCDP algorithms."""
+        """The chance of decoding the wrong word under rho-zCDP."""
         return decoding_error(self.log_size, self.information)
 
     @property
@@ -234,7 +238,7 @@ class PackingProof(SpikeProof):
 
     @property
     def pure_error(self) -> float:
-        """Chance of decoding the wrong word, for epsilon-DP algorithms."""
+        """The chance of decoding the wrong word under epsilon-DP."""
         return 2 * self.pure_bound / self.separation if self.separation > 0 else 0.0
 
 
@@ -343,7 +347,7 @@ class ExpectileProof(SignProof):
     Theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
     """
 
-    delta: float  # 0 for pure DP
+    delta: float  # the delta of the budget; 0 for pure DP
 
     @property
     def typical(self) -> int:

@@ -50,11 +50,11 @@ def unit_in_words(point: Scenario) -> str:
         factor = f"a standard deviation of yours over {spread:.4g}, or by {over_root}"
     else:
         size, factor = "no variance", over_root
-    return f"{subject} has {size}, and {moment} is at most {root}. {_turned(point, factor)}"
+    return f"{subject} has {size}, and {moment} is at most {root}. {_convert_radius(point, factor)}"
 
 
-def _turned(point: Scenario, factor: str) -> str:
-    """Return how a radius is turned into the reader's unit: by a factor, or not at all."""
+def _convert_radius(point: Scenario, factor: str) -> str:
+    """Return in words how a radius is converted into the reader's unit."""
     problem = point.instance.problem
     if not isinstance(problem, OptimisationProblem):
         return f"For a radius in your unit multiply by {factor}, from public knowledge."

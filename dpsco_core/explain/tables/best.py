@@ -60,7 +60,7 @@ def floor(rows: Sequence[Row]) -> Row | None:
         for r in rows
         if counts(r)
         and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
-        and not r.bound.card.of_law  # the worst case
+        and not r.bound.card.of_law  # The table is about the worst case, not about single laws.
     ]
     wide = [r for r in bounds if r.bound.card.privacy != "pure"]
     return next(iter(sorted(wide or bounds, key=lambda r: -r.value)), None)
