@@ -67,7 +67,7 @@ class LossClass:
         return "squared" if self.strongly_convex else "linear"
 
     def has_curvature_of(self, container: LossClass) -> bool:
-        """Return whether every loss with the curvature of this class has that of `container`."""
+        """Return whether the curvature of this class implies the curvature of `container`."""
         if container.squared_distance:
             return self.squared_distance
         is_same = self.curvature == container.curvature

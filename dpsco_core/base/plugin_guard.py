@@ -62,7 +62,7 @@ def code_failure(row: str, path: str, explanation: str) -> CodeFailed:
 
 
 def describe_error(problem: BaseException, path: str) -> str:
-    """Return what went wrong in a file, with the last of its lines in the traceback."""
+    """Return the error in a file in words, with the last of the file's lines in the traceback."""
     frames = traceback.extract_tb(problem.__traceback__)
     lines = [f.lineno for f in frames if f.filename == path]
     if isinstance(problem, SyntaxError) and problem.filename == path:

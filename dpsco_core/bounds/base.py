@@ -81,7 +81,7 @@ class Frontier:
 
 @dataclass(frozen=True, kw_only=True)
 class AtPlan:
-    """Terms at the parameters of one run: those of the plan that its method makes.
+    """The terms of a bound at the parameters of one run, which its method's plan contains.
 
     A bound whose `evaluate` this is, is about what a run does, at its calibration and tuning, and a
     figure draws it beside the measured line of that run (theory/bounds-of-runs.md, 1).
@@ -203,7 +203,7 @@ class Bound:
         return second_moment_missing("proof of this bound", self.card, setting.moment_order)
 
     def refusal(self, setting: Setting) -> str:
-        """Return why the bound says nothing at `setting`; empty where it does.
+        """Return why the bound has no value at `setting`; empty where it has one.
 
         Its proof does not hold (`why_void`); or it is a lower bound whose hard instances are not in
         the set, so that its value would be about another one.
@@ -238,5 +238,5 @@ def bound_like(
 
 
 def lettered(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Return bounds with these letters, but those that have letters of their own."""
+    """Return bounds with these letters, except those that already have letters of their own."""
     return tuple(b if b.letters else replace(b, letters=letters) for b in bounds)

@@ -34,7 +34,7 @@ DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 
 def check_beta(beta: float) -> None:
-    """Refuse what is not a failure probability."""
+    """Raise `InvalidInput` unless beta is a failure probability."""
     require(0 < beta < 1, "beta", "between 0 and 1", beta)
 
 
@@ -90,7 +90,7 @@ def at_run(
 
 
 def void(sampling: float) -> Parts:
-    """Return a bound that says nothing: only its sampling term may be finite."""
+    """Return an infinite bound, in which only the sampling term may be finite."""
     return Parts(sampling=sampling, bias=math.inf, noise=math.inf)
 
 

@@ -64,9 +64,10 @@ _LETTERS = (
 
 
 def farthest(body: ConstraintSet) -> float:
-    """Return the largest distance of a point from the centre: of simplices, that of a vertex.
+    """Return the largest distance of a point of the set from its centre.
 
-    Elsewhere it is `ConstraintSet.reach`, which is exact where the centre is 0.
+    On simplices it is that of a vertex, elsewhere `ConstraintSet.reach`, which is exact where the
+    centre is 0.
     """
     if not isinstance(body, Simplex | SolidSimplex):
         return body.reach

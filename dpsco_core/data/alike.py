@@ -1,6 +1,7 @@
-"""The law of records whose users give each of their own items a part in common.
+"""The law of records whose users have items with a part in common.
 
-The moment of such a sum: what one large draw adds is known exactly, and the rest is integrated
+An item is a sum of two parts. The contribution of one large draw to its moment is known exactly,
+and the rest is integrated
 (theory/user-level-means.md, 6.1).
 """
 
@@ -73,7 +74,7 @@ class AlikeItems(Distribution):
         must = "one whose coordinates have a density in closed form, where items are alike"
         require(has_density, "distribution", must, self.base.card.slug)
 
-    # -- moments ----------------------------------------------------------------------------
+    # -- Moments ----------------------------------------------------------------------------
 
     @property
     def tail_index(self) -> float:
@@ -134,7 +135,7 @@ class AlikeItems(Distribution):
         mixed = mixed_moment(self.base, self.alike, k)
         return exp_or_inf(math.log(mixed) + k * math.log(self.factor * self.lead))
 
-    # -- draws ------------------------------------------------------------------------------
+    # -- Random draws -----------------------------------------------------------------------
 
     def draw(self, rng: np.random.Generator) -> Self:
         return self

@@ -116,7 +116,7 @@ class Distribution(ABC):
         """Return n means of m independent records each, shape (n, d); None if left open."""
         return None
 
-    # -- moments for certificates ------------------------------------------------------------
+    # -- Moments for certificates ------------------------------------------------------------
 
     @property
     def scales(self) -> Vector:

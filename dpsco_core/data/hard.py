@@ -334,7 +334,7 @@ class Hypercube(TwoPoint):
         word[: self.weight] = signs
         return replace(self, pattern=tuple(word.tolist()))
 
-    # -- what a centre adds ----------------------------------------------------------------------
+    # -- Moments of records around a centre ------------------------------------------------------
 
     @property
     def two_point(self) -> Self | None:

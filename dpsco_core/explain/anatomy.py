@@ -336,7 +336,7 @@ def _evaluate_path(
 
 
 def single_runs(point: Scenario, method: str, factor: float = 1.0) -> dict[str, RiskPath]:
-    """Return one private run, under ``"private"``, and what it is held against.
+    """Return one private run, under ``"private"``, with the noiseless runs beside it.
 
     Clipped gradients run at `factor` times their clip radius; others have none that moves.
 

@@ -93,7 +93,7 @@ class Conversion:
 
 
 def conversions(point: Point) -> tuple[Conversion, ...]:
-    r"""Return what each conversion makes of a budget.
+    r"""Return the conversions of a budget between rho and (epsilon, delta).
 
     An (epsilon, delta) budget: the rho that each allows. A zCDP one: the epsilon that each proves
     at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP in the papers and
@@ -184,7 +184,7 @@ class Promise:
 
 
 def promises(point: Point) -> tuple[Promise, Promise]:
-    r"""Return what a budget promises where a record is replaced, and where it is taken out.
+    r"""Return the promises of a budget to a record that is replaced and to one that is removed.
 
     A record of a ball of radius R that is replaced moves a sum by up to 2R, one that is taken out
     by up to R. The same noise is then :math:`\varepsilon/2`-DP, or :math:`\rho/4`-zCDP. For zCDP
@@ -248,7 +248,7 @@ class Composed:
 
 
 def composed(point: Point, releases: int) -> Composed:
-    r"""Return what `releases` releases, each at the budget of `point`, cost together at its delta.
+    r"""Return the total cost of equal releases, each at the budget of `point`, at its delta.
 
     A pure budget is that of any :math:`\varepsilon`-DP releases. Basic:
     :math:`k\varepsilon`, at a delta of 0. Advanced:
@@ -322,7 +322,7 @@ class Shuffled:
 
 
 def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...]:
-    """Return what each argument for shuffling allows each of `records` releases to spend.
+    """Return the budget that each argument for shuffling allows each of `records` releases.
 
     All of them together are then (epsilon, delta)-DP.
     """
@@ -339,7 +339,7 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
 
 
 def subsampled(epsilon: float, delta: float, batch: int, count: int) -> ApproxDP:
-    """Return what an (epsilon, delta)-DP mechanism gives on a secret batch; see `subsample`."""
+    """Return the guarantee of an (epsilon, delta)-DP mechanism on a secret batch: `subsample`."""
     _check_batch(batch, count)
     return subsample(ApproxDP(epsilon=epsilon, delta=delta), batch_size=batch, count=count)
 

@@ -75,7 +75,7 @@ class Contest:
 
 
 def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:
-    """Return the bounds that stand for a method: its rate, or what is proven of its mean error."""
+    """Return the bounds that stand for a method: its rate, or proven bounds on its mean error."""
     if reading == "rates":
         rate = method_card(method).rate
         fits = rate and scenario.problem in bound(rate).card.problems

@@ -106,7 +106,7 @@ class FloorProof:
 
     @property
     def whole(self) -> float:
-        """n tau: what the records tell without privacy."""
+        """The information n tau of the records without privacy."""
         return self.n * self.d * self.information
 
 

@@ -1,4 +1,4 @@
-"""One private run, frame by frame: where it stands in a plane, its risk, its gradients' lengths.
+"""The frames of one private run: its place in a plane, its risk, and its gradients' lengths.
 
 Everything that a figure needs to play the run, computed once. As in `anatomy`, what stands beside
 the private run is for comparison only.

@@ -107,7 +107,7 @@ class LessonRow:
 
 
 def parts(experiment: Experiment, trials: int | None = None, seed: int = 0) -> tuple[Part, ...]:
-    """Return the parts of an experiment; raises `InvalidInput` for one that is not known."""
+    """Return the parts of an experiment; raise `InvalidInput` for an unknown one."""
     one_of("experiment", experiment, EXPERIMENTS)
     count = TRIALS[experiment] if trials is None else trials
     whole("trials", count, 1, 1000)
@@ -201,7 +201,7 @@ def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
     return pd.DataFrame([vars(point) for point in series_points(rows)], columns=names)
 
 
-# -- tails --------------------------------------------------------------------------------------
+# -- The experiment "tails" ---------------------------------------------------------------------
 
 
 def laws() -> dict[str, Gaussian | StudentT]:
@@ -222,7 +222,7 @@ def _run_tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return out
 
 
-# -- neighbours ---------------------------------------------------------------------------------
+# -- The experiment "neighbours" ----------------------------------------------------------------
 
 
 def output_densities(epsilon: float) -> tuple[Vector, Vector, Vector]:
@@ -275,7 +275,7 @@ def running_share(rows: Iterable[LessonRow]) -> tuple[Vector, Vector]:
     return counts, right / counts
 
 
-# -- radius -------------------------------------------------------------------------------------
+# -- The experiment "radius" --------------------------------------------------------------------
 
 
 def _run_radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
@@ -310,7 +310,7 @@ def radius_parts() -> dict[float, SquaredParts]:
     }
 
 
-# -- look ---------------------------------------------------------------------------------------
+# -- The experiment "look" ----------------------------------------------------------------------
 
 
 def _run_look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
@@ -336,7 +336,7 @@ def _run_look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return [*fixed, clipped(BLIND), row(ADAPTIVE, release)]
 
 
-# -- budgets ------------------------------------------------------------------------------------
+# -- The experiment "budgets" -------------------------------------------------------------------
 
 
 def _run_budgets(_: np.random.Generator) -> list[tuple[str, float, float]]:

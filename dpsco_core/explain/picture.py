@@ -44,7 +44,7 @@ CLIPPED_SHARE = 0.01  # At the first radius at least this share of the drawn rec
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """Records of one law, and what simple clipping does with them."""
+    """Records of one law, and the results of simple clipping on them."""
 
     law: str  # slug of the distribution
     n: int
@@ -183,7 +183,7 @@ def adaptive_mean(setting: Setting) -> AdaptiveMean:
     return AdaptiveClipping(tuning="theory").plan(setting).statistic
 
 
-# -- one coordinate -----------------------------------------------------------------------------
+# -- The picture in one coordinate --------------------------------------------------------------
 
 
 @lru_cache(maxsize=32)

@@ -31,7 +31,7 @@ class Proven:
 
 
 def proven(scenario: Scenario) -> tuple[Proven, ...]:
-    """Return what is proven at every point of a scenario.
+    """Return the proven bounds at every point of a scenario.
 
     Examples
     --------

@@ -161,7 +161,7 @@ def require_usable(values: Vector) -> None:
 
 
 def tails(records: Vector, names: Sequence[str]) -> tuple[Tail, ...]:
-    """Return what each column of records, shape (n, d), says of its tail; see `tail`.
+    """Return the tail of each column of records, shape (n, d); see `tail`.
 
     Raises `InvalidInput` as `require_usable` does; of several columns it names the one it is about.
     """
@@ -181,7 +181,7 @@ def tails(records: Vector, names: Sequence[str]) -> tuple[Tail, ...]:
 
 
 def heaviest(fits: Sequence[Tail]) -> int:
-    r"""Return the place of the column with the heaviest tail: that of the whole record.
+    r"""Return the index of the column with the heaviest tail, which is that of the whole record.
 
     The largest entry of a record is at most its norm, which is at most the sum of the entries'
     sizes. So a moment of the norm exists where it exists for every column, whatever the scales and
@@ -196,7 +196,7 @@ def joint_order(fits: Sequence[Tail], offered: Sequence[float], margin: float) -
 
 
 def cap_notes(values: Vector) -> list[str]:
-    """Return what is to be said of many numbers that are equal to the largest, or the smallest.
+    """Return sentences on numbers that equal the largest or the smallest one too often.
 
     Rounded numbers are equal here and there, and the fewer the farther out: only an end with more
     of them than twice its neighbour is a cap. A smallest number of 0 is none.
@@ -225,7 +225,7 @@ def cap_notes(values: Vector) -> list[str]:
 
 
 def tail(values: Vector) -> Tail:
-    r"""Return what the distances from the median say of the tail.
+    r"""Return the estimated tail of the distances from the median.
 
     The estimate rests on the :math:`k = n^{0.6}` farthest: enough of them to average over, and few
     enough that the threshold rises with n.

@@ -1,4 +1,4 @@
-r"""The proof by tracing, number by number, and the spy of whom it speaks, at work.
+r"""The proof by tracing, number by number, and a simulation of the adversary in it.
 
 Can a spy tell whether your record was used? She knows the hidden biases, sees the output, and asks
 of a record how well its signs agree with the direction in which the output errs. See
@@ -54,7 +54,7 @@ class TracingProof:
 
     @property
     def mean_norm(self) -> float:
-        """Root mean square of the norm of the mean: what the answer 0 errs by."""
+        """The root mean square norm of the mean, which is the error of the answer 0."""
         spread, d = self.bounds.leakage.spread, self.bounds.d
         return self.scale * spread * math.sqrt(d / (1 + self.shape))
 
@@ -74,7 +74,7 @@ class TracingProof:
         return self.bounds.value_at("l2", self.q, self.shape)
 
     def needed(self, error: float) -> float:
-        r"""Return what the scores add up to at least, :math:`G/\alpha-u\alpha`, at an error > 0."""
+        r"""Return the least sum of the scores, :math:`G/\alpha-u\alpha`, at an error alpha > 0."""
         alpha = error / self.scale
         gain = float(self.bounds.gain(np.array([self.shape]))[0])
         return gain / alpha - self.shape * alpha
@@ -98,14 +98,14 @@ def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> Traci
     return TracingProof(bounds=bounds, q=min(largest, q * shift), shape=shape)
 
 
-# -- the spy at work ----------------------------------------------------------------------------
+# -- The simulation of the adversary ------------------------------------------------------------
 
 CHANCE = 0.05  # A measured rate exceeds the true rate with at most this probability.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spied:
-    """The spy's scores on the outputs of one method."""
+    """The scores that the adversary computes from the outputs of one method."""
 
     method: str
     # the scores of records in the data, and of other records of the same law
@@ -124,7 +124,7 @@ class Spied:
 
     @property
     def caught(self) -> float:
-        """How many of the records in use are told, where 5 % of the others are suspected too."""
+        """The share of used records that the adversary finds at a false alarm rate of 5 %."""
         false, true = self.rates()
         return float(np.interp(0.05, false, true)) if len(self.used) else math.nan
 
@@ -144,7 +144,7 @@ def tracing_law(point: Scenario) -> Tracing:
 
 
 def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
-    """Run methods on the instance `tracing`, and the spy on what they release.
+    """Run methods on the instance `tracing`, and the adversary on their outputs.
 
     Raises `InvalidInput` if the point is another problem, or larger than `ELEMENTS`.
     """

@@ -119,7 +119,7 @@ def why() -> Why:
 
 
 def side(p: float) -> Side:
-    """Return what a tail index makes of the records and of privacy."""
+    """Return the numbers of the explanation at a tail index."""
     picture = _draw_picture(p)
     lengths = np.linalg.norm(picture.records, axis=1)
     point = replace(SCENARIO, p=p)
@@ -144,7 +144,7 @@ def side(p: float) -> Side:
 
 
 def clipping(p: float, radius: float) -> AtRadius:
-    """Return what clipping the records at a radius does, and the noise that it needs."""
+    """Return the effect of clipping the records at a radius, and the noise that it needs."""
     records = _draw_picture(p).records
     release = clipped_mean(DenseRows(records), radius)
     squares = parts(p, len(records), radius)

@@ -173,7 +173,7 @@ class Standing:
     start: float
 
     def chosen(self, notion: Notion) -> float:
-        """Return what the best method for the setting is proven to stay below.
+        """Return the bound that is proven for the best method at the setting.
 
         The choice, the answer 0 included, is made by the bounds' values, which see no data. So it
         costs no privacy, and the least of the bounds is a bound on the one algorithm that chooses.
@@ -187,7 +187,7 @@ class Standing:
 
 
 def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
-    """Return what is proven at a point of mean estimation, for some notions or for all."""
+    """Return the proven bounds at a point of mean estimation, for some notions or for all."""
     require(point.problem == "mean", "problem", "mean", point.problem)
     point = replace(point, offset=0.0, axis=None, grid=(), methods=())
     if point.scale == "moment":  # Nothing is assumed about the law, so the quickest one serves.
@@ -215,7 +215,7 @@ class Span:
 
     @property
     def ignores_data(self) -> bool:
-        """Whether the best guarantee that is proven is that of answering without data."""
+        """Whether the best proven guarantee is that of an answer without data."""
         return self.upper.card.ignores_data
 
 
@@ -239,7 +239,7 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
 
 
 def missing_span(scenario: Scenario) -> Missing | None:
-    """Return why `spans` is empty: what is missing at the first point; None where it is not.
+    """Return why `spans` is empty: the first missing bound; None where `spans` is not empty.
 
     Examples
     --------
@@ -355,5 +355,5 @@ def grid(point: Scenario, field: str, count: int) -> Vector:
 
 
 def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
-    """Return what is proven at other values of a field."""
+    """Return the proven bounds at other values of a field."""
     return tuple(standing(with_changes(point, {field: v})) for v in values)

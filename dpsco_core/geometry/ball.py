@@ -30,7 +30,7 @@ CUBE = 1e17  # From this exponent on d^(1/q) rounds to 1, so the l_q ball is a c
 
 
 class NormBall(Sized, Symmetric):
-    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`, with whatever follows from the exponent."""
+    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`, with the quantities that follow from q."""
 
     exponent: float  # the exponent q of the norm
 

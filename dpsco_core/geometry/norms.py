@@ -106,7 +106,7 @@ def norm_ratio(d: int, numerator: float, denominator: float) -> float:
 
 
 def check_exponent(exponent: float) -> None:
-    """Raise `InvalidInput` unless `exponent` is that of a norm."""
+    """Raise `InvalidInput` unless `exponent` is at least 1, as for a norm."""
     require(exponent >= 1, "exponent", "at least 1", exponent)
 
 

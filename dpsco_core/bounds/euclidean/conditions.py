@@ -99,7 +99,7 @@ KNOWN_HESSIANS = _condition_on_property(
 
 
 def failing_everywhere(text: str, sentence: str) -> Hypothesis:
-    """Return a condition that fails everywhere: what a claim lacks, or what it bounds instead."""
+    """Return a condition that always fails, with the reason why a claim is not proven."""
     return Hypothesis(text=text, check=lambda setting: sentence)
 
 
@@ -196,7 +196,7 @@ def below_trivial(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     missing: str = "bound on the gradient",
 ) -> Hypothesis:
-    """Return the condition that a lower rate is below what the centre of the set achieves.
+    """Return the condition that a lower rate is at most the risk of the set's centre.
 
     `combine` makes the rate of its terms; `missing` is what the statement would need to be so.
     """

@@ -50,7 +50,7 @@ class RiskOnSet:
 
 
 def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
-    """Return what is known at a setting whose set is bounded.
+    """Return the constants of the risk at a setting whose set is bounded.
 
     Strong convexity, and a gradient that vanishes at the minimiser, count only if `strong`: a bound
     for convex losses uses neither.
@@ -68,7 +68,7 @@ def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The steps of a run, and what it averages: the points after the steps, with weights."""
+    """The steps of a run, and the weights of the points in its average."""
 
     sizes: Sequence[float]
     # The weights in the average of the points after each step, or before each step (see `queried`).
@@ -123,7 +123,7 @@ def _distances_and_energies(
 
 
 def by_distance(objective: RiskOnSet, steps: Walk, squares: Vector) -> float:
-    """Bound the risk of an average by that of its points, each by its distance: 3.2."""
+    """Bound the risk of an average by the average risk, and each point's by its distance: 3.2."""
     points, weights = squares[:-1] if steps.queried else squares[1:], np.asarray(steps.weights)
     total = float(weights.sum())
     spread = float(weights @ np.sqrt(points)) / total

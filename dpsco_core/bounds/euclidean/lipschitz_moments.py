@@ -58,7 +58,7 @@ def _upper_rate_terms(setting: Setting) -> tuple[float, ...]:
     )
 
 
-# -- the lower bounds: a spike of probability q has the norm min(G_2/q^(1/2), G_p/q^(1/p)) ---------
+# -- Lower bounds: a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)) -----------------
 
 # A function of (order, q, u), for records of norm sqrt(d)/q^(1/order).
 ValueAt = Callable[[float, float, float], float]
@@ -67,7 +67,7 @@ Best = Callable[[float, float], tuple[float, float]]
 
 
 def crossing(setting: Setting) -> float:
-    r"""Return the q up to which the p-th moment is what limits a spike, in [0, 1].
+    r"""Return the largest q in [0, 1] at which the p-th moment limits the size of a spike.
 
     There :math:`G_2q^{1/2}=G_pq^{1-1/p}`.
     """

@@ -56,7 +56,7 @@ _BINDS_ALL = "It binds all (epsilon, delta)-DP algorithms."
 def class_words(
     strong: bool, privacy: Privacy, losses: str = "", *, binds_all: bool = False
 ) -> str:
-    """Return what every summary of a lower bound says of its class, or of another class's."""
+    """Return the words for the class of losses in the summary of a lower bound."""
     return (f"{losses} " if losses else _CLASS[strong]) + binding_words(privacy, binds_all)
 
 
@@ -66,7 +66,7 @@ def binding_words(privacy: Privacy, binds_all: bool = True) -> str:
 
 
 def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypothesis, ...]:
-    """Return the conditions of the class: what scales the bound must exist, on its own set.
+    """Return the conditions of the class: the scales of the bound exist, and the set fits.
 
     The linear loss is worth M/2 in every direction on the ball only, and the minimisers of the
     quadratic one fill a ball; `on_set` is the condition of a bound for other sets.
@@ -178,7 +178,7 @@ def signs_within(strong: bool) -> Hypothesis:
 
 
 def region_of_means(strong: bool) -> str:
-    """Return what the means of a prior are within, in the words of its condition."""
+    """Return the region that contains the means of a prior, in the words of its condition."""
     return "the constraint set and the bound R" if strong else "the bound R on the gradient"
 
 

@@ -69,7 +69,7 @@ class Objective:
 
 
 def objective(setting: Setting) -> Objective | None:
-    """Return what the formulas need, or None without an (epsilon, delta) budget."""
+    """Return the numbers that the formulas need, or None without an (epsilon, delta) budget."""
     budget, c = setting.budget, setting.constants
     if not isinstance(budget, ApproxDP):
         return None

@@ -87,7 +87,7 @@ def _risk_of_one_step(row: Bound, area: str) -> Bound:
 
 
 def one_step(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return what follows from private rows on the mean square error over coordinate moments."""
+    """Return the bounds on risks that follow from private bounds on mean square errors."""
     return tuple(_risk_of_one_step(row, area) for row in rows if is_mean_square(row))
 
 

@@ -96,7 +96,7 @@ def _evaluate_on_means(value: Callable[[Setting], T]) -> Callable[[Setting], T]:
 
 
 def projected(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return what follows from private rows on the mean square error over coordinate moments."""
+    """Return the bounds on risks that follow from private bounds on mean square errors."""
     return tuple(_risk_of_projected_mean(row, area) for row in rows if is_mean_square(row))
 
 

@@ -26,7 +26,7 @@ from dpsco_core.problems.base import Setting
 
 
 def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
-    """One pass of SGD by a rule of its steps: optimisation, and what its records' spread adds."""
+    """Return the bound on one pass of SGD: its optimisation term and its variance term."""
     c, descent = plan.setting.constants, plan.descent
     assert isinstance(descent, SgdSteps)
     is_certified = math.isfinite(c.diameter) and math.isfinite(

@@ -30,12 +30,12 @@ NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
 
 @lru_cache(maxsize=512)
 def shifts_of(law: Distribution) -> Shifts | None:
-    """Return what a law says of its shifts."""
+    """Return the shifts of a law; None if the law does not know them."""
     return law.shifts
 
 
 def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
-    """Return the centred law of the records and what it says of its shifts, if anything."""
+    """Return the centred law of the records and its shifts; None if these are unknown."""
     if setting.law is None or setting.law.lead > 1:
         return None
     # A centred law has the same shifts, and equal laws share a cache entry.
@@ -60,7 +60,7 @@ def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
 
 
 def budget_of(setting: Setting, notion: Notion) -> Budget | None:
-    """Return the setting's budget in a notion; None if it says nothing of that."""
+    """Return the setting's budget in a notion; None if the budget implies none."""
     if notion == "zcdp":
         return ZCDP(rho=setting.rho)
     if notion == "pure":
@@ -95,7 +95,7 @@ def mean_radius(setting: Setting) -> float:
 
 
 def of_a_block(law: Shifts, m: int) -> Shifts:
-    """Return what a record of m values says of their common shift: the m of a user."""
+    """Return the shifts of a user's m values, which all move together."""
     if m == 1:
         return law
     wider = tuple(replace(cut, size=cut.size * math.sqrt(m)) for cut in law.cuts)
@@ -103,7 +103,7 @@ def of_a_block(law: Shifts, m: int) -> Shifts:
 
 
 def kappa_at(setting: Setting, notion: Notion) -> float:
-    """Return kappa; NaN where the law or the budget says nothing."""
+    """Return kappa; NaN where the law's shifts or the budget's notion are unknown."""
     stretched_shape, budget = stretched(setting), budget_of(setting, notion)
     if stretched_shape is None or budget is None:
         return math.nan
@@ -111,7 +111,7 @@ def kappa_at(setting: Setting, notion: Notion) -> float:
 
 
 def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
-    """Return the costs of Theorem 1 over a ball; None where the law or the budget says nothing."""
+    """Return the costs of Theorem 1 over a ball; None without known shifts or a fitting budget."""
     law_shape, budget = shape(setting), budget_of(setting, notion)
     if law_shape is None or budget is None:
         return None
@@ -213,7 +213,7 @@ def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
 
 
 def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
-    """Return floor B, its family and its costs; None where the law or the budget says nothing."""
+    """Return floor B, its family and its costs; None without known shifts or a fitting budget."""
     law_shape, budget = shape(setting), budget_of(setting, notion)
     # The families of floor B change single values, not all values of a user.
     if law_shape is None or budget is None or setting.m > 1:

@@ -64,7 +64,7 @@ class CornerWords(WordPrior):
             largest_count, lambda count: self._loss_by_group_privacy(count, epsilon, delta)
         )
 
-    # -- zCDP -----------------------------------------------------------------------------------
+    # -- Remaining losses under rho-zCDP --------------------------------------------------------
 
     def _loss_under_zcdp(self, argument: Argument, rho: float) -> Falling:
         """Return the loss that remains under rho-zCDP, by two-sided information or by Fano."""
@@ -103,7 +103,7 @@ class CornerWords(WordPrior):
             left = wrong if self.signed else 2 * wrong
         return np.where(information > 0, left, self.start)
 
-    # -- every (epsilon, delta), and pure at delta = 0 -------------------------------------------
+    # -- Remaining losses under (epsilon, delta)-DP, which is pure at delta = 0 ------------------
 
     def _loss_by_group_privacy(self, count: Floats, epsilon: float, delta: float) -> Floats:
         """Return the remaining loss at b spikes: theory/bounds-everywhere.md, 2.6."""

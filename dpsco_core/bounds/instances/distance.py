@@ -258,7 +258,7 @@ def one_distance(p: float, n: int, d: int, moment_order: float, rho: float) -> f
 
 
 def _single_distance_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> Floats:
-    """Return the bound for every k (rows) at every p (columns), or 0 where it says nothing."""
+    """Return the bound for every k (rows) at every p (columns), or 0 where nothing is proven."""
     wrong = np.arange(d, dtype=np.float64)
     logs = -np.logaddexp.accumulate(log_pmf(wrong, d, np.full(1, 0.5)))
     rows = [np.zeros(len(p))]

@@ -49,7 +49,7 @@ def omega(g: Floats | float) -> Floats:
     return np.asarray(0.5 / (np.hypot(1.0, g) + g))
 
 
-# -- the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) --------------------------------------------
+# -- The law of the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) ---------------------------------
 
 
 @lru_cache(maxsize=256)
@@ -101,12 +101,12 @@ def log_cube(threshold: Floats, d: int) -> Floats:
         )
 
 
-# -- l2: the distance to a sign vector -----------------------------------------------------------
+# -- The l2 form: the distance to a sign vector --------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Distances:
-    """What is known of the distance from a point of norm rho to a random sign vector.
+    """Bounds on the distance from a point of norm rho to a random sign vector.
 
     `mean` is at most its mean. `log_moments` and `cubes` give, at a level t, a bound on the mean of
     what is missing to t (S1); `choice` is the cube that bounds it best at some levels, and between

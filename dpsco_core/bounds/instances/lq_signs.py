@@ -54,7 +54,7 @@ class SignWords(WordPrior):
         return math.pow(self.d, self.power)
 
     def carried(self, loss: Floats) -> Floats:
-        """Return what is left here of a loss that is left on the l2 ball."""
+        """Return the loss on the l_q ball that follows from a remaining loss on the l2 ball."""
         gain = np.maximum(math.sqrt(self.d) - loss, 0.0)
         return np.asarray(self.start - gain ** (2 * self.power))
 

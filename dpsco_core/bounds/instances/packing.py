@@ -92,7 +92,7 @@ def best(
     return maximise(lambda q: value(q, False), min(low, high), high)
 
 
-# -- squared errors and linear losses: the product with a sign vector -----------------------------
+# -- Squared errors and linear losses: the product with a sign vector -----------------------------
 
 
 @lru_cache(maxsize=256)

@@ -56,7 +56,7 @@ def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
 
 
 def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
-    r"""Return the largest p whose spikes, with so many entries of size 1, keep the mean within R.
+    r"""Return the largest p at which spikes of this many entries of size 1 have a mean within R.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite. For k < 2 spikes are shrunk, and the
     mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: either root is
@@ -252,7 +252,7 @@ def spike_markov_pure(
 
 
 def convex_factor(d: int) -> float:
-    r"""Return what turns the l2 bounds of the packing into bounds for linear losses.
+    r"""Return the factor from the packing's l2 bounds to bounds for linear losses.
 
     On the unit ball the risk of :math:`-\langle w,x\rangle` exceeds its minimum by
     :math:`\|\mu\|-\langle w,\mu\rangle\ge\frac12\|\mu\|\|w-\mu/\|\mu\|\|^2`, and the

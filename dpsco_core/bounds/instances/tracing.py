@@ -86,7 +86,7 @@ def _positive_root(u: Floats, x: Floats, gain: Floats) -> Floats:
 
 
 def mean_scale(q: float, moment_order: float) -> float:
-    """Return what biases are multiplied by in the mean, with spike probability q."""
+    """Return the factor from biases to means at the spike probability q."""
     return math.pow(q, spike_exponent(moment_order)) * centring_shrink(moment_order)
 
 
@@ -165,7 +165,7 @@ class TracingBounds:
         longest = math.sqrt(self.d) * (1 + np.sqrt(1 + u))
         return tuple((c / scale, e * longest / scale) for c, e in self.leakage.pairs)
 
-    # -- the best q for each u ----------------------------------------------------------------
+    # -- The spike probability q with the largest bound, for each shape u ---------------------
 
     def best_l2(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         r"""Return the q in (0, largest] and the u where T1 is largest.

@@ -34,7 +34,7 @@ class WordPrior(ABC):
 
     @abstractmethod
     def left(self, argument: Argument, level: Level) -> Falling:
-        """Return what is left of the loss at b spikes, for algorithms of a level.
+        """Return the loss that remains at b spikes, for algorithms of a privacy level.
 
         Raises `InvalidInput` if the level is not one of the algorithms that the argument binds.
         """
@@ -42,7 +42,7 @@ class WordPrior(ABC):
 
 @lru_cache(maxsize=512)
 def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
-    """Return what is left of the loss at b spikes; a cache keeps it."""
+    """Return the loss that remains at b spikes; the result is cached."""
     return words.left(argument, level)
 
 

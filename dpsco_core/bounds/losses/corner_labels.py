@@ -68,7 +68,7 @@ def linear_excess(slopes: Floats) -> Floats:
 
 
 def logistic_excess(sizes: Floats) -> Floats:
-    r"""Return :math:`\ln\frac{1+e^a}2`, that of the logistic loss: convex, and 0 at 0."""
+    r"""Return the excess :math:`\ln\frac{1+e^a}2` of the logistic loss: convex, and 0 at 0."""
     return np.asarray(np.logaddexp(0.0, sizes) - math.log(2))
 
 

@@ -70,7 +70,7 @@ def telling_count(level: Level) -> float:
 
 
 def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = False) -> Floats:
-    """Return the mean of what B records leave, B of the law Bin(n, chance), for every chance."""
+    """Return the mean of the remaining share over B of the law Bin(n, chance), for every chance."""
     count = telling_count(level)
     return expectation(
         left,

@@ -42,7 +42,7 @@ def finite_set(setting: Setting) -> bool:
 
 
 def width_bounds(setting: Setting) -> Width:
-    """Return what is known of the Gaussian width of the set; infinite for the whole space."""
+    """Return the Gaussian width of the set, or its bounds; infinite for the whole space."""
     return setting.body.gaussian_width() if finite_set(setting) else Width.from_value(math.inf)
 
 

@@ -70,7 +70,7 @@ def _condition_on_class(words_of: WordsOf) -> Hypothesis:
 
 @dataclass(frozen=True)
 class _Sets:
-    """Which sets have words of a kind, and what the cards of the bounds there say."""
+    """The sets that have hidden words of one kind, and the texts of the cards of their bounds."""
 
     words_of: WordsOf
     name: str  # the name in slugs and titles

@@ -150,7 +150,7 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
 def better_descent(
     setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration
 ) -> MirrorInputs:
-    """Return what B4 needs, with the noise of the order whose best bound is the smaller.
+    """Return the inputs of bound B4, with the noise of the order whose best bound is smaller.
 
     Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
     private: the choice looks at no data. The first where B4 is infinite for all.

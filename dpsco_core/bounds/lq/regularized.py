@@ -145,7 +145,7 @@ def published_choice(inputs: Regularized, epsilon: float, delta: float) -> tuple
 
 
 def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Regularized:
-    """Return what B3 needs at a setting; the radius is that of the set."""
+    """Return the inputs of bound B3 at a setting; the radius is that of the set."""
     constants, space = own_constants(setting), space_of(setting)
     rho = composed_rho(setting.budget, noise, calibration)
     unit = dual_energy(space, noise, calibration) / rho if rho > 0 else math.inf

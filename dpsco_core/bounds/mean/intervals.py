@@ -25,7 +25,7 @@ GUARANTEE: Guarantee = "probability 0.95"
 
 
 def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "gaussian") -> Parts:
-    r"""Return what the terms of a mean square error are below, but for a chance of 0.05.
+    r"""Return bounds on the error's parts that fail with probability at most 0.05 together.
 
     Of the average of independent records that clipping leaves within `reach` of 0, and noise: the
     sample by its fourth moment, the noise by its own law or, Laplace noise, by its fourth moment.

@@ -76,7 +76,7 @@ def over_prior(
 
 
 def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
-    """Return what a record may reveal under the budget; None if the notion has no such budget.
+    """Return a bound on a record's leakage under the budget; None if the notion has no budget.
 
     The data of the catalogue have the spread `CONCENTRATED`, whatever the notion.
     """

@@ -56,7 +56,7 @@ def gaussian_user_level(setting: Setting) -> UserLevel | None:
 
 
 def condition(text: str, check: Check) -> Hypothesis:
-    """Return a condition on what `user_level` returns."""
+    """Return the condition that a check of the setting at user level finds no fault."""
 
     def of_setting(setting: Setting) -> str:
         """Return the sentence of the check at a setting."""

@@ -235,7 +235,7 @@ _GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
 
 
 def stability(case: UserLevel, users: float, regulariser: float) -> float:
-    r"""Return :math:`\frac{2L^2}{\lambda nm}`: what the regularised minimiser overfits.
+    r"""Return the generalisation error :math:`\frac{2L^2}{\lambda nm}` of a regularised minimiser.
 
     Replacing one of the n m items moves it by at most :math:`\frac{2L}{\lambda nm}` (strong
     convexity, twice), and :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2

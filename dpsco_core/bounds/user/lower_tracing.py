@@ -72,7 +72,7 @@ class UserTracing:
             require(getattr(self, name) >= 1, name, "a positive integer", getattr(self, name))
 
     def leakage(self, q: float) -> float:
-        r"""Return x: what the blocks of all users may reveal, for :math:`\|f\|\le1`."""
+        r"""Return x, a bound on the leakage of all users' blocks, for :math:`\|f\|\le1`."""
         root, square, mean = mean_root(self.m, q), self.spread**2, self.m * q
         if not isinstance(self.level, tuple):
             return self.n * math.sqrt(2 * self.level) * square * root

@@ -43,7 +43,7 @@ from dpsco_core.problems.base import Setting
 
 
 def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    r"""Second-moment bound at the radius of a run; `clipped` is the setting of what is clipped.
+    r"""Return the mean square bound at a run's radius; `clipped` is the clipped vectors' setting.
 
     .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}n\Big(\gamma+\frac{1-\gamma}m\Big)
         +\text{bias}(R)^2+d\sigma^2

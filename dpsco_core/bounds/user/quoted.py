@@ -48,7 +48,7 @@ _QUOTED = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)"
 
 
 def assumptions(slug: str, text: str) -> Hypothesis:
-    """Return what the comparison says that a method needs, by its slug there."""
+    """Return the assumptions of a method in the paper's comparison, by its slug there."""
     row = next(row for row in COMPARISON if row.slug == slug)
     return condition(text, lambda case: " ".join(row.failures(case)))
 

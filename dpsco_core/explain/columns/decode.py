@@ -1,4 +1,4 @@
-"""The text of a file: its encoding, and a refusal of what is not text."""
+"""The text of a file: its encoding, and an error if it is not text."""
 
 import codecs
 import re

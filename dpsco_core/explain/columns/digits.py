@@ -1,4 +1,4 @@
-"""Numbers written down to what blurs them, so that two of them that differ look different."""
+"""Numbers with so many digits that different numbers look different, given their uncertainty."""
 
 import math
 
@@ -19,7 +19,7 @@ def decimals_of(resolution: float) -> int:
 
 
 def to_digits(value: float, resolution: float) -> str:
-    """Return a number with three digits of its blur: its noise, or the unit of what it is about.
+    """Return a number with three digits of its uncertainty: its noise, or the column's unit.
 
     Examples
     --------

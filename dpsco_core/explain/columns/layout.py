@@ -1,4 +1,4 @@
-"""How a file is laid out: what separates its cells, the line of a row, the names of the columns."""
+"""The layout of a file: the separator of its cells, its rows, and the names of its columns."""
 
 import io
 import re
@@ -31,7 +31,7 @@ class FileRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The names of the columns, none twice, their rows, and what was assumed."""
+    """The columns' names, all different, their rows, and what was assumed."""
 
     names: tuple[str, ...]
     rows: tuple[FileRow, ...]
@@ -40,7 +40,7 @@ class Table:
 
 
 def read_table(text: str) -> Table:
-    """Return the table that a text is; raises `InvalidInput` for what is none, or two."""
+    """Return the table in a text; raise `InvalidInput` if there is none, or there are two."""
     separator, notes = _find_separator(text)
     cut = text
     if separator.startswith(" "):

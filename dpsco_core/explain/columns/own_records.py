@@ -111,7 +111,7 @@ def scaled(values: Vector, publics: Sequence[Public]) -> Vector:
 def of_numbers(
     scenario: Scenario, *, law: str, order: float, count: int, columns: int = 1
 ) -> Scenario:
-    """Return `scenario` as the estimation of the mean of so many records, a dimension a column."""
+    """Return `scenario` as mean estimation from the given numbers of records and columns."""
     methods = scenario.methods
     if scenario.problem != MEAN or scenario.level == "user":
         methods = default_methods(MEAN, "item")
@@ -156,7 +156,7 @@ def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
 
 
 def setting_of_records(point: Scenario) -> Setting:
-    """Return what methods may know of the records: of several columns, not how they depend."""
+    """Return the setting of the records for methods; how columns depend is left unknown."""
     return point.setting if point.d == 1 else of_class(point.setting)
 
 
@@ -212,7 +212,7 @@ def own_releases(
     point: Scenario,  # the scenario that `point_of` returns
     rng: np.random.Generator,
 ) -> Sequence[OwnRelease]:
-    """Return what every method of `point` releases of the numbers; each spends the whole budget."""
+    """Return the release of every method of `point`; each spends the whole budget."""
     require(len(values) == point.n, "numbers", f"as many as n={point.n}", len(values))
     records = DenseRows(scaled(values, publics))
     return [_release_by_method(slug, records, publics, point, rng) for slug in point.methods]

@@ -1,4 +1,4 @@
-"""The columns of a file by their names, and the numbers of the one that is chosen."""
+"""The columns of a file by name, and the numbers of the chosen column."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class UnusedCell:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberColumn:
-    """The numbers of one column of a file, and what was done with its other cells."""
+    """The numbers of one column of a file, and the treatment of its other cells."""
 
     name: str
     names: tuple[str, ...]  # the names of all columns that hold numbers
@@ -72,7 +72,7 @@ def read_columns(content: bytes, names: Sequence[str] | None = None) -> tuple[Nu
 
 @dataclass(frozen=True, kw_only=True)
 class OpenFile:
-    """The table of a file, what its columns seem to hold, and a note on its encoding."""
+    """The table of a file, the likely kinds of its columns, and a note on its encoding."""
 
     table: Table
     kinds: tuple[tuple[str, str], ...]
@@ -142,7 +142,7 @@ def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
 
 
 def number_column(file: OpenFile, chosen: ChosenCells) -> NumberColumn:
-    """Return the numbers of a column, with what was assumed and left out."""
+    """Return the numbers of a column, the assumptions about it, and the cells left out."""
     read = chosen.read
     rows = sorted((*read.missing, *read.unreadable))
     examples = [chosen.unused(row) for row in rows[:EXAMPLES]]

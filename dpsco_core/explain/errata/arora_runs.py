@@ -48,7 +48,7 @@ def one_step() -> Finding:
 
 
 def second_order() -> Finding:
-    r"""The second-order term of Theorem 5, and what bounds on the divergence make of it.
+    r"""Compare the second-order term of Theorem 5 with bounds on the divergence.
 
     The proof bounds the divergence of a step by :math:`\epsilon_0(e^{\epsilon_0}-1)`; the least
     bound is :math:`\epsilon_0\tanh(\epsilon_0/2)`, that of randomised response.

@@ -1,4 +1,4 @@
-"""What an erratum says: what is printed, what is wrong with it, and an experiment that shows it."""
+"""The content of an erratum: the printed text, its fault, and an experiment that shows it."""
 
 import math
 from collections.abc import Callable
@@ -54,7 +54,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Numbers that show an erratum: `name` says what is computed, `run` does it in under 2 s."""
+    """A computation that shows an erratum: `name` describes it, `run` does it in under 2 s."""
 
     name: str
     run: Callable[[], Finding]

@@ -80,7 +80,7 @@ def median_moves() -> Finding:
 
 
 def rounded_blocks() -> Finding:
-    """The printed sensitivity at the real number m, and what whole blocks really move by."""
+    """Compare the printed sensitivity, at a real number m, with that of whole blocks."""
     threshold, rows = kamath.SMALLEST_THRESHOLD, []
     for d, beta in ((1, 0.7), (3, 0.1), (5, 0.1)):
         real = kamath.algorithm_3_blocks(d, beta)

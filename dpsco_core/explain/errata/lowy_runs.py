@@ -46,7 +46,7 @@ def smoothed_printed(level: UserLevel) -> float:
 
 
 def smoothing_gap(level: UserLevel, radius: float, *, printed: bool = False) -> tuple[float, float]:
-    r"""Lemma D.1: what :math:`f_r-f` lies between, for the loss averaged over a ball.
+    r"""Return the bounds of Lemma D.1 on :math:`f_r-f`, where :math:`f_r` averages over a ball.
 
     .. math:: 0\le f_r-f\le Lr\frac d{d+1}
 
@@ -90,7 +90,7 @@ def kept_points() -> Finding:
 
 
 def laplace_excess() -> Finding:
-    """Twice the chance that the test's noise leaves its range, against what delta has for it."""
+    """Compare twice the chance that the test's noise leaves its range with delta's allowance."""
     rows = []
     for n, m, delta in ((10**6, 1, 1e-9), (10**6, 1, 1e-12), (10**6, 1, 1e-15), (10**6, 10, 1e-15)):
         level = _user_level(n, m, delta=delta)
@@ -150,7 +150,7 @@ def gaussian_definition() -> Finding:
 
 
 def batch_too_large() -> Finding:
-    """Users a step that Algorithm 3 draws, over those that the phase has; the last phase."""
+    """Compare the users that a step of Algorithm 3 draws with those of its last phase."""
     rows = []
     for n in (10**6, 10**7, 10**8, 10**9):
         level = _user_level(n, 100, delta=TINY)
@@ -165,7 +165,7 @@ def batch_too_large() -> Finding:
 
 
 def missing_logarithm() -> Finding:
-    """The printed noise of Algorithm 2 over that of its proof's chain, whose constant is 1 here."""
+    """Compare the printed noise of Algorithm 2 with that of its proof, with constant 1."""
     steps, rows = 10**7, []
     for delta in (1e-12, 1e-24, 1e-48, 1e-96):
         level = _user_level(10**8, 100, epsilon=0.1, delta=delta)

@@ -23,12 +23,12 @@ DELTA = 1e-6
 
 
 def _by_15(epsilon: float) -> float:
-    """Return (15), what the whole run may spend for epsilon of at most 1."""
+    """Return the rho (15) that a whole run may spend for an epsilon of at most 1."""
     return equation_15_rho(epsilon, DELTA)
 
 
 def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
-    """Return (24), which `amplify` gives where Theorem 6's condition and that of [24] hold."""
+    """Return the amplification (24) by `amplify`, under the conditions of Theorem 6 and of [24]."""
     share = amplify(groups, epsilon, DELTA, "printed")
     assert share is not None
     return share
@@ -283,7 +283,7 @@ def bias_of_expectations() -> Finding:
 
 
 def lost_factors() -> Finding:
-    """(37), (50) and (115) as printed: what is said to be at most, or equal to, what."""
+    """Compute both sides of (37), (50) and (115) as printed."""
     n, t = 100, 0.5
     edge = 0.5  # The paper takes the infimum up to 1/(2R), and here M = R = 1.
     best = min(2 * n * t / 3, edge)

@@ -1,4 +1,4 @@
-r"""Fano's inequality for private algorithms, number by number: what the page Lower bounds builds.
+r"""Fano's inequality for private algorithms, number by number, for the page Lower bounds.
 
 `Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing. `PackingProof` and `SignProof` are
 the two proofs on the hard instances of its Lemma 6.3, `DistanceProof` is Fano's argument by
@@ -191,7 +191,7 @@ class PackingProof(SpikeProof):
 
     @property
     def mean_norm(self) -> float:
-        """Norm of the mean: what the answer 0 errs by."""
+        """The norm of the mean, which is the error of the answer 0."""
         return self.theta * math.sqrt(self.d // 2)
 
     @property
@@ -211,7 +211,7 @@ class PackingProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound if the output told nothing about the word: half of `separation`."""
+        """The bound for an output independent of the word: half of `separation`."""
         return self.separation / 2
 
     @property
@@ -251,7 +251,7 @@ class SignProof(SpikeProof):
 
     @property
     def mean_norm(self) -> float:
-        """Norm of the mean: what the answer 0 errs by."""
+        """The norm of the mean, which is the error of the answer 0."""
         return self.theta * math.sqrt(self.d)
 
     @property
@@ -266,7 +266,7 @@ class SignProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound if the output told nothing about the word: half of all signs wrong."""
+        """The bound for an output independent of the word: half of all signs are wrong."""
         return self.mean_norm
 
     @property
@@ -315,7 +315,7 @@ class DistanceProof(SignProof):
 
     @property
     def told(self) -> float:
-        """What an output tells at that many spikes, in nats: rho times their square."""
+        """The information of an output at that many spikes, in nats: rho times their square."""
         return self.rho * self.typical**2
 
     @property

@@ -207,7 +207,7 @@ def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
     return spikes.mean_scale(q, order) / 4 * math.sqrt(d / 8)
 
 
-# -- the proofs ---------------------------------------------------------------------------------
+# -- The numbers of the proofs ------------------------------------------------------------------
 
 Numbers = dict[str, float | str]
 _PACKED = ("squared_changes", "information", "error", "bound")

@@ -86,7 +86,7 @@ class MeanInstance:
         return self.setting.constants.mean_gradient_bound
 
     def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:
-        """Return what a bound takes of the budget; None if the budget says nothing of its class."""
+        """Return the part of the budget that a bound uses; None if its notion does not fit."""
         if binds == "approx":
             approximate = approximate_level(self.setting)
             if approximate is None or hard == "hypercube":
@@ -170,7 +170,7 @@ def mean_instance(
     )
 
 
-# -- the bounds over the spike probability ------------------------------------------------------
+# -- The bounds as functions of the spike probability -------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -267,7 +267,7 @@ def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve
     }
 
 
-# -- beside statistics --------------------------------------------------------------------------
+# -- Comparison with bounds that need no privacy ------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,7 +53,7 @@ def shaped(d: int, q: float, noise: Noise) -> Shaped:
 
 
 def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:
-    """Return what is known and what is measured of the squared dual norm of the noise."""
+    """Return bounds, measurements and exact values of the squared dual norm of the noise."""
     mechanism = shaped(d, q, noise)
     dual, unit = mechanism.norm.dual, d / (2 * RHO)
     count = max(50, min(MOST_DRAWS, TABLE // d))

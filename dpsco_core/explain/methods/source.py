@@ -40,7 +40,7 @@ class Source:
 
 
 def release_source(slug: str) -> tuple[Source, ...]:
-    """Return the code that runs: the method's `release`, its parts, and what they hand on to."""
+    """Return the code of a run: the method's `release`, its parts, and the functions they call."""
     kind = method_class(slug)
     release = inspect.unwrap(kind.release)  # The release of a plugin may be wrapped.
     source = _source_of(release.__qualname__, release)
@@ -61,7 +61,7 @@ def parts_of(
     visited: set[Any] | None = None,
     does: tuple[str, ...] = DOES,
 ) -> tuple[FunctionType, ...]:
-    """Return what the parts do that a plan is made of, and the functions that they hand on to."""
+    """Return the methods of a plan's parts that run, with the functions that they call."""
     function, visited = inspect.unwrap(function), set() if visited is None else visited
     functions = dict[FunctionType, None]()
     for name in dict.fromkeys(_names_in_code(function.__code__)):
@@ -93,7 +93,7 @@ def plan_source(slug: str) -> Source:
 
 
 def handed_on(function: Any) -> tuple[FunctionType, ...]:
-    """Return the functions of methods that one names, and where that is one, what it names too.
+    """Return the method functions that a function names; for a single one, also its own.
 
     Checks are left out: they take no step. The projection of the answer is not followed further.
     """

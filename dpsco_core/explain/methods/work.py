@@ -26,7 +26,7 @@ class Work:
 
 
 def work(point: Scenario, slug: str) -> Work:
-    """Return what one run of a method at a single point asks for.
+    """Return the records, gradients and seconds of one run of a method at a single point.
 
     Raises `NotApplicable` where the method does not run.
     """

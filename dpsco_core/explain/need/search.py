@@ -295,7 +295,7 @@ def _required_value(
     return Floor(value=value, bound=card.slug, binds=algorithms, laws=card.laws.words)
 
 
-# -- in words: the same on the page and on the command line --------------------------------------
+# -- The answer in words, for the page and the command line --------------------------------------
 
 
 def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def account(scenario: Scenario) -> Account:
 
 
 def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...]:
-    """Return the entries, those that follow each other and are alike as one.
+    """Return the entries in order, with equal neighbours as one.
 
     The share of an entry is its part of what all entries would cost one after the other, those of
     disjoint blocks of one partition counting as their dearest block. Where some are (epsilon,

@@ -32,7 +32,7 @@ LEAST_NOISE, MOST_NOISE = 1e-2, 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Priced:
-    """Equal Gaussian releases: their noise, and what they cost together."""
+    """Equal Gaussian releases: their noise, and their total privacy cost."""
 
     releases: int
     sampling: Sampling
@@ -128,7 +128,7 @@ def epsilon_of(
     batch: int | None = None,
     records: int | None = None,
 ) -> Priced:
-    """Return what equal releases with a noise multiplier cost together; see `noise_for`.
+    """Return the total cost of equal releases with a noise multiplier; see `noise_for`.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class NoisyRelease:
 
     @property
     def over_sensitivity(self) -> float:
-        """The noise over the sensitivity of replacing a record: what a ledger prices."""
+        """The noise over the sensitivity to a replaced record, which determines the cost."""
         return self.noise / self.sensitivity
 
     @property
@@ -119,7 +119,7 @@ class NoisyRelease:
         return full / 2 if full is not None and self.mechanism in SCALED else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known, for JSON; what does not apply is left out."""
+        """Return the known fields for JSON; fields that do not apply are left out."""
         values = {
             "label": self.label,
             "mechanism": self.mechanism,
@@ -173,7 +173,7 @@ class Recipe:
 
     @property
     def clip_words(self) -> dict[str, float]:
-        """The lengths to which records are shortened, by what they are in words."""
+        """The lengths to which records are shortened, by their descriptions."""
         words = CLIPS | ({"clip_radius": SHRUNK} if "feature_bound" in self.clips else {})
         return {words[name]: value for name, value in self.clips.items()}
 
@@ -183,7 +183,7 @@ class Recipe:
         return self.card.private_radius
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recipe for JSON; what does not apply is left out."""
+        """Return the recipe for JSON; fields that do not apply are left out."""
         values: dict[str, Any] = {
             "method": self.card.slug,
             "name": self.card.name,

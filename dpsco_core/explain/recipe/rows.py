@@ -52,7 +52,7 @@ COLUMNS = (
 
 
 def recipe_rows(recipe: Recipe) -> tuple[RecipeRow, ...]:
-    """Return what to set and how the budget is counted, without what does not apply.
+    """Return the rows of a recipe: the parameters to set, and how the budget is counted.
 
     Examples
     --------

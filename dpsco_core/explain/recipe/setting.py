@@ -28,12 +28,12 @@ def setting_in_words(point: Scenario) -> str:
 
 
 def standard_deviation(point: Scenario) -> float:
-    """Return that of a coordinate in units of the tool, the widest one; infinite without one."""
+    """Return the widest coordinate's standard deviation in the tool's units; may be infinite."""
     return math.sqrt(point.instance.law.moment(2.0))
 
 
 def unit_in_words(point: Scenario) -> str:
-    """Return what is 1 at a point, and how a radius is turned into a reader's own unit.
+    """Return the unit of a point in words, and how to convert a radius into a reader's unit.
 
     Examples
     --------

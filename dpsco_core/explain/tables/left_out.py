@@ -79,5 +79,5 @@ LEFT_OUT: tuple[LeftOut, ...] = (
 
 
 def left_out(table: str) -> tuple[LeftOut, ...]:
-    """Return what the table of a key leaves out; the table of every bound leaves out all."""
+    """Return the statements that a table leaves out; the table of all bounds has all of them."""
     return tuple(entry for entry in LEFT_OUT if table in (entry.table, "all"))

@@ -22,7 +22,7 @@ PROBABILITIES = {"probability 0.9": 0.1, "probability 0.95": 0.05}
 
 @dataclass(frozen=True, kw_only=True)
 class Symbol:
-    """A letter as LaTeX, what it means, and its value; NaN where it has none of its own."""
+    """A letter in LaTeX, its meaning, and its value; NaN where it has no value of its own."""
 
     latex: str
     meaning: str
@@ -116,7 +116,7 @@ def contains(latex: str, token: str) -> bool:
     return re.search(rf"{re.escape(token)}(?![_'])", plain) is not None
 
 
-# -- the conditions with the numbers on both sides, where sizes and budget decide them -------------
+# -- Conditions on sizes and budgets, with the numbers on both sides -------------------------------
 
 _COMPARED = re.compile(r"(<=|>=|<|>|=)")
 _PIECE = re.compile(r"\d+\.?\d*|[A-Za-z_']+|\S")

@@ -33,7 +33,7 @@ EXPONENT = 1.5  # the exponent q of the geometry lq
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixCell:
-    """A problem on a set, under a kind of budget, and what the catalogue has there."""
+    """The methods and bounds of the catalogue for a problem on a set under a kind of budget."""
 
     problem: str
     geometry: str
@@ -67,7 +67,7 @@ class MatrixCell:
 
 
 def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario | None:
-    """Return the scenario at which a cell is looked at; None where the problem is not posed."""
+    """Return the scenario of a cell; None where the problem is not posed."""
     fields: dict[str, Any] = {**SIZES, **BUDGETS[budget]}
     if geometry == "lq":
         fields["q"] = EXPONENT
@@ -81,7 +81,7 @@ def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario
 
 @lru_cache(maxsize=1024)
 def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | None:
-    """Return what the catalogue has in a cell; None where the problem is not posed there."""
+    """Return the methods and bounds of a cell; None where the problem is not posed."""
     scenario = scenario_of(problem, geometry, budget, m)
     if scenario is None:
         return None

@@ -61,7 +61,7 @@ class PaperTable:
 
     @property
     def slugs(self) -> tuple[str, ...]:
-        """Bounds that name the table, then what else belongs to it, the rates first."""
+        """The slugs of the bounds that name the table, then of others that belong to it."""
 
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
             """Return the rank of a card in the table: bounds of the paper come first."""
@@ -254,7 +254,7 @@ def _undefined_reason(point: Scenario, card: BoundCard) -> str:
     return ""
 
 
-# -- slopes -------------------------------------------------------------------------------------
+# -- The slopes of bounds -----------------------------------------------------------------------
 
 
 def slopes(point: Scenario, slug: str) -> dict[str, float]:
@@ -298,7 +298,7 @@ def _move_field(point: Scenario, field: str, is_up: bool) -> Scenario:
     return replace(point, **{field: new_value}).validate(sampling=False)
 
 
-# -- where Explore draws it ---------------------------------------------------------------------
+# -- The scenario at which the page Explore draws a bound ---------------------------------------
 
 
 def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:

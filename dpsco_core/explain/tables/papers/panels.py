@@ -32,7 +32,7 @@ GRIDS = {"p": (2.0, 2.5, 3.0, 4.0, 6.0, 10.0), "q": (1.2, 1.4, 1.6, 1.8, 2.0)}
 
 @dataclass(frozen=True, kw_only=True)
 class SlopedCurve:
-    """The errors of one method along an axis, and what its rate predicts."""
+    """The errors of one method along an axis, and the prediction of its rate."""
 
     method: str  # slug of the method
     rate: str  # slug of the rate that predicts the errors; empty if there is none

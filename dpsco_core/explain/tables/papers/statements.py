@@ -137,7 +137,7 @@ def paper_json(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> dict[s
 
 
 def left_out_lines(entry: ReproducedPaper) -> tuple[str, ...]:
-    """Return what the paper prints and no section has, a line each."""
+    """Return one line for each printed statement that no section has."""
     return tuple(missing.line for missing in _statements_left_out(entry))
 
 
