@@ -1,8 +1,7 @@
 """The law of records whose users have items with a part in common.
 
 An item is a sum of two parts. The contribution of one large draw to its moment is known exactly,
-and the rest is integrated
-(theory/user-level-means.md, 6.1).
+and the rest is integrated (theory/user-level-means.md, 6.1).
 """
 
 from __future__ import annotations

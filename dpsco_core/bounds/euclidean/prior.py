@@ -119,7 +119,7 @@ def _talwar_strong_terms(setting: Setting) -> tuple[float, ...]:
 
 
 def _kasiviswanathan_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the rate of Kasiviswanathan and Jin."""
+    """Return the rate of Kasiviswanathan and Jin (2016)."""
     c = setting.constants
     return (c.lipschitz * math.sqrt(c.diameter * _width_term(setting)),)
 
