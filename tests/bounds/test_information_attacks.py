@@ -52,8 +52,8 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
     for norm in norms:
         losses = loss_of(form, d, np.float64(norm), sums)
         for slope in np.geomspace(0.2, 60, 40) / start * max(1.0, d / 4):
-            c = two_sided._solve(slope * losses[None], weights, 40)
-            ratio, _ = two_sided._slopes(c[:, None] - slope * losses)
+            c = two_sided._solve_for_c(slope * losses[None], weights, 40)
+            ratio, _ = two_sided._conjugate_derivatives(c[:, None] - slope * losses)
             ratio = ratio[0] / (ratio[0] @ weights)
             reached.append(
                 (float(((ratio - 1) * np.log(ratio)) @ weights), float((ratio * losses) @ weights))

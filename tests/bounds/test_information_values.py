@@ -326,7 +326,7 @@ def test_half_the_information_would_prove_too_much() -> None:
 
 
 def test_shares_at_the_left_ends_would_prove_more() -> None:
-    log_share, widths = distance._shares(20, "l2")
+    log_share, widths = distance._log_shares_of_balls(20, "l2")
     kappa = 5.0
     right = (1 - distance.chance(np.array(kappa), log_share)) @ widths
     left = (1 - distance.chance(np.array(kappa), np.append(-20 * LOG_2, log_share[:-1]))) @ widths

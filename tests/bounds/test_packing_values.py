@@ -296,8 +296,8 @@ def test_the_majorants_of_what_is_missing_are_above_it():
     """(S1), (S2) and (S4) at random answers in few dimensions, and (S3) at random directions."""
     source = np.random.default_rng(5)
     for d in (2, 4, 9):
-        table = expectiles._distances(d)
-        e, log_excess = packing._excesses(d)
+        table = expectiles._distance_table(d)
+        e, log_excess = packing._log_excess_bounds(d)
         for _ in range(60):
             rho = int(source.integers(1, len(table.rho)))
             y = source.standard_normal(d)

@@ -27,7 +27,7 @@ from tests.bounds.helpers import make_setting
 def test_a_few_levels_of_a_packing_are_worth_all_of_them(delta: float) -> None:
     for d, epsilon in ((2, 0.3), (9, 1.0), (40, 0.7), (500, 2.0)):
         table = packing.products("linear", d, epsilon, delta)
-        e, log_excess = packing._excesses(d)
+        e, log_excess = packing._log_excess_bounds(d)
         root = math.sqrt(d)
         for count, value in list(zip(table.counts, table.values, strict=True))[1::7]:
             growth = np.exp(np.minimum(log_excess + math.log(math.expm1(epsilon * count)), 700))
@@ -177,7 +177,7 @@ def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next
     d: int,
 ) -> None:
     """The cubes that the quick search leaves out cannot have it: here all norms are tried."""
-    table = expectiles._distances(d)
+    table = expectiles._distance_table(d)
     gains = np.log(np.maximum(table.mean - table.levels[:, None], 1e-300))
     every = [float(np.min(gains[i] - table.log_missing(i))) for i in range(0, len(table.levels), 5)]
     least = np.logaddexp(0.0, every)

@@ -176,7 +176,7 @@ def test_theorem_5_5_is_beaten_at_every_q_by_a_lower_bound_for_its_own_class() -
 def test_the_lower_bound_inside_assumption_2_12_is_below_what_an_algorithm_attains() -> None:
     """The clipped mean of the hard instance's records, as an estimate of lambda w: not below it."""
     n, d, order, rho, diameter = 2000, 3, 2.0, 0.5, 4.0
-    hard = kamath_runs._lower_inside(n, d, order, rho, diameter)
+    hard = kamath_runs._lower_bound_in_set(n, d, order, rho, diameter)
     theta, size = hard.norm / math.sqrt(d), hard.spike ** (-1 / order)
     # Error of the best linear private estimate: shrinkage of (mean of records + Gaussian noise).
     sampling = (hard.spike * size**2 - theta**2) / n

@@ -19,7 +19,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.cli.main import main
 from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_words, need
 from dpsco_core.explain.need.runs import first_users
-from dpsco_core.explain.need.search import Floor, _floors
+from dpsco_core.explain.need.search import Floor, _required_values
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
@@ -229,7 +229,7 @@ def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
 ) -> None:
     """Under (1, 1e-6) zCDP tracing said 2,370 records, and binds none but zCDP algorithms."""
     base = replace(Scenario(methods=("mean.adaptive",), d=20), **budget)
-    (floor, *_) = _floors(base, "n", 0.1)
+    (floor, *_) = _required_values(base, "n", 0.1)
     assert floor.binds in binds
     assert floor.laws == COORDINATE.words
     fewer, is_enough = (replace(base, n=int(floor.value) + step) for step in (-5, 1))
@@ -252,14 +252,14 @@ def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
 
 
 def test_what_binds_private_algorithms_says_nothing_of_one_that_is_not() -> None:
-    for floor in _floors(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
+    for floor in _required_values(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
         assert bound(floor.bound).card.privacy == "none"
         assert floor.binds == "algorithm"
 
 
 def test_a_budget_that_is_sought_is_not_named_as_the_one_that_is_set() -> None:
     base = Scenario(methods=("mean.adaptive",), d=20, epsilon=None, delta=None, rho=0.03)
-    (floor, *_) = _floors(base, "rho", 0.1)
+    (floor, *_) = _required_values(base, "rho", 0.1)
     assert floor.binds == "zCDP algorithm"
 
 

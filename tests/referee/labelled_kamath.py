@@ -11,7 +11,7 @@ from dpsco_core.bounds.euclidean.smoothed import printed_rate
 from dpsco_core.bounds.instances.gaussian import gaussian_scale
 from dpsco_core.explain.errata.base import unit_setting
 from dpsco_core.explain.errata.kamath_lower import one_dimension_risk
-from dpsco_core.explain.errata.kamath_runs import _lower_inside, _median_move
+from dpsco_core.explain.errata.kamath_runs import _lower_bound_in_set, _median_move
 from dpsco_core.methods.mean.smooth_clip import smoothed_clip
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems.base import Setting
@@ -50,7 +50,7 @@ def unit(n: float, d: float, rho: float, diameter: float) -> Setting:
 
 
 def lower_inside(n: float, d: float, rho: float, diameter: float) -> float:
-    return _lower_inside(int(n), int(d), ORDER, rho, diameter).bound
+    return _lower_bound_in_set(int(n), int(d), ORDER, rho, diameter).bound
 
 
 def truncation(n: float, d: float, rho: float, diameter: float) -> float:
@@ -65,7 +65,7 @@ def smoothed_truncation(n: float, d: float, rho: float, diameter: float) -> floa
 
 
 def in_theorem(n: float, d: float, rho: float, diameter: float) -> bool:
-    instance = _lower_inside(int(n), int(d), ORDER, rho, diameter)
+    instance = _lower_bound_in_set(int(n), int(d), ORDER, rho, diameter)
     return instance.smoothness <= 10 and 2 * instance.norm <= 10
 
 

@@ -61,7 +61,7 @@ def test_every_setting_satisfies_the_conditions_of_the_theorem(
     run: Callable[[], runs.Finding],
     holds: Callable[[UserLevel], bool],
 ) -> None:
-    for level in recorded(monkeypatch, runs, "_level", run, UserLevel):
+    for level in recorded(monkeypatch, runs, "_user_level", run, UserLevel):
         assert holds(level), level
         if holds is theorem_b1:
             assert fills_groups(level)  # or the algorithm cannot run at all
@@ -72,7 +72,7 @@ def test_the_condition_of_theorem_b1_holds_where_its_groups_are_empty(
 ) -> None:
     finding = runs.empty_groups()
     empty = [row for row in finding.rows if row[4:] == ("holds", "no")]
-    settings = recorded(monkeypatch, runs, "_level", runs.empty_groups, UserLevel)
+    settings = recorded(monkeypatch, runs, "_user_level", runs.empty_groups, UserLevel)
     for row in empty:
         (level,) = (s for s in settings if (s.n, s.m) == row[:2])
         assert theorem_b1(level)
@@ -110,7 +110,7 @@ def test_the_gaussian_definition_holds_where_the_proofs_use_it() -> None:
 def test_the_chain_of_theorem_c1_is_followed_at_batches_that_the_phase_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for level in recorded(monkeypatch, runs, "_level", runs.missing_logarithm, UserLevel):
+    for level in recorded(monkeypatch, runs, "_user_level", runs.missing_logarithm, UserLevel):
         users = phase_users(level.n, 1, best_decay(level.n))
         batch = printed_batch(level, users, 10**7)
         assert users * level.epsilon / math.sqrt(10**7) <= batch <= users
