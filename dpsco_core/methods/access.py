@@ -17,8 +17,8 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-# Takes a point and the number of the step, from 0; returns the gradients of the step's records
-# there, and the ledger of these records.
+# A function of a point and the number of the step, counted from 0. It returns the gradients of the
+# step's records at that point, and the ledger of these records.
 StepRecords = Callable[[Vector, int], tuple[Any, Ledger]]
 
 
@@ -33,7 +33,8 @@ class KnownLosses(Protocol):
 class Access:
     """How the records are handed to the steps, by their number and by nothing else."""
 
-    phases: tuple[Any, ...] = ()  # those on records of their own, where a run has several
+    # The phases, each on a block of records of its own; empty if the run has only one.
+    phases: tuple[Any, ...] = ()
 
     def rows(self, setting: Setting, steps: int) -> int:
         """Return how many rows a step gets, a record or a user each; of phases the last."""
@@ -113,7 +114,7 @@ class OwnBlocks(Access):
 class Batches(Access):
     """Step t sees the mean gradient of the next records, in their order and once each."""
 
-    size: int  # records of a step; the last one may have fewer
+    size: int  # the number of records per step; the last step may have fewer
 
     def rows(self, setting: Setting, steps: int) -> int:
         return self.size
@@ -151,8 +152,8 @@ class Selected:
 class BatchesInOrder(Access):
     """Step t sees the t-th batch of the records: in their own order, or in a fresh secret one."""
 
-    size: int  # records of a step; those that are left at the end are not seen
-    secret: bool  # whether the order is drawn, uniformly, and never released
+    size: int  # the number of records per step; a remainder too small for a step is not used
+    secret: bool  # whether the order is drawn uniformly at random and never released
 
     def rows(self, setting: Setting, steps: int) -> int:
         return self.size
@@ -179,7 +180,7 @@ class PoissonSamples(Access):
     How many records a sample has is a part of the secret, and may be 0.
     """
 
-    rate: float  # the probability with which a step takes a record
+    rate: float  # the probability that a step includes a given record
 
     def rows(self, setting: Setting, steps: int) -> int:
         """Return how many rows a step gets in the mean."""

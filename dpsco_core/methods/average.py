@@ -37,12 +37,13 @@ def checked_rows(rows: Rows, setting: Setting) -> Rows:
 class MeanPlan(Plan, Generic[StatisticType, NoiseType]):
     """The parts of an estimate of a mean; none of them depends on the data."""
 
-    statistic: StatisticType  # what is released of the rows
-    noise: NoiseType  # what hides a row in it; None: nothing, or what the statistic itself releases
-    # Takes what the method is given and the setting, and returns the rows.
+    statistic: StatisticType  # the statistic of the rows that is released
+    # the noise added to the statistic; None: no noise, or noise that the statistic adds itself
+    noise: NoiseType
+    # A function of the method's input and the setting that returns the rows.
     read: Callable[[Any, Setting], Any] = checked_rows
-    answer_radius: float = math.inf  # the answer is projected on the ball of this
-    # parameters that are worth showing beside the result
+    answer_radius: float = math.inf  # The answer is projected on the ball of this radius.
+    # Parameters that are worth showing beside the result.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 

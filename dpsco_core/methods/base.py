@@ -24,11 +24,10 @@ from dpsco_core.problems.second_moment import second_moment_missing
 Calibration = Literal["tight", "paper"]
 Tuning = Literal["practical", "theory"]
 
-# How a method reads its records, which decides where they may be drawn and summed:
-# "summed"   it asks for sums over them alone, whose pieces may be summed elsewhere;
-# "grouped"  as they come, at every pass, with 4 bytes held for each: its secret group;
-# "ordered"  as they come, at every pass;
-# "whole"    all of them are held.
+# How a method reads its records, which decides where they may be drawn and summed. "summed": it
+# asks only for sums over the records, and parts of a sum may be computed elsewhere. "grouped": it
+# reads the records in order at every pass and holds 4 bytes for each, its secret group. "ordered":
+# it reads the records in order at every pass. "whole": it holds all records in memory.
 Reads = Literal["summed", "grouped", "ordered", "whole"]
 Clipped = Literal["", "records", "gradients"]
 
@@ -37,9 +36,11 @@ Clipped = Literal["", "records", "gradients"]
 class Plan:
     """The parameters of one run, none of which depends on the data: a method adds its own."""
 
-    halts: ClassVar[bool] = False  # whether a run may end before it has taken all `gradients`
+    # whether a run may end before it has computed all its `gradients`
+    halts: ClassVar[bool] = False
 
-    setting: Setting  # What they are chosen from. A release takes records of its sizes only.
+    # The setting for which the parameters are chosen. A release takes only records of its sizes.
+    setting: Setting
 
     @property
     def passes(self) -> float:
@@ -86,15 +87,15 @@ class MethodCost(Coefficients):
     and the seconds of a piece for each of `Plan.pieces`.
     """
 
-    # what the coefficients are of: a whole run, or a step over all records or users
+    # Whether the coefficients describe a whole run, or one step over all records or users.
     unit: Literal["run", "step"] = "run"
-    # The coefficients of a run that has a closed form; None: it costs what others do.
+    # The coefficients of a run that has a closed form; None: such a run costs what any other does.
     closed_form: Coefficients | None = None
-    per_piece: float = 0.0  # nanoseconds, without those of the problem and of the set
-    fixed_if_narrow: tuple[float, ...] = ()  # in place of `fixed`, at d = 1, 2 and so on
-    # Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,
-    # from 1 to the second. At 40 settings that was 0.8 to 16 times the planned ones, most often up
-    # to 2.
+    per_piece: float = 0.0  # nanoseconds per piece, without the costs of the problem and of the set
+    fixed_if_narrow: tuple[float, ...] = ()  # replaces `fixed` at d = 1, 2 and so on
+    # For plans that take about 0.1 s: a rough number of steps in place of the planned one. It is
+    # epsilon n / sqrt(d) over the first entry, clipped to between 1 and the second entry. At 40
+    # settings it was 0.8 to 16 times the planned number, most often at most 2 times.
     rough_steps: tuple[float, float] | None = None
 
     def seconds(self, n: int, d: int) -> float:
@@ -108,15 +109,14 @@ class MethodCost(Coefficients):
 class Release:
     """The result of one run of a method."""
 
-    value: Vector  # shape (d,): the estimate: of a mean, or of a minimiser
-    ledger: Ledger  # what it spent, release by release
-    # parameters that were used and quantities worth showing, such as ``clip_radius``
+    value: Vector  # shape (d,): the estimate of a mean, or of a minimiser
+    ledger: Ledger  # the privacy budget spent, release by release
+    # Parameters that were used and quantities worth showing, such as ``clip_radius``.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
-    # shape (k, d): points on the path of an optimiser, from its start to its end; at most a few
-    # hundred
+    # Shape (k, d): points on the path of an optimiser, from start to end; at most a few hundred.
     iterates: Vector | None = None
-    # shape (k,): the step after which each of them was reached
+    # Shape (k,): the step after which each of the iterates was reached.
     iterate_steps: NDArray[np.int64] | None = None
 
 
@@ -141,25 +141,27 @@ class Method(Protocol):
 
     card: ClassVar[MethodCard]
     reads: ClassVar[Reads] = "whole"
-    # Of a method that says nothing, a guess.
+    # The default of a method that declares no cost: a guess.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
-    # Whether a method of users needs no more of a user than the mean of its gradients.
+    # Whether a method at user level needs only the mean of each user's gradients.
     needs_only_means: ClassVar[bool] = False
     stage: ClassVar[Stage] = Stage()
-    # What the method clips to a ball and averages before it adds noise; empty of one that works in
-    # another way. The noise that is added last to an average of records has in each coordinate the
-    # standard deviation of the diagnostic ``noise_std``.
+    # The vectors that the method clips to a ball and averages before it adds noise; empty for a
+    # method that works in another way. The noise added last to an average of records has the
+    # standard deviation ``noise_std`` (a diagnostic) in each coordinate.
     clipped_values: ClassVar[Clipped] = ""
-    # how what runs differs from what the paper prints, beside calibration and tuning; see
-    # `dpsco_core.methods.form`
+    # How the code differs from what the paper prints, apart from calibration and tuning; see
+    # `dpsco_core.methods.form`.
     source: ClassVar[Source] = "printed"
     departs: ClassVar[tuple[Departure, ...]] = ()
-    # What its page tells. Without one here, that of its file in `dpsco_core/words/methods`; without
-    # both, what its card says.
+    # The text of the method's page. If None it is read from the method's file in
+    # `dpsco_core/words/methods`, and without such a file the page shows the text of the card.
     story: ClassVar[Story | None] = None
-    colour: ClassVar[str] = ""  # the dashboard's name of its family's hue, and of its marker;
-    symbol: ClassVar[str] = ""  # it chooses free ones where there is none
-    dashed: ClassVar[bool] = False  # whether another method beside it has the same hue
+    # the dashboard's name of the hue of the method's family; empty: a free hue is chosen
+    colour: ClassVar[str] = ""
+    # the dashboard's name of the method's marker; empty: a free marker is chosen
+    symbol: ClassVar[str] = ""
+    dashed: ClassVar[bool] = False  # whether another method in the same figure has the same hue
 
     def __init_subclass__(cls) -> None:
         """Let `plan` refuse tail indices below 2 unless the card says why the method runs there."""
@@ -176,9 +178,10 @@ class Method(Protocol):
 
     def release(
         self,
-        # for the mean, for an optimiser, at user level (where ``setting.n`` counts the users)
+        # Samples for the mean, problem samples for an optimiser, either by user at user level
+        # (where ``setting.n`` counts the users).
         records: Any,
-        plan: Any,  # the method's own
+        plan: Any,  # the method's own plan, as its method `plan` returns it
         ledger: Ledger,
         rng: np.random.Generator,
         /,
@@ -191,8 +194,10 @@ class Method(Protocol):
 class PrivateMethod(Method):
     """A private method: one that is run as its paper prints it, or better."""
 
-    calibration: Calibration = "tight"  # the noise: as large as the budget asks for, or as printed
-    tuning: Tuning = "practical"  # all other parameters: chosen from the setting, or the theorem's
+    # size of the noise: the smallest that the budget allows, or as printed
+    calibration: Calibration = "tight"
+    # all other parameters: chosen from the setting, or as in the theorem
+    tuning: Tuning = "practical"
 
 
 def released(

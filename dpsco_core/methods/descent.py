@@ -27,14 +27,14 @@ from dpsco_core.problems.base import Setting
 class DescentPlan(Plan):
     """The parts of a descent, and its shares of the budget; none of them depends on the data."""
 
-    statistic: Statistic  # what a step releases of the gradients
-    access: Access = ALL_RECORDS  # the records that a step sees
-    descent: Moves  # how the point moves
-    rho: float = 0.0  # what the whole run spends; 0 of a method without privacy
-    # what a step spends: rho/T on all records, or all of rho on a block of its own
+    statistic: Statistic  # the statistic of the gradients that a step releases
+    access: Access = ALL_RECORDS  # the records that a step reads
+    descent: Moves  # the rule that moves the point
+    rho: float = 0.0  # the budget of the whole run; 0 for a method without privacy
+    # The budget of one step: rho/T on all records, or all of rho on a block of its own.
     rho_step: float = 0.0
-    losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
-    # parameters that are worth showing beside the result
+    losses: KnownLosses | None = None  # the losses to minimise; None: those of the sample
+    # Parameters that are worth showing beside the result.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 
@@ -102,8 +102,8 @@ def whole_batch(
     statistic: Statistic,
     descent: Descent,
     rho: float,
-    sensitivity: float,  # how far a record moves what a step releases
-    diagnostics: Mapping[str, float],  # parameters that are worth showing
+    sensitivity: float,  # the largest change that one record makes to what a step releases
+    diagnostics: Mapping[str, float],  # parameters that are worth showing beside the result
     losses: KnownLosses | None = None,
 ) -> DescentPlan:
     """Return the plan whose steps share `rho`, all on all records."""

@@ -17,8 +17,8 @@ PARAMETERS = {
 @dataclass(frozen=True, kw_only=True)
 class Form:
     name: FormName
-    tag: str  # how this method departs from what is printed, in a few words; empty if it does not
-    text: str  # all of it, in sentences
+    tag: str  # the departure from the printed algorithm in a few words; empty if there is none
+    text: str  # the departure in full sentences
 
 
 def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> Form | None:

@@ -17,8 +17,8 @@ from dpsco_core.methods.base import Plan, PrivateMethod, Release
 from dpsco_core.methods.run import Descended, walk_phases
 from dpsco_core.privacy.ledger import Ledger
 
-# Takes the point, the phase, the ledger of its records and its number from 1. It returns the next
-# point, and how many records or users are seen by then; None ends the run.
+# A function of the point, the phase, the ledger of the phase's records and the phase's number, from
+# 1. It returns the next point and the number of records or users seen so far; None ends the run.
 PhaseRun = Callable[[Vector, Any, Ledger, int], tuple[Vector, int] | None]
 
 
@@ -26,7 +26,7 @@ PhaseRun = Callable[[Vector, Any, Ledger, int], tuple[Vector, int] | None]
 class PhasesPlan(Plan):
     """Phases whose records are disjoint. A kind adds its parameters, and says how one runs."""
 
-    phases: tuple[Any, ...]  # each knows its records, or users, by index
+    phases: tuple[Any, ...]  # the phases; each knows the indices of its records or users
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
         """Return the first point, and what runs a phase; refuse a sample of another size."""

@@ -26,7 +26,7 @@ class Path:
     def __init__(
         self,
         start: Vector,  # the point before the first step
-        steps: int,  # number of steps to come
+        steps: int,  # the number of steps to come
     ) -> None:
         spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
         self._wanted = set(np.unique(spread).astype(np.int64).tolist())
@@ -106,10 +106,12 @@ class Schedule(Protocol):
 def walk(
     start: Vector,  # the point before the first step
     plan: Schedule,
-    step: Callable[[Vector, int], Vector],  # takes the point and the number of the step, from 0
-    path: Path | None = None,  # to which the points are added; None: one of this walk alone
-    steps_before: int = 0,  # the steps of that path that were made before
-    # the weights of the points after the steps in their average; None: equal ones
+    # a function of the point and the number of the step, from 0
+    step: Callable[[Vector, int], Vector],
+    # the path to which the points are added; None: a new path for this walk
+    path: Path | None = None,
+    steps_before: int = 0,  # the number of steps already on that path
+    # The weight in the average of the point after each step; None: equal weights.
     weight: Callable[[int], float] | None = None,
 ) -> Descended:
     """Take the steps of a plan from a point, and average."""
@@ -157,12 +159,13 @@ class SizedSchedule(Schedule, Protocol):
 
 def descend(
     constraint: ConstraintSet,
-    # T steps of size eta, and what is averaged: the queried points :math:`w_0..w_{T-1}`, as the
-    # proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`
+    # T steps of size eta, and the points that are averaged: the queried points
+    # :math:`w_0..w_{T-1}`, as the proof of Kamath et al. (2022), Theorem 3.1 needs, or the last of
+    # :math:`w_1..w_T`.
     descent: SizedSchedule,
-    # takes the point and the number of the step, from 0, and returns a finite gradient
+    # A function of the point and the number of the step, from 0, that returns a finite gradient.
     oracle: Callable[[Vector, int], Vector],
-    # so many descents side by side: points and gradients have shape (copies, d)
+    # The number of descents run side by side: points and gradients then have shape (copies, d).
     copies: int | None = None,
 ) -> Descended:
     r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
@@ -180,10 +183,10 @@ def descend(
 
 def walk_phases(
     start: Vector,  # the point before the first phase
-    phases: Sequence[PhaseType],  # each on a block of the records, or users, of its own
+    phases: Sequence[PhaseType],  # each phase runs on its own block of the records or users
     ledger: Ledger,
-    # Takes the point, the phase, the ledger of its block and its number from 1. It returns the next
-    # point, and how many records or users are seen by then; None ends the run.
+    # A function of the point, the phase, the ledger of its block and the phase's number, from 1. It
+    # returns the next point and the number of records or users seen so far; None ends the run.
     run: Callable[[Vector, PhaseType, Ledger, int], tuple[Vector, int] | None],
 ) -> Descended:
     """Run one phase after the other, to the last point; the points inside a phase are not kept."""

@@ -28,9 +28,9 @@ class PoissonSums(Statistic):
     `check_level`.
     """
 
-    radius: float  # R
-    divisor: float  # the mean number of rows of a sample, by which a sum is divided
-    certificate: PoissonSteps  # what makes all steps private together
+    radius: float  # R, the clip radius
+    divisor: float  # the expected number of rows of a sample, by which a sum is divided
+    certificate: PoissonSteps  # the proof that all steps together are private
 
     def __post_init__(self) -> None:
         check_level("radius", self.radius)

@@ -56,7 +56,7 @@ class Measuring(Protocol):
 class Statistic:
     """What is released of rows. A kind adds its parameters, and two functions."""
 
-    label: ClassVar[str]  # what it is, in words, for the ledger
+    label: ClassVar[str]  # the name of the statistic in the ledger, in words
 
     def label_of(self, t: int) -> str:
         """Return what the ledger says of it in step t, from 0."""
@@ -86,7 +86,7 @@ class Statistic:
     def estimate(
         self,
         rows: Any,
-        noise: Mechanism[Vector] | None,  # what hides a row in it
+        noise: Mechanism[Vector] | None,  # the mechanism that adds noise to the statistic
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
@@ -126,7 +126,7 @@ class NoisyStatistic:
 class ExactMean(Statistic):
     """A mean gradient as it is, of methods without privacy."""
 
-    work: int = 1  # pieces of records that are taken up for it
+    work: int = 1  # the number of pieces of records that the statistic processes
 
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
@@ -146,7 +146,7 @@ class ExactMean(Statistic):
 class ClippedMean(Statistic):
     """The mean of the rows, each shortened to the radius: of n, one moves it by at most 2R/n."""
 
-    radius: float  # R
+    radius: float  # R, the clip radius
 
     label: ClassVar[str] = "mean of clipped records"
 
@@ -161,8 +161,9 @@ class ClippedMean(Statistic):
 class EncodedClippedMeans(Statistic):
     """Means of clipped rows whose noise cancels from step to step, phase by phase."""
 
-    radius: float  # R
-    encodings: tuple[Encoding, ...]  # what hides all the steps of a phase together
+    radius: float  # R, the clip radius
+    # the noise mechanism of each phase, which protects all steps of the phase together
+    encodings: tuple[Encoding, ...]
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
@@ -173,9 +174,9 @@ class EncodedSteps:
     """The steps of the phase that is under way, opened at its first one."""
 
     radius: float
-    encodings: list[Encoding]  # the encoding of every step
+    encodings: list[Encoding]  # the noise mechanism of every step
     phase: CorrelatedSteps | None = None
-    left: int = 0  # steps of the phase that are still to come
+    left: int = 0  # the number of steps left in the phase
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
@@ -194,15 +195,16 @@ class MedianOfClippedMeans(Statistic):
     A coordinate of it moves by `median_sensitivity`.
     """
 
-    threshold: float  # τ
-    blocks: int  # m consecutive ones; the remainder is dropped
-    printed: bool = False  # whether the noise is for the sensitivity that the paper prints
+    threshold: float  # τ, the clipping threshold
+    blocks: int  # m, the number of blocks of consecutive rows; rows left over are dropped
+    printed: bool = False  # whether the noise is scaled to the sensitivity that the paper prints
 
     label: ClassVar[str] = "median of clipped block means"
 
     def value(self, rows: Rows) -> Vector:
         means = clipped_block_means(rows, 3 * self.threshold, self.blocks)
-        return np.asarray(np.median(means, axis=0))  # the midpoint of an even number
+        # with an even number of means, the midpoint of the middle two
+        return np.asarray(np.median(means, axis=0))
 
     def sensitivity(self, n: int, d: int) -> float:
         return math.sqrt(d) * self.coordinate_sensitivity(n)
@@ -226,9 +228,9 @@ class SmoothlyTruncatedMean(Statistic):
     :math:`2\tau S_c\sqrt d/n`.
     """
 
-    tau: float  # the truncation level
-    smoothing_variance: float  # c
-    printed: bool = False  # whether the noise is for τ√(2d)/n, as the paper prints it
+    tau: float  # the truncation level tau
+    smoothing_variance: float  # c, the variance of the smoothing noise
+    printed: bool = False  # whether the noise is scaled to τ√(2d)/n, as the paper prints it
 
     label: ClassVar[str] = "mean of smoothly truncated entries"
 
@@ -248,11 +250,12 @@ class SmoothlyTruncatedMean(Statistic):
 class DeepPointOfGroups(Statistic):
     """A point deep among the noisy clipped means of secret random groups, split anew each time."""
 
-    radius: float  # R
-    groups: int  # k of m rows each: a row moves the mean of one group, by at most 2R/m
-    quantile: float  # the share of the projections on any direction that must lie beyond
-    bound: float  # the norm of the mean is known to be at most this
-    walk: int | None = None  # at most so many steps of the search; None: from bound and noise
+    radius: float  # R, the clip radius
+    groups: int  # k groups of m rows each: replacing a row changes one group's mean by at most 2R/m
+    quantile: float  # the share of projections on any direction that must exceed the level
+    bound: float  # a public bound on the norm of the mean
+    # the largest number of steps of the search; None: computed from the bound and the noise
+    walk: int | None = None
 
     label: ClassVar[str] = "means of disjoint groups"
 
@@ -341,8 +344,8 @@ class NoisyDeepPoint:
 class NormalisedMean(Statistic):
     r"""The mean of :math:`Rg/(\|g\|+\gamma)` over the rows g: one of n moves it by at most 2R/n."""
 
-    scale: float  # R, the length that a long row gets
-    stability: float  # γ, the length of a row that gets half of it
+    scale: float  # R, the length to which a long row is scaled
+    stability: float  # γ, the length of a row that is scaled to half of R
 
     label: ClassVar[str] = "mean of normalised gradients"
 
@@ -370,7 +373,8 @@ def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
 
 def normalised(
     base: Vector,  # shape (rows, d)
-    coefficients: Vector | None,  # shape (rows,): row i is ``coefficients[i] * base[i]``; None: 1
+    # shape (rows,): row i is ``coefficients[i] * base[i]``; None: all are 1
+    coefficients: Vector | None,
     norms: Vector,  # the norms of the rows of `base`
     scale: float,
     stability: float,
@@ -387,10 +391,10 @@ def normalised(
             norms = row_norms(base)
         return base, scale / (norms + stability)
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        # The norm of the row itself could overflow; that of the features cannot.
+        # The norm of the whole row could overflow; the norm of the features cannot.
         sizes = np.abs(coefficients)
         weights = np.copysign(scale / (norms + stability / sizes), coefficients)
-    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # a NaN is bad
+    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # A NaN counts as bad.
     if bad.any():
         base = base.copy()
         base[bad] = 0.0

@@ -19,7 +19,7 @@ from dpsco_core.geometry.mirror import PowerMirror, mirror_step
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.run import Descended, Path, WholeAverage, descend, walk
 
-# Takes the point and the number of the step, from 0, and returns a finite gradient.
+# A function of the point and the number of the step, from 0, that returns a finite gradient.
 Oracle = Callable[[Vector, int], Vector]
 
 
@@ -27,7 +27,7 @@ class Moves:
     """All steps of a run. A kind adds its parameters, T among them, and how they are made."""
 
     steps: int  # T
-    projected: ClassVar[bool] = True  # whether a step brings its point back into the set
+    projected: ClassVar[bool] = True  # whether each step projects its point on the constraint set
 
     @property
     def mirror(self) -> PowerMirror | None:
@@ -50,9 +50,10 @@ class Descent(Moves):
 
     steps: int  # T
     step_size: float  # eta
-    averaged: int = 1  # the output is the average of the last so many iterates
-    queried: bool = False  # whether it is that of all queried points, from the start on, instead
-    # what the model predicts for optimisation and privacy noise together
+    averaged: int = 1  # the number of last iterates whose average is the output
+    # whether the output is instead the average of all queried points, from the start on
+    queried: bool = False
+    # The model's prediction of the optimisation error and the privacy error together.
     modelled_risk: float = math.nan
 
     def __post_init__(self) -> None:
@@ -89,9 +90,9 @@ class MirrorSteps(Moves):
     From 0; the average is that of the points after the steps.
     """
 
-    space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
+    space: RegularSpace  # the space of the parameters, with its dual norm and its mirror map
     steps: int  # T
-    weight: float  # γ, one over the step size
+    weight: float  # γ, the reciprocal of the step size
 
     @property
     def mirror(self) -> PowerMirror:
@@ -124,7 +125,7 @@ class PrefixSums(Moves):
     it would no longer cancel.
     """
 
-    descents: tuple[Descent, ...]  # T, eta and what is averaged, of each phase
+    descents: tuple[Descent, ...]  # T, eta and the averaged points of each phase
 
     @property
     def steps(self) -> int:  # type: ignore[override]
@@ -151,7 +152,7 @@ class PrefixSums(Moves):
         constraint: ConstraintSet,
         oracle: Oracle,
         path: Path,
-        steps_before: int,  # the steps of the phases before
+        steps_before: int,  # the number of steps in the phases before
     ) -> Vector:
         pulled = np.zeros_like(start)
 

@@ -14,7 +14,7 @@ from dpsco_core.methods.base import Tuning
 
 Parameter = TypeVar("Parameter")
 
-MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
+MOST_STEPS = 100_000  # Beyond this many steps a run takes more than minutes on any machine.
 
 
 def chosen(
@@ -32,11 +32,12 @@ def chosen(
 
 def cheapest(
     candidates: Sequence[Parameter],
-    risk: Callable[[Parameter], float],  # what a model predicts of a candidate
+    risk: Callable[[Parameter], float],  # the model's prediction of the risk of a candidate
     cost: Callable[[Parameter], float],
     *,
-    risk_limit: Callable[[float], float],  # the risk that is good enough, from the least one
-    what: str,  # the candidates in words, for the refusal
+    # A function of the least risk that returns the largest risk that is good enough.
+    risk_limit: Callable[[float], float],
+    what: str,  # the candidates in words, for the error message
 ) -> Parameter:
     """Return the cheapest of the candidates that are good enough, of two the one of less risk.
 

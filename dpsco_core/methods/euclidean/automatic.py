@@ -16,7 +16,7 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-STABILITY = 0.01  # gamma over the scale; Bu et al. take 0.01
+STABILITY = 0.01  # gamma over the scale; Bu et al. (2023) use 0.01
 
 
 def level_of(setting: Setting, rho: float, tuning: Tuning) -> float:

@@ -29,7 +29,7 @@ from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 10_000
-COUNTS, LEVELS = 120, 160  # numbers of steps, and of radii, that are compared at once
+COUNTS, LEVELS = 120, 160  # how many numbers of steps, and how many radii, are compared at once
 
 Moments = Literal["directional", "coordinate"]
 
@@ -38,9 +38,9 @@ Moments = Literal["directional", "coordinate"]
 class Clipped:
     """What is known of a gradient that is clipped to each of some radii; arrays of one shape."""
 
-    slope: Vector  # bound on the norm of its mean
-    bias: Vector  # bound on the distance of that mean from the mean gradient
-    variance: Vector  # bound on the trace of its covariance
+    slope: Vector  # bound on the norm of the mean of a clipped gradient
+    bias: Vector  # bound on the distance of that mean from the mean of the unclipped gradient
+    variance: Vector  # bound on the trace of the covariance of a clipped gradient
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +148,8 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
         clipped = partial(clipped_gradient, setting, moments=moments)
     largest_count = min(setting.n, MOST_STEPS)
     counts = np.unique(np.floor(np.geomspace(1, largest_count, COUNTS)))
-    for _ in range(2):  # on a grid, and once more about its best place
+    # The radius is searched on a coarse grid, then on a finer grid around the best place.
+    for _ in range(2):
         risks = _risks(setting, rho, counts, levels, clipped)
         place = int(smallest_index(risks.ravel()))
         if place < 0:

@@ -61,7 +61,8 @@ class ClippedDescent(DescentMethod):
 
     def plan(self, setting: Setting) -> DescentPlan:
         rho = zhao_share(setting, self.calibration)
-        unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho
+        # the noise energy of a step at R = 1 that spends all of rho
+        unit = 2 * setting.d / (rho * setting.n**2)
         radius = chosen(
             self.radius,
             self.tuning,

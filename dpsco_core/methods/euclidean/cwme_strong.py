@@ -199,7 +199,7 @@ def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -
 class Blocks:
     """The number of disjoint blocks, the limit of a coordinate, and what the model predicts."""
 
-    steps: int  # T, one block each
+    steps: int  # T; each step has a block of records of its own
     limit: float  # coordinates of gradients are clipped to [-limit, limit]
     modelled_risk: float  # the excess risk that the model predicts
 
@@ -207,11 +207,11 @@ class Blocks:
 @lru_cache(maxsize=4096)
 def practical_blocks(
     setting: Setting,
-    rho: float,  # what the run may spend
+    rho: float,  # the largest budget of the run
     *,
-    divided: bool = False,  # whether a step spends rho/T, and not all of rho on its own block
-    steps: int | None = None,  # T, where it is given
-    limit: float | None = None,  # U, where it is given
+    divided: bool = False,  # whether a step spends rho/T instead of all of rho on its own block
+    steps: int | None = None,  # T; None: chosen by the plan
+    limit: float | None = None,  # the clipping threshold U; None: chosen by the plan
 ) -> Blocks:
     r"""Return the T, at most 64, and the clip limit U that minimise a model of the excess risk.
 
@@ -267,7 +267,7 @@ def _modelled_risk(setting: Setting, rho_step: float, steps: int, limit: float) 
     size, a = 1 / (strong + smooth), smooth / (strong + smooth)
     scale, block = constants.coordinate_moment ** (1 / order), max(1, setting.n // steps)
     bias = scale * hinge_bias((limit - min(mean_room(setting), limit / 2)) / scale, order)
-    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # the noise of a coordinate
+    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # the noise variance of one coordinate
     distance = start_distance(setting)
     for _ in range(steps):
         distance -= size * min(strong * distance, limit)

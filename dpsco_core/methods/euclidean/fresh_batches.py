@@ -21,7 +21,7 @@ from dpsco_core.problems.base import Setting
 class PurelyHiddenMean(ClippedMean):
     """The mean of clipped rows, with noise that is pure DP."""
 
-    epsilon: float  # what a step spends
+    epsilon: float  # the epsilon that one step spends
 
     def noise(self, n: int, d: int, rho: float) -> SphericalLaplaceNoise:
         return SphericalLaplaceNoise(l2_sensitivity=self.sensitivity(n, d), epsilon=self.epsilon)
@@ -83,7 +83,7 @@ class FreshBatches(DescentMethod):
         batches = self.batches
         if batches is None:
             moments: Moments | None = "directional" if self.tuning == "theory" else None
-            if setting.moment_order < 2:  # no model of accuracy is made for it
+            if setting.moment_order < 2:  # The model of the accuracy needs two moments.
                 moments = "coordinate"
             batches = best_batches(setting, rho, moments)
         else:

@@ -24,10 +24,10 @@ from dpsco_core.problems.base import Setting
 class CorrelatedPhase:
     """One pass over records of its own, from where the last phase ended."""
 
-    start: int  # its first record, by index
-    batch: int  # records of a step
-    descent: Descent  # T, eta and what is averaged
-    encoding: Encoding  # what hides all its steps together
+    start: int  # the index of the first record
+    batch: int  # the number of records per step
+    descent: Descent  # the number of steps T, the step size eta and the averaging
+    encoding: Encoding  # the noise mechanism that protects all steps together
 
     @property
     def steps(self) -> int:

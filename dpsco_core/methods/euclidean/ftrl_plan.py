@@ -46,12 +46,13 @@ from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy.mechanisms.correlated import encoding_norm, inverse_coefficients
 from dpsco_core.problems.base import Setting
 
-STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # 1 to 512
-HALVINGS = 80  # half octaves of the step size times the curvature, from 1 down
-SIZES = np.arange(20)  # step sizes, in half octaves below 1/beta
+STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # from 1 to 512
+HALVINGS = 80  # the range of step size times curvature: this many half octaves from 1 down
+SIZES = np.arange(20)  # exponents of the step sizes, in half octaves below 1/beta
 MOST_PHASES = 4
 WORTH_IT = 1.6
-HALFWAY = 0.5  # a share of the largest distance: a minimiser is rarely at the other end
+# the assumed share of the largest distance: a minimiser is rarely at the other end of the set
+HALFWAY = 0.5
 
 COUNTS: NDArray[np.int64] = np.array(STEP_COUNTS)
 NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
@@ -62,8 +63,9 @@ class Sums:
     """The sums of the model, shape (number of T, 2, `HALVINGS`): by T, by m and by eta h."""
 
     left: Vector  # the mean power of a
-    # squared weights of the noise that enters a step, and of that behind all steps, at eta = 1
+    # Squared weights, at eta = 1, of the noise that sampling adds to a step.
     sampling: Vector
+    # Squared weights, at eta = 1, of the privacy noise behind all steps.
     privacy: Vector
 
 
@@ -83,12 +85,10 @@ def _sums(steps: int) -> Vector:
     """Return the three tables at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
-    partial_sums = np.cumsum(
-        np.pad(powers, ((0, 0), (1, 0))), axis=1
-    )  # sums of the powers before each
+    partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of all lower powers
     size = 1 << (2 * steps).bit_length()
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
-    age = steps - np.arange(steps)  # the age of step s at the end
+    age = steps - np.arange(steps)  # the number of steps from step s to the end
     tables = np.empty((3, 2, HALVINGS))
     for i, m in enumerate(averages(steps)):
         weights = (partial_sums[:, age] - partial_sums[:, np.maximum(age - m, 0)]) / m
@@ -106,7 +106,7 @@ class PlannedPass:
     """A clip radius and the phases that go with it."""
 
     radius: float
-    records: tuple[int, ...]  # the records of each phase
+    records: tuple[int, ...]  # the number of records of each phase
     descents: tuple[Descent, ...]
 
     @property
@@ -159,11 +159,11 @@ def _phase(
     if low == 0:
         low = largest / ASSUMED_CONDITION
         low = min(low, slope) if 0 < slope < math.inf else low
-    # Far out gradients are shortened by the clip, and the curvature with them.
+    # Far from the minimiser the clip shortens gradients, and lowers their curvature by that factor.
     norm = math.hypot(math.sqrt(constants.variance_trace), constants.mean_gradient_bound)
     if math.isfinite(norm):
         low /= max(1.0, norm / radius)
-    low = max(low, largest * 2.0**-HALVINGS)  # The tables end long before.
+    low = max(low, largest * 2.0**-HALVINGS)  # Below this index the table has no entries.
     flat = min(HALVINGS - len(SIZES), math.ceil(2 * math.log2(largest / low) - 1e-9))
     fits = records >= COUNTS
     counts, table = COUNTS[fits], sums()
@@ -185,7 +185,7 @@ def _phase(
     best = int(smallest_index(chosen_by.min(axis=1)))
     if best < 0 or not math.isfinite(chosen_by[best].min()):
         raise nothing_finite("number of steps")
-    # The fewest steps that are good enough.
+    # Of all step counts within the risk limit, the smallest is chosen.
     risk_limit = (1 + SPARED) * float(chosen_by[best].min())
     t = int(np.argmax(chosen_by.min(axis=1) <= risk_limit))
     row, column = divmod(int(smallest_index(chosen_by[t])), len(SIZES))
@@ -235,7 +235,8 @@ def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -
         typical, lipschitz = typical_norm(setting), setting.constants.lipschitz
         radii = tuple(sorted({min(typical * factor, lipschitz) for factor in RADIUS_FACTORS}))
     else:
-        typical, radii = 0.0, (radius,)  # a radius that is given is taken for unbiased
+        # A radius that the user gives is assumed to clip without bias.
+        typical, radii = 0.0, (radius,)
     curvature, _ = curvatures(setting)
     candidates = (
         modelled_pass(setting, rho, r, phases, distance)

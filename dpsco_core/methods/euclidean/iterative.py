@@ -63,7 +63,7 @@ class DescentWithGroups(DescentMethod):
         self,
         setting: Setting,
         rho: float,
-        unit: float,  # the noise energy of the groups' average at R = 1, if there is a single step
+        unit: float,  # the noise energy of the groups' average in a run of one step, at R = 1
     ) -> tuple[float, Descent]:
         """Return the radius and the descent for noise that costs about `rho` in all."""
         radius = chosen(

@@ -33,11 +33,11 @@ class Losses:
     doubles overflow or lose their digits for some records.
     """
 
-    lipschitz: float  # L: every gradient is clipped to it
+    lipschitz: float  # L: every gradient is clipped to this norm
     smoothness: float  # β of the loss of every possible record; infinite if not certified
-    # the norm that records are shrunk to; infinite where they are left as they are
+    # The norm to which feature vectors are shrunk; infinite if they are not changed.
     feature_bound: float
-    # whether the problem itself certifies L, so that no record of its law is shrunk
+    # whether the problem itself certifies L, so that no record of its distribution is shrunk
     certified: bool
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         bound = typical / model.slope
-    else:  # `typical` is about the mean of the records, the bound about 0
+    else:  # The typical norm is measured from the mean of the records, the bound from 0.
         offset = constants.mean_gradient_bound
         if constants.structure == "mean":
             offset = max(0.0, offset - constants.diameter / 2)

@@ -31,8 +31,8 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-MOST_STEPS = 20_000  # beyond, several records make a step
-RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
+MOST_STEPS = 20_000  # With more steps than this, several records share a step.
+RESOLVED = 1e3  # A record's effect is at least this multiple of a phase's rounding error.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,10 @@ class Phase:
     # its records, or users, by index
     start: int
     stop: int
-    step_size: float  # η_i, of a record. A step on b records is b times as large.
-    sensitivity: float  # how far a record, or a user, moves the phase's average
-    noise_std: float  # σ_i, of that average
+    step_size: float  # η_i, the step size for one record; a step on b records is b times as large
+    # the largest change of the phase's average when one record, or user, is replaced
+    sensitivity: float
+    noise_std: float  # σ_i, the standard deviation of the noise on the phase's average
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,8 +53,8 @@ class InOrder:
     """Records one after the other, as the phases take them up."""
 
     sample: Sample
-    per_user: int = 1  # records of a user; at item level a record is one
-    each: int = 1  # items that a record stands for
+    per_user: int = 1  # the number of records per user; 1 at item level
+    each: int = 1  # the number of items that one record stands for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ class PhasedAverages(PhasesPlan):
     rho: float
     batch: int
     phases: tuple[Phase, ...]
-    # Whether points are brought back into the set; two plans that differ here only are one.
+    # Whether points are projected on the set; plans that differ only in this field are equal.
     projected: bool = field(default=True, compare=False)
 
     @property
@@ -188,8 +189,9 @@ def phased_plan(
     rho: float,
     losses: Losses,
     count: int,
-    step_size: float,  # η, four times that of the first phase
-    reach: float | None = None,  # largest norm of a point on all of R^d; None: it is projected
+    step_size: float,  # η, which is four times the step size of the first phase
+    # the largest norm of a point if there is no constraint set; None: points are projected
+    reach: float | None = None,
 ) -> PhasedAverages:
     """Return the plan of at most `count` phases, those that have records and are `resolved`."""
     projected = reach is None
@@ -240,7 +242,8 @@ def phase_average(
     require(small, "step_size", f"at most {2 / batch}/smoothness", phase.step_size)
     project, limit = sample.constraint.project, losses.lipschitz
     w, total = start, np.zeros(sample.d)
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for low in range(phase.start, phase.stop, batch):
             between_steps()
             high = min(low + batch, phase.stop)
@@ -275,7 +278,7 @@ def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     scale = setting.constants.diameter / losses.lipschitz
     step_size = scale * min(4 / math.sqrt(n), math.sqrt(2 * rho / d) / 2)
     if step_size / 4 * losses.smoothness > 2:
-        # sqrt(n) >= D beta / (2 L) makes the first entry small enough.
+        # The first entry is small enough once sqrt(n) >= D beta / (2 L).
         records_needed = math.ceil((scale * losses.smoothness / 2) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
@@ -323,7 +326,8 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
 
     def first_phase(candidate: tuple[int, float]) -> float:
         size = candidate[1] / 4
-        return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)  # but for rounding
+        # The bound, less a margin for rounding.
+        return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)
 
     return smallest(
         ((count, size) for count in counts for size in sizes),

@@ -27,9 +27,9 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-COUNT_SHARE = 0.01  # a share of rho, for the shares of clipped gradients
-RATE = 0.2  # a step's change of the radius' logarithm, as Andrew et al. take it
-RANGE = 1e6  # the radius stays within this factor of the first one, both ways
+COUNT_SHARE = 0.01  # the share of rho that the counts of clipped gradients spend
+RATE = 0.2  # the change of the radius' logarithm per step, as in Andrew et al. (2021)
+RANGE = 1e6  # The radius stays within this factor of the first radius, up and down.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class TrackedClippedMean(Statistic):
 
     radius: float  # C_0, the first clip radius
     quantile: float
-    rho_gradient: float  # rho of the mean gradient of a step, and of its share of short gradients
+    rho_gradient: float  # the rho per step that the mean gradient spends
     rho_count: float
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> TrackedRadius:
@@ -52,7 +52,7 @@ class TrackedRadius:
 
     statistic: TrackedClippedMean
     n: int
-    counted: GaussianNoise  # what hides a record in the share of short rows
+    counted: GaussianNoise  # the mechanism that adds noise to the share of short rows
     radius: float
     used_radii: list[float] = field(default_factory=list)
 

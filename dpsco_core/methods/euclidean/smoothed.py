@@ -17,7 +17,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import theorem_5_5_power
 
-SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
+SMOOTHING_VARIANCE = 1.0  # the value of c for which the printed noise is sufficient
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,8 @@ class SmoothedDescent(DescentMethod):
         supremum = smoothed_supremum(SMOOTHING_VARIANCE)
         sensitivity = 2 * supremum * tau * math.sqrt(d) / n
         if printed:
-            sensitivity = math.sqrt(2 * d) * tau / n  # the variance tau^2 d/(rho n^2)
+            # This sensitivity gives the noise variance tau^2 d/(rho n^2).
+            sensitivity = math.sqrt(2 * d) * tau / n
         energy = d * sensitivity**2 / (2 * rho)
         descent = chosen(
             self.descent,

@@ -24,15 +24,16 @@ from dpsco_core.geometry.base import ConstraintSet
 
 Gradient = Callable[[Vector], Vector]
 
-ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it
-CAUTION = 20  # gradients without halving the certificate, after which steps are checked
-PATIENCE = 80  # the steps after which a heuristic gives up
-CHECK_EVERY = 8  # accelerated steps
-# Gradients that smooth losses take: on random scenarios it was 12 to 90.
+ROUNDING = 1e-14  # A point at a smaller relative distance from the sphere counts as on the sphere.
+CAUTION = 20  # If this many gradients do not halve the certificate, later steps are checked.
+PATIENCE = 80  # the number of steps after which a heuristic gives up
+CHECK_EVERY = 8  # the number of accelerated steps between two checks
+# The typical number of gradients for smooth losses; on random scenarios it was 12 to 90.
 USUAL_GRADIENTS = 40
-# Those of a loss whose Hessian is a multiple of the identity: its first long step is exact.
+# The number of gradients if the Hessian is a multiple of the identity: the first long step is
+# exact.
 FEW_GRADIENTS = 3
-# Of a run that needs no solver, as every Hessian is the same multiple of the identity.
+# The cost of a run without the solver: every Hessian is the same multiple of the identity.
 CLOSED_FORM = Coefficients(fixed=1e5, per_row=9, per_element=0.7)
 
 
@@ -40,9 +41,9 @@ CLOSED_FORM = Coefficients(fixed=1e5, per_row=9, per_element=0.7)
 class Certified:
     """A point, and how far from optimal it can be."""
 
-    value: Vector  # shape (d,): in the set
-    accuracy: float  # at least J(value) - min J
-    gradient_calls: int  # full (sub)gradients that were computed
+    value: Vector  # shape (d,): a point of the set
+    accuracy: float  # an upper bound on J(value) - min J
+    gradient_calls: int  # the number of full (sub)gradients that were computed
 
 
 def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float = 0.0) -> float:
@@ -57,7 +58,7 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
     >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
     0.005000000000000001
     """
-    rounding = ROUNDING + constraint.d * 2.0**-53  # the rounding of the product, d terms
+    rounding = ROUNDING + constraint.d * 2.0**-53  # rounding error of the product of d terms
     size, norm = constraint.l2_radius, math.sqrt(float(g @ g))
     gap = max(0.0, float(g @ w) + constraint.support(-g)) + rounding * size * norm
     if modulus > 0 and isinstance(constraint, Ball):
@@ -112,10 +113,11 @@ def minimise_strongly_convex(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
-    # M and mu > 0 of J on all of R^d, certified for every data set
+    # The smoothness M and the strong convexity mu > 0 of J on all of R^d, certified for every data
+    # set.
     smoothness: float,
     modulus: float,
-    accuracy: float,  # positive; so large that gradients at twelve digits can certify it
+    accuracy: float,  # positive, and large enough to be certified by gradients with twelve digits
 ) -> Certified:
     r"""Minimise to a certified accuracy, whatever the data.
 
@@ -185,7 +187,7 @@ def spectral_descent(
     constraint: ConstraintSet,
     *,
     accuracy: float = 0.0,
-    # a share of the certificate at the start; the larger of the two accuracies is aimed at
+    # The accuracy as a share of the certificate at the start; the larger of both accuracies counts.
     relative_accuracy: float = 0.0,
     modulus: float = 0.0,
     smallest_step: float = 0.0,
@@ -235,7 +237,7 @@ def spectral_descent(
         if inner > 1e-16 * square * max(smallest_step, 1e-300):
             step = square / inner if calls % 2 else inner / float(y @ y)
         else:
-            step *= 100  # no curvature along s: a linear loss
+            step *= 100  # The loss has no curvature along s: it is linear there.
         step = max(smallest_step, min(largest_step, step, 1e12 * size))
     return Certified(value=best.value, accuracy=best.accuracy, gradient_calls=calls)
 
@@ -264,8 +266,8 @@ def staged_subgradients(
     constraint: ConstraintSet,
     *,
     step_size: float,  # the step size of the first stage
-    relative_accuracy: float,  # a share of the certificate at the start
-    limit: int,  # most subgradients
+    relative_accuracy: float,  # the accuracy as a share of the certificate at the start
+    limit: int,  # the largest number of subgradients
 ) -> Certified:
     r"""Minimise a convex loss with kinks: stages of projected subgradients with shrinking steps.
 

@@ -43,12 +43,13 @@ from dpsco_core.methods.steps import Descent
 from dpsco_core.problems.base import Setting
 
 ASSUMED_CONDITION = 3.0
-SPARED = 0.016  # a share of the error; steps that buy less are not worth their time
-STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # 1 to 268
+SPARED = 0.016  # Steps that lower the error by less than this share are not worth their time.
+STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # from 1 to 268
 STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
-RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
+RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # from 1/8 to 32
 ASSUMED_SYMMETRY = 1000.0
-ASSUMED_SHARE = 0.1  # a share of what the worst law of a class loses to clipping
+# the assumed share of the loss that clipping causes for the worst distribution of a class
+ASSUMED_SHARE = 0.1
 
 Counts = NDArray[np.int64]
 
@@ -65,7 +66,8 @@ GRID_AVERAGED: Counts = _GRID[:, 1].astype(np.int64)
 GRID_SIZES: Vector = _GRID[:, 2]
 
 
-FEW_STEPS = Descent(steps=4, step_size=0.1)  # those of the small run of a stage
+# the steps of the small run that the tests of a method use
+FEW_STEPS = Descent(steps=4, step_size=0.1)
 
 
 def curvatures(setting: Setting) -> tuple[float, float]:
@@ -87,7 +89,8 @@ def curvatures(setting: Setting) -> tuple[float, float]:
         )
     if constants.strong_convexity > 0:
         return constants.strong_convexity, largest
-    slope = 4 * constants.mean_gradient_bound / constants.diameter  # 0 on an unbounded set
+    # The slope is 0 on an unbounded set.
+    slope = 4 * constants.mean_gradient_bound / constants.diameter
     assumed = largest / ASSUMED_CONDITION
     return (min(assumed, slope) if 0 < slope < math.inf else assumed), largest
 
@@ -125,16 +128,16 @@ def _variance(setting: Setting, distance: float, growing: bool) -> float:
 @lru_cache(maxsize=4096)
 def practical_descent(
     setting: Setting,
-    # v: the expected squared norm of the noise of one step that has the whole budget
+    # v: the expected squared norm of the noise of a single step that spends the whole budget.
     noise_energy: float,
-    # The norm to which gradients are clipped. Far from the minimiser it shortens them, by about
-    # :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean gradient,
-    # and the smallest curvature of the model with them.
+    # The norm to which gradients are clipped. Far from the minimiser the clip shortens gradients,
+    # and lowers the model's smallest curvature, by about :math:`\sqrt{V + R^2}/\text{reach}` if
+    # that exceeds 1; R is the bound on the mean gradient.
     reach: float = math.inf,
     *,
     growing: bool = False,
-    # The expected squared norm of the noise of a step that no budget is shared for, such as that of
-    # a sample of the records.
+    # The expected squared norm of the part of a step's noise that does not depend on the budget,
+    # such as the noise of sampling records.
     step_energy: float = 0.0,
 ) -> Descent:
     r"""Return the T, step size and average that the model recommends.
@@ -163,7 +166,7 @@ def practical_descent(
     sampling = _variance(setting, 0.0, growing) / (2 * low * setting.n)
     least_risk = float(risks[best])
     risk_limit = least_risk + SPARED * (least_risk + (sampling if math.isfinite(sampling) else 0.0))
-    # The fewest steps that are good enough, and the best of the candidates with so many.
+    # The smallest number of steps within the risk limit, and the best candidate with that number.
     fewest = GRID_STEPS[risks <= risk_limit].min()
     chosen = int(smallest_index(np.where(fewest == GRID_STEPS, risks, np.inf)))
     return Descent(
@@ -198,7 +201,8 @@ def modelled_risk(
     rest, square = 1 - a, a * a
     left = a + np.multiply(step_size, min(spread, curvature / 2))
     bias = left ** (t - m + 1) * (1 - left**m) / (1 - left) / m
-    # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
+    # The noise of step s enters iterate t > s with weight a^(t-s-1); the average is over the last m
+    # iterates.
     start_weight = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
     end_weight = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
     weights = np.square(step_size / (m * rest)) * (start_weight + end_weight)

@@ -53,8 +53,8 @@ RANDOM_STEP = Departure(
 class AllocatedTruncatedMeans(TruncatedMeans):
     """Sums of truncated gradients over the records that a step was given, over the public n/T."""
 
-    allocation: AllocatedSteps  # what makes all steps private together
-    records: int  # n
+    allocation: AllocatedSteps  # the proof that all steps together are private
+    records: int  # n, the number of records
 
     def divisor(self, batch: int) -> float:
         return self.records / self.allocation.steps
@@ -130,7 +130,8 @@ class MirrorDescentAllocated(DescentMethod):
         check_applicable(setting)
         inputs = replace(
             descent(setting, "public", "gaussian", "tight"),
-            # How many records a step has is random too: their mean gradient counts.
+            # The number of records in a step is random too, so the variance includes their mean
+            # gradient.
             variance=squared_deviation(setting),
         )
         steps = self.steps
@@ -239,7 +240,7 @@ class NoisyMirrorDescentAllocated(RecordByRecord):
             steps=self.steps, calibration=self.calibration, tuning=self.tuning
         ).plan(setting)
         steps, share = sgd.allocated_steps, sgd.allocated_steps / setting.n
-        # The mean square of a step's vector: its number of records is random as well.
+        # The mean square of a step's vector: the number of records in a step is random as well.
         size, noise = sgd.losses.lipschitz * math.sqrt(1 + share), sgd.noise_std * share
         if self.tuning == "theory":
             potential = potential_of(setting.body, own_exponent(setting))

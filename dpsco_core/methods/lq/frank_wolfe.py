@@ -58,10 +58,10 @@ class BestCorner(Statistic):
     A record moves an entry of the mean of b rows by at most 2 tau/b, and a score by r times that.
     """
 
-    body: ConstraintSet  # with few corners
-    radius: float  # r, their l1 norm
+    body: ConstraintSet  # the constraint set, with few corners
+    radius: float  # r, the l1 norm of the corners
     limit: float  # tau: entries are clipped to [-tau, tau]
-    epsilon: float  # what every choice spends
+    epsilon: float  # the epsilon that each choice of a corner spends
 
     label: ClassVar[str] = "choice of a corner"
 
@@ -164,7 +164,7 @@ class FrankWolfe(DescentMethod):
     stage = Stage(
         exponent=1.0,
         splits=PARTS,
-        # choices that are neither sure nor blind, and enough of them
+        # A run with enough choices of a corner, none of them certain and none dominated by noise.
         small=SmallRun(
             scenario={"epsilon": 2.0}, fields={"corners": CornerSteps(steps=16, limit=0.3)}
         ),

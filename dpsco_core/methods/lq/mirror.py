@@ -68,10 +68,10 @@ class TruncatedMeans(Statistic):
     `check_level`.
     """
 
-    threshold: float  # τ, the dual norm beyond which a gradient becomes 0
-    dual: float  # the exponent of that norm
-    draw: Shaped  # one draw of noise: of a record if shuffled, of a batch otherwise
-    # what makes the draws of the records private together; None for the other accounting
+    threshold: float  # τ: a gradient with a larger dual norm is replaced by 0
+    dual: float  # the exponent of the dual norm
+    draw: Shaped  # one draw of noise, for a record if shuffled and for a batch otherwise
+    # The proof that the noisy records are private together; None for the public-order accounting.
     certificate: ShuffledSteps | None
 
     def __post_init__(self) -> None:
@@ -173,7 +173,7 @@ def mirror_plan(
         threshold=threshold, dual=chosen_inputs.space.dual, draw=draw, certificate=certificate
     )
     descent_steps = MirrorSteps(space=chosen_inputs.space, steps=steps, weight=weight)
-    # A method that compares two accountings says which one it has used.
+    # If the method compares two accountings, the note names the one in use.
     notes = (ACCOUNTINGS[means.accounting],) if len(orders) > 1 else ()
     return made_of(setting, means, descent_steps, setting.n // steps, notes=notes)
 
@@ -243,7 +243,8 @@ def _accounted(
     return proven, certificate if proven is draw else sound
 
 
-INNER_SHARE = 0.999  # a share of the level beyond which a gradient becomes 0
+# the share of the threshold, beyond which a gradient becomes 0, that the small gradient has
+INNER_SHARE = 0.999
 
 
 def inner_coordinate(plan: DescentPlan, d: int) -> float:
@@ -294,14 +295,15 @@ def check_applicable(setting: Setting) -> None:
             "mean, and the problem does not certify both.",
             distribution="gaussian",
         )
-    # That a step is known on the set.
+    # The call raises an error if no mirror step is known on the set.
     bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))
 
 
 class Truncated(DescentMethod):
     """One pass of truncated mirror descent: a method adds its card and its exponents."""
 
-    orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")  # accountings that are compared
+    # the accountings that are compared
+    orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")
 
     reads = "whole"
     stage = Stage(
@@ -331,7 +333,8 @@ def truncated_sum(
     batch: NDArray[np.intp],  # shape (b,)
     threshold: float,
     exponent: float,  # the exponent of the norm
-    # shape (n,): the norms of the base rows; given for `ScaledRows`, which are then not formed
+    # Shape (n,): the norms of the base rows; given only for `ScaledRows`, which are never formed in
+    # full.
     lengths: Vector | None,
 ) -> Vector:
     """Return the sum of the rows at `batch`, those with a norm above `threshold` left out.
@@ -347,7 +350,7 @@ def truncated_sum(
             part = batch[low : low + size]
             if lengths is None:
                 block = real_array("rows", rows.take(part))
-                is_short = row_norms(block, exponent) <= threshold  # a NaN is not
+                is_short = row_norms(block, exponent) <= threshold  # a NaN counts as long
                 weights = np.ones(len(part))
             else:
                 scaled = cast(ScaledRows, rows)

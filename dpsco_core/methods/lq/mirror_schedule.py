@@ -25,26 +25,29 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 20_000  # the steps of the theorems: each costs a mirror step
-ASSUMED_SYMMETRY = 1000.0  # the symmetry of gradients about their mean
-PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
+MOST_STEPS = 20_000  # the largest number of the theorems' steps, each of which costs a mirror step
+ASSUMED_SYMMETRY = 1000.0  # the assumed symmetry of the gradients about their mean
+PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # from 1 to 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class MirrorInputs:
     """What the errors of a run depend on besides its steps and its threshold."""
 
-    n: int  # records
-    space: RegularSpace  # the parameters' space; l2 in the reduction from q >= 2
-    # bound on D(w*, w0): κ/2 times the largest squared norm of the set if w0 minimises Φ over it
+    n: int  # the number of records
+    space: RegularSpace  # the space of the parameters; l2 in the reduction from q >= 2
+    # A bound on D(w*, w0): κ/2 times the largest squared norm of the set if w0 minimises Φ over it.
     divergence: float
-    diameter: float  # M, of the set in the q-norm
+    diameter: float  # M, the diameter of the set in the q-norm
     smoothness: float  # β of the population risk, with respect to the q-norm
-    gradient_bound: float  # G, on the dual norm of ∇F over the set: βM where it is 0 in it
-    variance: float  # σ², bound on the mean squared dual norm of a gradient's deviation
+    # G, a bound on the dual norm of ∇F over the set; βM if the gradient is 0 somewhere in the set
+    gradient_bound: float
+    # σ², a bound on the mean squared dual norm of a gradient's deviation from its mean
+    variance: float
     lipschitz: float = math.inf  # bound on the dual norm of every record's gradient
-    order: Order = "public"  # noise for every batch, or "shuffled": for every record
-    # bound on E‖z‖² for that noise at dual sensitivity 1, times what a sum costs (`sum_factor`)
+    order: Order = "public"  # "public": noise for every batch; "shuffled": noise for every record
+    # A bound on E‖z‖² for the noise z at dual sensitivity 1, times the factor of a sum
+    # (`sum_factor`).
     energy: float = math.inf
 
     def with_noise(

@@ -28,20 +28,21 @@ from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun
 from dpsco_core.problems.base import Setting
 
-# Steps, beyond which several records make one: where it is a search, and where it is two nested.
+# Beyond this number of steps several records share one: where a step is a search, and where it is
+# two nested searches.
 SEARCHES, NESTED_SEARCHES = 10_000, 2000
-SPACES = 12  # exponents that are compared
+SPACES = 12  # the number of exponents that are compared
 
 
 @dataclass(frozen=True, kw_only=True)
 class Potential:
     r"""A potential for a constraint set, and what the regret of mirror descent needs of it."""
 
-    # :math:`\ell_e^d`, with respect to whose norm the potential is 1-strongly convex
+    # The space :math:`\ell_e^d` with respect to whose norm the potential is 1-strongly convex.
     space: RegularSpace
-    start: Vector  # :math:`w_1`, which minimises the potential over the set
-    # bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
-    # since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`
+    start: Vector  # :math:`w_1`, the point of the set where the potential is smallest
+    # A bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
+    # since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`.
     divergence: float
 
     @property
@@ -56,7 +57,7 @@ class Potential:
         by the smoothness of :math:`\|\cdot\|_r`, or by Minkowski's inequality. At exponent 2, where
         kappa is 1, it is :math:`L^2+d\sigma^2`. No dual norm exceeds the l2 norm.
         """
-        # The energies of the module are those at dual sensitivity 1 and rho = 1.
+        # Energies in this module are stated at dual sensitivity 1 and rho = 1.
         unit = 2 * (noise_std / self.space.l2_ratio) ** 2
         smooth = unit * smooth_energy(self.space, "gaussian")
         direct = math.sqrt(unit * dual_energy(self.space, "gaussian"))
@@ -163,7 +164,7 @@ def best_potential(
     lipschitz: float,
     noise_std: float,
     *,
-    is_batched: bool = False,  # whether the steps are given, whatever a step costs
+    is_batched: bool = False,  # whether the number of steps is given, whatever a step costs
 ) -> Potential:
     r"""Return the potential of the exponent in [q, 2] whose bound :math:`2D_\Phi G^2/m` is least.
 

@@ -33,17 +33,21 @@ from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import dual_constants
 
-MOST_STEPS = 2000  # full gradients
-FEWEST_STEPS, ENOUGH_STEPS = 15, 200  # steps of the practical tuning
-STRETCH = 2.0  # times what the bound asks for; chosen on simulated data, as is the next
-REGULARISED = 0.5  # a share of the reciprocal of that time
+MOST_STEPS = 2000  # the largest number of full gradients
+# the smallest and largest number of steps in the practical tuning
+FEWEST_STEPS, ENOUGH_STEPS = 15, 200
+# the number of steps over the number that the bound asks for, chosen on simulated data
+STRETCH = 2.0
+# the regulariser as a share of the reciprocal of the total time, chosen on simulated data
+REGULARISED = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedMeanGradient(Statistic):
     """The mean gradient of Lipschitz losses, with noise shaped to the dual norm."""
 
-    dual_sensitivity: float  # how far a record moves it in the dual norm: 2L/n
+    # 2L/n: the largest change of the mean gradient, in the dual norm, when one record is replaced
+    dual_sensitivity: float
     space: RegularSpace
     shape: Noise
 
@@ -63,9 +67,9 @@ class RegularizedSteps(Moves):
 
     space: RegularSpace
     steps: int  # T
-    proximal: float  # B, the weight of the divergence in a step
-    regulariser: float  # alpha
-    growth: float  # q_0, by which the weight of an iterate exceeds that of the one before
+    proximal: float  # B, the weight of the Bregman divergence in a step
+    regulariser: float  # alpha, the weight of the regulariser
+    growth: float  # q_0, the ratio of the weights of two successive iterates
     projected: ClassVar[bool] = False
 
     @property
@@ -85,7 +89,7 @@ class RegularizedSteps(Moves):
             noisy = oracle(w, t - 1)
             u = (self.proximal * u - noisy) / (self.proximal + self.regulariser)
             w = mirror.conjugate_gradient(u)
-            # Weights relative to the last one: their own would overflow.
+            # Weights are relative to the last weight, because absolute weights would overflow.
             total = total / self.growth + w
             weight = weight / self.growth + 1
             path.add(t, w)

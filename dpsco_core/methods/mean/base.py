@@ -17,10 +17,10 @@ from dpsco_core.statements.zhao import equation_15_reach, equation_15_rho
 # The failure probability beta of every high-probability statement.
 FAILURE_PROBABILITY = 0.05
 
-# Clip levels outside this range would let products of doubles overflow or lose all digits for
-# some records, and a release that fails, or that moves further, for one record is not private.
+# The range of clip levels. Outside of it products of doubles would overflow or lose all digits for
+# some records, and a release that fails, or changes more, for one record is not private.
 SMALLEST_LEVEL, LARGEST_LEVEL = 1e-150, 1e150
-# Clip levels above the first, and squared norms below the second, need no care: squares that
+# Clip levels above the first number and squared norms below the second need no care: squares that
 # matter keep all their digits, and a level over a norm is a normal double (above 1e-250).
 LEAST_PLAIN_LEVEL, LARGEST_PLAIN_SQUARE = 1e-100, 1e290
 
@@ -90,7 +90,8 @@ def refuse_pure(setting: Setting) -> None:
     if not isinstance(setting.budget, PureDP):
         return
     reason = "Gaussian noise cannot give pure DP."
-    if math.isfinite(setting.constants.diameter):  # only an optimiser has a set of parameters
+    # Only an optimiser has a set of parameters, and so a finite diameter.
+    if math.isfinite(setting.constants.diameter):
         raise NotApplicable(reason, delta=1e-06)
     method = "mean.cwme-pure" if setting.m == 1 else "user.mean-adaptive"
     raise NotApplicable(reason, method=method, otherwise="set delta=1e-06")
@@ -177,26 +178,27 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     block = real_array("rows", block)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
-        largest = norms.dot(norms)  # at least the largest squared; takes half of its time
-    # Most blocks hold no wild row, and that, which a NaN would be, tells so at once. A square below
-    # the normal doubles is that of a norm below 1e-153, far inside such a radius.
+        largest = norms.dot(norms)  # a bound on the largest squared norm, in half the time
+    # Most blocks hold no extreme row, and this one comparison shows it; a NaN fails it. A square
+    # below the normal doubles belongs to a norm below 1e-153, far inside such a radius.
     if radius >= LEAST_PLAIN_LEVEL and largest < LARGEST_PLAIN_SQUARE:
         np.sqrt(norms, out=norms)
         np.maximum(norms, radius, out=norms)
-        return block, np.divide(radius, norms, out=norms)  # exactly 1 inside
+        return block, np.divide(radius, norms, out=norms)  # exactly 1 for rows inside the ball
     return _clip_wild_rows(block, radius)
 
 
 def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
     """As `clip_to_ball`, for whatever the rows hold and every radius."""
     norms = row_norms(block)
-    weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
+    # exactly 1 for rows inside the ball, and 0 if the norm is infinite
+    weights = radius / np.maximum(norms, radius)
     if norms.max() > LARGEST_LEVEL:
         is_far = norms > LARGEST_LEVEL
         block = block.copy()
         finite = np.isfinite(block).all(axis=1)
         block[is_far & ~finite] = 0.0
-        # Further out radius/norm would underflow, and its rounding could leave the ball.
+        # Beyond this level radius/norm would underflow, and its rounding could leave the ball.
         huge = is_far & finite
         block[huge] *= 2.0**-600
         weights[huge] = radius / row_norms(block[huge])
@@ -237,10 +239,11 @@ def clip_scaled(
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         sizes = np.abs(coefficients)
-        # Radius over the length of the row itself could fall below the normal doubles, where its
-        # rounding could leave the ball; radius over the norm of the features cannot.
+        # The radius over the norm of the whole row could fall below the normal doubles, where
+        # rounding could leave the ball; the radius over the norm of the features cannot.
         weights = np.copysign(np.minimum(sizes, radius / norms), coefficients)
-    if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):  # a NaN is neither
+    # A NaN fails both comparisons.
+    if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):
         bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))
         base = base.copy()
         base[bad] = 0.0

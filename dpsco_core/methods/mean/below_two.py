@@ -19,7 +19,7 @@ def norm_costs(
     mean_bound: float,  # the largest norm of the mean, below the radius
     n: int,
     d: int,
-    order: float,  # p, from 1 to 2
+    order: float,  # p, the moment order, from 1 to 2
 ) -> tuple[float, float]:
     r"""Return the roots of what sampling and bias cost the mean of norms clipped to R, in squares.
 
@@ -38,7 +38,7 @@ def coordinate_costs(
     mean_bound: float,  # the largest norm of the mean, below the limit
     n: int,
     d: int,
-    order: float,  # p, from 1 to 2
+    order: float,  # p, the moment order, from 1 to 2
 ) -> tuple[float, float]:
     r"""Return the roots of what sampling and bias cost the mean of coordinates clipped to T.
 

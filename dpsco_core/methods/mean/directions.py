@@ -16,8 +16,10 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 
-EXACT_DIMENSIONS = 2  # up to here `furthest_direction` solves (27); nobody does beyond
-INNER_STEP = 0.25  # eta of Lemma 8
+# Up to this dimension `furthest_direction` solves (27) exactly; beyond, no exact method is
+# practical.
+EXACT_DIMENSIONS = 2
+INNER_STEP = 0.25  # eta of Lemma 8 in the cited paper
 RANDOM_DIRECTIONS = 24
 POINT_DIRECTIONS = 16
 ASCENTS = 4
@@ -27,8 +29,9 @@ EXACT_PLANE_POINTS = 64
 
 def walk_to_centre(
     points: Vector,  # the noisy group means, shape (k, d)
-    left_out: int,  # k minus the number r of projections that must lie beyond
-    steps: int,  # at most so many moves; the distance is evaluated once more after the last
+    left_out: int,  # k minus r, the number of projections that must exceed the level
+    # the largest number of moves; the distance is evaluated once more after the last move
+    steps: int,
     rng: np.random.Generator,
 ) -> Vector:
     """Run steps 4 and 5 of Algorithm 3 from c = 0; stop where the distance is not positive.
@@ -36,7 +39,7 @@ def walk_to_centre(
     Returns the visited centre, shape (d,), with the smallest distance.
     """
     if len(points) < points.shape[1]:
-        # Every direction worth taking is in their span: fewer coordinates for the same search.
+        # A best direction lies in the span of the points, so the search needs fewer coordinates.
         basis, coordinates = np.linalg.qr(points.T)
         return np.asarray(basis @ walk_to_centre(coordinates.T, left_out, steps, rng))
     centre = np.zeros(points.shape[1])
@@ -93,7 +96,7 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
     angles = np.arctan2(offsets[:, 1], offsets[:, 0])
     quorum = len(offsets) - left_out
     low, high = -float(norms.max()) - 1e-300, float(norms.max())
-    best = 0.0  # the lowest level holds everywhere
+    best = 0.0  # At the lowest level the condition always holds.
     for _ in range(100):
         middle = (low + high) / 2
         angle = _angle_in_arcs(norms, angles, middle, quorum)
@@ -117,10 +120,11 @@ def _angle_in_arcs(norms: Vector, angles: Vector, level: float, quorum: int) -> 
     half = np.arccos(ratio[partial])
     start = np.mod(angles[partial] - half, 2 * math.pi)
     stop = start + 2 * half
-    # Unroll the circle once: an arc that passes 2 pi also covers the beginning.
+    # The circle is unrolled once: an arc that passes 2 pi also covers the beginning.
     ends = np.concatenate([start, start - 2 * math.pi, stop, stop - 2 * math.pi])
     change = np.repeat([1.0, -1.0], 2 * len(start))
-    order = np.lexsort((-change, ends))  # closed arcs: open before close at a tie
+    # Arcs are closed: at a tie one arc opens before another closes.
+    order = np.lexsort((-change, ends))
     count = whole_circles + np.cumsum(change[order])
     places = np.flatnonzero((count >= quorum) & (ends[order] >= 0) & (ends[order] < 2 * math.pi))
     return float(ends[order][places[0]]) if len(places) else None

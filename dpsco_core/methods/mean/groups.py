@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its `sparse` comes when it is first used
+import scipy  # `scipy.sparse` is imported on first use.
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
@@ -23,15 +23,16 @@ Split = Callable[[int, int, np.random.Generator], NDArray[np.int32]]
 class Search:
     """How a deep point is looked for among the noisy means."""
 
-    left_out: int  # k minus the number of projections that must lie beyond
-    steps: int  # at most so many steps of the walk
+    left_out: int  # k minus the number of projections that must exceed the level
+    steps: int  # the largest number of steps of the walk
 
 
 def deep_point(
     rows: Rows,
     groups: int,
     radius: float,
-    release: Callable[[Vector], Vector],  # hides a record in the means, one row each
+    # A mechanism that adds noise to the group means, one row per group.
+    release: Callable[[Vector], Vector],
     search: Search,
     rng: np.random.Generator,
     *,
@@ -43,10 +44,12 @@ def deep_point(
     `split` draws the group of every record from n, k and a generator; `secret_groups` if None.
     `scale` multiplies what was released; see `allocated_scale`.
     """
-    group = (secret_groups if split is None else split)(rows.n, groups, rng)  # step 1
-    means = clipped_group_means(rows, group, groups, radius)  # step 2
-    noisy = release(means)  # step 3
-    return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)  # steps 4, 5
+    # Step 1 of the algorithm.
+    group = (secret_groups if split is None else split)(rows.n, groups, rng)
+    means = clipped_group_means(rows, group, groups, radius)  # Step 2 of the algorithm.
+    noisy = release(means)  # Step 3 of the algorithm.
+    # Steps 4 and 5 of the algorithm.
+    return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)
 
 
 def left_out(groups: int, quantile: float) -> int:

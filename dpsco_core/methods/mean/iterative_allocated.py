@@ -105,8 +105,8 @@ class IterativeUpdatingAllocated(MeanMethod):
         certificate = allocate_steps(groups, budget.epsilon, budget.delta, QUICK_POINTS)
         radius = self.radius
         if radius is None:
-            # The noise of a mean that costs rho has the multiplier 2/sqrt(2 rho), and that of the
-            # average of the groups sqrt(k) times the certified one.
+            # The noise of a mean that spends rho has the multiplier 2/sqrt(2 rho); the noise of the
+            # groups' average is sqrt(k) times the certified noise.
             choose = theorem_radius if theory else practical_radius
             radius = choose(setting, 2 / (groups * certificate.noise_multiplier**2))
         check_level("radius", radius)

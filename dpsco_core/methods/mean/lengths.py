@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import row_norms
 
-FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
+FIRST_BITS = 48  # the leading bits of a double: sign, exponent and sixteenths
 
 
 def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
@@ -52,9 +52,11 @@ def norms_about(block: Vector, centre: Vector) -> Vector:
 
 def norms_from_products(
     squares: Vector,  # shape (rows,): the squared norms of rows about 0
-    products: Vector,  # shape (rows,): the products of rows with -2 times the centre; overwritten
+    # shape (rows,): the products of the rows with -2 times the centre; overwritten
+    products: Vector,
     centre: Vector,
-    take: Callable[[NDArray[np.intp]], Vector],  # returns some of the rows
+    # a function that returns the rows at the given positions
+    take: Callable[[NDArray[np.intp]], Vector],
 ) -> Vector:
     """As `norms_about`, from what is known of the rows already."""
     square = float(centre @ centre)
@@ -63,7 +65,8 @@ def norms_from_products(
         products += squares
         products += square
         norms: Vector = np.sqrt(np.maximum(products, 0.0))
-    if not (products.min() >= threshold and squares.max() <= 1e300):  # a NaN is neither
+    # A NaN fails both comparisons.
+    if not (products.min() >= threshold and squares.max() <= 1e300):
         close = np.flatnonzero(~((products >= threshold) & (squares <= 1e300)))
         norms[close] = row_norms(differences(take(close), centre))
     return norms

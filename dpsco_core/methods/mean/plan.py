@@ -30,8 +30,9 @@ from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism
 from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
 
-SCALE_SHARE = 0.1  # a share of rho, for the scales
-OCTAVES = 9.0  # between which logarithms of differences are clipped; the highest is twice the scale
+SCALE_SHARE = 0.1  # the share of rho for the scales
+# the range, in octaves, to which logarithms of differences are clipped; it ends at twice the scale
+OCTAVES = 9.0
 LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
 
 
@@ -39,9 +40,10 @@ LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
 class RescaledMean(Statistic):
     """Private scales of the coordinates, and the adaptively clipped mean of rows over them."""
 
-    fine: AdaptiveMean  # the mean of the rescaled rows, but for its radius and its bounds
+    # the plan of the rescaled rows' mean; its radius and its bounds are replaced
+    fine: AdaptiveMean
     scale: float  # a bound on the spread of a coordinate
-    scale_rho: float  # rho of the look at the scales
+    scale_rho: float  # the rho of the look at the scales
 
     label: ClassVar[str] = "logarithms of the coordinates' spreads"
 
@@ -73,7 +75,7 @@ class RescaledMean(Statistic):
         value, diagnostics = fine.estimate(MappedRows(rows, _Divided(weights)), None, ledger, rng)
         return weights * into_ball(value, fine.mean_bound), {
             **diagnostics,
-            # the root mean square of the coordinates' noise, after the rescaling is undone
+            # The root mean square of the coordinates' noise after the rescaling is undone.
             "noise_std": diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
             "least_weight": float(weights.min()),
         }
@@ -87,7 +89,8 @@ class RescaledClipping(MeanMethod):
     tenths of the budget.
     """
 
-    mode: Mode | None = None  # as of `AdaptiveClipping`; where that is blind, no scale is looked at
+    # the mode of `AdaptiveClipping`; in mode "blind" no scale is looked at
+    mode: Mode | None = None
 
     reads = "whole"
     cost = MethodCost(fixed=2.1e4, per_row=54, per_element=3.7)
@@ -110,14 +113,14 @@ class RescaledClipping(MeanMethod):
         caveat="The look at the scales and the radius are this project's "
         "(theory/unequal-coordinates.md, 2). No explicit bound is proven for it.",
     )
-    # Enough records for a look.
+    # The stage has enough records for a look at the scales.
     stage = Stage(records=128, small=SmallRun(fields={"mode": "single"}))
     colour = "green"
     symbol = "diamond"
     dashed = True
 
     def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean | RescaledMean, None]:
-        gaussian_share(setting, self.calibration)  # refuses a pure budget
+        gaussian_share(setting, self.calibration)  # The call raises an error for a pure budget.
         unscaled = self._fine(self.mode).plan(setting)
         mode = unscaled.statistic.mode
         if mode == "blind" or setting.d == 1 or setting.n < 2:

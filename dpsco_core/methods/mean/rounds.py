@@ -23,18 +23,19 @@ from dpsco_core.problems.base import Setting
 T = TypeVar("T")
 
 MOST_ROUNDS = 6
-CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, the first one: no centre
-WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
-NEARER = 1 / 3  # by what factor a centre must be nearer than the bound where that is small
-# The probability that a normal record, or an average's noise, is beyond its ball.
+# candidate shares of rho for the centre; a share of 0 means no centre
+CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
+WORTHWHILE = 0.2  # the share by which a centre must lower the error in the plan's model
+NEARER = 1 / 3  # the factor by which a centre must be closer to the mean than a small bound is
+# The probability that a normal record, or the noise of an average, falls outside its ball.
 MISS_CHANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class CentreRounds:
     radii: tuple[float, ...]  # the radius of each round's ball
-    rho: float  # the budget of all rounds together: each has the same part
-    distance: float  # how far from the mean the answer is, likely and for light tails
+    rho: float  # the budget of all rounds together, in equal parts
+    distance: float  # the likely distance of the answer from the mean, for light tails
 
     @property
     def rhos(self) -> tuple[float, ...]:
@@ -125,12 +126,12 @@ def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
 
 def balls(
     n: int,
-    bound: float,  # how far from 0 the mean is, at most
+    bound: float,  # the largest distance of the mean from 0
     scale: float,  # the standard deviation of a coordinate
     rhos: Sequence[float],
     *,
-    # in each round: for how many standard deviations of a coordinate a ball leaves records room,
-    # and as how many the length of a round's noise is counted
+    # For each round a number of standard deviations of a coordinate: a ball leaves this much room
+    # for records, and the length of the round's noise counts as this much.
     reaches: Sequence[float],
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:

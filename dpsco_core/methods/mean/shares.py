@@ -9,10 +9,11 @@ from dpsco_core.problems.base import Setting
 
 Mode = Literal["single", "guarded", "blind"]
 
-GUARDED_FROM = 16  # dimensions
-GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test at least
-INNER_SHARE = 0.01  # the share of the choice of a smaller radius
-INNER_TEST_SHARE = 0.05  # the share of its test
+GUARDED_FROM = 16  # the number of dimensions from which the guarded mode is used
+# the share of rho for each of the two choices, and the least share for the test
+GUARDED_SHARE = 0.02
+INNER_SHARE = 0.01  # the share of rho for the choice of a smaller radius
+INNER_TEST_SHARE = 0.05  # the share of rho for the test of the smaller radius
 
 
 def look_share(mode: Mode, d: int) -> float:

@@ -98,7 +98,7 @@ class NoiseSmoothing(MeanMethod):
             return tau, 1.0 if variance is None else variance
         if variance is not None:
             choices: tuple[float, ...] = (variance,)
-        else:  # at c = 1 the printed noise is enough
+        else:  # At c = 1 the printed noise is sufficient.
             choices = (1.0,) if self.calibration == "paper" else VARIANCES
         if tau is not None:
             return tau, choices[-1]

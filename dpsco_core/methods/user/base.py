@@ -37,7 +37,7 @@ FILTER_STAGE = Stage(
     "what they give away is too rare to be seen in runs; their privacy profile is computed exactly "
     "in the tests.",
     instead="user.clipped-means",
-    small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),  # so that a filter's test passes
+    small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),  # large enough for a filter's test to pass
 )
 
 
@@ -62,7 +62,8 @@ class AllUsers(Access):
         self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
         def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
-            with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
+            # Records may hold any doubles, so overflow and NaN are expected.
+            with np.errstate(over="ignore", invalid="ignore"):
                 return sample.user_gradients(w), ledger
 
         return step_records

@@ -36,14 +36,14 @@ from dpsco_core.privacy.filter.plan import (
 )
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-# "proven": no point is removed but with a stated probability. "typical": enough in practice.
+# "proven": a point is removed only with a stated probability. "typical": usually large enough.
 Radius = Literal["proven", "typical"]
-# What the radius of a phase, and its test on perfectly concentrated points, may fail with.
+# The failure probability of a phase's radius, and of its test on perfectly concentrated points.
 SPREAD_FAILURE = 0.01
 GROUPS_HALT = 0.005
 USERS_HALT = 0.01
 DECAY = 3.0  # p of `full_batch`, which must exceed 2
-# In units of its radius; any share of the points may be left as long as a sensitivity is proven.
+# A filter at score radius 1; any share of the points may remain as long as a sensitivity is proven.
 UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
 ANY_SHARE = 1e-9
 
@@ -81,10 +81,10 @@ def calibrated_sgd(
     # number of phases l and p
     phases: int = 3,
     decay: float = 1.25,
-    # :math:`\eta`, at most :math:`2/\beta`; None for
+    # :math:`\eta`, at most :math:`2/\beta`; None:
     # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
-    # what the test and the proven radius of a phase may fail with
+    # The failure probability of a phase's test and of its proven radius.
     halt: float = GROUPS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> SgdSchedule:
@@ -157,17 +157,19 @@ def erm_radius(case: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE)
 
 
 def full_batch(
-    case: UserLevel,  # with a finite smoothness
+    case: UserLevel,  # the constants of the problem, with a finite smoothness
     *,
-    phases: int = 3,  # their number l
-    # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    phases: int = 3,  # l, the number of phases
+    # :math:`\lambda`; None: :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
     regulariser: float | None = None,
     steps_factor: float = 1.0,  # :math:`c_T`
-    radius: Radius | None = "typical",  # see `erm_radius`; None is the baseline without a filter.
-    # what the test of a phase, and the proven radius of all of them, may fail with
+    # the choice of the radius (see `erm_radius`); None: the baseline without a filter
+    radius: Radius | None = "typical",
+    # The failure probability of a phase's test and of the proven radius of all phases.
     halt: float = USERS_HALT,
     spread_failure: float = SPREAD_FAILURE,
-    advice: bool = True,  # whether a refusal says how many users would do, which takes a search
+    # whether an error names the number of users that would suffice, which takes a search
+    advice: bool = True,
 ) -> ErmSchedule:
     r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
 

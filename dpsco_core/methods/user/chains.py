@@ -19,10 +19,11 @@ from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, items_fit, pooled
 
-# Takes the chains' points, shape (C, d), and which of their records: b gradients a chain, (C b, d).
+# A function of the chains' points, shape (C, d), and of the range of their records; it returns b
+# gradients per chain, shape (C b, d).
 Gradients = Callable[[Matrix, int, int], Matrix]
 
-MOST_STEPS = 20_000  # the steps of a run; beyond, several items make a step
+MOST_STEPS = 20_000  # the largest number of steps of a run; beyond, several items share a step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +37,9 @@ class Pass:
     first: int
     groups: int
     length: int
-    # η, of a record. A step on b records is b times as large, on their mean gradient.
+    # η, the step size for one record; a step on the mean gradient of b records is b times as large.
     step_size: float
-    batch: int  # b
+    batch: int  # b, the number of records per step
 
 
 def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> Matrix:
@@ -65,7 +66,8 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     gradients = _linear(sample, run) if isinstance(sample, LinearSample) else _points(sample, run)
     w = np.repeat(start[None, :], run.groups, axis=0)
     total = np.zeros_like(w)
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for low in range(0, run.length, run.batch):
             between_steps()
             high = min(low + run.batch, run.length)
@@ -124,7 +126,7 @@ class Records:
     """Users' items in a row, as the chains read them."""
 
     sample: Sample  # n m items, or n users' means
-    each: int  # items that a record stands for: 1, or m
+    each: int  # the number of items that one record stands for: 1, or m
 
 
 def records_of(sample: UserSample, batch: int) -> Records:

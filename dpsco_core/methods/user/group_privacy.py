@@ -89,7 +89,8 @@ class UserGroupPrivacy(PhasedMethod):
         batch = batch_size(setting.n, setting.m, setting.d, total, step_size, losses.smoothness)
         reach = setting.constants.diameter / 2
 
-        def stands_out(phase: Phase) -> bool:  # a user's pull, from the rounding of the points
+        # Whether a user's effect is larger than the rounding of the points.
+        def stands_out(phase: Phase) -> bool:
             steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
             return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 

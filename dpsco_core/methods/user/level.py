@@ -35,8 +35,10 @@ class UserLevel:
     lipschitz: float = 1.0  # L, positive and finite
     # R, of the constraint set, positive and finite: the diameter, not the radius
     diameter: float = 1.0
-    smoothness: float = math.inf  # β of the loss of an item; infinite where the loss is not smooth
-    strong_convexity: float = 0.0  # μ of the loss of an item; 0 where it is convex only
+    # β, the smoothness of an item's loss; infinite if the loss is not smooth
+    smoothness: float = math.inf
+    # μ, the strong convexity of an item's loss; 0 if it is only convex
+    strong_convexity: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "d"):

@@ -12,13 +12,14 @@ from dpsco_core.base.search import smallest
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.printed_schedules import SgdPhase
 
-# Noise per coordinate of a phase's release, from its step size and its number of steps.
+# A function of a phase's step size and number of steps that returns the noise per coordinate of its
+# release.
 Noise = Callable[[float, int], float]
 Phases = tuple[SgdPhase, ...]
 
 MOST_PHASES = 12
 DECAYS = (1.0, 1.25, 1.5, 2.0)
-FLOOR = 1 - 1e-12  # a factor of a sum of some terms, rounded, that is to be below that of all
+FLOOR = 1 - 1e-12  # a margin for rounding when a partial sum is compared with the full sum
 STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
 
 
@@ -62,7 +63,7 @@ def halving_phases(
     # p and :math:`\eta`
     decay: float,
     step: float,
-    noise: Noise,  # takes :math:`\eta_i` and :math:`T_i`, returns :math:`\sigma_i`
+    noise: Noise,  # a function of :math:`\eta_i` and :math:`T_i` that returns :math:`\sigma_i`
 ) -> Phases | None:
     r"""Return `count` phases of halving users; None where one has fewer users than groups.
 
@@ -100,8 +101,8 @@ def best_phases(
     lipschitz: float,
     diameter: float,
     d: int,
-    largest_step: float,  # positive, infinite if there is no limit
-    noise: Noise,  # see `halving_phases`
+    largest_step: float,  # positive; infinite if there is no limit
+    noise: Noise,  # a function as in `halving_phases`
 ) -> Phases:
     """Return the halving phases with the least sum of `phased_terms`, the start at R/2.
 
@@ -125,7 +126,7 @@ def best_phases(
 
     def phases_of(count: int, decay: float, size: float) -> Phases:
         phases = halving_phases(n, m, groups, count, decay, size, noise)
-        assert phases is not None  # a user for every group
+        assert phases is not None  # There is a user for every group.
         return phases
 
     def risk(candidate: tuple[int, float, float]) -> float:

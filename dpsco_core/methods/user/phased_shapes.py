@@ -23,9 +23,11 @@ from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensi
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 
 SHARP = TestTuning(sharp=True)
-TYPICAL_RADIUS = 2.5  # in step size times gradient noise times root of the steps
-FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25  # where the printed noise meets practical tuning
-# Of each phase its first user, the users of a group, and the step size.
+# in units of step size times gradient noise times the square root of the number of steps
+TYPICAL_RADIUS = 2.5
+# the smallest number of phases and the decay at which the printed noise meets practical tuning
+FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25
+# For each phase: its first user, the number of users per group, and the step size.
 Shape = tuple[tuple[int, int, float], ...]
 
 
@@ -109,7 +111,7 @@ def tight_plan(case: UserLevel, groups: int, radius: float) -> FilterPlan:
     return single_test_plan(groups, case.epsilon, case.delta, keep=keep, tuning=SHARP)
 
 
-ROOM = 1e-9  # relative, of the slack: keeps the floor of the score above 2C/3 in rounding
+ROOM = 1e-9  # the relative slack that keeps the floor of the score above 2C/3 despite rounding
 
 
 def printed_count(case: UserLevel) -> int:

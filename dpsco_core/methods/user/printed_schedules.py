@@ -17,21 +17,21 @@ from dpsco_core.methods.user.level import UserLevel
 class SgdPhase:
     """One phase of Algorithm 1."""
 
-    # n_i, N_i of each group, and T_i=N_im one-pass steps
+    # The number of users n_i; the groups have N_i each, and take T_i = N_i m one-pass steps.
     users: float
     group_users: float
     steps: float
-    step_size: float  # η_i
-    score_radius: float  # τ_i
-    noise_std: float  # σ_i per coordinate
+    step_size: float  # η_i, the step size
+    score_radius: float  # τ_i, the score radius
+    noise_std: float  # σ_i, the noise per coordinate
 
 
 @dataclass(frozen=True, kw_only=True)
 class SgdSchedule:
     """Algorithm 1: C groups a phase, and the phases."""
 
-    groups: float  # C; 1 without a filter
-    items: int  # m
+    groups: float  # C, the number of groups; 1 without a filter
+    items: int  # m, the number of items per user
     phases: tuple[SgdPhase, ...]
 
     @property
@@ -49,11 +49,11 @@ class SgdSchedule:
 class ErmPhase:
     """One phase of Algorithm 3, which is a run of Algorithm 2."""
 
-    users: float  # n_i
-    regulariser: float  # λ_i
-    steps: float  # T_i
-    batch: float  # K_i, users a step
-    noise_std: float  # σ_i per coordinate and step
+    users: float  # n_i, the number of users
+    regulariser: float  # λ_i, the weight of the regulariser
+    steps: float  # T_i, the number of steps
+    batch: float  # K_i, the number of users per step
+    noise_std: float  # σ_i, the noise per coordinate and step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class ErmSchedule:
     """Algorithm 3: the radius that it filters with, and the phases."""
 
     tau: float  # τ: scores and filter use 2τ; infinite without a filter
-    items: int  # m
+    items: int  # m, the number of items per user
     phases: tuple[ErmPhase, ...]
 
     @property
@@ -259,7 +259,7 @@ def smoothed_regulariser(case: UserLevel) -> float:
     return 1 / math.sqrt(case.total)
 
 
-# No number of users with more binary digits is looked at.
+# The largest number of binary digits of a number of users that the search considers.
 MOST_DIGITS = 200
 
 

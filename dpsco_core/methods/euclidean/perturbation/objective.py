@@ -238,9 +238,10 @@ def perturbed_minimiser(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
     """Steps 1 to 4 where the objective must be solved."""
-    tilt = linear_term(plan, sample, ledger, rng)  # step 1; step 2 is the plan's
+    # Step 1 of the algorithm; step 2 belongs to the plan.
+    tilt = linear_term(plan, sample, ledger, rng)
 
-    def gradient(w: Vector) -> Vector:  # the gradient of step 3
+    def gradient(w: Vector) -> Vector:  # the gradient of the objective in step 3
         return sample.mean_gradient(w) + tilt + 2 * plan.ridge * w
 
     solved = minimise_strongly_convex(
@@ -267,4 +268,4 @@ def perturbed_minimiser(
         rng,
         label=label,
     )
-    return sample.constraint.project(noisy)  # step 4
+    return sample.constraint.project(noisy)  # Step 4 of the algorithm.

@@ -29,12 +29,18 @@ from dpsco_core.statements.su import (
     theorem_2_ridge,
 )
 
-OUTPUT_SHARE = 0.01  # share of epsilon and delta, in the tight calibration: H is tiny all the same
-DIGITS = 1e-12  # a share of the gradient that the solver can certify; see `certified_digits`
-PROJECTION = 1e-13  # the error of a projection, relative to the set and to what is projected
-PROJECTION_PER_EXPONENT = 4e-15  # the same of one on an l_q ball, times q where that is more
-SPHERE = 4e-14  # share of the gradient, for what the certificate rounds near the sphere: see solver
-LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-13 of beta/n there
+# the share of epsilon and delta for the noise H, in the tight calibration: H is tiny even so
+OUTPUT_SHARE = 0.01
+# the smallest error of a certificate, as a share of the gradient; see `certified_digits`
+DIGITS = 1e-12
+# the error of a projection, relative to the size of the set and of the projected point
+PROJECTION = 1e-13
+# the error of a projection on an l_q ball, per unit of q, where this is larger
+PROJECTION_PER_EXPONENT = 4e-15
+# the rounding error of the certificate near the sphere, as a share of the gradient; see `solver`
+SPHERE = 4e-14
+# the largest epsilon of the change of variables: the ridge is then 1e-13 of beta/n
+LARGEST_JACOBIAN = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,26 +48,27 @@ class ObjectivePlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
-    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and the objective a
-    # closed form; None where it must be solved
+    # 1 if the Hessian of every loss is the identity, 0 if it is zero (the objective then has a
+    # closed form); None if the objective needs the solver.
     hessian: float | None
     ridge: float  # λ; the objective has the term λ‖θ‖²
-    # what G and the change of variables cost
-    epsilon: float
-    jacobian_epsilon: float
-    delta: float
-    rho: float = 0.0  # in place of them, where G is one Gaussian release with the exact curve
+    epsilon: float  # the epsilon of the noise G
+    jacobian_epsilon: float  # the epsilon of the change of variables
+    delta: float  # the delta of G and of the change of variables together
+    # the budget of G if it is one Gaussian release with the exact curve; replaces epsilon and delta
+    rho: float = 0.0
     l2_sensitivity: float  # the sensitivity of n times the gradient of the empirical risk
-    linear_std: float  # σ₁, of G
-    accuracy: float = 0.0  # α; 0 for a closed form
-    # of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`
+    linear_std: float  # σ₁, the standard deviation of the noise G
+    accuracy: float = 0.0  # α, the accuracy of the solver; 0 for a closed form
+    # The sensitivity of the release with the noise H, with rounding errors (see `open_distance`);
+    # 0 for a closed form.
     output_sensitivity: float = 0.0
-    output_rho: float = 0.0
-    output_std: float = 0.0
-    # Under pure DP, where `delta` and both rho are 0, and `linear_std` and `output_std` are scales
-    # of spherical Laplace noise: what H costs, and the curvature that kinks are rounded off to (0
-    # where there are none).
+    output_rho: float = 0.0  # the budget of H; 0 for a closed form
+    output_std: float = 0.0  # the standard deviation of H; 0 for a closed form
+    # The epsilon of H under pure DP, where `delta` and both rho are 0, and `linear_std` and
+    # `output_std` are scales of spherical Laplace noise.
     output_epsilon: float = 0.0
+    # The curvature to which kinks are rounded off under pure DP; 0 if the losses have none.
     rounded: float = 0.0
 
     @property
@@ -178,7 +185,7 @@ def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: 
     n, diameter = setting.n, setting.constants.diameter
     width = setting.body.gaussian_width().upper
     rate_cap = lipschitz * diameter / float(n**1.5)
-    if width == 0:  # a single point
+    if width == 0:  # The set is a single point.
         return rate_cap
     privacy_cap = epsilon**2 * lipschitz * diameter**3 / (width**2 * math.log(1 / delta) * n**2.5)
     return float(min(rate_cap, privacy_cap))
@@ -261,7 +268,8 @@ def _closed_plan(
         std = algorithm_1_noise(losses.lipschitz, budget.epsilon, budget.delta)
     else:
         rho = setting.gaussian_rho
-        sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
+        # Gradients of two records at one point differ by the features alone.
+        sensitivity = 2 * losses.feature_bound
         std = gaussian_noise_std(sensitivity, rho)
     return ObjectivePlan(
         setting=setting,
@@ -292,7 +300,7 @@ def _paper_plan(
     )
     rho = gaussian_rho(epsilon / 2, delta / 2)
     printed = algorithm_1_output_noise(accuracy, ridge, epsilon, delta)
-    # Noise as printed, which would hide this much.
+    # The noise is as printed, so the sensitivity is computed only for comparison.
     sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
     return ObjectivePlan(
         setting=setting,

@@ -24,12 +24,13 @@ from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.mean.base import tail_excess
 from dpsco_core.problems.base import Setting
 
-OPEN = 0.01  # a share of the sensitivity: what the solver may leave open, where doubles allow it
+OPEN = 0.01  # the share of the sensitivity left for the solver's error, where doubles allow it
 MOST_PHASES = 5
-GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growths of the regulariser from phase to phase
-FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the records
-SHRUNK_SHARE = 0.04  # a share of what the worst law of a class loses to shrinking: measured
-WIDEST, NARROWEST = 1.0, 1e-3  # ends of the stretch on which a kink is rounded off
+GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growth factors of the regulariser from phase to phase
+FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the feature vectors
+# the measured share of the loss that shrinking causes for the worst distribution of a class
+SHRUNK_SHARE = 0.04
+WIDEST, NARROWEST = 1.0, 1e-3  # the largest and smallest width over which a kink is rounded off
 
 Lengths = tuple[int, ...]
 
@@ -39,7 +40,7 @@ class PhaseLayout:
     """What the search chooses: the lengths of the phases, and their regularisers."""
 
     lengths: Lengths
-    first: Any  # λ_1: a number, or an array of those that a search compares
+    first: Any  # λ_1: a number, or an array of all values that a search compares
     growth: float
 
     @property
@@ -56,7 +57,7 @@ class PhaseModel:
     losses: Losses
     epsilon: float
     hessian: float | None
-    gap: float  # the most by which two gradients at one point differ
+    gap: float  # the largest distance between the gradients of two records at one point
 
     def noise_scale(self, regulariser: Any, length: int) -> Any:
         """The scale of a phase's noise, but for what the solver leaves open."""
@@ -118,7 +119,8 @@ def equal_rho(setting: Setting) -> float:
 def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
     """Return what the phases are computed with."""
     hessian = {"mean": 1.0, "linear": 0.0}.get(setting.constants.structure)
-    # Gradients of losses with one Hessian differ by the records alone.
+    # If all losses have one Hessian, gradients of two records at one point differ by the features
+    # alone.
     gap = 2 * (losses.lipschitz if hessian is None else losses.feature_bound)
     return PhaseModel(
         setting=setting, losses=losses, epsilon=setting.pure_epsilon, hessian=hessian, gap=gap
@@ -246,7 +248,7 @@ def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any
     unit = 2 * model.losses.lipschitz / model.setting.constants.diameter
     firsts = unit * 2.0 ** (np.arange(-24, 21) / 2)
     shapes = list(shapes_of_phases(model.setting.n, firsts))
-    with np.errstate(all="ignore"):  # what is not finite is passed over
+    with np.errstate(all="ignore"):  # Candidates whose risk is not finite are skipped.
         risks = np.concatenate([np.broadcast_to(risk(model, s), firsts.shape) for s in shapes])
     best = int(smallest_index(risks))
     if best < 0:
@@ -285,7 +287,8 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     linear_model = constants.linear_model
     assert linear_model is not None
     if not math.isfinite(linear_model.slope):
-        lipschitz_losses(setting, "practical", equal_rho(setting))  # raises, and says why
+        # The call raises an error that says why the setting is refused.
+        lipschitz_losses(setting, "practical", equal_rho(setting))
     moment = math.sqrt(setting.d) * constants.directional_moment
     if not math.isfinite(moment):
         raise NotApplicable(

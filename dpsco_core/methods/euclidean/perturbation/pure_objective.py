@@ -39,8 +39,9 @@ from dpsco_core.privacy.concentration import pure_epsilon_of
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
 
-SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))  # shares of epsilon for the Jacobian
-ROUNDED = tuple(2.0**k for k in range(11))  # curvatures that kinks may be rounded off to
+# candidate shares of epsilon for the Jacobian
+SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))
+ROUNDED = tuple(2.0**k for k in range(11))  # candidate curvatures to which kinks are rounded off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,8 @@ def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:
 def closed_plan(setting: Setting, losses: Losses) -> ObjectivePlan:
     """Return the plan of losses that all have the same Hessian, whose minimiser is explicit."""
     structure = setting.constants.structure
-    sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
+    # Gradients of two records at one point differ by the features alone.
+    sensitivity = 2 * losses.feature_bound
     return ObjectivePlan(
         setting=setting,
         losses=losses,

@@ -25,10 +25,10 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 STEPS = 100
-# Numbers of steps that are compared: few enough of them that certificates are kept from run to run.
+# The candidate numbers of steps: few enough that their certificates stay in the cache.
 COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-RARE = 3.0  # a likelihood ratio that a single step reaches rarely
-FEW_RECORDS = 12  # up to so many are taken up one by one
+RARE = 3.0  # a likelihood ratio that a single step rarely exceeds
+FEW_RECORDS = 12  # Up to this many records are processed one by one.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class Allocation:
     """How a run on allocated records is private, and how far its steps go."""
 
     certificate: AllocatedSteps
-    noise_std: float  # the deviation of the noise on a sum
-    step_size: float  # what multiplies a sum over n/T
+    noise_std: float  # the standard deviation of the noise on a sum of gradients
+    step_size: float  # the factor of a sum divided by n/T
 
 
 def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:
@@ -51,7 +51,7 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
     require(count <= n, "allocated_steps", f"at most the {n:,} records", count)
     certificate = allocate_steps(count, budget.epsilon, budget.delta, QUICK_POINTS)
     noise_std, share = certificate.noise_multiplier * lipschitz, count / n
-    # The mean square of a step's vector: its number of records is random as well.
+    # The mean square of a step's vector: the number of records in a step is random as well.
     square = lipschitz**2 * (1 + share) + setting.d * (share * noise_std) ** 2
     return Allocation(
         certificate=certificate,
@@ -118,9 +118,10 @@ def run_allocated(
     step_size: float,
     limit: float,  # the norm to which gradients are clipped
     *,
-    # shape (d,): the first point; the centre of the constraint set if None
+    # Shape (d,): the first point; None: the centre of the constraint set.
     start: Vector | None = None,
-    # maps a point w and a pull to the next point; the projection of their difference if None
+    # A function of a point w and a pull that returns the next point; None: the projection of their
+    # difference.
     move: Move | None = None,
 ) -> Descended:
     """Run the steps, to the average of the queried points.
@@ -131,7 +132,8 @@ def run_allocated(
     move = (lambda w, pull: project(w - pull)) if move is None else move
     w, steps, low = sample.constraint.centre if start is None else start, len(sizes), 0
     size, total, path = step_size * steps / sample.n, np.zeros(sample.d), Path(w, steps)
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for t, count in enumerate(sizes.tolist()):
             pull = noise.noise(1, sample.d, rng)[0]
             pull += step_sum(sample, w, order[low : low + count], limit)

@@ -7,7 +7,8 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror
 
-Move = Callable[[Vector, Vector], Vector]  # maps a point w and a pull to the next point
+# A function of a point w and a pull that returns the next point.
+Move = Callable[[Vector, Vector], Vector]
 
 
 class MovingPotential(Protocol):

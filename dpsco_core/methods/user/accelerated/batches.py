@@ -29,7 +29,8 @@ from dpsco_core.privacy.mechanisms import laplace_noise_scale
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.privacy.subsampling import subsample
 
-LARGEST_STEP = 20.0  # epsilon of one iteration on its batch; beyond, amplification is no gain
+# the largest epsilon of an iteration on its batch; beyond, amplification gains nothing
+LARGEST_STEP = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +134,7 @@ def batch_plan(
     require(drawn <= population, "drawn", f"at most {population}", drawn)
     require(keep.inclusion == "weights", "inclusion", "weights", keep.inclusion)
     ratio = population / drawn
-    if epsilon / steps > LARGEST_STEP:  # the exponential may leave the range of a float
+    if epsilon / steps > LARGEST_STEP:  # The exponential could exceed the range of a float.
         return None
     step_epsilon = math.log1p(ratio * math.expm1(epsilon / steps))
     step_delta = ratio * delta / steps

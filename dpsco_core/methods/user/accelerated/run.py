@@ -33,15 +33,15 @@ class AcceleratedPhases(PhasesPlan):
 
     halts = True
 
-    losses: Losses  # the constants of the losses, and the bound on the records
-    # what AC-SA takes for those of the risk, without the regulariser
+    losses: Losses  # the constants of the losses, with the bound on the records
+    # The smoothness and strong convexity of the risk that AC-SA assumes, without the regulariser.
     smoothness: float
     strong_convexity: float
     phases: tuple[AcceleratedPhase, ...]
-    # what the model of the practical tuning predicts; NaN for others
+    # The risk that the model of the practical tuning predicts; NaN for other tunings.
     modelled_risk: float = math.nan
     notes: tuple[str, ...] = ()
-    # r of the ball that losses are averaged over; 0 for the losses themselves
+    # r, the radius of the ball over which losses are averaged; 0: losses are not averaged.
     radius: float = 0.0
 
     @property
@@ -50,7 +50,7 @@ class AcceleratedPhases(PhasesPlan):
         return sum(phase.steps for phase in self.phases)
 
     @property
-    def passes(self) -> float:  # a step of a part of the users is that part of a step
+    def passes(self) -> float:  # A step on a part of the users counts as that part of a step.
         last_user = max(phase.stop for phase in self.phases)
         return sum(phase.steps * phase.users for phase in self.phases) / last_user
 
@@ -86,7 +86,7 @@ class AcceleratedPhases(PhasesPlan):
             part = users.part(phase.start, phase.stop)
             end = run_phase(self, phase, part, w, block, rng, path, steps, f"phase {i}")
             w, steps = end.value, steps + end.steps
-            # A step that halts has asked for its gradients too.
+            # The step that halts a phase has also computed its gradients.
             calls += (end.steps + end.halted) * phase.users * self.setting.m
             if end.halted:
                 halted = i

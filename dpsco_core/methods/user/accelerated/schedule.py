@@ -25,16 +25,17 @@ from dpsco_core.methods.user.printed_schedules import (
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-SHARES = (0.2, 0.3, 0.4, 0.5)  # shares of epsilon for the tests; the best of them is taken
-FALSE_HALT = 0.01  # the probability that a phase halts, on perfectly concentrated gradients
-SPREAD_FAILURE = 0.01  # gamma_0 of (R1)
+SHARES = (0.2, 0.3, 0.4, 0.5)  # candidate shares of epsilon for the tests; the best is chosen
+FALSE_HALT = 0.01  # the probability that a phase halts on perfectly concentrated gradients
+SPREAD_FAILURE = 0.01  # gamma_0 of condition (R1)
 PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
 ROOM = 1e-9
 MOST_PHASES = 4
-MOST_USERS = 1 << 30  # beyond, no number of users is looked for
-MOST_SEPARATE = 8  # steps; beyond, AboveThreshold has less noise than tests of their own
+MOST_USERS = 1 << 30  # the largest number of users that is considered
+MOST_SEPARATE = 8  # Beyond this many steps AboveThreshold has less noise than separate tests.
 
-# Takes users and steps; returns the filter of a phase, None where there is none.
+# A function of the numbers of users and steps that returns the filter of a phase, or None if there
+# is none.
 Filters = Callable[[int, int], FilterPlan | None]
 
 
@@ -45,9 +46,9 @@ class AcceleratedPhase:
     # its users, by index
     start: int
     stop: int
-    regulariser: float  # λ_i
-    stages: tuple[int, ...]  # steps of each restart of AC-SA
-    filter: FilterPlan  # test, filter and noise of all its steps
+    regulariser: float  # λ_i, the weight of the regulariser
+    stages: tuple[int, ...]  # the number of steps in each restart of AC-SA
+    filter: FilterPlan  # the test, filter and noise of all steps of the phase
 
     @property
     def users(self) -> int:
@@ -169,10 +170,11 @@ def too_few(n: int, fewest_users: int | None) -> NotApplicable:
 
 def recommended_phases(
     case: UserLevel,
-    filters: Callable[[float, int, int], FilterPlan | None],  # takes tau, users and steps
+    filters: Callable[[float, int, int], FilterPlan | None],  # a function of tau, users and steps
     phases: int,
     *,
-    distance: float | None = None,  # D; by default the diameter R
+    # D, the distance of the start from the minimiser; by default the diameter R
+    distance: float | None = None,
     first_user: int = 0,  # index of the first user
 ) -> tuple[AcceleratedPhase, ...] | None:
     r"""Return `phases` phases with the recommended schedule; None where one has no filter.

@@ -14,7 +14,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.privacy.checks import check_count, check_positive
 
-# Takes the point and the number of the step, from 0; None ends the run.
+# A function of the point and the number of the step, from 0; if it returns None the run ends.
 Oracle = Callable[[Vector, int], Vector | None]
 
 
@@ -130,7 +130,7 @@ def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
 def accelerated_gap(
     objective: Curvature,
     steps: int,
-    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its mean
+    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its expectation
     variance: float,  # :math:`V^2`
 ) -> float:
     r"""Return the guarantee of AC-SA with so many steps (Ghadimi and Lan 2012, Proposition 9)."""

@@ -25,8 +25,8 @@ from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems.base import Setting
 
-STAGE_PHASES = 2  # the phases of each stage of the theory tuning
-MOST_STAGES = 3  # the stages of the practical tuning
+STAGE_PHASES = 2  # the number of phases in each stage of the theory tuning
+MOST_STAGES = 3  # the largest number of stages in the practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ class UserAcceleratedStrong(FilteredGradients):
         except NotApplicable as refusal:
             if self.calibration == "tight":
                 raise
-            # A stage has a part of the users: the number that it names is not that of all.
+            # A stage has only a part of the users, so its error message must not name their number.
             raise NotApplicable(
                 f"Of one of the stages: {refusal.reason}", calibration="tight"
             ) from refusal

@@ -52,7 +52,8 @@ def of_user_means(setting: Setting) -> Setting:
     """Return the setting of the users' means: n records, whose moments are those of such a mean."""
     c, p, m = setting.constants, setting.moment_order, setting.m
     factor = shrinkage(p, m, setting.alike)
-    central = c.directional_moment + c.mean_gradient_bound  # the moment of an item, by Minkowski
+    # a bound on the central moment of an item, by Minkowski's inequality
+    central = c.directional_moment + c.mean_gradient_bound
     constants = replace(
         c,
         coordinate_moment=c.coordinate_moment * math.pow(factor, p),

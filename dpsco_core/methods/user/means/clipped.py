@@ -48,7 +48,8 @@ class UserMeanClipped(MeanMethod):
     theory's the one at which the proven bound is least (theory/user-level-means.md, 3.5).
     """
 
-    radius: float | None = None  # the radius of the users' means; None: chosen from the setting
+    # the clip radius of the users' means; None: chosen from the setting
+    radius: float | None = None
 
     reads = "whole"
     cost = MethodCost(fixed=5e4, per_row=8, per_element=0.8)
