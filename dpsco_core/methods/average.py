@@ -28,14 +28,14 @@ NoiseType = TypeVar("NoiseType", bound="Mechanism[Vector] | None", covariant=Tru
 
 
 def checked_rows(rows: Rows, setting: Setting) -> Rows:
-    """Return the rows as they are; refuse those of another size."""
+    """Return the rows unchanged; refuse rows of another size than the setting's."""
     check_rows(rows, setting)
     return rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanPlan(Plan, Generic[StatisticType, NoiseType]):
-    """The parts of an estimate of a mean; none of them depends on the data."""
+    """The parts of a mean estimate; none of them depends on the data."""
 
     statistic: StatisticType  # the statistic of the rows that is released
     # the noise added to the statistic; None: no noise, or noise that the statistic adds itself
@@ -49,12 +49,12 @@ class MeanPlan(Plan, Generic[StatisticType, NoiseType]):
 
 
 class Averaging(Method):
-    """A method whose plan is a `MeanPlan`: this is how all of them run."""
+    """A method whose plan is a `MeanPlan`, with the release that all such methods share."""
 
     def release(
         self, records: Any, plan: MeanPlan[Any, Any], ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Release the statistic through `ledger`, and project it on the ball of the answer."""
+        """Release the statistic through `ledger` and project it on the ball of the answer."""
         rows = plan.read(records, plan.setting)
         value, diagnostics = plan.statistic.estimate(rows, plan.noise, ledger, rng)
         return Release(

@@ -34,7 +34,7 @@ Clipped = Literal["", "records", "gradients"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The parameters of one run, none of which depends on the data: a method adds its own."""
+    """The parameters of one run, none of which depends on the data; methods add their own."""
 
     # whether a run may end before it has computed all its `gradients`
     halts: ClassVar[bool] = False
@@ -44,12 +44,12 @@ class Plan:
 
     @property
     def passes(self) -> float:
-        """How often a run does what its method's `cost` counts: 1 for a run, or its steps."""
+        """How often a run repeats the unit of its method's `cost`: 1 for a run, or its steps."""
         return 1
 
     @property
     def moves(self) -> float:
-        """How often a run moves a point, and brings it back into the constraint set.
+        """How often a run moves a point and projects it on the constraint set.
 
         About so often where data or chance decide; 0 for an estimator.
         """
@@ -57,7 +57,7 @@ class Plan:
 
     @property
     def pieces(self) -> float:
-        """How many pieces of the records a run takes up one after the other, in Python.
+        """The number of pieces of the records that a run processes one after the other in Python.
 
         A piece is what a step looks at, unless a step goes through several.
         """
@@ -65,23 +65,23 @@ class Plan:
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether a run needs no solver, where its method otherwise has one."""
+        """Whether a run has a closed form, where its method otherwise calls a solver."""
         return False
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The map by which a point is moved; None: it is moved freely, and projected."""
+        """The mirror map of the steps; None: Euclidean steps with projection."""
         return None
 
     @property
     def gradients(self) -> int | None:
-        """Gradients of items (of the mean: records) that a run takes; None where data decide."""
+        """The number of item gradients of a run (for means: records); None: it depends on data."""
         return self.setting.n * self.setting.m
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCost(Coefficients):
-    """What a run of a method costs, but for what its problem and its set add.
+    """The cost of a run of a method, without the costs that its problem and its set add.
 
     `Plan.passes` times the seconds of the coefficients, on records of a generalised linear model;
     and the seconds of a piece for each of `Plan.pieces`.
@@ -121,7 +121,7 @@ class Release:
 
 
 def _with_second_moment(plan: Callable[..., Plan]) -> Callable[..., Plan]:
-    """Return a `plan` that refuses a tail index below 2 unless its card has a reason for it."""
+    """Return a version of `plan` that refuses tail indices below 2 unless the card allows them."""
 
     @wraps(plan)
     def checked(method: "Method", setting: Setting, /) -> Plan:
@@ -133,7 +133,7 @@ def _with_second_moment(plan: Callable[..., Plan]) -> Callable[..., Plan]:
 
 
 class Method(Protocol):
-    """A method: a frozen object with its parameters, which plans and releases.
+    """A method: a frozen object with its parameters that plans a run and releases a result.
 
     A method without privacy takes no parameters; every private one takes `calibration` and
     `tuning`. What a class says about itself has a default, save its card.
@@ -164,13 +164,13 @@ class Method(Protocol):
     dashed: ClassVar[bool] = False  # whether another method in the same figure has the same hue
 
     def __init_subclass__(cls) -> None:
-        """Let `plan` refuse tail indices below 2 unless the card says why the method runs there."""
+        """Make `plan` refuse tail indices below 2 unless the card says why the method runs."""
         super().__init_subclass__()
         if "plan" in vars(cls):
             cls.plan = _with_second_moment(cls.plan)  # type: ignore[method-assign]
 
     def plan(self, setting: Setting, /) -> Plan:
-        """Return the parameters of a run at `setting`, chosen without any data.
+        """Return the parameters of a run at `setting`, chosen without the data.
 
         Raises `NotApplicable` where the method cannot run at the setting.
         """
@@ -186,13 +186,13 @@ class Method(Protocol):
         rng: np.random.Generator,
         /,
     ) -> Release:
-        """Return the estimate, all noise through `ledger`, all randomness from `rng`."""
+        """Return the estimate; all noise goes through `ledger`, all randomness comes from `rng`."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMethod(Method):
-    """A private method: one that is run as its paper prints it, or better."""
+    """A private method, with the choice of calibration and tuning that all private methods have."""
 
     # size of the noise: the smallest that the budget allows, or as printed
     calibration: Calibration = "tight"
@@ -203,7 +203,7 @@ class PrivateMethod(Method):
 def released(
     method: Method, records: Any, plan: Plan, ledger: Ledger, rng: np.random.Generator
 ) -> Release:
-    """Return what a method releases, if `ledger` accounts for all of it.
+    """Return what a method releases; raise an error if `ledger` does not account for all of it.
 
     Raises `CodeFailed` if the method asks for more than the budget, goes on after the ledger has
     refused, or releases past it.

@@ -10,7 +10,7 @@ Source = Literal["printed", "reconstructed", "baseline"]
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """What a method does in another way than the printed algorithm, beside noise and tuning."""
+    """A difference between a method and the printed algorithm, besides noise and tuning."""
 
     tag: str  # a few words for a legend, such as "one block"
     text: str  # the departure in one sentence

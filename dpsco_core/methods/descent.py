@@ -25,7 +25,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DescentPlan(Plan):
-    """The parts of a descent, and its shares of the budget; none of them depends on the data."""
+    """The parts of a descent and its shares of the budget; none of them depends on the data."""
 
     statistic: Statistic  # the statistic of the gradients that a step releases
     access: Access = ALL_RECORDS  # the records that a step reads
@@ -40,12 +40,12 @@ class DescentPlan(Plan):
 
     @property
     def step_rows(self) -> int:
-        """Rows that a step gets, a record or a user each."""
+        """The number of rows, records or users, that a step reads."""
         return self.access.rows(self.setting, self.descent.steps)
 
     @property
     def phases(self) -> tuple[Any, ...]:
-        """Phases on records of their own; empty where every step sees what the others see."""
+        """The phases on disjoint records; empty if all steps read the same records."""
         return self.access.phases
 
     @property
@@ -70,12 +70,12 @@ class DescentPlan(Plan):
 
 
 class Descending(Method):
-    """A method whose plan is a `DescentPlan`: this is how all of them run."""
+    """A method whose plan is a `DescentPlan`, with the release that all such methods share."""
 
     def release(
         self, sample: Any, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Descend on what the steps release through `ledger`.
+        """Descend along the gradients that the steps release through `ledger`.
 
         The points between the steps, and the averages of them, are post-processing.
         """
@@ -106,7 +106,7 @@ def whole_batch(
     diagnostics: Mapping[str, float],  # parameters that are worth showing beside the result
     losses: KnownLosses | None = None,
 ) -> DescentPlan:
-    """Return the plan whose steps share `rho`, all on all records."""
+    """Return the plan whose steps all read every record and share `rho` equally."""
     rho_step = rho / descent.steps
     noise = {"noise_std": sensitivity / math.sqrt(2 * rho_step), **descent.diagnostics}
     calls = {"rho_step": rho_step, "gradient_calls": float(descent.steps * setting.n)}

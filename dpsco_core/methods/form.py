@@ -22,7 +22,7 @@ class Form:
 
 
 def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> Form | None:
-    """Return the form of a method; None for a baseline and for a method that no paper has.
+    """Return the form of a method; None for a baseline and for a method without a paper.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> F
 
 
 def common_form(calibration: Calibration, tuning: Tuning) -> str:
-    """Return what the methods of one run have in common, as a sentence for a legend.
+    """Return what the methods of one run have in common as a sentence for a legend.
 
     Examples
     --------

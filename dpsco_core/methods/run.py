@@ -21,7 +21,7 @@ PhaseType = TypeVar("PhaseType")
 
 
 class Path:
-    """The iterates of a run: some hundred of them are kept, whatever their number."""
+    """The iterates of a run, of which at most a few hundred are stored."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class Path:
 
     @classmethod
     def through(cls, points: Sequence[Vector], steps: Sequence[int]) -> Path:
-        """Return the path through these points, which are reached after these steps."""
+        """Return the path through these points, each reached after the given step."""
         path = cls(points[0], 0)
         path._points, path._steps = list(points), list(steps)
         return path
 
     def add(self, step: int, w: Vector) -> None:
-        """Keep `w`, reached after step number `step` (from 1), if it is wanted."""
+        """Store `w`, reached after step number `step` (from 1), if the path includes that step."""
         between_steps()
         if step in self._wanted:
             self._steps.append(step)
@@ -49,12 +49,12 @@ class Path:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """The steps that are kept, shape (k,)."""
+        """The steps whose points are stored, shape (k,)."""
         return np.array(self._steps, dtype=np.int64)
 
     @property
     def points(self) -> Vector:
-        """The points after them, shape (k, d)."""
+        """The points after the stored steps, shape (k, d)."""
         return np.array(self._points)
 
 
@@ -68,7 +68,7 @@ class Descended:
     def released(
         self, ledger: Ledger, diagnostics: Mapping[str, float], notes: Sequence[str] = ()
     ) -> Release:
-        """Return what the run hands out."""
+        """Return the release of the run."""
         return Release(
             value=self.value,
             ledger=ledger,
@@ -80,21 +80,21 @@ class Descended:
 
 
 class Schedule(Protocol):
-    """How many steps a walk takes, and which of its points are averaged: such as a `Descent`."""
+    """The number of steps of a walk and the points that are averaged, such as a `Descent`."""
 
     @property
     def steps(self) -> int:
-        """T."""
+        """The number T of steps."""
         ...
 
     @property
     def averaged(self) -> int:
-        """The output is the average of the last so many iterates."""
+        """The number of last iterates whose average is the output."""
         ...
 
     @property
     def queried(self) -> bool:
-        """Whether it is that of all queried points, from the start on, instead."""
+        """Whether the output is the average of all queried points, from the start on, instead."""
         ...
 
     @property
@@ -114,7 +114,7 @@ def walk(
     # The weight in the average of the point after each step; None: equal weights.
     weight: Callable[[int], float] | None = None,
 ) -> Descended:
-    """Take the steps of a plan from a point, and average."""
+    """Run the steps of a plan from a point and return the average."""
     w = start
     path = Path(w, plan.steps) if path is None else path
     total, mass = np.zeros_like(w), 0.0
@@ -134,7 +134,7 @@ def walk(
 
 @dataclass(frozen=True, kw_only=True)
 class WholeAverage:
-    """Steps whose points are all averaged: those after them, or those where they are queried."""
+    """Steps whose points are all averaged: after each step, or where gradients are queried."""
 
     steps: int
     queried: bool = False
@@ -149,7 +149,7 @@ class WholeAverage:
 
 
 class SizedSchedule(Schedule, Protocol):
-    """What `descend` asks of its parameters: a step size besides."""
+    """The parameters that `descend` needs: a `Schedule` with a step size."""
 
     @property
     def step_size(self) -> float:
@@ -168,7 +168,7 @@ def descend(
     # The number of descents run side by side: points and gradients then have shape (copies, d).
     copies: int | None = None,
 ) -> Descended:
-    r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
+    r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)` from the centre and return the average.
 
     Kamath et al. (2022), Algorithm 1, and Zhao et al. (2024), Algorithm 1.
     """
@@ -189,7 +189,7 @@ def walk_phases(
     # returns the next point and the number of records or users seen so far; None ends the run.
     run: Callable[[Vector, PhaseType, Ledger, int], tuple[Vector, int] | None],
 ) -> Descended:
-    """Run one phase after the other, to the last point; the points inside a phase are not kept."""
+    """Run the phases one after the other; points inside a phase are not stored."""
     w = start
     points, ends = [w], [0]
     for i, (phase, block) in enumerate(

@@ -27,7 +27,7 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True)
 class SmallRun:
-    """A run that is short, and in which whatever the method does happens more than once."""
+    """A short run in which every kind of operation of the method happens more than once."""
 
     # the scenario's fields that differ from the stage
     scenario: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ SOLVED = SmallRun(scenario={"problem": "logistic", "d": 2})
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Where a method is audited: the small run whose output tells most about one record.
+    """The audit setting of a method: the small run whose output reveals most about one record.
 
     And where `tests/trust` breaks it on purpose: `splits`, `small` and `others`.
     """

@@ -41,25 +41,25 @@ from dpsco_core.statements.kamath import algorithm_3_sensitivity
 
 
 class Measuring(Protocol):
-    """What measures the rows of one step after the other, in one run."""
+    """The releases of one run, made step by step."""
 
     def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return what is released of the rows of step t, from 0; shape (d,)."""
+        """Return what step t, from 0, releases of its rows, shape (d,)."""
         ...
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
-        """What the steps so far have made known; all of it follows from what was released."""
+        """The diagnostics after the steps so far; all of them are functions of releases."""
         ...
 
 
 class Statistic:
-    """What is released of rows. A kind adds its parameters, and two functions."""
+    """What a method releases of its rows. Each subclass adds its parameters and two functions."""
 
     label: ClassVar[str]  # the name of the statistic in the ledger, in words
 
     def label_of(self, t: int) -> str:
-        """Return what the ledger says of it in step t, from 0."""
+        """Return the statistic's name in the ledger at step t, from 0."""
         return self.label
 
     def value(self, rows: Any) -> Vector:
@@ -67,20 +67,20 @@ class Statistic:
         raise NotImplementedError
 
     def sensitivity(self, n: int, d: int) -> float:
-        """Return how far it moves in l2 if one of n rows is replaced, whatever the rows are."""
+        """Return the largest l2 change when one of n rows is replaced, whatever the rows are."""
         raise NotImplementedError
 
     def noise(self, n: int, d: int, rho: float) -> Mechanism[Vector]:
-        """Return what makes it rho-zCDP."""
+        """Return the noise that makes the statistic rho-zCDP."""
         return GaussianNoise(l2_sensitivity=self.sensitivity(n, d), rho=rho)
 
     @property
     def pieces(self) -> int:
-        """How many blocks of the rows it takes up one after the other, in Python."""
+        """The number of blocks of rows that are processed one after the other in Python."""
         return 1
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return what measures it in the steps of a run, each of n rows and rho-zCDP."""
+        """Return the releases of a run of `steps` steps, each of n rows and rho-zCDP."""
         return NoisyStatistic(self, self.noise(n, d, rho))
 
     def estimate(
@@ -90,13 +90,13 @@ class Statistic:
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
-        """Return what is released of the rows once, shape (d,), and what this makes known."""
+        """Return a single release of the rows, shape (d,), and its diagnostics."""
         assert noise is not None
         return ledger.release(noise, self.value(rows), rng, label=self.label), {}
 
 
 class PublicStatistic(Statistic):
-    """A statistic that is handed out as it is, by a method without privacy."""
+    """A statistic released without noise by a method without privacy."""
 
     def estimate(
         self,
@@ -110,21 +110,21 @@ class PublicStatistic(Statistic):
 
 @dataclass(frozen=True)
 class NoisyStatistic:
-    """A statistic with its noise, which are the same in every step."""
+    """A statistic with noise, both the same in every step."""
 
     statistic: Statistic
     noise: Mechanism[Vector]
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the statistic of the rows with the noise, shape (d,)."""
+        """Return the statistic of the rows plus noise, shape (d,)."""
         value = self.statistic.value(rows)
         return ledger.release(self.noise, value, rng, label=self.statistic.label_of(t))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExactMean(Statistic):
-    """A mean gradient as it is, of methods without privacy."""
+    """The exact mean gradient, for methods without privacy."""
 
     work: int = 1  # the number of pieces of records that the statistic processes
 
@@ -144,7 +144,7 @@ class ExactMean(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedMean(Statistic):
-    """The mean of the rows, each shortened to the radius: of n, one moves it by at most 2R/n."""
+    """The mean of rows clipped to the radius R: replacing one of n moves it by at most 2R/n."""
 
     radius: float  # R, the clip radius
 
@@ -159,7 +159,7 @@ class ClippedMean(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class EncodedClippedMeans(Statistic):
-    """Means of clipped rows whose noise cancels from step to step, phase by phase."""
+    """Means of clipped rows whose noise partly cancels between steps, phase by phase."""
 
     radius: float  # R, the clip radius
     # the noise mechanism of each phase, which protects all steps of the phase together
@@ -171,7 +171,7 @@ class EncodedClippedMeans(Statistic):
 
 @dataclass
 class EncodedSteps:
-    """The steps of the phase that is under way, opened at its first one."""
+    """The steps of the current phase, whose noise is accounted for at its first step."""
 
     radius: float
     encodings: list[Encoding]  # the noise mechanism of every step
@@ -180,7 +180,7 @@ class EncodedSteps:
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the mean of the clipped rows with the noise of the step, shape (d,)."""
+        """Return the mean of the clipped rows plus the noise of the step, shape (d,)."""
         if self.left == 0:
             self.phase, self.left = ledger.open(self.encodings[t]), self.encodings[t].steps
         assert self.phase is not None
@@ -190,7 +190,7 @@ class EncodedSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfClippedMeans(Statistic):
-    r"""Of every coordinate, clipped to :math:`[-3\tau,3\tau]`, the median of the means of blocks.
+    r"""Coordinatewise medians of block means, with entries clipped to :math:`[-3\tau,3\tau]`.
 
     A coordinate of it moves by `median_sensitivity`.
     """
@@ -210,7 +210,7 @@ class MedianOfClippedMeans(Statistic):
         return math.sqrt(d) * self.coordinate_sensitivity(n)
 
     def coordinate_sensitivity(self, n: int) -> float:
-        """Return how far one coordinate moves if one of n rows is replaced."""
+        """Return the largest change of one coordinate when one of n rows is replaced."""
         if self.printed:
             return algorithm_3_sensitivity(self.threshold, self.blocks, n)
         return median_sensitivity(self.threshold, self.blocks, n // self.blocks)
@@ -222,7 +222,7 @@ class MedianOfClippedMeans(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothlyTruncatedMean(Statistic):
-    r"""The mean of :math:`\tau\psi(x/\tau;c)` over the entries x of a coordinate.
+    r"""The mean of :math:`\tau\psi(x/\tau;c)` over the entries x of each coordinate.
 
     :math:`\psi` is between :math:`-S_c` and :math:`S_c`, so that it moves by at most
     :math:`2\tau S_c\sqrt d/n`.
@@ -248,7 +248,7 @@ class SmoothlyTruncatedMean(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class DeepPointOfGroups(Statistic):
-    """A point deep among the noisy clipped means of secret random groups, split anew each time."""
+    """A deep point among noisy clipped means of secret random groups, split anew each time."""
 
     radius: float  # R, the clip radius
     groups: int  # k groups of m rows each: replacing a row changes one group's mean by at most 2R/m
@@ -273,15 +273,15 @@ class DeepPointOfGroups(Statistic):
         return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
 
     def split_by(self) -> Split | None:
-        """Return what draws the groups, see `deep_point`; None: groups of equal size."""
+        """Return the function that draws the groups (see `deep_point`); None: equal sizes."""
         return None
 
     def scale(self, n: int) -> float:
-        """Return what multiplies the released means of the groups of n rows."""
+        """Return the factor of the released means of the groups of n rows."""
         return 1.0
 
     def search(self, d: int, noise_std: float) -> Search:
-        """Return the search for the point that suits the noise."""
+        """Return the search for the point at this noise level."""
         length = self.walk or practical_length(self.bound, d, noise_std)
         return Search(left_out=left_out(self.groups, self.quantile), steps=length)
 
@@ -299,7 +299,7 @@ class DeepPointOfGroups(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class DeepPointOfSecretGroups(DeepPointOfGroups):
-    """The same, where it is a part of the proof that nobody knows the groups."""
+    """A deep point of groups whose secrecy is a part of the privacy proof."""
 
     amplification: ShuffleAmplification
 
@@ -313,7 +313,7 @@ class DeepPointOfSecretGroups(DeepPointOfGroups):
 
 @dataclass
 class NoisyDeepPoint:
-    """The release of group means, and the search for a deep point among them."""
+    """The release of group means and the search for a deep point among them."""
 
     statistic: DeepPointOfGroups
     noise: Mechanism[Vector]
@@ -336,13 +336,13 @@ class NoisyDeepPoint:
         return into_ball(point, groups.bound)
 
     def with_noise(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
-        """Return the means of the groups with their noise, shape (groups, d)."""
+        """Return the noisy means of the groups, shape (groups, d)."""
         return ledger.release(self.noise, means, rng, label=self.statistic.label)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NormalisedMean(Statistic):
-    r"""The mean of :math:`Rg/(\|g\|+\gamma)` over the rows g: one of n moves it by at most 2R/n."""
+    r"""The mean of :math:`Rg/(\|g\|+\gamma)` over rows g: one of n moves it by at most 2R/n."""
 
     scale: float  # R, the length to which a long row is scaled
     stability: float  # γ, the length of a row that is scaled to half of R

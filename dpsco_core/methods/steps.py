@@ -24,23 +24,23 @@ Oracle = Callable[[Vector, int], Vector]
 
 
 class Moves:
-    """All steps of a run. A kind adds its parameters, T among them, and how they are made."""
+    """The steps of a run. Each subclass adds its parameters, such as T, and the rule of a step."""
 
     steps: int  # T
     projected: ClassVar[bool] = True  # whether each step projects its point on the constraint set
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The map by which a point is moved; None: it is moved freely, and projected."""
+        """The mirror map of the steps; None: Euclidean steps with projection."""
         return None
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What a release says of them."""
+        """The diagnostics of the steps in a release."""
         raise NotImplementedError
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps, and average."""
+        """Run the steps and return the average."""
         raise NotImplementedError
 
 
@@ -66,12 +66,12 @@ class Descent(Moves):
 
     @property
     def points(self) -> int:
-        """The number of points of the average that is the output."""
+        """The number of points in the average that is the output."""
         return self.steps if self.queried else self.averaged
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What a release says of it."""
+        """The diagnostics of the steps in a release."""
         return {
             "steps": float(self.steps),
             "step_size": self.step_size,
@@ -79,7 +79,7 @@ class Descent(Moves):
         }
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Descend."""
+        """Run the descent and return the average of its points."""
         return descend(constraint, self, oracle)
 
 
@@ -96,7 +96,7 @@ class MirrorSteps(Moves):
 
     @property
     def mirror(self) -> PowerMirror:
-        """The map Φ."""
+        """The mirror map Φ of the space."""
         return PowerMirror.for_space(self.space)
 
     @property
@@ -108,7 +108,7 @@ class MirrorSteps(Moves):
         }
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps, and average."""
+        """Run the steps and return the average."""
         mirror, weight = self.mirror, self.weight
 
         def step(w: Vector, t: int) -> Vector:
@@ -129,7 +129,7 @@ class PrefixSums(Moves):
 
     @property
     def steps(self) -> int:  # type: ignore[override]
-        """The steps of all phases together."""
+        """The total number of steps of all phases."""
         return sum(descent.steps for descent in self.descents)
 
     @property
@@ -137,7 +137,7 @@ class PrefixSums(Moves):
         return self.descents[-1].diagnostics | {"steps": float(self.steps)}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the phases, from the centre."""
+        """Run the phases from the centre and return the last point."""
         w, steps_before = constraint.centre, 0
         path = Path(w, self.steps)
         for descent in self.descents:

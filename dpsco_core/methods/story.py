@@ -17,7 +17,7 @@ Smooth = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Why a method is private, in the order in which one proves it."""
+    """The proof that a method is private, in three parts."""
 
     sensitivity: str  # the largest change of a release when a record or user is replaced
     mechanism: str  # the noise mechanism, and how its scale is chosen
@@ -25,13 +25,13 @@ class Proof:
 
     @property
     def steps(self) -> tuple[tuple[str, str], ...]:
-        """The three sentences with their titles."""
+        """The three parts of the proof with their titles."""
         return tuple((f.name.capitalize(), getattr(self, f.name)) for f in fields(self))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """A method in plain words, for people; formulas stand between dollar signs."""
+    """A plain-language description of a method; formulas are between dollar signs."""
 
     what: str  # a description of the method in three sentences
     steps: tuple[str, ...]  # the steps as the library runs them

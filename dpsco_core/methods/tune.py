@@ -24,7 +24,7 @@ def chosen(
     theory: Callable[[], Parameter],
     practical: Callable[[], Parameter],
 ) -> Parameter:
-    """Return a parameter as it is given, or else as the tuning chooses it from the setting."""
+    """Return a parameter as given, or else as the tuning chooses it."""
     if parameter is not None:
         return parameter
     return theory() if tuning == "theory" else practical()
@@ -39,7 +39,7 @@ def cheapest(
     risk_limit: Callable[[float], float],
     what: str,  # the candidates in words, for the error message
 ) -> Parameter:
-    """Return the cheapest of the candidates that are good enough, of two the one of less risk.
+    """Return the cheapest candidate within the risk limit; ties go to the lower risk.
 
     Raises `NotApplicable` where no candidate has a finite predicted risk.
     """
@@ -49,7 +49,7 @@ def cheapest(
 
 
 def whole_steps(steps: float) -> int:
-    """Return the printed real number of steps as an integer of at least 1.
+    """Return the printed real number of steps, rounded to an integer of at least 1.
 
     Raises `NotApplicable` if it is too large to run.
     """
@@ -62,7 +62,7 @@ def whole_steps(steps: float) -> int:
 
 
 def finite(value: float, what: str) -> float:
-    """Return `value`, a certified constant that a theorem's parameters need.
+    """Return `value`, a certified constant of a theorem's parameters; refuse it if infinite.
 
     Raises `NotApplicable` if it is infinite or 0: the problem does not certify it.
     """

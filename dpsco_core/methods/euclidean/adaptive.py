@@ -92,7 +92,7 @@ class AdaptiveDescentPlan(Plan):
 
     @property
     def radii(self) -> Vector:
-        """The ladder, falling."""
+        """The candidate radii, in decreasing order."""
         return ladder(self.top_radius, self.setting.n)
 
     def descent_at(self, radius: float) -> Descent:
@@ -103,7 +103,7 @@ class AdaptiveDescentPlan(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveDescent(Method):
-    r"""Projected gradient descent on means of clipped gradients, the clip radius chosen privately.
+    r"""Projected gradient descent on means of gradients clipped to a privately chosen radius.
 
     Two looks, exponential mechanisms on a ladder of public radii, and a test choose between what is
     found and the radius that the setting recommends. The T steps are those of `ClippedDescent`, at
@@ -155,7 +155,7 @@ class AdaptiveDescent(Method):
     )
 
     def plan(self, setting: Setting) -> AdaptiveDescentPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        """Return the parameters at `setting`; raise `NotApplicable` if it cannot run there."""
         refuse_pure(setting)
         if self.looks is False:
             return self._plan(setting, looks=0)
@@ -203,7 +203,7 @@ class AdaptiveDescent(Method):
     def release(
         self, sample: Sample, plan: AdaptiveDescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the algorithm of theory/adaptive-methods.md, 3."""
+        """Run the algorithm of theory/adaptive-methods.md, section 3."""
         check_sample(sample, plan.setting)
         radii, chosen, n = plan.radii, [plan.blind_radius], plan.setting.n
 
@@ -289,7 +289,7 @@ class AdaptiveDescent(Method):
 
 
 def looks_rho(setting: Setting, calibration: Calibration, looks: int) -> float:
-    """Return the rho of the looks, the test and the steps together: a look runs after some steps.
+    """Return the total rho of the looks, the test and the steps; the looks are charged adaptively.
 
     So that under an (epsilon, delta) budget only the rule for any order holds.
     """
@@ -302,7 +302,7 @@ def looks_rho(setting: Setting, calibration: Calibration, looks: int) -> float:
 
 
 def second_look(steps: int) -> int:
-    """Return before which step, from 0, the second look and the test are; 0: one step, no look.
+    """Return the step, counted from 0, before which the second look and the test take place.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def second_look(steps: int) -> int:
 
 
 def settled(points: Vector, energy: float) -> bool:
-    """Return whether the later half of the points, shape (m, d), has the average of all of them.
+    """Return whether the later half of the points, shape (m, d), averages to the overall average.
 
     Up to what their noise explains, of which a point has the expected squared norm `energy`.
     """
@@ -325,5 +325,5 @@ def settled(points: Vector, energy: float) -> bool:
 
 
 def _no_look(epsilon: float) -> PrivateChoice:
-    """Return a choice that looks at nothing, and is charged as a look is."""
+    """Return a choice that reads no record and is charged like a look."""
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))

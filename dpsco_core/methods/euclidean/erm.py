@@ -139,7 +139,7 @@ class Erm(Method):
 
 
 def has_kinks(constants: Constants) -> bool:
-    """Whether the losses have kinks, as far as the problem says."""
+    """Return whether the problem declares losses with kinks."""
     model = constants.linear_model
     if constants.twice_differentiable or constants.structure in ("mean", "linear"):
         return False

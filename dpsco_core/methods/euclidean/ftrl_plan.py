@@ -60,7 +60,7 @@ NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sums:
-    """The sums of the model, shape (number of T, 2, `HALVINGS`): by T, by m and by eta h."""
+    """The sums of the risk model, shape (number of T, 2, `HALVINGS`): indexed by T, m and eta h."""
 
     left: Vector  # the mean power of a
     # Squared weights, at eta = 1, of the noise that sampling adds to a step.
@@ -70,19 +70,19 @@ class Sums:
 
 
 def averages(steps: int) -> tuple[int, int]:
-    """Return the two m of the model."""
+    """Return the two values of m, the length of the output's average, that the model compares."""
     return 1, max(1, steps // 2)
 
 
 @lru_cache
 def sums() -> Sums:
-    """Return the sums of the model for every T of the grid."""
+    """Return the sums of the risk model for every T of the grid."""
     tables = np.array([_sums(steps) for steps in STEP_COUNTS])
     return Sums(left=tables[:, 0], sampling=tables[:, 1], privacy=tables[:, 2])
 
 
 def _sums(steps: int) -> Vector:
-    """Return the three tables at one T, shape (3, 2, `HALVINGS`)."""
+    """Return the three tables of the risk model at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
     partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of all lower powers
@@ -103,7 +103,7 @@ def _sums(steps: int) -> Vector:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPass:
-    """A clip radius and the phases that go with it."""
+    """A clip radius with the phases planned for it."""
 
     radius: float
     records: tuple[int, ...]  # the number of records of each phase
@@ -111,12 +111,12 @@ class PlannedPass:
 
     @property
     def modelled_risk(self) -> float:
-        """What the model predicts without the bias of clipping."""
+        """The modelled risk, without the bias of clipping."""
         return self.descents[-1].modelled_risk
 
 
 def divided(n: int, phases: int) -> tuple[int, ...]:
-    """Return the records of each phase: the last has half, the one before half of the rest.
+    """Return the number of records per phase: half in the last phase, half of the rest before it.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def divided(n: int, phases: int) -> tuple[int, ...]:
 def modelled_pass(
     setting: Setting, rho: float, radius: float, phases: int, distance: float
 ) -> PlannedPass:
-    """Return the steps of so many phases that the model recommends at a radius and a distance.
+    """Return the steps of each phase that minimise the modelled risk at a radius and a distance.
 
     Raises `NotApplicable` if no candidate has a finite predicted risk.
     """
@@ -146,7 +146,7 @@ def modelled_pass(
 def _phase(
     setting: Setting, rho: float, radius: float, records: int, distance: float, *, is_last: bool
 ) -> tuple[Descent, float]:
-    """Return one phase's descent, and the distance of its end from the minimiser."""
+    """Return the descent of one phase, and the modelled distance of its end from the minimiser."""
     constants = setting.constants
     if not constants.variance_trace < math.inf:
         raise NotApplicable(
@@ -199,7 +199,7 @@ def _phase(
 
 
 def distances(setting: Setting) -> tuple[float, float]:
-    r"""Return how far the minimiser is taken to be from the start: on a wide set, and at most.
+    r"""Return the assumed distance of the start from the minimiser, and its largest possible value.
 
     At most `HALFWAY` to the boundary. Where no strong convexity is certified, on a wide set also
     `HALFWAY` to :math:`3G/\beta`, beyond which a risk as curved as is assumed would have a larger
@@ -214,7 +214,7 @@ def distances(setting: Setting) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def practical_pass(setting: Setting, rho: float, radius: float | None = None) -> PlannedPass:
-    """Return the clip radius, unless it is given, and the phases that the model recommends.
+    """Return the clip radius, unless it is given, and the phases of the least modelled risk.
 
     Of the two `distances` it is planned for the larger one where that costs at most `WORTH_IT`
     times as much, as it does once there are records enough.

@@ -84,7 +84,7 @@ class NoisyGradientDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:
-    """Return T, eta and the average of the queried points; see the class.
+    """Return T, eta and the average of the queried points; see `NoisyGradientDescent`.
 
     Examples
     --------

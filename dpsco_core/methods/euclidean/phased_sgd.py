@@ -37,7 +37,7 @@ RESOLVED = 1e3  # A record's effect is at least this multiple of a phase's round
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """One phase."""
+    """One phase of phased SGD: its records, step size, sensitivity and noise."""
 
     # its records, or users, by index
     start: int
@@ -50,7 +50,7 @@ class Phase:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InOrder:
-    """Records one after the other, as the phases take them up."""
+    """Records that the phases read one after the other."""
 
     sample: Sample
     per_user: int = 1  # the number of records per user; 1 at item level
@@ -59,7 +59,7 @@ class InOrder:
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedAverages(PhasesPlan):
-    """Phases of SGD, each of which ends with noise on the average of its points."""
+    """Phases of SGD; each ends by adding noise to the average of its points."""
 
     losses: Losses
     rho: float
@@ -87,7 +87,7 @@ class PhasedAverages(PhasesPlan):
         return InOrder(sample=self.losses.of(sample))
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
-        """Start on the constraint set at its centre, or on all of R^d at 0."""
+        """Start at the centre of the constraint set, or at 0 without a set."""
         records = self.in_order(sample)
         constraint, per_user, items = records.sample.constraint, records.per_user, records.each
 
@@ -125,7 +125,7 @@ class PhasedAverages(PhasesPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedSgd(PhasedMethod):
-    r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
+    r"""One pass of SGD in phases; each adds noise at its end and starts where the last one ended.
 
     A step on b records of size :math:`b\eta_i \le 2/\beta` has the sensitivity of b steps.
 
@@ -179,7 +179,7 @@ class PhasedSgd(PhasedMethod):
 
 
 def check_two_records(setting: Setting) -> None:
-    """Raise `NotApplicable` where there is no first half of the records."""
+    """Raise `NotApplicable` if there are fewer than two records, so no first half."""
     if setting.n < 2:
         raise NotApplicable("The first phase takes n/2 records, and there is only one.", n=2)
 
@@ -193,7 +193,7 @@ def phased_plan(
     # the largest norm of a point if there is no constraint set; None: points are projected
     reach: float | None = None,
 ) -> PhasedAverages:
-    """Return the plan of at most `count` phases, those that have records and are `resolved`."""
+    """Return the plan of at most `count` phases: those with records whose effect is `resolved`."""
     projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
@@ -260,7 +260,7 @@ def phase_average(
 
 
 def resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
-    r"""Whether a record's pull :math:`2L\eta_i` stands out from the rounding of a phase's points.
+    r"""Return whether a record's effect :math:`2L\eta_i` exceeds the rounding of a phase's points.
 
     Below, the true sensitivity is that of the rounding, and the phase would move nothing. `reach`
     is the largest norm of a point.

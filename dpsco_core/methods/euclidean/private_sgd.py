@@ -124,12 +124,12 @@ class PrivateSgdPlan(Plan):
 
 
 class RecordByRecord(PrivateMethod):
-    """A method whose plan is a `PrivateSgdPlan`: a noisy gradient of one record after the other."""
+    """A method whose plan is a `PrivateSgdPlan`: its steps use the noisy gradient of one record."""
 
     def release(
         self, sample: Sample, plan: PrivateSgdPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run Algorithm 1, with the plan's potential where it has one."""
+        """Run Algorithm 1, with the plan's mirror map if it has one."""
         check_sample(sample, plan.setting)
         order, idle = fresh_order(plan.setting.n, plan, rng)
         steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
@@ -171,7 +171,7 @@ class RecordByRecord(PrivateMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSgd(RecordByRecord):
-    r"""Projected SGD over a random half of the records, one noisy gradient each.
+    r"""Projected SGD over a random half of the records, with one noisy gradient per record.
 
     As printed each step draws one of the n records, and leaves the gradient of one that has been
     drawn before out, until floor(n/2) + 1 gradients are taken. Equal in law, and how it is done
@@ -290,7 +290,7 @@ class PrivateSgd(RecordByRecord):
 def fresh_order(
     n: int, plan: PrivateSgdPlan, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the secret order of the records, shape (m,), and the idle steps before each, (m,).
+    """Return the records' secret order, shape (m,), and the noise-only steps before each, (m,).
 
     Where k of n records have been seen, the next draw is fresh with probability (n-k)/n. Where
     records are allocated, it is the order of their steps, and the numbers of records of each, (T,).
@@ -318,7 +318,7 @@ def run_steps(
     # their difference.
     move: Move | None = None,
 ) -> Descended:
-    """Run the loop, to the average of the queried points."""
+    """Run the loop and return the average of the queried points."""
     d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move

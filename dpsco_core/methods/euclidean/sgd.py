@@ -22,7 +22,7 @@ MOST_STEPS = 4000
 
 @dataclass(frozen=True, kw_only=True)
 class SgdSteps(Moves):
-    """Projected steps along the batches, and the average that their analysis asks for."""
+    """Projected steps along the batches, with the average that their analysis needs."""
 
     # The classical analysis that sets the step sizes.
     rule: Literal["lipschitz", "smooth", "strongly convex"]
@@ -46,7 +46,7 @@ class SgdSteps(Moves):
         }
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps from the centre, and average."""
+        """Run the steps from the centre and return the average."""
         project, size = constraint.project, self.size
 
         def step(w: Vector, t: int) -> Vector:
@@ -108,7 +108,7 @@ class Sgd(Descending):
 
 
 def _steps(setting: Setting, batch: int, steps: int) -> SgdSteps:
-    """Return the steps by what the problem certifies; see the class."""
+    """Return the steps for the constants that the problem certifies; see `Sgd`."""
     constants = setting.constants
     radius, variance = constants.diameter / 2, constants.variance_trace / batch
     smoothness, modulus = constants.smoothness, constants.strong_convexity

@@ -22,7 +22,7 @@ SMOOTHING_VARIANCE = 1.0  # the value of c for which the printed noise is suffic
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothedDescent(DescentMethod):
-    r"""Projected gradient descent with CDPNSME as the gradient oracle, on all records each step.
+    r"""Projected gradient descent with CDPNSME as the gradient oracle on all records at each step.
 
     T releases of `NoiseSmoothing` (c = 1) at rho/T each: rho-zCDP in all.
 
@@ -94,7 +94,7 @@ class SmoothedDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, energy: float) -> Descent:
-    r"""Return the T at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
+    r"""Return T, at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
     bound = finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
     diameter = finite(setting.constants.diameter, "a bounded constraint set")
     steps = whole_steps(bound**2 / energy)

@@ -39,7 +39,7 @@ CLOSED_FORM = Coefficients(fixed=1e5, per_row=9, per_element=0.7)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certified:
-    """A point, and how far from optimal it can be."""
+    """A point with a bound on its distance from the optimal value."""
 
     value: Vector  # shape (d,): a point of the set
     accuracy: float  # an upper bound on J(value) - min J
@@ -67,7 +67,7 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
 
 
 def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
-    r"""Bound the same for :math:`\mu` = `modulus` > 0 and :math:`W = \{\|w\| \le r\}`.
+    r"""Bound :math:`J(w) - \min_W J` for :math:`\mu` = `modulus` > 0, :math:`W = \{\|w\| \le r\}`.
 
     The smaller one, for t = 0 and the t >= 0 that makes :math:`g + tw` smallest, of
 
@@ -92,7 +92,7 @@ def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
 
 
 def residual_bound(u: Vector, g: Vector, v: Vector, step: float, modulus: float) -> float:
-    r"""Bound :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`, whatever v is.
+    r"""Bound :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`, for any v.
 
     :math:`(v - u)/s` is a normal of W at u for every s > 0 (`step`), so that with
     :math:`\rho = g + (v-u)/s` every z of W has :math:`\langle g, z-u\rangle \ge
@@ -119,7 +119,7 @@ def minimise_strongly_convex(
     modulus: float,
     accuracy: float,  # positive, and large enough to be certified by gradients with twelve digits
 ) -> Certified:
-    r"""Minimise to a certified accuracy, whatever the data.
+    r"""Minimise a strongly convex function to a certified accuracy, for every data set.
 
     Spectral projected gradients first, which adapt to the curvature that is there. Should they
     stall, accelerated projected gradients with the certified constants: their suboptimality h
@@ -162,7 +162,7 @@ def minimise_strongly_convex(
 def settled(
     gradient: Gradient, constraint: ConstraintSet, w: Vector, smoothness: float, modulus: float
 ) -> Certified:
-    r"""Certify w itself, or the point one gradient step of length 1/M from it.
+    r"""Certify w itself, or the point after one gradient step of length 1/M.
 
     The step is the shortest that keeps what a projection's error hides in `residual_bound` at
     :math:`2M\tau`, and its vector :math:`w - g/M` is no longer than need be. It does not undo what
@@ -194,7 +194,7 @@ def spectral_descent(
     largest_step: float = math.inf,
     limit: int = 1000,
 ) -> Certified:
-    """Projected gradients with Barzilai and Borwein's (1988) two step sizes in turn.
+    """Minimise by projected gradients with Barzilai and Borwein's (1988) two step sizes in turn.
 
     Fast on smooth losses of any curvature, one gradient a step, without a guarantee: it stops at
     the accuracy, at the limit, or where the certificate has stalled, and returns the best point.
@@ -245,7 +245,7 @@ def spectral_descent(
 def shortened(
     gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, call_limit: int
 ) -> tuple[Vector, Vector, int]:
-    r"""Return a point between w and `new` where the loss still falls, its gradient, and the calls.
+    r"""Return a point towards `new` where the loss falls, its gradient, and the call count.
 
     By the secant of the slope along s = new - w, which is exact on a quadratic. Where the slope at
     the end is at most 0, a convex loss has fallen all the way; a hundredth of the first is let
@@ -269,7 +269,7 @@ def staged_subgradients(
     relative_accuracy: float,  # the accuracy as a share of the certificate at the start
     limit: int,  # the largest number of subgradients
 ) -> Certified:
-    r"""Minimise a convex loss with kinks: stages of projected subgradients with shrinking steps.
+    r"""Minimise a convex loss with kinks by stages of projected subgradients with shrinking steps.
 
     A stage starts from the last one's average with half its step size. With subgradients
     :math:`g_t` at :math:`w_t`, the average :math:`\bar w` of a stage's second half is certified by

@@ -96,7 +96,7 @@ def curvatures(setting: Setting) -> tuple[float, float]:
 
 
 def start_distance(setting: Setting) -> float:
-    """Return the model's distance of the start from the minimiser, half the diameter.
+    """Return the modelled distance of the start from the minimiser: half the diameter.
 
     Raises `NotApplicable` if the constraint set is unbounded.
     """
@@ -111,13 +111,13 @@ def start_distance(setting: Setting) -> float:
 
 
 def curvature_spread(setting: Setting) -> float:
-    r"""Return the :math:`\sigma` of the module, and 0 where it is not certified or too large."""
+    r"""Return the module's :math:`\sigma`, or 0 if it is not certified or too large."""
     spread = math.sqrt(setting.constants.variance_growth / setting.n)
     return spread if 4 * spread <= setting.constants.strong_convexity else 0.0
 
 
 def _variance(setting: Setting, distance: float, growing: bool) -> float:
-    """Return the model's trace of Cov(g) so far from the minimiser."""
+    """Return the modelled trace of Cov(g) at a distance from the minimiser."""
     constants = setting.constants
     if not growing or curvature_spread(setting) == 0:
         return constants.variance_trace
@@ -140,7 +140,7 @@ def practical_descent(
     # such as the noise of sampling records.
     step_energy: float = 0.0,
 ) -> Descent:
-    r"""Return the T, step size and average that the model recommends.
+    r"""Return the T, step size and average of the least modelled risk.
 
     Raises `NotApplicable` if the set is unbounded, or no candidate has a finite predicted risk.
     """
@@ -186,7 +186,7 @@ def modelled_risk(
     noise_energy: float | Vector,
     spread: float = 0.0,
 ) -> Vector:
-    r"""Return the model's excess risk on a quadratic of one curvature; see the module.
+    r"""Return the modelled excess risk on a quadratic of one curvature; see the module.
 
     Steps, sizes and averages may be arrays of one shape; :math:`0 < \eta h \le 1`. The spread
     :math:`\sigma` counts as half of the curvature at most.
@@ -212,7 +212,7 @@ def modelled_risk(
 
 @dataclass(frozen=True, kw_only=True)
 class Clipping:
-    """A clip radius and the descent that goes with it."""
+    """A clip radius with the descent planned for it."""
 
     radius: float
     descent: Descent
@@ -222,7 +222,7 @@ class Clipping:
 def practical_clipping(
     setting: Setting, unit_energy: float, *, growing: bool = False, step_energy: float = 0.0
 ) -> Clipping:
-    r"""Return the clip radius and the descent that the model recommends together.
+    r"""Return the clip radius and the descent that together minimise the modelled risk.
 
     To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
     far as the gradients are asymmetric about their mean, which no constant certifies. Assumed is
@@ -262,7 +262,7 @@ def practical_clipping(
 
 
 def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
-    """Return the bias b(R) that `practical_clipping` assumes; `typical` is a `typical_norm`."""
+    """Return the bias b(R) that `practical_clipping` assumes; `typical` is from `typical_norm`."""
     if setting.constants.structure != "mean":
         return typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
     order = setting.moment_order
@@ -272,7 +272,7 @@ def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
 
 
 def typical_norm(setting: Setting, *, growing: bool = False) -> float:
-    """Return the root mean square norm of a gradient that is certified.
+    """Return the certified root mean square norm of a gradient.
 
     For a generalised linear loss the largest slope times that of the features, otherwise the root
     of the trace of Cov(g), at the model's start if it is `growing` and else at the worst point; at
@@ -297,7 +297,7 @@ def typical_norm(setting: Setting, *, growing: bool = False) -> float:
 
 
 def practical_radius(setting: Setting, rho: float) -> float:
-    r"""Return the norm to which records are shrunk where their losses are not Lipschitz.
+    r"""Return the norm to which records are shrunk if their losses are not Lipschitz.
 
     .. math:: R = \max\Big\{B,\ \frac{\sqrt d\,\gamma^{1/p}}{64}
         \Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\}
@@ -313,7 +313,7 @@ def practical_radius(setting: Setting, rho: float) -> float:
 
 
 def practical_limit(setting: Setting, rho: float) -> float:
-    r"""Return the limit to which a coordinate of a gradient is clipped, growing slowly with n.
+    r"""Return the clip limit of a gradient's coordinate, which grows slowly with n.
 
     .. math:: U = \max\Big\{3\sqrt{\frac Vd},\
         \frac{\gamma^{1/p}}8\Big(\frac{n\sqrt\rho}{d^{3/2}}\Big)^{1/p}\Big\} + S
@@ -331,7 +331,7 @@ def practical_limit(setting: Setting, rho: float) -> float:
 
 
 def mean_room(setting: Setting) -> float:
-    r"""Return what `practical_limit` leaves for the mean of a coordinate of a gradient.
+    r"""Return the part of `practical_limit` that allows for the mean of a gradient's coordinate.
 
     .. math:: S = \min\Big\{\frac R{\sqrt d},\ 3\sqrt{\frac Vd}\Big\}
 
@@ -344,7 +344,7 @@ def mean_room(setting: Setting) -> float:
 
 
 def _typical_coordinate(setting: Setting) -> float:
-    r"""Return :math:`3\sqrt{V/d}`."""
+    r"""Return :math:`3\sqrt{V/d}`, the assumed size of a gradient's coordinate."""
     if not 0 < setting.constants.variance_trace < math.inf:
         raise NotApplicable(
             "The clip limit follows from the variance of the gradients, and the problem "

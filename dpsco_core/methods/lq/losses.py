@@ -36,7 +36,7 @@ class DualLosses(Losses):
 
 
 def check_everywhere_smooth(setting: Setting) -> LinearModel:
-    """Return the model of a loss that is Lipschitz and smooth on all of R^d; refuse any other."""
+    """Return the model of losses that are Lipschitz and smooth on all of R^d; refuse any others."""
     model, structure = setting.constants.linear_model, setting.constants.structure
     if model is not None and math.isfinite(model.slope) and math.isfinite(model.curvature):
         return model
@@ -54,7 +54,7 @@ def check_everywhere_smooth(setting: Setting) -> LinearModel:
 
 
 def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
-    """Return the losses to work on: as certified by the problem, else with shrunk features.
+    """Return the losses to minimise: as certified by the problem, else with shrunk features.
 
     Raises `NotApplicable` for other losses; if the set that is known to hold the minimiser is
     unbounded; with ``tuning="theory"`` if features are. `rho` is for `practical_dual_radius`.
@@ -88,7 +88,7 @@ def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
 
 
 def practical_dual_radius(setting: Setting, rho: float) -> float:
-    r"""Return the dual norm to which features are shrunk where they are unbounded.
+    r"""Return the dual norm to which unbounded features are shrunk.
 
     .. math::
         R = B\max\Big\{1, \frac1{64}\Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\},\qquad

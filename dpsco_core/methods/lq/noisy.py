@@ -36,7 +36,7 @@ SPACES = 12  # the number of exponents that are compared
 
 @dataclass(frozen=True, kw_only=True)
 class Potential:
-    r"""A potential for a constraint set, and what the regret of mirror descent needs of it."""
+    r"""A potential on a constraint set, with the constants of mirror descent's regret bound."""
 
     # The space :math:`\ell_e^d` with respect to whose norm the potential is 1-strongly convex.
     space: RegularSpace
@@ -73,7 +73,7 @@ class Potential:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMirrorDescent(RecordByRecord):
-    r"""Mirror descent over a random half of the records, one noisy gradient each.
+    r"""Mirror descent over a random half of the records, with one noisy gradient per record.
 
     It is `PrivateSgd` with a potential in place of the square: for q <= 2
     :math:`\frac\kappa2\|w\|_s^2` (`PowerMirror.for_space`), for q > 2, and on sets without a mirror
@@ -141,7 +141,7 @@ class NoisyMirrorDescent(RecordByRecord):
 
 
 def own_exponent(setting: Setting) -> float:
-    """Return the exponent of the potential that the geometry asks for: q, or 2 where it cannot.
+    """Return the exponent of the potential for the geometry: q, or 2 if q is not possible.
 
     For q > 2 the square of the norm is not strongly convex without a factor of the dimension; and
     mirror steps are known on the l_q balls, the box and the simplices only.
@@ -166,7 +166,7 @@ def best_potential(
     *,
     is_batched: bool = False,  # whether the number of steps is given, whatever a step costs
 ) -> Potential:
-    r"""Return the potential of the exponent in [q, 2] whose bound :math:`2D_\Phi G^2/m` is least.
+    r"""Return the potential, of exponent in [q, 2], that minimises the bound :math:`2D_\Phi G^2/m`.
 
     Every exponent e of at least q is admissible: :math:`\|w\|_e \le \|w\|_q`. In dimensions in
     which :math:`\ln d` is not small beside d, the Euclidean one is often the best even for q = 1.
@@ -189,7 +189,7 @@ def best_potential(
 
 
 def records_a_step(constraint: ConstraintSet, space: RegularSpace, calls: int) -> int:
-    """Return how many records make a step: 1 unless steps are searches, and too many."""
+    """Return the number of records per step: more than 1 only if many steps are slow searches."""
     exponent = PowerMirror.for_space(space).exponent
     if isinstance(constraint, LqBall):
         return 1 if exponent == constraint.exponent else math.ceil(calls / NESTED_SEARCHES)

@@ -92,7 +92,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:
-    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most what is proven."""
+    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most the proven value."""
     refuse_pure(setting)
     budget = setting.budget
     if calibration == "tight" or not isinstance(budget, ApproxDP):
@@ -108,7 +108,7 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
 
 
 def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    """Return the `printed_step`; refused if the first phase's, a quarter of it, exceeds 2/beta."""
+    """Return the `printed_step`; refuse it if a quarter, the first phase's step, exceeds 2/beta."""
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))
     if step_size / 4 * losses.smoothness > 2:
@@ -129,10 +129,10 @@ def phases(n: int) -> int:
 
 
 def noise_factor(rho: float) -> float:
-    r"""Return :math:`c=2/\sqrt{2\rho}`: a record moves the average by at most :math:`2L\eta_i`."""
+    r"""Return :math:`c=2/\sqrt{2\rho}`; phase i's average has sensitivity :math:`2L\eta_i`."""
     return math.sqrt(2 / rho)
 
 
 def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:
-    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, of no distance."""
+    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, without a distance."""
     return min(1 / math.sqrt(n), 1 / (factor * math.sqrt(d))) / lipschitz

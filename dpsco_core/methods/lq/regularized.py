@@ -63,7 +63,7 @@ class BoundedMeanGradient(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class RegularizedSteps(Moves):
-    """Mirror steps from 0 on the whole space, pulled back towards 0; later points weigh more."""
+    """Mirror steps from 0 on the whole space with a regulariser; later points weigh more."""
 
     space: RegularSpace
     steps: int  # T
@@ -81,7 +81,7 @@ class RegularizedSteps(Moves):
         }
 
     def run(self, constraint: ConstraintSet | None, oracle: Oracle) -> Descended:
-        """Make the steps, to the weighted average of their points; no set bounds them."""
+        """Run the steps and return the weighted average of their points; no set bounds them."""
         mirror, d = PowerMirror.for_space(self.space), self.space.d
         u, w, total, weight = np.zeros(d), np.zeros(d), np.zeros(d), 0.0
         path = Path(w, self.steps)
@@ -213,7 +213,7 @@ def regularized_share(
 def theorem_parameters(
     setting: Setting, space: RegularSpace, smoothness: float
 ) -> tuple[int, float]:
-    """Return T and alpha of Theorem 7; refused unless n > T and alpha <= 2 beta, for its proof."""
+    """Return T and alpha of Theorem 7; refuse them unless n > T and alpha <= 2 beta."""
     epsilon, delta = statement_budget(setting)
 
     def scheduled(n: int) -> tuple[int, bool]:
@@ -255,7 +255,7 @@ def published_regulariser(n: int, steps: float, smoothness: float) -> float:
 def practical_parameters(
     setting: Setting, space: RegularSpace, energy: float, losses: DualLosses
 ) -> tuple[int, float, float]:
-    r"""Return T, B and alpha of the practical tuning; they look at no data.
+    r"""Return T, B and alpha of the practical tuning, which do not depend on the data.
 
     With :math:`S_1`, the `energy`, the expected squared dual norm of the noise of one step with the
     whole budget, and :math:`\Phi_*` from the radius of the constraint set, T steps with B = 2 beta

@@ -56,7 +56,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveMean(Statistic):
-    """The mean of rows clipped to a radius, about a centre, that are released before it is."""
+    """The mean of rows clipped to a privately chosen radius, about a private centre."""
 
     records: int  # n, the number of records
     # how the radius is chosen; "blind": from the setting alone, because there are too few records
@@ -78,7 +78,7 @@ class AdaptiveMean(Statistic):
 
     @property
     def radii(self) -> Vector:
-        """The ladder, falling."""
+        """The candidate radii, in decreasing order."""
         return ladder(self.top_radius, self.records)
 
     def estimate(
@@ -239,7 +239,7 @@ class AdaptiveClipping(MeanMethod):
         return MeanPlan(setting=setting, statistic=statistic, noise=None, answer_radius=bound)
 
     def _gaussian_statistic(self, setting: Setting) -> AdaptiveMean:
-        """Return the statistic with a centre and looks, as far as there are records for them."""
+        """Return the statistic with a centre and with looks, if there are enough records."""
         theory = self.tuning == "theory"
         mode = self.mode or ("single" if theory else usual_mode(setting))
         is_near = mode == "guarded"
@@ -250,14 +250,14 @@ class AdaptiveClipping(MeanMethod):
         return statistic
 
     def _blind_statistic(self, setting: Setting) -> AdaptiveMean:
-        """Return simple clipping, about a centre where one leaves less noise."""
+        """Return simple clipping, about a centre if that lowers the noise."""
         is_near = usual_mode(setting) == "guarded"
         shares = CENTRE_SHARES if centre_allowed(setting, is_near=is_near) else (0.0,)
         candidates = [self._looking_statistic(setting, "blind", share) for share in shares]
         return worthwhile(candidates, lambda mean: mean.top_radius / math.sqrt(mean.release_rho))
 
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
-        """Return the statistic with this share of rho for a centre."""
+        """Return the statistic with looks, whose centre spends this share of rho."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
         slope = 2.0 if guarded else 1.5
         inner = mode != "blind" and self.inner is not False
@@ -317,7 +317,7 @@ class AdaptiveClipping(MeanMethod):
         return statistic
 
     def _top(self, setting: Setting, rho: float) -> float:
-        r"""Return the top of the ladder; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
+        r"""Return the largest candidate radius; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
 
         There the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
         1.3); :math:`m_p = \sqrt d + B`.
@@ -333,7 +333,7 @@ class AdaptiveClipping(MeanMethod):
 
 
 def finds_radius(mean: AdaptiveMean) -> bool:
-    """Whether there are records enough for a look to find more than chance does.
+    """Return whether there are enough records for a look to do better than chance.
 
     That is where the error bound says something, or its like for the second choice of guarded mode
     (theory/adaptive-methods.md, 1.3).

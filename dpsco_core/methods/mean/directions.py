@@ -34,7 +34,7 @@ def walk_to_centre(
     steps: int,
     rng: np.random.Generator,
 ) -> Vector:
-    """Run steps 4 and 5 of Algorithm 3 from c = 0; stop where the distance is not positive.
+    """Run steps 4 and 5 of Algorithm 3 from c = 0; stop once the distance is not positive.
 
     Returns the visited centre, shape (d,), with the smallest distance.
     """
@@ -77,12 +77,12 @@ def furthest_direction(
 
 
 def quantile_of_projections(offsets: Vector, directions: Vector, left_out: int) -> Vector:
-    """Return the `left_out`-th smallest projection for each of the directions, shape (len,)."""
+    """Return the `left_out`-th smallest projection on each direction, shape (len,)."""
     return np.partition(directions @ offsets.T, left_out, axis=1)[:, left_out]
 
 
 def _critical_directions(offsets: Vector) -> Vector:
-    """Directions where two projections tie, and those of the points themselves (d = 2)."""
+    """Return the points' directions and those where two projections tie (d = 2)."""
     i, j = np.triu_indices(len(offsets), 1)
     gaps = offsets[i] - offsets[j]
     normals = np.column_stack([-gaps[:, 1], gaps[:, 0]])
@@ -91,7 +91,7 @@ def _critical_directions(offsets: Vector) -> Vector:
 
 
 def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
-    """Exact for d = 2 and many points: bisection on the level, one sort of arcs a level."""
+    """Return the exact direction for d = 2 and many points, by bisection on the level."""
     norms = np.linalg.norm(offsets, axis=1)
     angles = np.arctan2(offsets[:, 1], offsets[:, 0])
     quorum = len(offsets) - left_out
@@ -110,7 +110,7 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
 
 
 def _angle_in_arcs(norms: Vector, angles: Vector, level: float, quorum: int) -> float | None:
-    """Return an angle in at least `needed` of the arcs cos(t - angle) >= level/norm, or None."""
+    """Return an angle in at least `quorum` of the arcs cos(t - angle) >= level/norm, or None."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(norms > 0, level / norms, math.copysign(2.0, level) if level else 0.0)
     whole_circles = int(np.sum((ratio <= -1) | ((norms == 0) & (level <= 0))))
@@ -131,7 +131,7 @@ def _angle_in_arcs(norms: Vector, angles: Vector, level: float, quorum: int) -> 
 
 
 def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[float, Vector]:
-    """Multi-start ascent for d >= 3 (heuristic; see the module)."""
+    """Return a direction by multi-start ascent for d >= 3 (heuristic; see the module)."""
     points, dimension = offsets.shape
     median, mean = np.median(offsets, axis=0), offsets.mean(axis=0)
     points_themselves = offsets[: min(points, POINT_DIRECTIONS)]

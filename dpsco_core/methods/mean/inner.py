@@ -21,7 +21,7 @@ MOST_BEYOND = 1 / 8  # With a larger share of records above the radius the two r
 
 
 def tells_bias(setting: Setting, slope: float) -> bool:
-    r"""Whether a bias of clipping shows beside the noise of a test, a function of public numbers.
+    r"""Return whether clipping bias can exceed the noise of a test, from public numbers alone.
 
     About :math:`d\sqrt{2/\rho}` times `slope` norms are above the radius without it. Never for
     p < 2: the test compares with a sampling error that the sample does not have there.
@@ -33,7 +33,7 @@ def tells_bias(setting: Setting, slope: float) -> bool:
 
 
 def inner_choice(counts: Vector, n: int, epsilon: float) -> PrivateChoice:
-    r"""Return the choice of the smaller radius: score :math:`-|N-n/4|`, no base measure."""
+    r"""Return the choice of a smaller radius: score :math:`-|N-n/4|`, no base measure."""
     scores = -np.abs(counts - BEYOND_INNER * n)
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 

@@ -43,7 +43,7 @@ MOST_CELLS = 1 << 18
 
 @dataclass(frozen=True, kw_only=True)
 class MeanAboutMedians(Statistic):
-    """The mean of rows clipped to a private length, about medians of rotated coordinates."""
+    """The mean of rows clipped to a private radius about the medians of rotated coordinates."""
 
     median_rho: float  # the budget of all medians together
     norm_rho: float  # the budget of the search for the norm
@@ -190,7 +190,7 @@ def _norm_quantile(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> float:
-    """Return a radius above which about k of the norms lie."""
+    """Return a radius that about k of the norms exceed."""
     cells = 2**NORM_STEPS
     radii = shares.largest_radius * (np.arange(cells, 0, -1) / cells)
     counts = norm_counts(rows, radii, centre)[::-1]  # counts at (i + 1)/cells of the largest radius
@@ -208,7 +208,7 @@ def _norm_quantile(
 
 
 def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: int) -> Vector:
-    """Return how many rotated rows are below the upper end of each cell, shape (D * cells,).
+    """Return the number of rotated rows below each cell's upper end, shape (D * cells,).
 
     The cells of a coordinate begin at its `low`; who is above them all is in the last one. What a
     row counts for is a function of that row alone; one that is not finite is 0.
@@ -223,7 +223,7 @@ def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: i
 def _cells_of(
     block: Vector, signs: Vector, low: Vector, width: float, cells: int
 ) -> NDArray[np.intp]:
-    """Return the places of rotated rows among the cells of all coordinates, shape (rows * D,)."""
+    """Return the cell indices of rotated rows over all coordinates, shape (rows * D,)."""
     limited = np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL)
     limited[~np.isfinite(block).all(axis=1)] = 0.0
     places = _rotated(limited, signs)
@@ -235,7 +235,7 @@ def _cells_of(
 
 
 def _rotated(block: Vector, signs: Vector) -> Vector:
-    """Return rows with signs and zeros up to a power of two, times Hadamard's matrix, scaled."""
+    """Return signed rows, padded with zeros to a power of two, times the scaled Hadamard matrix."""
     n, size = len(block), len(signs)
     left = 1 << ((size.bit_length() - 1) // 2)
     right = size // left

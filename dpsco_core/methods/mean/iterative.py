@@ -140,7 +140,7 @@ class IterativeUpdating(MeanMethod):
 
 
 def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
-    """Return a sentence where Theorem 5 says nothing about a run."""
+    """Return a warning sentence if Theorem 5 is vacuous for a run."""
     if 4 * r0 < mean_bound:
         return ()
     reason = (
@@ -161,7 +161,7 @@ def theory_groups() -> int:
 
 
 def tuned_quantile(tuning: Tuning) -> float:
-    """Return the share of the projections that must lie beyond: 0.9 in theory, 0.6 in practice."""
+    """Return the share of projections above the level: 0.9 in theory, 0.6 in practice."""
     return 0.9 if tuning == "theory" else 0.6
 
 
@@ -194,7 +194,7 @@ def walk_length(setting: Setting, r0: float) -> int:
 def _best_amplification(
     setting: Setting, groups: int, rho: float, calibration: Calibration
 ) -> ShuffleAmplification | None:
-    """Return the amplification that allows more than `rho` a group; the printed one if it holds."""
+    """Return the amplification with the most rho per group; the printed one if it is valid."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return None  # An amplified guarantee is not a zCDP guarantee.

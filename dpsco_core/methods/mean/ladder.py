@@ -33,12 +33,12 @@ NEAR_SHARE = 1 / 4
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
-    r"""Return :math:`\bar\Delta`: by how many a choice among n norms misses k, in the mean."""
+    r"""Return :math:`\bar\Delta`, the expected amount by which a choice among n norms misses k."""
     return 2 / epsilon * (2 * math.log(n) + 2.71)
 
 
 def ladder(top: float, n: int) -> Vector:
-    """Return the radii :math:`R_{top}e^{-jh}`, falling, down to about the top over n."""
+    """Return the candidate radii :math:`R_{top}e^{-jh}`, decreasing to about the top over n."""
     return np.asarray(top * np.exp(-STEP * np.arange(max(2, math.ceil(math.log(n) / STEP)))))
 
 
@@ -56,7 +56,7 @@ def radius_choice(
 
 
 def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> PrivateChoice:
-    r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
+    r"""Return guarded mode's second choice: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
     scores = -np.maximum(counts - target, (target - counts) / 3)
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
@@ -64,7 +64,7 @@ def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) ->
 def norm_counts(
     rows: Rows, radii: Vector, centre: Vector | None = None, stored: Vector | None = None
 ) -> Vector:
-    """Return how many rows, less the centre, are longer than each of falling radii, shape (J,).
+    """Return how many rows, less the centre, exceed each of decreasing radii, shape (J,).
 
     A row that is not finite counts as 0. Norms are written into `stored`, for `clipped_sums`.
     """
@@ -86,13 +86,13 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vecto
 
 
 def above_each(places: NDArray[np.int64]) -> Vector:
-    """Return how many norms are above each of falling radii, from how many are above so many."""
+    """Return the number of norms above each of decreasing radii, from the radii's places."""
     # A norm above m radii exceeds the m smallest.
     return np.cumsum(places[:0:-1]).astype(np.float64)
 
 
 def factor_norms(part: Factors) -> Vector:
-    """Return the norms of rows, shape (rows,), as clipping sees them.
+    """Return the norms of rows, shape (rows,), as the clipping computes them.
 
     Infinite where a row is finite and its norm is beyond the doubles, 0 where the row becomes the
     zero row: not finite or, of coefficients times features, beyond the range of `clip_scaled`.
@@ -152,7 +152,7 @@ def _add_projected(
     *,
     is_cached: bool,  # whether the block was just read for its norms
 ) -> None:
-    """Add the sums of projected rows and of their weights, from the least ball to the largest.
+    """Add the sums of projected rows and of their weights, from the smallest ball to the largest.
 
     Rows in the smaller of two balls are the same in both: where few are outside of it, only those
     are added again.
@@ -193,7 +193,7 @@ def wider_is_better(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
-    """The guard of theory/adaptive-methods.md, 1.1: q, and whether the wider radius is better."""
+    """Return q of theory/adaptive-methods.md, 1.1, and whether the wider radius is better."""
     gap = radii[1] - radii[0]
     noisy = ledger.release(
         GaussianNoise(l2_sensitivity=2 * gap / n, rho=rhos[0]),
@@ -209,12 +209,12 @@ def wider_is_better(
 
 
 def ball_weights(norms: Vector, radius: float) -> Vector:
-    """Return what projects rows on a ball, shape (rows,): exactly 1 inside."""
+    """Return the factors that project rows on a ball, shape (rows,): exactly 1 inside it."""
     return np.asarray(radius / np.maximum(norms, radius))
 
 
 def near_centre(centre: Vector | None, limit: float) -> Vector | None:
-    """Return a centre that is so near 0 that it is subtracted last, from norms and from sums.
+    """Return the centre if it is so near 0 that it may be subtracted last, after norms and sums.
 
     It depends on released numbers alone, so that it is the same for neighbouring data.
     """
@@ -224,7 +224,7 @@ def near_centre(centre: Vector | None, limit: float) -> Vector | None:
 
 
 def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Iterator[Factors]:
-    """Yield the rows as they are, with their norms about a centre."""
+    """Yield the unchanged rows with their norms about a centre."""
     low = 0
     for block in rows.blocks():
         norms = norms_about(block, centre) if stored is None else stored[low : low + len(block)]
@@ -233,7 +233,7 @@ def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Itera
 
 
 def _centred(rows: Rows, centre: Vector | None, stored: Vector | None = None) -> Iterator[Factors]:
-    """Yield the rows less a centre, with their norms if stored, in the same memory each time."""
+    """Yield the rows minus a centre, with stored norms if any, always in the same memory."""
     if centre is None and stored is None:
         yield from rows.factors()
         return

@@ -30,7 +30,7 @@ NO_MEAN_SQUARE = (
 
 @dataclass(frozen=True, kw_only=True)
 class MeanOfRows(PublicStatistic):
-    """The mean of the rows, which one row may move anywhere."""
+    """The mean of the rows, which a single row can change without limit."""
 
     label: ClassVar[str] = "mean of records"
 
@@ -40,7 +40,7 @@ class MeanOfRows(PublicStatistic):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfBlockMeans(PublicStatistic):
-    """Of every coordinate, the median of the means of consecutive blocks."""
+    """The median, in every coordinate, of the means of consecutive blocks."""
 
     blocks: int  # the number of blocks; records left over are dropped
 

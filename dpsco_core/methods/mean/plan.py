@@ -38,7 +38,7 @@ LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
 
 @dataclass(frozen=True, kw_only=True)
 class RescaledMean(Statistic):
-    """Private scales of the coordinates, and the adaptively clipped mean of rows over them."""
+    """Private scales of the coordinates, and the adaptively clipped mean of the rescaled rows."""
 
     # the plan of the rescaled rows' mean; its radius and its bounds are replaced
     fine: AdaptiveMean
@@ -49,11 +49,11 @@ class RescaledMean(Statistic):
 
     @property
     def lowest(self) -> float:
-        """Logarithms to base 2 are clipped between this and `OCTAVES` above it."""
+        """The lower clip level of base-2 logarithms; the upper level is `OCTAVES` larger."""
         return math.log2(self.scale) + 1 - OCTAVES
 
     def sensitivity(self, n: int, d: int) -> float:
-        """Return that of the mean logarithms.
+        """Return the sensitivity of the mean logarithms.
 
         A record is in one of n // 2 pairs, and moves each coordinate of that.
         """
@@ -146,7 +146,7 @@ class RescaledClipping(MeanMethod):
         )
 
     def _total_rho(self, setting: Setting, mode: Mode, inner: bool) -> float:
-        """Return the rho of everything: the look at the scales comes before the choices."""
+        """Return the total rho; the look at the scales comes before the choices of a radius."""
         budget = setting.budget
         assert not isinstance(budget, PureDP)
         if self.calibration == "paper" and isinstance(budget, ApproxDP):
@@ -158,7 +158,7 @@ class RescaledClipping(MeanMethod):
 
 @dataclass(frozen=True)
 class _Divided:
-    """Rows over the weights of their coordinates: a function of each row alone."""
+    """Rows divided by their coordinates' weights, each a function of that row alone."""
 
     weights: Vector
 
@@ -183,7 +183,7 @@ def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
 
 
 def _pairs(rows: Rows, pairs: int) -> Iterator[tuple[Vector, Vector]]:
-    """Yield the two members of consecutive pairs, block by block, wherever blocks end."""
+    """Yield the two members of consecutive pairs, wherever the blocks end."""
     left: Vector | None = None
     for block in rows.blocks(0, 2 * pairs):
         if left is not None:
@@ -210,7 +210,7 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
 
 
 def stretched(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean:
-    """Return the mean of rows over these weights, which are public: radius, bounds and centre.
+    """Return the plan of the mean of rows divided by public weights: radius, bounds and centre.
 
     The radius grows by what the class of the records, whose coordinates spread by at most `scale`,
     allows their lengths to grow, and the set that holds the mean by no more than the inverse of the

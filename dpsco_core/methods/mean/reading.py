@@ -28,7 +28,7 @@ PART = 1 / 8  # the share of a block that is copied at a time
 
 @dataclass(frozen=True, eq=False)
 class FirstSum:
-    """A sum of rows projected on a ball about 0, and where it does not hold a row as it is."""
+    """A sum of rows projected on a ball about 0, and the rows that the projection changes."""
 
     total: Vector  # shape (d,)
     radius: float
@@ -37,7 +37,7 @@ class FirstSum:
 
 
 class Reading:
-    """What readings of the same rows leave for the next ones."""
+    """Intermediate results of passes over the same rows that later passes reuse."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -49,7 +49,7 @@ class Reading:
         self._first_sum: FirstSum | None = None
 
     def first_sum(self, radius: float) -> Vector:
-        """Return the sum of the rows, projected on a ball about 0, shape (d,)."""
+        """Return the sum of the rows projected on a ball about 0, shape (d,)."""
         rows, squares = self.rows, self._space
         if not isinstance(rows, DenseRows) or squares is None or radius < LEAST_PLAIN_LEVEL:
             (only_sum,) = ladder.clipped_sums(rows, (radius,))
@@ -76,7 +76,7 @@ class Reading:
         return total
 
     def counts(self, radii: Vector, centre: Vector | None) -> Vector:
-        """Return how many rows, less the centre, are longer than each of falling radii.
+        """Return how many rows, less the centre, exceed each of decreasing radii.
 
         Once: the norms about the centre take the place of the squares.
         """
@@ -92,7 +92,7 @@ class Reading:
         return ladder.above_each(tallies)
 
     def _norms_about(self, rows: DenseRows, centre: Vector) -> Iterator[Vector]:
-        """Yield the norms of rows less a centre, and keep them: those of `norms_about`."""
+        """Yield the norms of rows minus a centre by `norms_about`, and store them."""
         assert self._norms is not None
         direction, size = -2 * centre, _stretch(rows.d)
         space = np.empty(min(size, rows.n))
@@ -132,7 +132,7 @@ class Reading:
 def _changed_sums(
     rows: DenseRows, norms: Vector, sum_in_ball: FirstSum, radii: tuple[float, ...], centre: Vector
 ) -> Vector:
-    """Return the sums from the first one, and the rows that they hold otherwise."""
+    """Return the sums for all balls by correcting the first sum for the rows that differ."""
     totals, shares = np.tile(sum_in_ball.total, (len(radii), 1)), np.full(len(radii), float(rows.n))
     size, smallest = 2 * _stretch(rows.d), min(radii)
     space = np.empty((max(1, int(PART * rows_per_block(rows.d))), rows.d))
@@ -158,7 +158,7 @@ def _changed_sums(
 def _add_some(
     total: Vector, rows: DenseRows, places: NDArray[np.intp], weights: Vector, space: Vector
 ) -> None:
-    """Add the weighted sum of some of the rows, which are copied into `space`, a few at a time."""
+    """Add the weighted sum of some rows, which are copied into `space` a few at a time."""
     is_double = rows.x.dtype == space.dtype
     for low in range(0, len(places), len(space)):
         chosen = places[low : low + len(space)]
@@ -170,5 +170,5 @@ def _add_some(
 
 
 def _stretch(d: int) -> int:
-    """Return a number of rows, in whole blocks, of whose norms is computed at a time."""
+    """Return how many rows, in whole blocks, have their norms computed at a time."""
     return max(1, STRETCH // rows_per_block(d)) * rows_per_block(d)

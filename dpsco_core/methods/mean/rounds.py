@@ -39,12 +39,12 @@ class CentreRounds:
 
     @property
     def rhos(self) -> tuple[float, ...]:
-        """The rho of each round."""
+        """The rho of each round, in equal parts."""
         return (self.rho / len(self.radii),) * len(self.radii)
 
 
 def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> CentreRounds:
-    """Return the number of rounds whose answer is nearest, and their balls, for a rho > 0.
+    """Return the number of rounds with the nearest answer, and their balls, for a rho > 0.
 
     The mean has a norm of at most `bound`; a coordinate has about the standard deviation `scale`.
     """
@@ -63,7 +63,7 @@ def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> Centr
 
 
 def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
-    """Whether the mean may be so far from 0, beside a record's length, that a centre is looked for.
+    """Return whether the mean may be so far from 0, relative to a record's norm, to need a centre.
 
     With `is_near` from a quarter of the other distance on, within which adaptive clipping in single
     mode looks for none: its proven error is that of a run without a centre.
@@ -75,7 +75,7 @@ def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
 
 
 def centre_share(setting: Setting, *, is_near: bool) -> float:
-    r"""Return the share of rho that is best spent on a centre: 0 where none pays.
+    r"""Return the best share of rho for a centre: 0 if no centre lowers the error.
 
     A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
     about it moves the answer towards it, in squares and units of the release's noise, by up to
@@ -109,7 +109,7 @@ def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
 
 
 def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
-    """Return the setting of the records less the centre: how far their mean is from 0, at most.
+    """Return the setting of the records minus the centre, with its bound on their mean.
 
     By the noise, and by what the last ball clips at the worst law of the class, if the centre
     before is off by no more than is planned.
@@ -135,7 +135,7 @@ def balls(
     reaches: Sequence[float],
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:
-    """Return the radius of each round's ball, and how far off the last answer is."""
+    """Return the radius of each round's ball, and the error of the last answer."""
     radii = []
     for rho, reach, likely_length in zip(rhos, reaches, likely, strict=True):
         radius = bound + scale * reach
@@ -172,7 +172,7 @@ def descend(
 
 
 def tail(d: int, probability: float) -> float:
-    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`.
+    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`, a bound on a Gaussian norm.
 
     The norm of a standard normal vector exceeds it with probability at most beta.
     """

@@ -28,12 +28,12 @@ def look_shares(mode: Mode, d: int, inner: bool) -> Shares:
 
 
 def usual_mode(setting: Setting) -> Mode:
-    """Return the mode in which the method runs if nothing else is said, and records suffice."""
+    """Return the default mode of the method if there are enough records."""
     return "single" if setting.d < GUARDED_FROM else "guarded"
 
 
 def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
-    """Return the rho of everything; a centre comes before the choices with these shares."""
+    """Return the total rho; a centre comes before the radius choices, which have these shares."""
     budget = setting.budget
     assert not isinstance(budget, PureDP)
     if calibration == "paper" and isinstance(budget, ApproxDP):

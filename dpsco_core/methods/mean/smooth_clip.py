@@ -69,7 +69,7 @@ class SmoothTable:
     coefficients: tuple[Vector, Vector, Vector, Vector]
 
     def smooth(self, u: Vector) -> Vector:
-        """Return psi of every entry, shape of `u` (contiguous); a NaN counts as 0."""
+        """Return psi of every entry in the shape of `u` (contiguous); a NaN counts as 0."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             squares = u * u
             is_far = ~(squares <= self.bulk * self.bulk)  # A NaN counts as far.
@@ -104,7 +104,7 @@ def smoothed_supremum(smoothing_variance: float) -> float:
 
 
 def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))`, entry by entry, c in [1e-4, 2].
+    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))` for every entry; c in [1e-4, 2].
 
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
@@ -138,7 +138,7 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
 
 
 def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
-    """Return G and G' at `w` >= 0, shape (k,) each, by quadrature where the integrand moves."""
+    """Return G and G' at `w` >= 0, shape (k,) each, by quadrature where the integrand varies."""
     with np.errstate(divide="ignore", under="ignore"):
         # The bracket is 1 where tw < 1 - REACH s, and 0 where tw > 1 + REACH s.
         low = np.minimum(max(0.0, 1 - REACH * s) / w, SQRT2) if REACH * s < 1 else 0 * w

@@ -27,7 +27,7 @@ SmoothedPlan = MeanPlan[SmoothlyTruncatedMean, GaussianNoise]
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSmoothing(MeanMethod):
-    r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
+    r"""CDPNSME: the average of smoothly truncated entries, with Gaussian noise.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ SMOOTHNESSES = (1.0, 2.0, 4.0)  # multiples of the model's largest curvature
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedChoice(Moves):
-    """AC-SA: its number of steps, what it assumes of the risk, and what the model predicts."""
+    """The AC-SA run of a plan: its steps, its assumptions on the risk, and the modelled risk."""
 
     steps: int
     objective: Curvature
@@ -49,7 +49,7 @@ class AcceleratedChoice(Moves):
         return {"steps": float(self.steps), "accelerated": 1.0}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Run AC-SA from the centre; its path has the points where gradients were asked."""
+        """Run AC-SA from the centre; its path has the points of the gradient queries."""
         path = Path(constraint.centre, self.steps)
 
         def followed(w: Vector, t: int) -> Vector:
@@ -66,7 +66,7 @@ class AcceleratedChoice(Moves):
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedUserMean(Statistic):
-    """The mean over users of their mean gradients, each shortened to the Lipschitz constant."""
+    """The mean over users of their mean gradients, each clipped to the Lipschitz constant."""
 
     lipschitz: float  # replacing one of n users changes the mean by at most 2L/n
 
@@ -148,7 +148,7 @@ class UserClippedMeans(DescentMethod):
     def _choice(
         self, setting: Setting, rho: float, losses: Losses, energy: float
     ) -> Descent | AcceleratedChoice:
-        """Return the way to step."""
+        """Return the steps of the plan."""
         # The sampling error of the model is that of all n m items.
         items = replace(setting, n=setting.n * setting.m)
         if self.method == "accelerated":
@@ -222,7 +222,7 @@ def accelerated_risk(
 
 @lru_cache(maxsize=4096)
 def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoice:
-    """Return the AC-SA that the model recommends.
+    """Return the AC-SA run of the least modelled risk.
 
     The least largest risk over the curvatures; of what comes within `SPARED` of it and the sampling
     error, as for `practical_descent`, the fewest steps.

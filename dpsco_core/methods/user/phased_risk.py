@@ -26,7 +26,7 @@ STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
 def phased_terms(
     phases: Sequence[SgdPhase], *, lipschitz: float, diameter: float, d: int, distance: float
 ) -> tuple[float, float, float, float]:
-    r"""Return start, sampling, noise between phases and last noise of the bound on the risk.
+    r"""Return the terms of the risk bound: start, sampling, noise between phases, and last noise.
 
     .. math::
         \frac{D^2}{2\eta_1T_1},\quad\sum_i\frac{\eta_iL^2}2,\quad
@@ -50,7 +50,7 @@ def phased_terms(
 
 
 def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -> float:
-    """Return start and sampling of the first phase: no phases that begin so risk less."""
+    """Return the start and sampling terms of the first phase, a lower bound on the risk bound."""
     return distance**2 / (2 * step * steps) + step * lipschitz**2 / 2
 
 
@@ -65,7 +65,7 @@ def halving_phases(
     step: float,
     noise: Noise,  # a function of :math:`\eta_i` and :math:`T_i` that returns :math:`\sigma_i`
 ) -> Phases | None:
-    r"""Return `count` phases of halving users; None where one has fewer users than groups.
+    r"""Return `count` phases whose users halve; None if one has fewer users than groups.
 
     :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase: all that remain) in C groups of
     :math:`N_i = \lfloor n_i/C\rfloor`, :math:`T_i = N_im` steps of size
@@ -104,7 +104,7 @@ def best_phases(
     largest_step: float,  # positive; infinite if there is no limit
     noise: Noise,  # a function as in `halving_phases`
 ) -> Phases:
-    """Return the halving phases with the least sum of `phased_terms`, the start at R/2.
+    """Return the halving phases with the least sum of `phased_terms`, for a start at R/2.
 
     Over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards, at most
     `largest_step`.

@@ -59,7 +59,7 @@ class GroupPhase:
 
 @dataclass(frozen=True, kw_only=True)
 class FilteredGroups(PhasesPlan):
-    """Phases in which groups of users run SGD; a filtered mean of their averages is released."""
+    """Phases in which groups of users run SGD and a filtered mean of their averages is released."""
 
     losses: Losses
     case: UserLevel
@@ -71,7 +71,7 @@ class FilteredGroups(PhasesPlan):
 
     @property
     def steps(self) -> int:
-        """Steps of a chain in all phases."""
+        """The number of steps of a chain over all phases."""
         return sum(math.ceil(phase.members * self.case.m / self.batch) for phase in self.phases)
 
     @property
@@ -215,7 +215,7 @@ class UserPhasedSgd(PhasedMethod):
 
 
 def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
-    """Refuse a run without a phase, and say how many users would have one."""
+    """Refuse a run without a phase, and name a number of users that would have one."""
     if shape:
         return
 
@@ -242,13 +242,13 @@ def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedS
 
 
 def _noise_scale(setting: Setting, losses: Losses) -> float:
-    """Return the root mean square distance of a gradient from its mean, as far as certified."""
+    """Return the certified root mean square distance of a gradient from its mean."""
     variance = setting.constants.variance_trace
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
 
 
 def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
-    """Say where the run halted, and where a plain mean of the groups would have less noise."""
+    """Return notes on where the run halted and where a plain mean of the groups has less noise."""
     notes = []
     if halted:
         notes.append(

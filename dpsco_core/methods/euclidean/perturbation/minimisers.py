@@ -18,7 +18,7 @@ from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 
 @dataclass(frozen=True, kw_only=True)
 class OutputPhase:
-    """One phase."""
+    """One phase of output perturbation: its records, regulariser, accuracy and noise."""
 
     start: int  # the index of the first record
     stop: int  # the index behind the last record
@@ -30,7 +30,7 @@ class OutputPhase:
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedMinimisers(PhasesPlan):
-    """Phases that are minimised and perturbed one after the other."""
+    """Phases that each minimise a regularised risk and add noise to the minimiser."""
 
     losses: Losses
     # 1 if the Hessian of every loss is the identity, 0 if it is zero (a phase then has a closed

@@ -73,7 +73,7 @@ class ObjectivePlan(Plan):
 
     @property
     def pure(self) -> bool:
-        """Whether the noise is that of pure DP."""
+        """Whether the noise satisfies pure DP."""
         return self.delta == 0
 
     @property
@@ -93,7 +93,7 @@ class ObjectivePlan(Plan):
 def objective_plan(
     setting: Setting, calibration: Calibration, tuning: Tuning, *, strong: bool
 ) -> ObjectivePlan:
-    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    """Return the parameters at `setting`; raise `NotApplicable` if the method cannot run there."""
     budget = approximate_budget(setting, calibration)
     refuse_other_losses(setting, strong=strong)
     losses = lipschitz_losses(setting, tuning, setting.gaussian_rho)
@@ -110,7 +110,7 @@ def objective_plan(
 
 
 def approximate_budget(setting: Setting, calibration: Calibration) -> ApproxDP:
-    """Return the (epsilon, delta) budget; raises `NotApplicable` for another, or a large one."""
+    """Return the (epsilon, delta) budget; raise `NotApplicable` for a pure or a large one."""
     refuse_pure(setting)
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
@@ -154,12 +154,12 @@ def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
 
 
 def theorem_ridge(setting: Setting, losses: Losses) -> float:
-    """Return lambda of Theorem 2."""
+    """Return lambda of the paper's Theorem 2."""
     return theorem_2_ridge(setting.n, losses.lipschitz, setting.constants.diameter)
 
 
 def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
-    r"""Return the least lambda at which the change of variables costs at most `jacobian_epsilon`.
+    r"""Return the least lambda at which the change of variables spends at most `jacobian_epsilon`.
 
     :math:`\frac{\beta}{2n(e^{\varepsilon_J}-1)}` for data-dependent Hessians of rank one and norm
     at most beta.
@@ -192,7 +192,7 @@ def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: 
 
 
 def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_std: float) -> float:
-    r"""Return the alpha that the digits of the gradient certify: :math:`\nu^2/(4\lambda)`.
+    r"""Return the best alpha that the gradient's digits can certify: :math:`\nu^2/(4\lambda)`.
 
     :math:`\nu` is a part, `certified_digits` (1e-12), of the size of a gradient. That size
     includes :math:`\|G\|/n`, bounded by :math:`\sigma_1(\sqrt d+10)/n`, which fails with
@@ -203,14 +203,14 @@ def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_st
 
 
 def reachable_beside(setting: Setting, losses: Losses, ridge: float, noise: float) -> float:
-    """Return the same alpha with a linear term of at most the length `noise`."""
+    """Return `reachable_accuracy` with a linear term of norm at most `noise`."""
     radius = setting.constants.diameter / 2
     size = losses.lipschitz + (losses.smoothness + 2 * ridge) * radius + noise
     return (certified_digits(setting.body) * size) ** 2 / (4 * ridge)
 
 
 def projection_accuracy(constraint: ConstraintSet) -> float:
-    r"""Return how exact projections are: the error's l2 norm, relative.
+    r"""Return the relative l2 error of projections on the set.
 
     Relative to the larger of the largest norm of the set and the norm of what is projected. It is
     tested and not proven, on random and adversarial vectors of up to 10^4 entries against a bound
@@ -223,12 +223,12 @@ def projection_accuracy(constraint: ConstraintSet) -> float:
 
 
 def certified_digits(constraint: ConstraintSet) -> float:
-    """Return what part of a gradient's size a certificate can see: 1e-12, less for l_q, q > 25."""
+    """Return the relative gradient error that a certificate resolves: 1e-12, or more for q > 25."""
     return max(DIGITS, 10 * projection_accuracy(constraint))
 
 
 def open_distance(setting: Setting, accuracy: float, ridge: float) -> float:
-    r"""Return how far two solutions can be apart that share an exact minimiser.
+    r"""Return the largest distance of two computed solutions that approximate the same minimiser.
 
     :math:`2\sqrt{\alpha/\lambda}`, since the objective is :math:`2\lambda`-strongly convex, and
     what rounding adds: a gradient is computed with an error e, at most a fraction of its size, and
@@ -261,7 +261,7 @@ def _closed_plan(
     hessian: float,
     ridge: float,
 ) -> ObjectivePlan:
-    """Hessians are the same for all records: no change of variables, no solver, one release."""
+    """Return the plan if all records share one Hessian: no change of variables and one release."""
     if calibration == "paper":
         rho = 0.0
         sensitivity = 2 * losses.lipschitz
@@ -288,7 +288,7 @@ def _closed_plan(
 def _paper_plan(
     setting: Setting, tuning: Tuning, budget: ApproxDP, losses: Losses
 ) -> ObjectivePlan:
-    """The printed constants: a quarter of epsilon for G and for the Jacobian, half for H."""
+    """Return the plan with the printed constants: epsilon/4 for G and Jacobian, half for H."""
     epsilon, delta = budget.epsilon, budget.delta
     ridge = least_ridge(setting.n, losses.smoothness, epsilon / 4)
     if tuning == "theory":
@@ -322,7 +322,7 @@ def _paper_plan(
 def _tight_plan(
     setting: Setting, tuning: Tuning, budget: ApproxDP, losses: Losses
 ) -> ObjectivePlan:
-    """Exact requirements: one per cent for H, and the rest between G and the Jacobian."""
+    """Return the plan with exact requirements: 1% for H, the rest shared by G and the Jacobian."""
     n = setting.n
     output_epsilon, output_delta = OUTPUT_SHARE * budget.epsilon, OUTPUT_SHARE * budget.delta
     output_rho = gaussian_rho(output_epsilon, output_delta)
@@ -357,7 +357,7 @@ def _tight_plan(
 def balanced_ridge(
     setting: Setting, losses: Losses, epsilon: float, delta: float, output_rho: float
 ) -> float:
-    r"""Return the lambda that balances its bias and the noise of G and of H.
+    r"""Return the lambda that balances its bias against the noise of G and H.
 
     On a quadratic they shift the result, by :math:`2\lambda R` and by
     :math:`\sigma_1\sqrt d/n` over the curvature, and by :math:`\sigma_2\sqrt d`: on a ball the sum

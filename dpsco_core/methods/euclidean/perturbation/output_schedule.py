@@ -37,7 +37,7 @@ Lengths = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseLayout:
-    """What the search chooses: the lengths of the phases, and their regularisers."""
+    """A candidate of the search: the lengths of the phases and their regularisers."""
 
     lengths: Lengths
     first: Any  # λ_1: a number, or an array of all values that a search compares
@@ -51,7 +51,7 @@ class PhaseLayout:
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseModel:
-    """What a phase is computed with."""
+    """The constants from which a phase is computed."""
 
     setting: Setting
     losses: Losses
@@ -60,14 +60,14 @@ class PhaseModel:
     gap: float  # the largest distance between the gradients of two records at one point
 
     def noise_scale(self, regulariser: Any, length: int) -> Any:
-        """The scale of a phase's noise, but for what the solver leaves open."""
+        """Return the scale of a phase's noise, without the part that the solver's error adds."""
         strong = regulariser + (self.hessian or 0.0)
         return self.gap / (strong * length * self.epsilon)
 
 
 @lru_cache(maxsize=4096)
 def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
-    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    """Return the parameters at `setting`; raise `NotApplicable` if the method cannot run there."""
     constants, epsilon = setting.constants, setting.pure_epsilon
     refuse_other_losses(setting)
     theory = tuning == "theory"
@@ -97,7 +97,7 @@ def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
 
 
 def refuse_other_losses(setting: Setting) -> None:
-    """Raise `NotApplicable` for losses that no bound on the records makes Lipschitz and curved."""
+    """Raise `NotApplicable` for losses that bounded features do not make Lipschitz and curved."""
     constants = setting.constants
     if constants.structure == "other" or math.isinf(constants.diameter):
         raise NotApplicable(
@@ -108,7 +108,7 @@ def refuse_other_losses(setting: Setting) -> None:
 
 
 def equal_rho(setting: Setting) -> float:
-    r"""Return :math:`\varepsilon^2/(2d)`, whose Gaussian noise is about as long as Laplace noise.
+    r"""Return :math:`\varepsilon^2/(2d)`, where Gaussian and Laplace noise are about as long.
 
     One has a length of about :math:`\Delta\sqrt{d/(2\rho)}`, the other of
     :math:`\Delta d/\varepsilon`. Clip radii are chosen for it.
@@ -117,7 +117,7 @@ def equal_rho(setting: Setting) -> float:
 
 
 def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
-    """Return what the phases are computed with."""
+    """Return the constants from which the phases are computed."""
     hessian = {"mean": 1.0, "linear": 0.0}.get(setting.constants.structure)
     # If all losses have one Hessian, gradients of two records at one point differ by the features
     # alone.
@@ -148,7 +148,7 @@ def _phases(model: PhaseModel, layout: PhaseLayout, smoothness: float) -> Iterat
 
 
 def reachable_accuracy(model: PhaseModel, regulariser: float, smoothness: float) -> float:
-    r"""Return the accuracy that the digits of a gradient certify: :math:`\nu^2/(2\lambda)`.
+    r"""Return the accuracy that a gradient's digits can certify: :math:`\nu^2/(2\lambda)`.
 
     :math:`\nu` is a part, `certified_digits`, of the largest size of a gradient,
     :math:`L + \beta r + 2\lambda r` with r the largest norm of the set.
@@ -178,7 +178,7 @@ def bounded_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
 
 
 def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
-    r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
+    r"""Return the excess risk if the risk is a quadratic with its worst curvature h.
 
     The squared distance to the minimiser is then, phase by phase,
     :math:`\big(\frac{\lambda}{h+\lambda}\big)^2e^2 + \frac V{n(h+\lambda)^2} + d(d+1)s^2`, and no
@@ -202,7 +202,7 @@ def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
 
 
 def shrinking_bias(model: PhaseModel, share: float = SHRUNK_SHARE) -> float:
-    r"""Return the model's change of the mean gradient where records are shrunk.
+    r"""Return the modelled change of the mean gradient when features are shrunk.
 
     A share of what the worst law with the setting's moment loses beyond the bound.
     """
@@ -223,7 +223,7 @@ def shrinking_bias(model: PhaseModel, share: float = SHRUNK_SHARE) -> float:
 
 
 def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
-    """Return the losses and the layout of least modelled risk: a bound on the records, or more."""
+    """Return the losses and the layout of the least modelled risk, over bounds on the features."""
     losses = lipschitz_losses(setting, "practical", equal_rho(setting))
     bounds = [losses.feature_bound * f for f in ((1.0,) if losses.certified else FACTORS)]
 
@@ -244,7 +244,7 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
 
 
 def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any]) -> PhaseLayout:
-    """Return the layout of least risk: its phases, equal or each half of the one before."""
+    """Return the layout of the least risk; its phases are equal or halve from one to the next."""
     unit = 2 * model.losses.lipschitz / model.setting.constants.diameter
     firsts = unit * 2.0 ** (np.arange(-24, 21) / 2)
     shapes = list(shapes_of_phases(model.setting.n, firsts))
@@ -258,7 +258,7 @@ def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any
 
 
 def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayout]:
-    """Yield the layouts that are tried, each for all first regularisers at once."""
+    """Yield the candidate layouts, each for all first regularisers at once."""
     for count in range(1, MOST_PHASES + 1):
         for ratio in (1.0, 0.5):
             lengths = split(n, count, ratio)
@@ -269,7 +269,7 @@ def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayou
 
 
 def split(n: int, count: int, ratio: float) -> Lengths | None:
-    """Return the lengths of `count` phases, each `ratio` of the one before; None if one is 0."""
+    """Return the lengths of `count` phases, each `ratio` of the previous one; None if one is 0."""
     weights = [ratio**i for i in range(count)]
     lengths = [int(n * w / sum(weights)) for w in weights]
     lengths[0] += n - sum(lengths)
@@ -277,7 +277,7 @@ def split(n: int, count: int, ratio: float) -> Lengths | None:
 
 
 def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
-    r"""Return the losses and the layout that minimise the proven bound of heavy-tailed features.
+    r"""Return the losses and the layout that minimise the proven bound for heavy-tailed features.
 
     `bounded_risk` at L and the bias of shrinking, :math:`D\,E(a\|x\|-L)_+`, D the diameter, with
     :math:`(E\|g\|^p)^{1/p} \le \sqrt d\,M`, M the directional moment (theory/pure-optimisers.md,

@@ -33,7 +33,7 @@ FEW_RECORDS = 12  # Up to this many records are processed one by one.
 
 @dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """How a run on allocated records is private, and how far its steps go."""
+    """The privacy proof, noise and step size of a run on randomly allocated records."""
 
     certificate: AllocatedSteps
     noise_std: float  # the standard deviation of the noise on a sum of gradients
@@ -41,7 +41,7 @@ class Allocation:
 
 
 def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:
-    """Return the noise and the step size of T steps; the smaller of n and 100 if `steps` is None.
+    """Return noise and step size of T steps; without `steps`, T is the smaller of n and 100.
 
     Raises `NotApplicable` unless the budget is an (epsilon, delta) one, and `InvalidInput` for more
     steps than records.
@@ -61,7 +61,7 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
 
 
 def best_count(setting: Setting) -> int:
-    r"""Return the steps of `COUNTS` of which a model of the risk expects least.
+    r"""Return the number of steps in `COUNTS` that minimises the modelled risk.
 
     It is proportional to the root of :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`,
     :math:`\sigma` the noise over the norm of a gradient.
@@ -76,7 +76,7 @@ def best_count(setting: Setting) -> int:
 
 
 def modelled_noise(setting: Setting, count: int) -> float:
-    r"""Return about the noise multiplier of `count` steps, without an accountant.
+    r"""Return an approximate noise multiplier for `count` steps, without an accountant.
 
     The smaller s of two models, theory/random-allocation.md, 5: a central limit theorem for all
     steps, and the record's own step alone. It is never below the root of rho.
@@ -124,7 +124,7 @@ def run_allocated(
     # difference.
     move: Move | None = None,
 ) -> Descended:
-    """Run the steps, to the average of the queried points.
+    """Run the steps and return the average of the queried points.
 
     A sum is divided by the public n/T, never by the number of its records, which is secret.
     """

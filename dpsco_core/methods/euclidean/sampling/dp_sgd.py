@@ -143,7 +143,7 @@ class MinibatchDescent(DescentMethod):
 
 
 def spread_of_sample(setting: Setting, batch: float) -> float:
-    r"""Return what the model takes for :math:`E\|\bar g_{S}-\bar g\|^2`, S of `batch` records."""
+    r"""Return the modelled :math:`E\|\bar g_{S}-\bar g\|^2` for a sample S of `batch` records."""
     typical = math.inf
     if 0 < setting.constants.variance_trace < math.inf:
         typical = setting.constants.variance_trace

@@ -35,7 +35,7 @@ STEEPER = 1.25  # the factor by which the empirical risk may be steeper than the
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """What the model knows of the risk."""
+    """The quantities from which the model predicts the risk."""
 
     # The curvatures of the risk; `largest` is at most the smoothness that AC-SA uses.
     smallest: float
@@ -48,14 +48,14 @@ class Landscape:
 
     @property
     def curvatures(self) -> Table:
-        """The curvatures that are tried, shape (3,)."""
+        """The candidate curvatures, shape (3,)."""
         middle = (self.smallest * self.largest) ** 0.5
         return np.array([self.smallest, middle, self.largest])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Users of each phase, and the exponent (base 2) of its regulariser over the first one's."""
+    """The users of each phase, and the base-2 exponent of its regulariser over the first one."""
 
     users: tuple[int, ...]
     exponents: tuple[int, ...]
@@ -102,7 +102,7 @@ def landscape(
 
 
 def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, Table, Table]:
-    """Return b, v and o after 0 to `steps` steps, each of shape (steps + 1, regularisers, 3)."""
+    """Return b, v and o of the model after 0 to `steps` steps, (steps + 1, regularisers, 3)."""
     pull = regularisers[:, None]
     curve = land.curvatures[None, :]
     mu, whole = pull + land.strong_convexity, pull + land.smoothness

@@ -20,7 +20,7 @@ SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # the range of c_r for the practical
 
 @dataclass(frozen=True, kw_only=True)
 class UserAcceleratedNonsmooth(FilteredGradients):
-    r"""Filtered gradients on losses averaged over a small ball.
+    r"""Filtered accelerated descent on losses averaged over a small ball.
 
     :math:`f_r(x,z) = E f(x+y,z)`, y uniform on the ball of radius r, is
     :math:`L\sqrt d/r`-smooth and at most Lr above f (Lemma D.1, with its sandwich put right). Every

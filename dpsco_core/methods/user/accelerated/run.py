@@ -26,7 +26,7 @@ from dpsco_core.problems.samples.users import UserSample
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPhases(PhasesPlan):
-    """Phases of accelerated descent, each behind its tests: Algorithm 3.
+    """Phases of accelerated descent, each protected by tests: Algorithm 3.
 
     They are run in their own way, since they keep the points inside a phase.
     """
@@ -46,7 +46,7 @@ class AcceleratedPhases(PhasesPlan):
 
     @property
     def steps(self) -> int:
-        """Steps of all phases."""
+        """The total number of steps of all phases."""
         return sum(phase.steps for phase in self.phases)
 
     @property
@@ -63,7 +63,7 @@ class AcceleratedPhases(PhasesPlan):
         return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
 
     def objective(self, phase: AcceleratedPhase) -> Curvature:
-        """Return what AC-SA knows of the regularised risk of a phase."""
+        """Return the constants of the regularised risk of a phase that AC-SA uses."""
         mu = phase.regulariser + self.strong_convexity
         smoothness = phase.regulariser + max(self.smoothness, self.strong_convexity)
         return Curvature(strong_convexity=mu, smoothness=smoothness)
@@ -118,7 +118,7 @@ class AcceleratedPhases(PhasesPlan):
 
 
 def in_two_phases(method: Any, setting: Setting) -> AcceleratedPhases:
-    """Return the first phase of the plan of half of the users, for each half of them."""
+    """Return the first phase of a plan for half of the users, once for each half; for tests."""
     plan: AcceleratedPhases = method.plan(replace(setting, n=setting.n // 2))
     first_phase, half = plan.phases[0], plan.phases[0].stop
     phases = (first_phase, replace(first_phase, start=half, stop=2 * half))
@@ -151,7 +151,7 @@ def run_phase(
     steps_before: int,
     label: str,
 ) -> Accelerated:
-    r"""Run Algorithm 2 on the users of one phase from `start`, which must not depend on them.
+    r"""Run Algorithm 2 on one phase's users from `start`, which must not depend on them.
 
     A step asks for the users' gradients at :math:`x^{md}_t`, tests and filters them (or those of a
     fresh batch), and adds the gradient of the regulariser to the noisy mean.
@@ -177,7 +177,7 @@ def run_phase(
 def mean_gradients(
     plan: AcceleratedPhases, users: UserSample, w: Vector, rng: np.random.Generator
 ) -> Vector:
-    """Return the users' mean gradients at `w`, shape (users, d), of smoothed losses if need be."""
+    """Return the users' mean gradients at `w`, shape (users, d), of smoothed losses if required."""
     if plan.radius:
         return smoothed_user_gradients(users, w, plan.radius, rng)
     return users.user_gradients(w)

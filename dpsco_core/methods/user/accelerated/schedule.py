@@ -52,22 +52,22 @@ class AcceleratedPhase:
 
     @property
     def users(self) -> int:
-        """Number of its users."""
+        """The number of users of the phase."""
         return self.stop - self.start
 
     @property
     def steps(self) -> int:
-        """All steps, which is what privacy counts."""
+        """The total number of steps over all restarts, which determines the privacy cost."""
         return sum(self.stages)
 
     @property
     def noise_std(self) -> float:
-        """Of every coordinate of every gradient."""
+        """The standard deviation of the noise on every coordinate of every gradient."""
         return self.filter.release.noise_std
 
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:
-    """Return one to four phases that halve, with regularisers that grow 2^p-fold."""
+    """Return layouts of one to four phases that halve, with regularisers growing by 2^p."""
     largest_count = min(MOST_PHASES, n.bit_length() - 1)
     return tuple(
         Layout(users=halving(n, count), exponents=tuple(DECAY * i for i in range(count)))
@@ -87,7 +87,7 @@ def practical_tau(case: UserLevel) -> float:
 
 
 def widest_radius(case: UserLevel) -> float:
-    r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
+    r"""Return L with a margin for rounding: gradients of norm L differ by at most 2 tau = 2L.
 
     It is at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per
     user.
@@ -101,7 +101,7 @@ def gradient_filter(tau: float) -> RobustFilter:
 
 
 def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
-    """Return the test, filter and noise of a phase with the least noise; None without any.
+    """Return the test, filter and noise of a phase with the least noise; None if none is possible.
 
     AboveThreshold over full batches (Mode A), or tests of their own on batches of all, half or a
     quarter of the users (Mode B), at the best of some divisions of epsilon.
@@ -115,7 +115,7 @@ def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> Fi
 
 @lru_cache(maxsize=65536)
 def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, int] | None:
-    """Return the share of the tests and the batch; 0 stands for Mode A."""
+    """Return the tests' share of epsilon and the batch size; a batch of 0 means all users."""
     if users < 2:
         return None
     candidates: list[tuple[float, float, int]] = []
@@ -148,12 +148,12 @@ def _planned(
 
 
 def least_users(filters: Filters, steps: int) -> int | None:
-    """Return the least users of a phase for which there is a filter; None beyond `MOST_USERS`."""
+    """Return the least number of users with a filter for a phase; None beyond `MOST_USERS`."""
     return least_count(lambda users: filters(users, steps) is not None, 1, 2, MOST_USERS)
 
 
 def too_few(n: int, fewest_users: int | None) -> NotApplicable:
-    """Return the refusal where no test can hide one of `n` users; `fewest_users` would do."""
+    """Return the error that no test can protect one of `n` users; `fewest_users` would suffice."""
     if fewest_users is None:
         return NotApplicable(
             f"A test that hides one of {n} users leaves too few sure to be in the mean, and so "
@@ -177,7 +177,7 @@ def recommended_phases(
     distance: float | None = None,
     first_user: int = 0,  # index of the first user
 ) -> tuple[AcceleratedPhase, ...] | None:
-    r"""Return `phases` phases with the recommended schedule; None where one has no filter.
+    r"""Return `phases` phases with the recommended schedule; None if one has no filter.
 
     .. math:: \lambda = \frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}, \qquad
         T_i = \Big\lceil\Big(1+\sqrt{\tfrac{\beta+\lambda_i}{\lambda_i}}\Big)\ln(ndm)\Big\rceil
@@ -220,7 +220,7 @@ def recommended_phases(
 
 
 def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
-    """Return the phases of the practical tuning's choice, one stage each."""
+    """Return the phases that the practical tuning chose, one stage each."""
     phases, start = [], 0
     for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
         chosen = filters(users, choice.steps)

@@ -16,7 +16,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class UserMeanGroup(MeanMethod):
-    """Clip every record to an l2 ball, average all, add the noise that hides m of them.
+    """Clip every record to an l2 ball, average all, add noise that protects m records.
 
     At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users.
     """
