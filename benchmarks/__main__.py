@@ -42,16 +42,18 @@ STUDIES = "studies in two processes"
 GROWTH = "growth: exponent of the time"
 UNEQUAL = "mean.plan: error over that of the best other private mean"
 PEOPLE = "user.mean-adaptive: error over that of the best other private mean"
-# The most that a number may be; for studies, the least.
+# The largest value that each measurement may reach; for studies, the smallest.
 TARGETS = {
     MEMORY: {
-        # Missed: norms from memory take 0.8, the weighted sum from the cache 0.57 to 0.6.
+        # The target is missed: norms from memory take 0.8, the weighted sum from the cache 0.57 to
+        # 0.6.
         "mean.clipped": 1.4,
         "mean.cwme-cdp": 2.5,
         "mean.cwme-pure": 2.5,
         "mean.smoothed": 12.0,
-        # Missed: a clipped sum for the centre takes 1.4, products with it 0.8, norms and places of
-        # rows 0.3, and the third of the rows outside of the least ball, copied and added, 0.9.
+        # The target is missed: a clipped sum for the centre takes 1.4, products with it 0.8, norms
+        # and places of rows 0.3, and copying and adding the third of the rows outside of the
+        # smallest ball 0.9.
         "mean.adaptive": 3.2,
     },
     SAMPLING: dict.fromkeys(means.LAWS, 1 / 3),

@@ -35,7 +35,7 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import method_setting, study
 from dpsco_core.scenario import Scenario
 
-Sizes = Sequence[tuple[int, int]]  # n and d
+Sizes = Sequence[tuple[int, int]]  # Pairs of n and d.
 SIZES: Sizes = (
     (200, 5),
     (200, 100),
@@ -53,7 +53,7 @@ def cost_table() -> dict[str, float]:
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
             scenario = timed(slug, n, d)
-            list(study(replace(scenario, trials=1)))  # plans, caches
+            list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
             started = time.perf_counter()
             list(study(scenario))
             spent = time.perf_counter() - started
@@ -90,7 +90,8 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
         run_once = work(n, d)
         clock = []
         for _ in range(5):
-            started = time.process_time()  # the time of this process alone: a busy machine waits
+            # the time of this process alone, so that a busy machine does not matter
+            started = time.process_time()
             run_once()
             clock.append(time.process_time() - started)
         rows.append([1, n, n * d, d])
@@ -99,7 +100,7 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
 
 
 def _solved(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
-    weights = 1 / np.array(times)  # relative errors
+    weights = 1 / np.array(times)  # the weights make errors relative
     solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
     return solution / machine_speed()
 

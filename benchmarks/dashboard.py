@@ -37,7 +37,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 TIMEOUT = 60_000
 BARE_APP = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
 TAIL, RECORDS, OTHER_VIEWS = "Tail index p", "Records n", "⋯"
-# Seconds at the most, of a median; of the four visitors the 95th percentile.
+# The largest allowed times in seconds: medians, and the 95th percentile for the four visitors.
 FIRST_FIGURE = "first figure, above a bare page with one"
 TARGETS = {
     FIRST_FIGURE: 0.3,
@@ -54,8 +54,9 @@ TARGETS = {
 }
 LEAST_FRAMES = 30.0
 DRAG_SECONDS = 3.0
-# In the page: what changes after `event`, or since the address was asked for. The times, in
-# seconds, of the first new heading, figure, line and mark, and of the last new thing drawn.
+# JavaScript for the page: it watches for changes after `event`, or since the address was requested.
+# It returns the times, in seconds, of the first new heading, figure, line and mark, and of the last
+# new drawing.
 WATCH = """(event) => {
   const drawn = new WeakMap()
   const parts = (plot) => {
@@ -99,7 +100,7 @@ WATCH = """(event) => {
   else begin(0)
 }"""
 RESTED = "([what, seconds]) => what in window.__log && window.__log.rested > seconds"
-# A hand that moves a slider of the page at every frame, and the frames this leaves in a second.
+# JavaScript that moves a slider of the page at every frame and returns the frames per second.
 DRAG = """async (slider, seconds) => {
   const most = Number(slider.max)
   const start = performance.now()
@@ -114,8 +115,8 @@ DRAG = """async (slider, seconds) => {
 }"""
 
 Times = dict[str, float]
-OTHER_VISITORS = 3  # visitors beside the one who is timed
-seeds = count(1)  # each visit has one of its own, so that none finds the runs of another
+OTHER_VISITORS = 3  # the number of visitors beside the one who is timed
+seeds = count(1)  # each visit has its own seed, so that none reuses the runs of another
 
 
 @contextmanager

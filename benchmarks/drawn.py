@@ -22,7 +22,7 @@ from dpsco_core.scenario import Scenario
 
 COUNT, SEED = 200, 49
 EXPONENTS = (1.0, 1.2, 1.5, 2.0, 3.0, 8.0, math.inf)
-# A share of the cap: a drawn scenario with less is kept with the share that it has of this.
+# The least share of the limit: a random scenario below it is stored with its share.
 LEAST_SHARE = 0.1
 
 

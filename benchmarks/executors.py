@@ -23,7 +23,7 @@ from dpsco_core.scenario import Scenario
 
 WORKERS = 2
 TARGETS = {"efficiency, cells of 50 ms": 0.85}
-# Cells of about 50 ms and 5 ms on the machine that this was written on, 4 and 2 s in series.
+# Studies with cells of about 50 ms and 5 ms on the author's machine, 4 and 2 s in series.
 STUDIES = {
     "cells of 50 ms": Scenario(
         methods=("mean.iterative", "mean.smoothed"), n=72_000, d=60, trials=40, seed=1
@@ -46,7 +46,7 @@ def efficiency() -> dict[str, float]:
         numbers = {"start of two workers, s": time.perf_counter() - started}
         numbers["spare"] = spare(pool)
         for name, scenario in STUDIES.items():
-            list(study(replace(scenario, trials=1)))  # plans
+            list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
             serial = min(_seconds(scenario, None) for _ in range(2))
             spread = min(_seconds(scenario, pool) for _ in range(2))
             numbers[f"ms of a cell, {name}"] = 1000 * serial / scenario.cells

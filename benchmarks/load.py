@@ -34,13 +34,13 @@ from benchmarks.visitor import Answer, VisitFailed, Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "load.json"
-THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
+THINK_SECONDS = (3.0, 15.0)  # the range of a visitor's pause between actions, uniformly distributed
 PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
-FINISHED = " runs in "  # a part of the status: "560 runs in 0.3 s"
+FINISHED = " runs in "  # a part of the status line, as in "560 runs in 0.3 s"
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
-# What a visitor does next: the share of each.
+# The share of each action among the next actions of a visitor.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}
 
 
@@ -117,7 +117,8 @@ async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
     """Do one thing; a visitor has a seed of their own: nobody else has run the same cells."""
     if action == RUN:
         await visitor.slide("field_d", chance.choice((-1, 1)))
-        if visitor.widgets[BUTTON].disabled:  # too large: the page offers the nearest that is not
+        # The run is too large: the page offers the nearest allowed one.
+        if visitor.widgets[BUTTON].disabled:
             await visitor.press("nearest")
         return await visitor.press(BUTTON)
     if action == PRESET:
@@ -132,7 +133,8 @@ async def load(
 ) -> dict[str, Any]:
     """Open the sessions, let them act, and return what was measured."""
     log, warm = Log(), Log()
-    async with Visitor(address) as warm_up:  # what is loaded and computed once
+    # the first visit loads and computes everything that is shared
+    async with Visitor(address) as warm_up:
         warm.note(OPEN, await enter(warm_up))
         warm.note(BOUNDS, await act(warm_up, BOUNDS, random.Random(0)))
         await warm_up.press("presets")
@@ -140,7 +142,7 @@ async def load(
     memory_before = memory(process)
     async with AsyncExitStack() as stack:
         visitors = []
-        for i in range(sessions):  # one after another, as people come
+        for i in range(sessions):  # sessions start one after another, as people arrive
             visitor = await stack.enter_async_context(Visitor(address, f"seed={i + 1}"))
             log.note(OPEN, await enter(visitor))
             visitors.append(visitor)

@@ -21,8 +21,8 @@ from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 
 N, D = 100_000, 100
-LEVEL = 5.0  # at which the peers clip every coordinate
-RADIUS = 20.0  # at which the plain version clips every row
+LEVEL = 5.0  # the level at which the other libraries clip every coordinate
+RADIUS = 20.0  # the radius to which the plain version clips every row
 LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
 
 
@@ -106,7 +106,7 @@ def _diffprivlib(x: np.ndarray, rng: np.random.Generator) -> Work:
 
     def work() -> object:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # theirs, about the generator
+            warnings.simplefilter("ignore")  # The libraries warn about their random generator.
             return mean(x, axis=0, epsilon=1.0, bounds=bounds)
 
     return work

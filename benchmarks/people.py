@@ -22,8 +22,9 @@ POOLED, ADAPTIVE = "mean.sample", "user.mean-adaptive"
 CLIPPED = ("user.mean-group", "user.mean-clipped")
 METHODS = (POOLED, *CLIPPED, ADAPTIVE)
 PROTOTYPE = Scenario(n=1000, m=256, d=10, p=2.0, margin=0.2, epsilon=1.0, delta=1e-6)
-PLACES = ((1.0, 4.0), (0.8, 4.0), (0.8, 2.0))  # norm of the mean, and diameter of the ball
-TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # the most that the ratio may be
+# pairs: the norm of the mean, and the diameter of the ball
+PLACES = ((1.0, 4.0), (0.8, 4.0), (0.8, 2.0))
+TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # the largest allowed ratio
 SIZES = (
     *((n, 256, 10, 2.0) for n in (300, 1000, 3000)),
     *((1000, m, 10, 2.0) for m in (4, 16, 64)),
@@ -31,9 +32,7 @@ SIZES = (
     (1000, 64, 10, 4.0),
     (10_000, 16, 10, 2.0),
 )
-FACTORS = np.geomspace(
-    0.02, 2.0, 41
-)  # times the planned radius: the radii that are tried in hindsight
+FACTORS = np.geomspace(0.02, 2.0, 41)  # multiples of the planned radius that are tried in hindsight
 
 
 def planned(point: Scenario, trials: int) -> dict[str, float]:

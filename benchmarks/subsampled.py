@@ -58,7 +58,7 @@ def is_covered(method: Any, point: Scenario, seed: int) -> bool:
         [answer(method, problem, part(i), point, 1000 * seed + 1 + i) for i in range(BLOCKS)]
     )
     distances = np.linalg.norm(parts - parts.mean(axis=0), axis=1)
-    # The average of the blocks is nearer to each of them than the truth is.
+    # The average of the blocks is closer to each block than the true mean is.
     radius = np.quantile(distances, LEVEL) / np.sqrt(1 - 1 / BLOCKS) * np.sqrt(size / point.n)
     return bool(np.linalg.norm(whole - truth) <= radius)
 

@@ -82,7 +82,7 @@ class Visitor:
             str, ForwardMsg
         ] = {}  # messages that the server need not send again
         self._page = ""
-        self.widgets: dict[str, Any] = {}  # the newest description of each, by key or label
+        self.widgets: dict[str, Any] = {}  # the latest description of each widget, by key or label
 
     async def __aenter__(self) -> Self:
         """Connect."""
@@ -189,7 +189,8 @@ class Visitor:
                     raise VisitFailed("The script could not be read.")
                 if message.script_finished in RUN_IS_DONE:
                     seconds = time.perf_counter() - started
-                    if message.script_finished == RUN_IS_DONE[0]:  # what is not drawn has no state
+                    # Widgets that are not drawn have no state.
+                    if message.script_finished == RUN_IS_DONE[0]:
                         self._values = {k: v for k, v in self._values.items() if k in widget_ids}
                     return Answer(
                         seconds=seconds, figure=figure, texts=tuple(texts), received=received
@@ -204,7 +205,7 @@ class Visitor:
         identity = getattr(element, "id", "")
         if not isinstance(identity, str) or not identity.startswith("$$"):
             return ""
-        key = identity.split("-", 2)[-1]  # the end of an identity; "None" without a key
+        key = identity.split("-", 2)[-1]  # the key is the end of an identity, "None" without a key
         self.widgets[element.label if key == "None" else key] = element
         if identity not in self._values or getattr(element, "set_value", False):
             state = first_state(kind, element)
@@ -233,7 +234,7 @@ def first_state(kind: str, element: Any) -> WidgetState | None:
             state.string_value = element.value if fixed else element.default
         case "checkbox":
             state.bool_value = element.value if fixed else element.default
-        case _:  # buttons have no state
+        case _:  # Buttons have no state.
             return None
     return state
 

@@ -35,7 +35,7 @@ from dpsco_core.problems import OPTIMISATION_PROBLEMS, MeanEstimation, Problem
 from dpsco_core.problems.linear_models import LinearModelProblem
 
 OPTIMISERS: tuple[type[Method], ...] = (*EUCLIDEAN_OPTIMISERS, *LQ_OPTIMISERS)
-# Lists, which `add` extends: whoever holds one sees what is added later.
+# The lists are extended in place by `add`, so every holder of a list sees the additions.
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 
 PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
@@ -243,8 +243,8 @@ def make_instance(
     *,
     problem: str = "mean",
     distribution: str,
-    n: int,  # records, those of all users together
-    m: int = 1,  # records of each user
+    n: int,  # the number of records, over all users
+    m: int = 1,  # the number of records per user
     d: int,
     budget: Budget,
     moment_order: float,
@@ -252,12 +252,14 @@ def make_instance(
     # Norm in the geometry of the mean, or of the true parameter of a linear model, whose features
     # have mean 0. Hard instances have their own mean.
     offset: float,
-    # half the diameter: of the set that is known to hold the mean, or of the constraint set
+    # Half the diameter of the set known to contain the mean, or of the constraint set.
     radius: float,
-    geometry: Geometry = L2,  # the family of that set
-    # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
+    # the family of the set known to contain the mean, or of the constraint set
+    geometry: Geometry = L2,
+    # The moment or other unit of a coordinate that is scaled to 1; hard instances have moments of
+    # at most 1.
     scale: Unit = "moment",
-    decay: float = 0.0,  # with which the scales of coordinates fall
+    decay: float = 0.0,  # the rate at which the scales of coordinates decrease
     alike: float = 0.0,  # the share of the variance that the items of a user have in common
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
@@ -284,7 +286,7 @@ def make_instance(
     elif family.has_prior:
         form = kind.card.loss_class.form
         losses = kind.card.loss_class
-        # Of these losses the hard instance is about the set itself.
+        # For these losses the hard instance is the problem on the set itself.
         is_about_set = form != "squared" or losses.squared_distance
         body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
         cap = math.inf if form == "linear" else radius
@@ -293,7 +295,8 @@ def make_instance(
             arguments |= hardest_for_users(family, n // m, m, d, order, budget, radius)
         probability = arguments["spike_probability"]
     else:
-        check_offset(offset, radius)  # by its own name and value, before a law gets parts of it
+        # The check uses the caller's name and value, before a law receives parts of it.
+        check_offset(offset, radius)
         even, first_coordinate = kind.mean_parts(geometry, d, offset, radius)
         arguments = {"margin": margin, "offset": even * math.sqrt(d), "peak": first_coordinate}
         if scale != "moment":

@@ -28,7 +28,8 @@ DEFAULT_Q = 1.5
 CHOSEN = tuple(name for name, known in TABLE.items() if known.choices)
 RANGED = tuple(name for name, known in TABLE.items() if known.low is not None)
 REAL = tuple(name for name, known in TABLE.items() if known.kind == "real")
-DELTA_MIN = 1e-100  # so that parts of it, and what it divides, are numbers
+# the least positive delta: its parts, and ratios with it, stay finite and positive
+DELTA_MIN = 1e-100
 
 
 def default_grid(axis: str | None, geometry: str, offset: float = 0.0) -> tuple[float, ...]:
@@ -69,8 +70,8 @@ class Scenario(Fields):
         return catalogue.make_instance(
             problem=self.problem,
             distribution=self.distribution,
-            # A hard instance of a mean is the hardest for so many users; the bounds on losses see
-            # all their items (`Bound.seen`), and an instance is the hardest for these.
+            # A hard instance for a mean is hardest at this number of users; lower bounds for losses
+            # assume all their items (`Bound.seen`), and an instance is hardest for those.
             n=self.n * self.m,
             m=self.m,
             d=self.d,
@@ -145,20 +146,22 @@ class Scenario(Fields):
             hash(self)
             slugs = (self.problem, self.distribution, *self.methods)
             types = (*map(type, map(self.__getattribute__, NAMES)), *map(type, self.grid))
-        except TypeError:  # not a field's type: validation says which
+        except TypeError:  # A value has the wrong type for its field: validation reports the field.
             return None
-        return None if any(map(extend.is_added, slugs)) else types  # a file may be mended, or worse
+        # A plugin file may change between calls.
+        return None if any(map(extend.is_added, slugs)) else types
 
     def _validate(self, limits: Limits, *, sampling: bool) -> None:
         self._check(CHOSEN, limits)
         self._validate_choices(limits)
         self._validate_axis(limits)
         self._validate_budget()
-        self._check(RANGED, limits)  # at the chosen point, on the axis or not
+        self._check(RANGED, limits)  # The check concerns the chosen point, on the axis or not.
         self._validate_point(limits, sampling=sampling and self.axis is None)
         if self.axis is not None:
             for _, point in self.points():
-                point._check((self.axis, "offset"), limits)  # a set may be too small for the truth
+                # A set may be too small to contain the true parameter.
+                point._check((self.axis, "offset"), limits)
                 point._validate_point(limits, sampling=sampling)
         if self.cells > limits.cells:
             raise InvalidInput(
@@ -225,7 +228,7 @@ class Scenario(Fields):
         require(self.epsilon is not None, "epsilon", "given, or rho", "none")
         if not (is_real(self.delta) and 0 <= self.delta < 1):
             require(False, "delta", "at least 0 and below 1", shorten(to_text(self.delta)))
-        real("delta", self.delta or 1.0, DELTA_MIN, 1)  # 0 is pure DP
+        real("delta", self.delta or 1.0, DELTA_MIN, 1)  # a delta of 0 means pure DP
 
     def _validate_point(self, limits: Limits, *, sampling: bool) -> None:
         if self.geometry == "lq" and not (self.q is not None and self.q >= 1):
@@ -253,7 +256,7 @@ class Scenario(Fields):
         """Return plain values by field, None where there is none; equal scenarios give the same."""
         values = {name: getattr(self, name) for name in NAMES}
         values["grid"] = parse("grid", self.grid)  # whole numbers as integers
-        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # 0.0 for -0.0
+        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # -0.0 becomes 0.0
         return {name: to_plain(value) for name, value in values.items()}
 
     def to_json(self) -> str:
@@ -265,7 +268,7 @@ class Scenario(Fields):
         default = Scenario() if base is None else base
         values = {name: getattr(self, name) for name in NAMES}
         out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
-        if "axis" in out:  # without its grid, it would be read with a default one
+        if "axis" in out:  # Without its grid, an axis would be read with a default grid.
             out["grid"] = to_text(self.grid)
         if self.rho is not None:  # the absence of epsilon follows from rho
             out.pop("epsilon", None)

@@ -19,12 +19,13 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, gaussian_curve
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
-RHO = gaussian_allowance(BUDGET)  # what Gaussian noise on the edge of this budget costs
+RHO = gaussian_allowance(BUDGET)  # the rho of Gaussian noise that exactly meets this budget
 MU = math.sqrt(2 * RHO)
 ANSWERS = 100
-FALSE_ALARMS = 1.0  # in percent
-PEOPLE = 100  # members of one trial, and others
-MISSED, ACCUSED = "missed", "accused"  # the series: the shares of members and of others, in percent
+FALSE_ALARMS = 1.0  # the false-alarm rate in percent
+PEOPLE = 100  # the number of members of one trial, and of non-members
+# The two series of the figure: percentages of members and of non-members.
+MISSED, ACCUSED = "missed", "accused"
 
 
 def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
@@ -44,7 +45,7 @@ def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 
 def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
     """Whether the attacker accuses, from one release of the share."""
-    half = (ANSWERS // 2) / ANSWERS  # what the others alone make
+    half = (ANSWERS // 2) / ANSWERS  # the mean of the half of the answers that the non-members give
     noise = GaussianNoise(l2_sensitivity=1 / ANSWERS, rho=RHO)
     (share,) = Ledger(BUDGET).release(noise, np.array([half + is_member / ANSWERS]), rng)
     return bool(share > half + noise.noise_std * ndtri(1 - FALSE_ALARMS / 100))

@@ -19,23 +19,24 @@ from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, ledger_curve
 
-CUTS = 400  # candidate thresholds
-PAIRS = 2  # pairs of neighbours, of which an audit shows the one that it tells apart best
+CUTS = 400  # the number of candidate thresholds
+PAIRS = 2  # the number of pairs of neighbours, of which an audit shows the best distinguished
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
     """What one attack on a mechanism has achieved, and what its claim allows."""
 
-    false_alarms: int  # how often the attack took the neighbour for the data set
+    false_alarms: int  # how often the attack took the neighbour for the original data set
     negatives: int  # the number of test runs on the neighbour
-    misses: int  # how often it took the data set for the neighbour
+    misses: int  # how often the attack took the original data set for the neighbour
     positives: int  # the number of test runs on the data set
-    confidence: float  # a lower bound on the probability that the box holds the two shares
-    # the ends of the box: the shares of false alarms, and those of misses
+    confidence: float  # a lower bound on the probability that the box contains the true shares
+    # The ends of the box: the intervals of the shares of false alarms and of misses.
     alarm_interval: tuple[float, float]
     miss_interval: tuple[float, float]
-    least_misses: float  # what the claim allows at the right edge of the box
+    # the smallest share of misses that the claim allows at the right edge of the box
+    least_misses: float
 
     @property
     def alarm_share(self) -> float:
@@ -131,10 +132,10 @@ class _Cut:
     """A test by a threshold, with how well it did on the runs that choose one."""
 
     threshold: float
-    is_above: bool  # whether it alarms above the threshold
-    is_swapped: bool  # whether it alarms for the neighbour
-    margin: float  # how far its box is below the curve
-    advantage: float  # its share of right alarms less that of false ones
+    is_above: bool  # whether the attack alarms above its threshold
+    is_swapped: bool  # whether the attack alarms for the neighbour
+    margin: float  # the distance of the box below the curve
+    advantage: float  # the share of correct alarms minus the share of false alarms
 
 
 def _best_cut(

@@ -73,7 +73,7 @@ class ManyRuns(Ledger):
 
     runs: int = 1
     factor: float = 1.0
-    # Shape (runs, d): the noisy values. A later projection would make them less informative.
+    # Shape (runs, d): the noisy values before any projection, which would hide information.
     noisy: Vector | None = None
 
     def release(

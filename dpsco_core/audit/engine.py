@@ -42,14 +42,14 @@ Verdict = Literal["refuted", "not refuted"]
 FAULTS: tuple[Fault, ...] = ("none", "half-noise", "no-clipping", "printed-constant")
 LARGEST_RUNS = 10_000_000
 CONFIDENCE = 0.999
-RHO_DELTA = 0.05  # the delta at which a zCDP claim becomes one about epsilon
-UNCLIPPED = 1e9  # multiple of the claimed clip, out of reach of every record
-STEPS = 2  # steps of descents that are private for any number of steps
-RUNS_PER_STEP = 50  # runs on each data set between two chances to cancel
+RHO_DELTA = 0.05  # the delta at which a zCDP claim is converted to a claim about epsilon
+UNCLIPPED = 1e9  # a multiple of the claimed clip that exceeds every record
+STEPS = 2  # the number of steps of a descent that is private for any number of steps
+RUNS_PER_STEP = 50  # the number of runs on each data set between two chances to cancel
 DATA_SETS = 3  # two pairs of neighbours share one data set
-BOOKED_RELEASES = 5  # releases per run whose booked noise is compared
+BOOKED_RELEASES = 5  # the number of releases per run whose recorded noise is compared
 TIMED_RUNS = 3
-LARGEST_PATH_NUMBERS = 60  # numbers of a run's path that are compared
+LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +59,11 @@ class Audit:
     # A single point with one private method, as `dpsco_core.audit.stages.stage` makes it. Its
     # number of trials is not used.
     point: Scenario
-    runs: int = 20_000  # runs on both neighbours of a pair together; even
+    runs: int = 20_000  # the number of runs on both neighbours of a pair together; even
     fault: Fault = "none"  # a fault planted on purpose
-    # the probability that no bound of the audit exceeds the true epsilon, over all looks
+    # The probability that no bound of the audit, over all looks, exceeds the true epsilon.
     confidence: float = CONFIDENCE
-    # The delta at which a zCDP claim is audited; 0.05 if None. Other budgets have their own delta.
+    # The delta at which a zCDP claim is audited; None: 0.05. Other budgets have their own delta.
     delta: float | None = None
     looks: bool = True  # whether to look after 100, 200, 500, ... runs, or only at the end
 
@@ -110,15 +110,15 @@ class Audit:
 class AuditFindings:
     """The findings of an audit up to one look."""
 
-    # the (epsilon, delta)-DP that one run has spent, according to its ledger
+    # The (epsilon, delta)-DP guarantee that one run has spent, according to its ledger.
     claimed_epsilon: float
     delta: float
-    evidence: tuple[Evidence, ...]  # one for each look so far, in order
+    evidence: tuple[Evidence, ...]  # the evidence of each look so far, in order
     neighbours: str  # a description of the data sets
     entries: tuple[Entry, ...]  # the ledger of one run
-    flaws: tuple[str, ...]  # where the ledger itself reports too little noise
-    booked: str  # how the neighbours' ledgers differ at the last look; may be empty
-    # shape (runs so far, k): the outputs on the neighbours of the last look
+    flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
+    booked: str  # differences of the neighbours' ledgers at the last look; empty if there are none
+    # Shape (runs so far, k): the outputs on both neighbours at the last look.
     outputs: Vector
     neighbour_outputs: Vector
 
@@ -169,12 +169,13 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
     for look in task.checkpoints:
         while runs_done < look // 2:
             count = look // 2 - runs_done
-            if not task.stage.at_once:  # in small portions, so that a visitor may cancel
+            # Runs are made in small portions, so that a visitor may cancel.
+            if not task.stage.at_once:
                 count = min(count, RUNS_PER_STEP)
             for outputs in sets:
                 outputs.run(count)
             ledger = next((outputs.ledger for outputs in sets if outputs.ledger is not None), None)
-            if ledger is None:  # it fails on every data set
+            if ledger is None:  # Without a ledger, the method fails on every data set.
                 assert sets[0].problem is not None
                 raise sets[0].problem
             runs_done += count
@@ -224,7 +225,7 @@ def seconds_a_run(task: Audit) -> float:
         return 0.0
     opposite, _ = pairs(task.point, mechanism.plan)
     timed = _Outputs(mechanism, opposite.data, stream(task.point.seed, "audit seconds", 0))
-    timed.run(1)  # fills caches
+    timed.run(1)  # this run fills the caches
     started = time.perf_counter()
     timed.run(TIMED_RUNS)
     return DATA_SETS / 2 * (time.perf_counter() - started) / TIMED_RUNS

@@ -29,9 +29,9 @@ class Neighbours:
 
     data: Data
     neighbour_data: Data
-    difference: str  # what they differ in
-    place: str  # where the record is in `data`
-    neighbour_place: str  # where the record is in `neighbour_data`
+    difference: str  # the difference of the two data sets, in words
+    place: str  # the value of the differing record in `data`
+    neighbour_place: str  # the value of the differing record in `neighbour_data`
 
 
 def stage(method: str) -> Scenario:
@@ -147,7 +147,7 @@ def data_sets(
     elif isinstance(sample, LinearSample):
         targets = sample.link.admissible(
             np.full(total, FAR_COORDINATE)
-        )  # so far out that slopes are largest
+        )  # so far from 0 that slopes are largest
         data_sets = tuple(replace(sample, features=DenseRows(x), targets=targets) for x in places)
         difference = f"one record of target {targets[0]:g}, with its features"
     else:

@@ -27,7 +27,7 @@ from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
-# The longest run for a recipe at the defaults; beyond it the example of the method stands in.
+# The longest run for a recipe at the defaults; a slower method shows its example instead.
 MOST_SECONDS = 5.0
 
 
@@ -129,7 +129,7 @@ def _point(chosen: argparse.Namespace) -> Scenario:
         if refusal(point, chosen.slug) is None:
             return point
     except InvalidInput:
-        pass  # its own problem, or another of its needs, may be what was not given
+        pass  # The missing argument may be the method's problem or another of its requirements.
     base = replace(nearest(Scenario(), chosen.slug), axis=None, grid=())
     if work(replace(base, methods=(chosen.slug,), trials=1), chosen.slug).seconds > MOST_SECONDS:
         base = example_point(chosen.slug)

@@ -23,7 +23,8 @@ from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
-FLAW_DELTA = 0.2  # the default delta for a printed constant, which 20,000 runs refute there
+# the default delta for a flawed printed constant, which 20,000 runs refute at this delta
+FLAW_DELTA = 0.2
 
 
 def add_audit(commands: Any) -> None:

@@ -53,9 +53,9 @@ FLAGS = {
 }
 
 
-PASS_POINTS = 16  # a finer grid for several passes: nobody waits for a plan here
+PASS_POINTS = 16  # a fine grid for several passes: the command line may take longer than a page
 REPLACED = "neighbours replace one record"
-# What the numbers of each section are for.
+# A sentence for each section on the use of its numbers.
 STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
     "composition": f"{REPLACED}; every release sees all records; by each accounting",
@@ -114,7 +114,7 @@ def run_budget(chosen: argparse.Namespace) -> None:
             print("\n" + table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
         else:
             parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
-            qualifier = ", at most" * (title == "batches")  # moments prove an upper bound only
+            qualifier = ", at most" * (title == "batches")  # moments prove only an upper bound
             ending = words.replace(":", ";", 1)
             print_text(f"{title.capitalize()}{qualifier}: {parts}{ending}")
             print()
@@ -210,7 +210,8 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -
     if not 0 < epochs < math.inf:
         raise InvalidInput(f"epochs must be finite and above 0, got epochs={epochs:g}.")
     ratio = epochs * read_whole("records", records) / max(1, read_whole("batch", batch))
-    return float(math.ceil(ratio * (1 - 1e-12)))  # a product of whole numbers may be rounded up
+    # rounding may lift a product of whole numbers above an integer
+    return float(math.ceil(ratio * (1 - 1e-12)))
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:
@@ -255,7 +256,7 @@ def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
         else allocate_passes(steps, passes, point.epsilon, point.delta, PASS_POINTS)
     )
     noise = certificate.noise_multiplier
-    # Replacing a record moves a sum by twice the largest norm of what one adds.
+    # Replacing a record changes a sum by twice the largest norm of one record's contribution.
     return {
         "steps": steps,
         **({"passes": passes} if passes > 1 else {}),

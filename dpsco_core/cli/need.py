@@ -24,7 +24,7 @@ from dpsco_core.results.report import plain
 from dpsco_core.scenario import Scenario
 
 UNKNOWNS = ("n", "epsilon", "rho")
-MOST_NUMBERS = 20_000_000  # the largest run of which the noise is printed, for it takes one run
+MOST_NUMBERS = 20_000_000  # the largest run whose noise is printed, because that needs one run
 
 
 def add_need(commands: Any) -> None:

@@ -29,7 +29,8 @@ def open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # it gets this number, the lowest free one
+            # The new descriptor gets this number, because it is the lowest free one.
+            os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)  # worker processes need it, too
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -76,9 +77,9 @@ def require_writable(target: str) -> None:
         if path.is_dir():
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.is_file():
-            path.open("ab").close()  # changes nothing
+            path.open("ab").close()  # opening for appending changes nothing
         elif not os.path.exists(target):  # a device or a pipe is checked when it is written
-            os.stat(os.path.join(path.parent, ""))  # fails unless it exists and is a folder
+            os.stat(os.path.join(path.parent, ""))  # fails unless the path exists and is a folder
             if not os.access(path.parent, os.W_OK | os.X_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):

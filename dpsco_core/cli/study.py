@@ -66,7 +66,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
     workers = worker_count(scenario, chosen.workers)
     require_memory(
         scenario, 0 if chosen.dask else 1, listed=True
-    )  # several workers check it themselves
+    )  # several workers check the problem themselves
     with Store(chosen.out) as store:
         running = _run_outcomes(scenario, store, workers, chosen.dask)
         outcomes = in_cell_order(scenario, _with_progress_line(scenario, running))
@@ -86,7 +86,7 @@ def _run_outcomes(
     if address is None:
         yield from run_study(scenario, workers, store)
     else:
-        # It brings a network stack, which other commands do not wait for.
+        # The import loads a network stack, which would slow down every other command.
         from dpsco_core.runs.dask_cluster import cluster
 
         with cluster(address) as executor:
@@ -206,7 +206,8 @@ def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd
     uncertain = [o.error_uncertainty for o in outcomes]
     table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
     for name, spec in TABLE.items():
-        if spec.scope == "study" and name != "axis":  # cells have a method, an x and a trial
+        # Cells have a method, an x and a trial instead of an axis.
+        if spec.scope == "study" and name != "axis":
             continue
         value = getattr(scenario, name)
         if name == scenario.axis:

@@ -33,8 +33,8 @@ from dpsco_core.plugins.guards import added_bound, guard_law, guard_method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
-CLAIMS = "CLAIMS"  # what is no row of the catalogue
-LARGEST = 1_000_000  # bytes of a file
+CLAIMS = "CLAIMS"  # the name in a file for claims, which are not rows of the catalogue
+LARGEST = 1_000_000  # the largest size of a file in bytes
 
 
 class OwnFile(NamedTuple):
@@ -56,7 +56,7 @@ class Addition:
     methods: tuple[type[Method], ...] = ()
     bounds: tuple[Bound, ...] = ()
     distributions: tuple[type[Distribution], ...] = ()
-    claims: tuple[object, ...] = ()  # inequalities, which are no rows of the catalogue
+    claims: tuple[object, ...] = ()  # inequalities, which are not rows of the catalogue
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def _run(file: OwnFile) -> Mapping[str, Any]:
     """Run a file as a module, and return its names."""
     module = ModuleType(_module_name(file))
     module.__file__ = file.path
-    sys.modules[module.__name__] = module  # where dataclasses and pickle look
+    sys.modules[module.__name__] = module  # dataclasses and pickle look modules up here
     exec(compile(file.text, file.path, "exec"), vars(module))
     return vars(module)
 
@@ -142,7 +142,8 @@ def _explained(file: OwnFile) -> Iterator[None]:
     except InvalidInput:
         raise
     except BaseException as problem:
-        if isinstance(problem, KeyboardInterrupt):  # from whoever started the process
+        # Whoever started the process has interrupted it.
+        if isinstance(problem, KeyboardInterrupt):
             raise
         reason = describe_error(problem, file.path)
         must = "a Python file that can be loaded"
@@ -284,7 +285,7 @@ def _check_method(family: Any, source: str) -> None:
     """Refuse what cannot be a method, and what could see data before it releases."""
     frozen = isinstance(family, type) and is_dataclass(family)
     frozen = frozen and family.__dataclass_params__.frozen
-    # A method that could be changed could keep what it has read, and plan with it.
+    # A mutable method could store records that it has read, and plan with them.
     _demand(frozen, "METHODS", "frozen dataclasses", family, source)
     _demand(_has_card(family, MethodCard), "METHODS", "classes with a MethodCard", family, source)
     _check_card(family.card, source)

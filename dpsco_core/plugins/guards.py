@@ -23,9 +23,9 @@ from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
-FAILED = "failed"  # the name of the one term of a bound that cannot be evaluated
-# Draws of a coordinate that are compared with what a law says of it. No more than three of their
-# standard deviations apart, of which a sound law fails with probability 2e^-18.
+FAILED = "failed"  # the name of the only term of a bound that cannot be evaluated
+# The number of draws of a coordinate that are compared with the properties that a law declares, and
+# the largest allowed gap in standard deviations: a correct law exceeds it with probability 2e^-18.
 COMPARED, LARGEST_GAP = 2000, 3.0
 
 
@@ -34,7 +34,7 @@ class AddedBound(Bound):
     """A bound of somebody's own: where its code fails, it has no value, and says why."""
 
     bound: Bound
-    path: str  # the file that it is in
+    path: str  # the path of the plugin's file
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
         outcome = self._tried(setting, plan)
@@ -43,7 +43,7 @@ class AddedBound(Bound):
     def combined(self, terms: Terms) -> float:
         try:
             return float(guarded(self.bound.combined, self._label, self.path)(terms))
-        except CodeFailed:  # `failures` says it
+        except CodeFailed:  # `failures` reports the error.
             return math.nan
 
     def failures(self, setting: Setting) -> tuple[str, ...]:

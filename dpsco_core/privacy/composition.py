@@ -33,8 +33,8 @@ from dpsco_core.privacy.entries import (
 from dpsco_core.privacy.losses import Choices
 from dpsco_core.privacy.selection import selection_delta, selection_epsilon
 
-# rho of Gaussian noise, epsilon and rho of pure releases, epsilon and delta of approximate ones,
-# and rho of shaped noise.
+# The components are: the rho of Gaussian noise; the epsilon and rho of pure releases; the epsilon
+# and delta of approximate releases; and the rho of shaped noise.
 Shares = tuple[float, ...]
 NO_SHARES: Shares = (0.0,) * 6
 
@@ -97,7 +97,7 @@ class Tally:
         self._sums: list[_Sum] = [_Sum() for _ in NO_SHARES]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
-        self._choices: Choices = ()  # those on all records
+        self._choices: Choices = ()  # the exponential mechanisms on all records
         self._block_choices: dict[tuple[int, int], Choices] = {}
         self._dearest_choices: dict[int, Choices] = {}
         self._choices_first = True
@@ -109,7 +109,8 @@ class Tally:
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         choices_first, _ = self._order_with(*entries)
         choices = self._choices_with(*entries)
-        # Blocks may choose in any order, and the curve of choices that come first depends on it.
+        # Exponential mechanisms on blocks may run in any order, and the curve that requires all
+        # choices to come first depends on the order.
         has_block_choices = bool(self._block_choices) or any(
             entry.part is not None and entry.mechanism == "exponential" for entry in entries
         )
@@ -210,7 +211,7 @@ class _Sum:
         self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:
-        # Most sums have few terms or none, and for two numbers `+` equals `fsum`.
+        # Most sums have at most two terms, and for two numbers `+` equals `fsum`.
         correction = self._correction
         return math.fsum((self._total, correction, extra)) if correction else self._total + extra
 
@@ -238,7 +239,8 @@ def tally(entries: Iterable[Entry]) -> Totals:
 def fits(total: Totals, budget: Budget) -> bool:
     """Whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    is_approximate = bool(total.approximate_epsilon or total.approximate_delta)  # or NaN
+    # a NaN counts as approximate
+    is_approximate = bool(total.approximate_epsilon or total.approximate_delta)
     match budget:
         case PureDP(epsilon=epsilon):
             is_pure = not total.rho and not total.other_rho and not is_approximate
@@ -346,7 +348,7 @@ def snap(spent: Budget, budget: Budget) -> Budget:
         is_same = math.isclose(spent.epsilon, budget.epsilon, rel_tol=10 * ROUNDING)
         return PureDP(epsilon=budget.epsilon) if is_same else spent
     pairs = [(getattr(spent, name), getattr(budget, name)) for name in spent.__dataclass_fields__]
-    # The exact Gaussian curve is inverted numerically: its round trip is good to 1e-9.
+    # The exact Gaussian curve is inverted numerically, accurate to 1e-9.
     tolerance = 1e-9 if isinstance(budget, ApproxDP) else 10 * ROUNDING
     is_same = all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs)
     return budget if is_same or _same_rho(spent, budget) else spent

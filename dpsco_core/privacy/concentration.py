@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from scipy.optimize import brentq
 
-# Below it the closed form of `laplace_rho` cancels, and its series is used.
+# Below this epsilon the closed form of `laplace_rho` loses digits, and its series is used.
 SERIES_BELOW = 0.5
 SERIES_TERMS = 18
 
@@ -31,7 +31,7 @@ def laplace_rho(epsilon: float) -> float:
     if epsilon >= SERIES_BELOW:
         return epsilon + math.expm1(-epsilon)
     total = 1.0
-    for k in range(SERIES_TERMS, 2, -1):  # 1 - e/3 (1 - e/4 (1 - ...))
+    for k in range(SERIES_TERMS, 2, -1):  # The loop evaluates 1 - e/3 (1 - e/4 (1 - ...)).
         total = 1.0 - epsilon / k * total
     return epsilon * epsilon / 2 * total
 
@@ -108,9 +108,10 @@ def _largest(
     """
     low, high = math.sqrt(2 * rho), rho + len(shares)
     low = min(low, high)
-    if cost(low) >= rho:  # rho is so small that the cost is half the square, up to rounding
+    # For so small a rho the cost equals half the square of epsilon, up to rounding.
+    if cost(low) >= rho:
         epsilon = low
-    elif cost(high) <= rho:  # rho is so large that epsilon - 1 rounds to it
+    elif cost(high) <= rho:  # For so large a rho, epsilon - 1 rounds to rho.
         return high
     else:
         epsilon = float(

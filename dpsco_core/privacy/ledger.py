@@ -39,7 +39,8 @@ class Ledger:
     """
 
     budget: Budget  # the total budget of the run
-    refusal: str = field(default="", init=False, repr=False, compare=False)  # why it refused, or ""
+    # the reason of a refusal; empty before any
+    refusal: str = field(default="", init=False, repr=False, compare=False)
     _entries: list[Entry] = field(default_factory=list, repr=False)
     _tally: Tally = field(default_factory=Tally, repr=False, compare=False)
     _partitions: int = field(default=0, repr=False)

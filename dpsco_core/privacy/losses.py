@@ -12,26 +12,28 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # its `optimize` and `signal` are imported on first use
+import scipy  # `scipy.optimize` and `scipy.signal` are imported on first use.
 from scipy.special import log_ndtr, ndtr
 
 from dpsco_core.base.arrays import Vector
 
-# Exponential mechanisms in their order: the epsilon of one, and how many of them in a row.
+# Exponential mechanisms in order: the epsilon of each, and how many equal ones follow each other.
 Choices = tuple[tuple[float, int], ...]
 
 CELLS = 24
-MOST_POINTS = 1024  # points of a law of privacy losses; beyond, its lattice becomes coarser
-TAIL = 1e-40  # the mass that is cut off and counted as a total loss of privacy
-# Longer laws are convolved by Fourier transforms. What these lose in an entry is at most a few
-# units of rounding, times the norms of both factors and the logarithm of their length. Entries that
-# may be nothing but this are dropped, and all of it is counted as a total loss.
+# points of a distribution of privacy losses; beyond, its lattice becomes coarser
+MOST_POINTS = 1024
+TAIL = 1e-40  # the probability that is cut off and counted as a total loss of privacy
+# Above this size distributions are convolved by Fourier transforms. The error in an entry is at
+# most a few units of rounding, times the norms of both factors and the logarithm of their length.
+# Entries that may be pure rounding error are dropped, and the whole error is counted as a total
+# loss of privacy.
 DIRECT_POINTS = 1100
 ROUNDING = 4e-16
-LARGEST_RATE = 200.0  # the largest tilt, in units of one over the largest loss
-LONGEST = 1 << 20  # points of a transform
-COARSEST = 8  # points of a law that is not put on a coarser lattice
-DEVIATIONS = 10.0  # beyond so many deviations a Gaussian loss is counted as a total one
+LARGEST_RATE = 200.0  # the largest tilting rate, in units of one over the largest loss
+LONGEST = 1 << 20  # the largest number of points of a Fourier transform
+COARSEST = 8  # A distribution with at most this many points keeps its lattice.
+DEVIATIONS = 10.0  # A Gaussian loss beyond this many standard deviations counts as total.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,7 +78,7 @@ class LossLaw:
         places = np.arange(-half, half + 1)
         cells = np.full(2 * half + 1, 2.0)
         cells[[0, -1]] = 1.0
-        # e^(x/2) / (2 sinh(epsilon/2)) without overflow
+        # This equals e^(x/2) / (2 sinh(epsilon/2)), without overflow.
         size = np.exp((places * width - epsilon) / 2) / -math.expm1(-epsilon)
         return cls(spacing=width, first_index=-half, weights=cells * size * math.tanh(width / 4))
 
@@ -281,7 +283,7 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     size = 1 << math.ceil(math.log2(2 * room / law.spacing + len(weights)))
     if size > LONGEST:
         if len(law.weights) <= COARSEST:
-            return 1.0  # No coarser lattice says more than that.
+            return 1.0  # A coarser lattice would prove nothing better.
         return repeated_delta(law.on_lattice(2 * law.spacing), count, epsilon)
     power = np.fft.irfft(np.fft.rfft(tilted, size) ** count, size)
     low = math.floor(count * mean / law.spacing) - size // 2
@@ -299,7 +301,7 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     cut = math.exp(min(wrapped, 0.0) - rate * (top - epsilon))
     entries = min(float(size), 1 + 1 / max(rate * law.spacing, 1e-300))
     rounding = ROUNDING * (count + math.log2(size)) * entries
-    # Where epsilon is below the mean loss the tilt raises this factor above 1.
+    # If epsilon is below the mean loss, tilting increases this factor above 1.
     scale = math.exp(min(count * level - rate * epsilon, 700.0))
     total_loss = -math.expm1(count * math.log1p(-law.lost_mass)) if law.lost_mass < 1 else 1.0
     return min(1.0, scale * (excess_mass + cut + rounding) + total_loss)

@@ -32,10 +32,10 @@ from dpsco_core.privacy.budget import (
 from dpsco_core.privacy.concentration import choice_epsilon_of
 from dpsco_core.privacy.losses import CELLS, Choices, LossLaw
 
-# The shares of rho of groups of equal exponential mechanisms, and their numbers, in their order.
+# Groups of equal exponential mechanisms in their order: the share of rho of each, and their number.
 Shares = tuple[tuple[float, int], ...]
 
-MOST_RECURSIVE = 2  # the cost grows by a factor of 48 with each
+MOST_RECURSIVE = 2  # the largest recursion depth: the cost grows 48-fold with each level
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -80,11 +80,11 @@ def _mills(x: Vector) -> Vector:
 @lru_cache(maxsize=4096)
 def selection_delta(
     epsilon: float,  # at least 0
-    rho: float,  # rho of all Gaussian releases together, at least 0
-    choices: Choices,  # the exponential mechanisms, in their order
+    rho: float,  # the rho of all Gaussian releases together, at least 0
+    choices: Choices,  # the exponential mechanisms in their order
     *,
-    # whether all Gaussian releases come after all exponential mechanisms; otherwise the recursion
-    # is not proven, and fixed pairs are used
+    # Whether all Gaussian releases come after all exponential mechanisms; if not, the recursion is
+    # not proven, and fixed pairs are used.
     choices_first: bool,
 ) -> float:
     """Return a delta at which all releases together are (epsilon, delta)-DP; at most 1."""

@@ -16,10 +16,10 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.privacy.budget import ApproxDP, gaussian_epsilon
 from dpsco_core.privacy.checks import check_count
 
-LARGEST_RATIO = 30.0  # larger ratios of sensitivity to noise get no credit for batches
+LARGEST_RATIO = 30.0  # batches get no credit at larger ratios of sensitivity to noise
 _gauss_legendre = cache(
     np.polynomial.legendre.leggauss
-)  # on first use, because it would slow down the import
+)  # imported on first use, because it would slow down the import of the library
 
 
 def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
@@ -41,7 +41,7 @@ def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
 
 
 def _amplified(epsilon: float, share: float) -> float:
-    # ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), for e^x that overflows
+    # This equals ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), also where e^x overflows.
     if epsilon < 1:
         return math.log1p(share * math.expm1(epsilon))
     return epsilon + math.log(share + (1 - share) * math.exp(-epsilon))

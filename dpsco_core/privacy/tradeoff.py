@@ -30,17 +30,17 @@ from dpsco_core.privacy.composition import tally
 from dpsco_core.privacy.entries import APPROXIMATE, PURE, Entry
 from dpsco_core.privacy.losses import LossLaw
 
-POINTS = 8192  # points of the lattice between 0 and the largest loss that counts
+POINTS = 8192  # the number of lattice points between 0 and the largest loss that counts
 MOST_POINTS = 1 << 17
 TAIL = 1e-18
-LINES = 4000  # points of a curve whose lines bound the trade-off
-ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders of the conversion from zCDP, less 1
-FARTHEST = 300.0  # a larger loss of privacy is a total one
+LINES = 4000  # the number of points of a curve whose tangent lines bound the trade-off
+ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
+FARTHEST = 300.0  # a larger loss of privacy counts as total
 FALSE_ALARMS = (0.001, 0.01, 0.1)
-# What counts as one (epsilon, delta)-DP whole: the noise is private only where the test is.
+# Parts of one (epsilon, delta)-DP whole: the noise is private only together with the test.
 TESTED = ("noisy test", "tested gaussian")
 
-# What a release costs: its kind, and its epsilon and delta or its rho.
+# The cost of a release: its kind, then its epsilon and delta, or its rho.
 Cost = tuple[str, float, float]
 
 
@@ -48,11 +48,11 @@ Cost = tuple[str, float, float]
 class TradeoffCurve:
     """A lower bound on the misses of every attack, as a function of its false alarms."""
 
-    # shape (k,): epsilons of at least 0, and the delta that is proven at each
+    # Shape (k,): epsilons of at least 0. `deltas` holds the delta proven at each.
     epsilons: Vector
     deltas: Vector
-    # the distance of the two unit Gaussians between which an attacker has to decide, if the curve
-    # is theirs: exact, and then the only thing that `misses` uses
+    # The distance of the two unit Gaussians that an attacker has to tell apart, if the curve is
+    # theirs: it is then exact, and `misses` uses nothing else.
     mu: float | None = None
 
     def misses(self, false_alarms: Vector) -> Vector:
@@ -82,7 +82,7 @@ class TradeoffCurve:
         place = int(proven[0])
         if place == 0:
             return float(self.epsilons[0])
-        # A curve is convex in the exponential of epsilon: it is below its chords.
+        # A curve is convex in e^epsilon, so it lies below its chords.
         low, high = self.epsilons[place - 1], self.epsilons[place]
         share = (self.deltas[place - 1] - delta) / (self.deltas[place - 1] - self.deltas[place])
         return float(low + math.log1p(min(share, 1.0) * math.expm1(high - low)))
@@ -153,8 +153,9 @@ class Odds:
     """The least share of misses at one share of false alarms, whatever the attack is."""
 
     false_alarms: float
-    least_misses: float  # what every algorithm that meets the budget leaves
-    gaussian_least_misses: float | None  # what Gaussian noise within it leaves, if it may be used
+    least_misses: float  # the smallest share of misses under every algorithm that meets the budget
+    # the same for Gaussian noise within the budget, if it may be used
+    gaussian_least_misses: float | None
 
 
 def odds(budget: Budget, false_alarms: tuple[float, ...] = FALSE_ALARMS) -> tuple[Odds, ...]:
@@ -224,7 +225,7 @@ def _costs(entry: Entry) -> list[Cost]:
             return [("concentrated", entry.rho, 0.0)]
         case "exponential":
             return [("choice", entry.epsilon / entry.size, 0.0)] * entry.size
-        # Only of noise on a single number is the pair of Laplace laws known to dominate.
+        # A pair of Laplace distributions is known to dominate only for noise on a single number.
         case "laplace" if entry.size == 1:
             return [("laplace", entry.epsilon, 0.0)]
         case mechanism if mechanism in PURE:
@@ -271,7 +272,7 @@ def _law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
     start = LossLaw(
         spacing=spacing, first_index=0, weights=np.ones(1), most_points=MOST_POINTS, tail=TAIL
     )
-    # Gaussian shares add up, and so do those of which only zCDP is known.
+    # Shares of Gaussian noise add up, and so do shares with a zCDP guarantee only.
     sums = {
         kind: math.fsum(size for name, size, _ in costs if name == kind)
         for kind in ("gaussian", "concentrated")

@@ -46,8 +46,8 @@ class Constants:
     variance_trace: float  # bound on the trace of Cov(g)
     # public bound on :math:`\|E g\|_2` (the papers' R), which methods may use
     mean_gradient_bound: float
-    # bound on that trace at the minimiser, if it grows like the square of the distance (see
-    # `variance_growth`); infinite if that is not certified
+    # A bound on the same trace at the minimiser, if it grows like the square of the distance (see
+    # `variance_growth`); infinite if none is certified.
     minimum_variance: float = math.inf
     # twice the largest l2 norm of a point of the constraint set: its l2 diameter if the set is
     # symmetric, otherwise at least the diameter
@@ -58,15 +58,16 @@ class Constants:
     strong_convexity: float = 0.0  # strong convexity of the population risk
     sample_strong_convexity: float = 0.0  # strong convexity of the loss of every record
     lipschitz: float = math.inf  # bound on :math:`\|\nabla\ell(w, z)\|_2` for every record
-    # bounds on :math:`(E L_Z^2)^{1/2}` and :math:`(E L_Z^p)^{1/p}`, with :math:`L_z` the Lipschitz
-    # constant of the loss of record z on the constraint set (Asi, Liu and Tian 2024)
+    # Bounds on :math:`(E L_Z^2)^{1/2}` and :math:`(E L_Z^p)^{1/p}`, with :math:`L_z` the Lipschitz
+    # constant of the loss of record z on the constraint set (Asi, Liu and Tian 2024).
     lipschitz_second: float = math.inf
     lipschitz_moment: float = math.inf
     # whether the gradient of the population risk vanishes at its minimiser
     minimum_interior: bool = False
     nonnegative: bool = False  # whether the loss is at least 0
     twice_differentiable: bool = False  # whether every record's loss is twice differentiable
-    linear_model: LinearModel | None = None  # if the loss is a generalised linear one
+    # the constants of a generalised linear loss; None for other losses
+    linear_model: LinearModel | None = None
     # ``"mean"``: half the squared distance to the record; ``"linear"``: linear in the parameter
     structure: Literal["mean", "linear-model", "linear", "other"] = "other"
 
@@ -87,23 +88,23 @@ class Constants:
 class Setting:
     r"""Everything that a method or a bound may know besides the data."""
 
-    n: int  # records (or users)
-    d: int  # dimension
+    n: int  # the number of records (or users)
+    d: int  # the dimension
     m: int = 1  # items per user; 1 at item level
-    # the share of the variance that the items of one user have in common, from 0 (independent
-    # items) to 1 (equal ones); 0 where users have one item
+    # The share of the variance that the items of one user have in common, from 0 (independent
+    # items) to 1 (equal items); 0 if users have one item.
     alike: float = 0.0
-    moment_order: float  # the tail index p: the order of the moment that is bounded; above 1
+    moment_order: float  # p > 1, the order of the bounded moment, shown as the tail index
     budget: Budget  # the privacy budget; neighbours differ by replacing one record
     constants: Constants  # certified constants of the problem
-    # on a hard instance, the spike probability of its prior
+    # The spike probability of the prior on a hard instance; otherwise None.
     spike_probability: float | None = None
-    # the constraint set; None stands for the l2 ball of the constants' diameter
+    # The constraint set; None: the l2 ball of the constants' diameter.
     constraint: ConstraintSet | None = None
-    # The law of the records, if an l2 ball contains their mean. Only bounds for a law are given it:
-    # see `Bound.seen`.
+    # The distribution of the records, if an l2 ball contains their mean. Only bounds for a single
+    # distribution receive it: see `Bound.seen`.
     law: Distribution | None = None
-    # q >= 1, the exponent of the parameters' norm in mirror maps
+    # The exponent q >= 1 of the parameters' norm in mirror maps.
     exponent: float = 2.0
 
     def __post_init__(self) -> None:
@@ -153,5 +154,5 @@ class ExcessRisk:
     """The excess population risk of a parameter."""
 
     value: float  # at least 0, up to rounding
-    # standard error if the value is an average over an evaluation sample; 0 if it is exact
+    # The standard error if the value is an average over an evaluation sample; 0 if it is exact.
     standard_error: float = 0.0

@@ -39,7 +39,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DISTANCES = np.arange(-30.0, 26.0, 0.5)
 _STEP = 0.1
 _INVERSES = np.exp(np.arange(-24.0, 22.0, _STEP))
-# Panels shrink geometrically towards points where the density jumps, or is not analytic.
+# Panels become geometrically smaller towards points where the density jumps or is not analytic.
 _PANEL_FACTORS = np.concatenate(
     [1 - 0.5 ** np.arange(1, 16), [1.0], 1 + 0.5 ** np.arange(15, 0, -1)]
 )
@@ -87,8 +87,8 @@ def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
     return kernel @ (r * (left_mass - right_mass)), kernel @ (left_mass + right_mass)
 
 
-HALVINGS = 60  # bisection steps for a number between 0 and 1
-ON_BOUNDARY = 1e-12  # relative to the set: a mean this close counts as inside, as in `mean_inside`
+HALVINGS = 60  # the number of bisection steps for a number between 0 and 1
+ON_BOUNDARY = 1e-12  # relative to the set: so close a mean counts as inside, as in `mean_inside`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.problems.links import HuberLink
 
-# Margins of hidden signs that are to be at least 1, and must not fall below it by rounding.
+# Margins of hidden signs must be at least 1, also after rounding.
 ABOVE_ONE = 1 + 1e-9
 
 
@@ -24,13 +24,13 @@ ABOVE_ONE = 1 + 1e-9
 class Guess:
     """What a problem's loss is worth at features with true margins of one size."""
 
-    # takes sizes z > 0, shape (k,), and returns the prices
+    # A function of sizes z > 0, shape (k,), that returns the prices.
     price: Callable[[Vector], Vector]
-    # takes sizes and returns the share of records whose target tells of the sign: of the others the
-    # target is a fair coin
+    # A function of sizes that returns the share of records whose target reveals the sign; every
+    # other target is a fair coin.
     telling: Callable[[Vector], Vector]
     curvature: float = math.inf  # bound on the curvature of the conditional risk in the margin
-    # sizes at which the bound is sought; empty where the largest that is allowed is the best
+    # The candidate sizes for the bound; empty if the largest allowed size is the best.
     sizes: tuple[float, ...] = ()
 
 

@@ -14,7 +14,7 @@ from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import GroupBall, SparseHull
 
-# The sets that stay the same where a coordinate changes sign, and the simplices.
+# The sets that are unchanged by a change of a coordinate's sign, and the simplices.
 _UNCONDITIONAL = (L1Ball, LqBall, Box, GroupBall, SparseHull, Simplex, SolidSimplex)
 
 

@@ -11,7 +11,7 @@ from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.point_losses import NegativeProduct
 from dpsco_core.problems.points import PointProblem
 
-ROUNDING = 1e-12  # smaller shares of the largest excess risk are rounding errors
+ROUNDING = 1e-12  # smaller shares of the largest excess risk are rounding error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,13 +35,14 @@ class LinearModelProblem(OptimisationProblem):
     hard instance it takes two values, and the average is exact.
     """
 
-    features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
+    features: Distribution  # the distribution of X: an ordinary one with mean 0, or a hard instance
     offset: float  # the norm of w* in the geometry, at most `radius`: see `Geometry.point`
     link: ClassVar[Link]  # the loss of the margin
     gradient_units: ClassVar[tuple[str, ...]] = ("features",)
-    # what it costs to guess a hidden sign; None where no lower bound is made of it
+    # The cost of guessing a hidden sign; None if no lower bound uses it.
     guess: ClassVar[Guess | None] = None
-    classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # the two targets where they are labels
+    # the two values of the target, if targets are labels
+    classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +88,7 @@ class LinearModelProblem(OptimisationProblem):
     @property
     def reach(self) -> float:
         r"""Bound on :math:`\|w-w^*\|_2` over the constraint set."""
-        if self.hidden is not None:  # a bound for every parameter of the prior
+        if self.hidden is not None:  # This bound holds for every parameter of the prior.
             return 2 * self.l2_radius
         return self.l2_radius + float(np.linalg.norm(self.minimiser))
 
@@ -146,7 +147,7 @@ class LinearModelProblem(OptimisationProblem):
         Otherwise it is the average over the evaluation sample, with its standard error.
         """
         if self.hidden is not None:
-            # The losses are as large at a feature and its negative, with their targets.
+            # The losses at a feature and at its negative are equal, with the corresponding targets.
             margins, best = (self.hidden.spike_margins(v) for v in (w, self.minimiser))
             if self.hidden.hides == "classes":
                 labels = np.full(len(margins), self.classes[1])

@@ -24,8 +24,8 @@ def softplus(x: Vector) -> Vector:
 class Link(ABC):
     r"""A convex scalar loss :math:`\phi(s, y)` of the margin s and the target y, vectorised."""
 
-    slope_bound: float = math.inf  # on :math:`|\phi'|`; infinite if there is none
-    curvature_bound: float = math.inf  # on :math:`\phi''`; infinite where it has kinks
+    slope_bound: float = math.inf  # bound on :math:`|\phi'|`; infinite if there is none
+    curvature_bound: float = math.inf  # bound on :math:`\phi''`; infinite for losses with kinks
     labels: tuple[float, float] | None = None  # the negative and the positive; None: any number
 
     def encoded(self, targets: Vector) -> Vector:
@@ -202,7 +202,7 @@ class RoundedAbsoluteLink(Link):
     It lies between :math:`|s-y| - \frac1{2c}` and :math:`|s-y|`.
     """
 
-    curvature_bound: float  # c
+    curvature_bound: float  # c, the bound on the curvature
     slope_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -224,7 +224,7 @@ class RoundedHingeLink(HingeLink):
     It lies between :math:`t_+ - \frac1{2c}` and :math:`t_+`.
     """
 
-    curvature_bound: float  # c
+    curvature_bound: float  # c, the bound on the curvature
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):

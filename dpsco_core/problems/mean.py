@@ -29,14 +29,14 @@ from dpsco_core.problems.posed import Problem
 class MeanEstimation(Problem):
     r"""Estimate :math:`\mu = E X` from n records; the error is :math:`\|\hat\mu - \mu\|_2`."""
 
-    # the law of a record, with a p-th central coordinate moment of at most 1
+    # The distribution of a record, with p-th central coordinate moments of at most 1.
     distribution: Distribution
-    # Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set known
-    # to contain it). Methods may use the bound on the l2 norm that follows. The caller guarantees
-    # it; a scenario checks its own.
+    # A public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set
+    # known to contain the mean). Methods may use the bound on the l2 norm that it implies. The
+    # caller guarantees it; a scenario checks its own bound.
     mean_bound: float
-    # The family of the set known to contain the mean. Unless it is l2, estimates are projected on
-    # the set (`restrict`), which costs no privacy.
+    # The family of the set known to contain the mean. Unless the set is an l2 ball, estimates are
+    # projected on it (`restrict`), which costs no privacy.
     geometry: Geometry = L2
 
     exact_risk = True
@@ -135,7 +135,7 @@ class MeanEstimation(Problem):
             budget=budget,
             constants=self.constants,
             spike_probability=spike_probability,
-            # On the l2 ball the bound on the norm is the constraint.
+            # For the l2 ball, the bound on the norm already is the constraint.
             constraint=None if self.geometry == L2 else self.constraint,
             exponent=self.geometry.exponent,
         )

@@ -16,17 +16,17 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-import scipy  # its `interpolate` is imported on first use
+import scipy  # `scipy.interpolate` is imported on first use.
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 
-TABLE_END = 9.0  # arsinh(4052); excesses beyond are computed one by one
-TABLE_BLOCK = 1 << 13  # look-ups per block, which fits the cache
-# The smallest scale of a law whose absolute excess is tabulated: the second derivative of its
-# density is at most 540 there.
+TABLE_END = 9.0  # arsinh(4052); larger excesses are computed one by one
+TABLE_BLOCK = 1 << 13  # the number of look-ups per block, which fits the cache
+# The smallest scale at which absolute excess is tabulated: the second derivative of the density is
+# then at most 540.
 LEAST_TABLED = 0.1
 
 
@@ -34,8 +34,8 @@ LEAST_TABLED = 0.1
 class Noise:
     """The law of ``Y - origin``, for a Y of `univariate`."""
 
-    law: Distribution  # the law that is sampled, of dimension 1 and mean 0
-    univariate: Univariate  # the same law before centring
+    law: Distribution  # the sampled distribution, of dimension 1 and mean 0
+    univariate: Univariate  # the same distribution before centring
     origin: float  # the value of Y at which the noise is 0
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:

@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.points import PointSample
 class PointProblem(OptimisationProblem):
     """Records Z from a law, and a loss of the parameter and the record."""
 
-    # the law of Z, whose `offset` is the norm of the mean; hard instances have their own mean
+    # The distribution of Z, whose `offset` is the norm of the mean; hard instances fix their mean.
     distribution: Distribution
     loss: ClassVar[PointLoss]
 

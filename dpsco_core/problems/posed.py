@@ -24,11 +24,12 @@ class Problem(ABC):
     """A mean to be estimated, or a risk to be minimised."""
 
     card: ClassVar[ProblemCard]
-    # whether risks are exact rather than averages over an evaluation sample; on a two-point law
-    # they always are
+    # Whether risks are exact instead of averages over an evaluation sample; on a two-point
+    # distribution they always are exact.
     exact_risk: ClassVar[bool] = False
-    geometry: Geometry  # the family of the set of answers
-    # what the prior of a hard instance may hide here: see `Distribution.hides`
+    geometry: Geometry  # the family of the set of possible estimates
+    # The quantities that the prior of a hard instance may hide in this problem: see
+    # `Distribution.hides`.
     hideable: ClassVar[tuple[str, ...]] = ("mean",)
 
     @property
@@ -112,7 +113,8 @@ class OptimisationProblem(Problem):
 
     radius: float  # half the diameter of the constraint set, in its own norm
     geometry: Geometry = L2  # the family of the constraint set
-    # in whose unit a gradient is, the first of several factors that of the law; empty without one
+    # The factors of a gradient's unit; the first is the unit of the records. Empty if there is
+    # none.
     gradient_units: ClassVar[tuple[str, ...]] = ("records",)
 
     def __post_init__(self) -> None:

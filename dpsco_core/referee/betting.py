@@ -15,7 +15,7 @@ their tails are heavy, and stopping early costs nothing.
 import math
 from dataclasses import dataclass, field
 
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # the shares of the wealth that are bet
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # candidate shares of the wealth in a bet
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Wealth:
     True
     """
 
-    claim: float  # positive
+    claim: float  # the claimed mean, positive
     _logs: list[float] = field(default_factory=lambda: [0.0] * len(SHARES))
 
     def add(self, value: float) -> None:

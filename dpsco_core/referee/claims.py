@@ -33,10 +33,10 @@ TYPED = Paper("This claim", "-", "-", 0, "-")
 class Submission:
     """What is to be refereed together: a method, bounds on its error, and inequalities."""
 
-    methods: tuple[str, ...]  # slugs
+    methods: tuple[str, ...]  # slugs of methods
     bounds: tuple[Bound, ...]
     inequalities: tuple[Inequality, ...]
-    files: tuple[str, ...] = ()  # paths
+    files: tuple[str, ...] = ()  # paths of files
 
 
 def bound_of_formula(

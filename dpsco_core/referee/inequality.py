@@ -7,9 +7,9 @@ from typing import Literal
 
 from dpsco_core.base.errors import CodeFailed, NotApplicable, require
 
-Point = Mapping[str, float]  # a value of every variable
-Quantity = Callable[..., float]  # takes the variables by name
-# What a quantity raises where it has no value, such as the logarithm of a negative number.
+Point = Mapping[str, float]  # A value for every variable.
+Quantity = Callable[..., float]  # A function of the variables, by name.
+# The errors of a quantity without a value, such as the logarithm of a negative number.
 UNDEFINED = (ArithmeticError, ValueError, NotApplicable)
 TOLERANCE = 1e-9  # the relative excess that counts as rounding
 
@@ -99,9 +99,9 @@ class Inequality:
     larger: Quantity
     ranges: Mapping[str, VariableRange]
     hypotheses: tuple[Requirement, ...]
-    # "rate": up to a constant factor that the statement hides
+    # "explicit": all constants are stated; "rate": up to an unstated constant factor.
     constant: Literal["explicit", "rate"] = "explicit"
-    path: str = field(default="", compare=False)  # the file that it is in
+    path: str = field(default="", compare=False)  # the file with the statement
 
     def __post_init__(self) -> None:
         """Refuse a claim without variables, or without hypotheses."""

@@ -20,7 +20,7 @@ ORDERS, BUDGETS = (2.0, 3.0, 10.0), (0.1, 1.0, 10.0)
 LARGE_RECORDS, LARGE_DIMENSIONS = (100, 10**4, 10**6, 10**8), (1, 10, 100, 1000)
 WIDE_BUDGETS = (0.01, 0.1, 1.0, 10.0)
 DIAMETERS = (0.1, 2.0, 100.0)
-BELOW_TWO, ITEMS = 1.5, 4  # the tail index of bounds for p < 2, and the items of users
+BELOW_TWO, ITEMS = 1.5, 4  # the tail index for bounds with p < 2, and the number of items per user
 
 
 def base_place(method: str, start: Scenario) -> Scenario:
@@ -48,7 +48,7 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
         start = replace(start, distribution=distributions_for(start.problem)[0])
     if card.privacy == "pure" and start.delta:
         start = replace(start, delta=0.0)
-    # The rows that are made for some settings only are those for infinite variance.
+    # Rows that exist only at some settings are those for infinite variance.
     if claim.has_scope and start.p >= 2:
         start = replace(start, p=BELOW_TWO)
     if card.geometry == "lq" and start.geometry == "l2":
@@ -147,7 +147,7 @@ def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
     """Return what is known at a point; None where no such setting exists."""
     try:
         return point.validate(sampling=sampling).setting
-    except (InvalidInput, NotApplicable):  # no such law, or none of this size
+    except (InvalidInput, NotApplicable):  # The distribution does not exist, or not at this size.
         return None
 
 
@@ -156,6 +156,6 @@ def _can_run(point: Scenario) -> bool:
         return False
     try:
         planned(point, point.methods[0])
-    except NotApplicable:  # the method says why, wherever a person chooses it
+    except NotApplicable:  # The method states the reason wherever it is chosen.
         return False
     return True

@@ -9,9 +9,10 @@ from typing import Any, Literal, get_args
 from dpsco_core.scenario import Scenario
 
 Value = str | float | int
-Progress = Callable[[str], None]  # takes a few words at every step
-# "refuted" is certain, or holds with the stated confidence; "contradicts" is what would refute the
-# claim if it persisted. There is no word for a claim that is right: no check can prove one.
+Progress = Callable[[str], None]  # A function that is called with a few words at every step.
+# The possible results of a check. "refuted" is certain, or holds with the stated confidence;
+# "contradicts" would refute the claim if the observation persisted. No result says that a claim is
+# right, because no check can prove that.
 Judgement = Literal[
     "refuted",
     "contradicts",
@@ -23,7 +24,7 @@ Judgement = Literal[
     "not checked",
 ]
 WORST_FIRST: tuple[Judgement, ...] = get_args(Judgement)
-LEAST_SHARE = 0.1  # the share of the settings at which a claim is tried, below which they are few
+LEAST_SHARE = 0.1  # Below this share of settings, a claim is reported as tried at few of them.
 CONFIDENCE = 0.999  # the confidence of every refutation by trials
 
 
@@ -31,9 +32,9 @@ CONFIDENCE = 0.999  # the confidence of every refutation by trials
 class Check:
     """One check of a claim."""
 
-    name: str  # a heading
+    name: str  # the heading of the check
     verdict: Judgement
-    sentence: str  # what was seen, with its numbers
+    sentence: str  # the observation in one sentence, with its numbers
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
     command: str = ""  # a command that repeats the counter-example

@@ -22,10 +22,10 @@ from dpsco_core.referee.report import LEAST_SHARE, Check, Judgement, Progress, f
 from dpsco_core.scenario import Scenario
 
 ROUNDING = 1e-9
-LEAST_GROWTH = 0.05  # the least power of an axis that counts as growth of a hidden constant
+LEAST_GROWTH = 0.05  # The least power of an axis that counts as growth of an unstated constant.
 AXES = {"n": (10**2, 10**5, 10**8), "d": (1, 30, 1000), "diameter": (0.1, 10.0, 1000.0)}
 MOST_ROWS = 6
-LEAST_PLACES = 9  # settings that are looked at however little time there is
+LEAST_PLACES = 9  # the least number of settings that are tried, however little time there is
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,14 +14,14 @@ from itertools import combinations, product
 from dpsco_core.base.errors import require
 from dpsco_core.referee.inequality import TOLERANCE, Inequality, Point
 
-SPREAD_POINTS = 1500  # points of the recurrence in a box
-MOST_CORNERS = 7  # variables whose corners are all tried
-STARTS = 6  # points from which steps are tried
-STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # shares of a range
+SPREAD_POINTS = 1500  # the number of points in a box, from a low-discrepancy sequence
+MOST_CORNERS = 7  # the largest number of variables whose corners are all tried
+STARTS = 6  # the number of points from which a local search starts
+STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # step lengths of the local search, as shares of a range
 BOXES = (1 / 3, 2 / 3, 1.0)  # sizes of the nested boxes, as shares of the ranges' logarithms
-# A hidden constant counts as refuted if the largest ratio grows by this factor from box to box.
+# An unstated constant counts as refuted if the largest ratio grows by this factor from box to box.
 GROWTH = 1.5
-CLEAR = 1.5  # the ratio of a counter-example that needs no larger one
+CLEAR = 1.5  # a counter-example with this ratio needs no further search
 MIDDLE = 0.5
 
 Shares = tuple[float, ...]
@@ -31,12 +31,13 @@ Shares = tuple[float, ...]
 class SearchResult:
     """What a search has seen."""
 
-    point: Point | None  # where the ratio is largest; the smallest counter-example if there is one
-    ratio: float  # the ratio there
+    # the point with the largest ratio, or the simplest counter-example if there is one
+    point: Point | None
+    ratio: float  # the ratio at that point
     smaller: float
     larger: float
-    tried: int  # points that were evaluated
-    allowed: int  # those at which all hypotheses hold and both sides have a value
+    tried: int  # the number of evaluated points
+    allowed: int  # the number of points at which all hypotheses hold and both sides have a value
     growth: tuple[float, ...] = ()  # the largest ratio in each of the nested boxes, for a rate
 
     @property
@@ -73,7 +74,7 @@ def search(claim: Inequality, seed: int = 0, deadline: float = math.inf) -> Sear
     for size in BOXES:
         explorer = _Explorer(claim, seed, deadline, size)
         shares, ratio = explorer.best()
-        # A larger box holds the smaller ones.
+        # A larger box contains the smaller ones, so ratios cannot decrease.
         growth.append(max([ratio if shares is not None else 0.0, *growth]))
         tried, allowed = tried + explorer.tried, allowed + explorer.allowed
     explorer.tried, explorer.allowed = tried, allowed

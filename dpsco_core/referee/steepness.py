@@ -31,7 +31,7 @@ from dpsco_core.scenario import Scenario
 
 FACTORS = (1, 2, 4, 8)  # multiples of the smallest value of an axis
 STARTS = {"n": 1000, "d": 4, "epsilon": 0.25, "rho": 0.05, "m": 2}
-TRIALS = (4, 8, 16, 32)  # numbers of trials after which an axis is looked at
+TRIALS = (4, 8, 16, 32)  # numbers of trials after which the slope along an axis is evaluated
 JUDGEMENTS: dict[str, Judgement] = {
     CONSISTENT: "consistent with",
     CONSISTENT_UPPER_BOUND: "consistent with",
@@ -165,7 +165,7 @@ def _points(
         try:
             point.validate(limits)
             planned(point, point.methods[0])
-        except (InvalidInput, NotApplicable):  # the axis cannot be swept here
+        except (InvalidInput, NotApplicable):  # This axis cannot be swept here.
             continue
         if too_large(replace(point, trials=TRIALS[0]), limits):
             continue

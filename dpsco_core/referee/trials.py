@@ -18,11 +18,11 @@ from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
 SCAN_TRIALS, MOST_TRIALS, LEAST_TRIALS = 2, 400, 20
-FRESH_SEED = 1  # what is added to the seed for the trials of a test
-CHOSEN = 3  # settings that are tested
-SCAN_SHARE = 0.5  # the share of the time that a scan takes
-SUSPECT = 0.7  # the least ratio of measured to claimed that is tested
-CAUTION = 6.0  # standard errors of an evaluation that a cautious error is lower by
+FRESH_SEED = 1  # added to the seed for the trials of a test
+CHOSEN = 3  # the number of settings that are tested
+SCAN_SHARE = 0.5  # the share of the time for a first scan of all settings
+SUSPECT = 0.7  # the least ratio of the measured to the claimed error at which a setting is tested
+CAUTION = 6.0  # a cautious error is this many standard errors of the evaluation lower
 MOST_ROWS = 6
 NAME = "Measured over claimed"
 

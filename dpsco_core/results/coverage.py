@@ -10,7 +10,7 @@ from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
-NOMINAL = 0.95  # the proven coverage, for every law of the class
+NOMINAL = 0.95  # the proven coverage, for every distribution in the class
 LEVEL = 0.95  # the confidence of the interval for the coverage
 
 

@@ -12,7 +12,7 @@ from dpsco_core.methods.mean import SampleMean
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.scenario import Scenario
 
-Exact = Mapping[tuple[str, float | None], float | None]  # expected errors, by method and point
+Exact = Mapping[tuple[str, float | None], float | None]  # Expected errors, by method and point.
 
 PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 

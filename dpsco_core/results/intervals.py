@@ -26,7 +26,7 @@ class Interval:
     radius: float
     privacy: float  # the share of the radius due to clipping and noise
     trials: int  # runs that finished
-    covering_trials: int  # those whose ball contained the mean
+    covering_trials: int  # the number of runs whose ball contained the mean
 
     @property
     def coverage(self) -> float:

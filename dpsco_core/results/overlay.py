@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.results.slopes import range_of_terms
 from dpsco_core.scenario import Scenario
 
-# Letters of a formula that need the setting: certified constants and sizes of the problem.
+# The symbols of a formula that need the setting: certified constants and sizes of the problem.
 OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "q": lambda setting: setting.exponent,
     "L": lambda setting: setting.constants.lipschitz,
@@ -76,7 +76,7 @@ def _diameter(setting: Setting) -> float:
     """Return the diameter of the public set in its norm."""
     constants = setting.constants
     if setting.constraint is None and math.isinf(constants.diameter):
-        # A mean is estimated without a constraint, and its norm is known to be at most R.
+        # A mean has no constraint set; its norm is known to be at most R.
         return 2 * constants.mean_gradient_bound
     return setting.body.diameter_in(setting.exponent)
 

@@ -50,12 +50,13 @@ class ArrayRelease:
     """What a method released of one's own arrays."""
 
     value: Vector  # shape (d,): the mean in the unit of the records, or the parameter
-    ledger: Ledger  # what it spent, release by release
-    # the radius of a ball about the value, in the l2 norm and the unit of the records, that holds
-    # the mean with probability 0.95 over independent records; None where none is proven
+    ledger: Ledger  # the privacy budget spent, release by release
+    # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
+    # with probability 0.95 over independent records; None if none is proven.
     interval: float | None
     method: str  # slug
-    parameters: Mapping[str, float] = field(default_factory=dict)  # radii, steps, noise
+    # parameters such as radii, steps and noise
+    parameters: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     warning: str = WARNING
 
@@ -170,7 +171,7 @@ def release(
         delta=delta,
         rho=rho,
         diameter=2 * bound / scale,
-        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no answer
+        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no minimiser
         axis=None,
         grid=(),
         trials=1,
@@ -178,7 +179,7 @@ def release(
     ).validate(sampling=False)
     setting = _setting_as_stated(point)
     plan = planned(point, method, setting)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite counts as 0
+    with np.errstate(over="ignore", invalid="ignore"):  # Gradients that are not finite count as 0.
         scaled = DenseRows((rows - guess) / unit)
     sample = scaled if is_mean else _sample(point, scaled, targets)
     ledger = Ledger(point.budget)
@@ -258,7 +259,7 @@ def _array(name: str, values: Any) -> Vector:
     """
     has_type = hasattr(values, "dtype") or hasattr(values, "dtypes")
     require(has_type, name, "an array of numbers, as np.array makes one", type(values).__name__)
-    # A masked array is refused, and keeps its mask until then.
+    # A masked array keeps its mask until it is refused.
     return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
 
 

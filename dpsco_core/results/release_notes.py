@@ -14,7 +14,8 @@ from dpsco_core.base.cards import MethodCard
 from dpsco_core.privacy.ledger import Ledger
 
 ON_BOUND = "The answer lies on the bound: bound, unit or centre may be wrong, or noise is large."
-# A chosen radius below this many times the root of d is too small for records of the stated unit.
+# A chosen radius below this multiple of the square root of d is too small for records of the stated
+# unit.
 SMALL_RADIUS = 0.2
 
 
@@ -38,7 +39,8 @@ def bound_note(value: Vector, bound: float) -> Iterator[str]:
 
 def radius_notes(
     card: MethodCard,
-    parameters: Mapping[str, float],  # what the run reports, in units: planned or released
+    # the reported parameters of the run, in units: planned or released
+    parameters: Mapping[str, float],
     ledger: Ledger,
     value: Vector,  # the released mean, in units, shape (d,)
     bound: float,  # the largest distance of the mean from the centre, in units

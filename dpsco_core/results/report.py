@@ -60,11 +60,13 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
-    # why the bound has no value here, on this set or at this tail index; empty if it has one
+    # The reason why the bound has no value on this set or at this tail index; empty if it has one.
     refusal: str = ""
-    binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
-    note: str = ""  # a caveat for readers of the value; may be empty
-    # the classes of laws on which an upper bound holds at the point; see `classes.covered`
+    # The algorithms to which a lower bound applies, as words after "every" or "no".
+    binds: str = ""
+    note: str = ""  # a caveat about the value; may be empty
+    # The classes of distributions for which an upper bound holds at the point; see
+    # `classes.covered`.
     covers: tuple[LawClass, ...] = ()
 
     @property
@@ -111,14 +113,14 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
             refusals = (str(refusal),)
     unequal = (
         point.decay > 0 and row.card.law_class != VARIANCE
-    )  # a variance bound concerns their sum
+    )  # A variance bound is about the sum of the coordinates.
     note = WORST_COORDINATE if unequal and not row.card.of_law else ""
     if row.card.instance and setting.spike_probability is not None:
-        note = ON_OWN_DATA  # scales cannot differ there
+        note = ON_OWN_DATA  # With the user's own data the scales cannot differ.
     elif row.card.infinite_variance and setting.moment_order < 2:
         note = row.card.infinite_variance
     reason = row.refusal(setting)
-    terms = row.terms(setting, plan)  # evaluated once: some need a search
+    terms = row.terms(setting, plan)  # The terms are evaluated once, because some need a search.
     if refusals or reason:
         terms = dict.fromkeys(terms, math.nan if reason else math.inf)
     return Evaluation(
@@ -228,7 +230,8 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
 def _result_json(
     scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
 ) -> dict[str, Any]:
-    outcome = max(group, key=lambda o: o.not_applicable is not None)  # a failed trial, if any
+    # a failed trial, if there is one
+    outcome = max(group, key=lambda o: o.not_applicable is not None)
     form = form_of(method_class(outcome.method), scenario.calibration, scenario.tuning)
     errors, price = [o.error for o in group], row.price
     median, *quantiles = np.quantile(errors, (0.5, *QUANTILES))

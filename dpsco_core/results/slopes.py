@@ -57,7 +57,7 @@ COLUMNS = [
     "bound",
     "points",
 ]
-# The axes along which an error is a power. p and q stand in exponents and have no such slope.
+# The axes along which an error is a power. p and q are in exponents and have no such slope.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
 DIGITS = 2  # slopes are compared as rounded on screen, so that verdict and numbers agree
@@ -143,7 +143,7 @@ def slope_rows(scenario: Scenario, errors: Mapping[str, PointErrors]) -> list[di
 
 
 def line_slope(
-    # positive, k >= 2, not all equal
+    # The values of the axis: positive, at least 2, not all equal.
     x: Vector,
     y: Vector,
 ) -> float:
@@ -210,7 +210,7 @@ def range_of_terms(
 
 def verdict(
     fit: FittedSlope,
-    # the ends of `rate_range`
+    # The ends of `rate_range`.
     low: float,
     high: float,
 ) -> Verdict | None:

@@ -22,11 +22,12 @@ from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.runs.cost import cost, fits_limits, too_large
 from dpsco_core.scenario import RANGED, Scenario
 
-# Returns the scenarios that run together with a given one, and may depend on it.
+# A function that returns the scenarios that run together with a given one, which may depend on it.
 CompanionsOf = Callable[[Scenario], Sequence[Scenario]]
-ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, reduce a size instead
+# the least numbers of trials and of points; below them, a size is reduced instead
+ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3
 SIZES = ("n", "m")  # the axes whose largest points may exceed the limits
-LEAST_SIZE = 50  # records or users; hardly any method runs with fewer
+LEAST_SIZE = 50  # the least number of records or users: hardly any method runs with fewer
 
 
 def no_companions(scenario: Scenario) -> tuple[Scenario, ...]:
@@ -48,7 +49,8 @@ def nearest_allowed(
     # The largest sizes and times allowed. Times are compared with an upper prediction, so that a
     # suggested change is never refused.
     limits: Limits,
-    companions_of: CompanionsOf = no_companions,  # gives the scenarios that run with this one
+    # a function that returns the scenarios that run together with this one
+    companions_of: CompanionsOf = no_companions,
 ) -> tuple[str, Any] | None:
     """Return the smallest change of one field, as (field, value), that the limits allow.
 

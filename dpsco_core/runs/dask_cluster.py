@@ -22,8 +22,9 @@ from dpsco_core.plugins import extend
 
 PATIENCE = 10.0  # seconds to wait for the scheduler's answer, and for the first worker
 PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits after all workers have gone
-# Another service at the address may send anything: huge lengths, words in place of numbers. Dask
-# raises the last two if certificates are missing that the address or its configuration asks for.
+# Errors of a connection to something that is no Dask scheduler: another service may send huge
+# lengths, or words in place of numbers. Dask raises the last two if certificates are missing that
+# the address or its configuration asks for.
 NO_SCHEDULER = (OSError, EOFError, LookupError, MemoryError, ValueError, TypeError, RuntimeError)
 
 
@@ -91,7 +92,7 @@ def cluster(
     try:
         try:
             _require_workers(client, address)
-            if extend.loaded():  # on every worker, and on workers that join later
+            if extend.loaded():  # run on every worker, and on workers that join later
                 client.register_worker_callbacks(partial(_load_plugins, extend.loaded()))
             yield Cluster(client, address)
         except KilledWorker as problem:
@@ -152,7 +153,8 @@ def _require_scheduler(address: str) -> None:
 async def _identity(address: str) -> dict[str, Any]:
     from distributed import Security, rpc
 
-    encryption = Security().get_connection_args("client")  # the same settings as the client's
+    # The connection uses the client's settings.
+    encryption = Security().get_connection_args("client")
     connection: Any = rpc(address, timeout=PATIENCE, connection_args=encryption)
     async with asyncio.timeout(PATIENCE), connection as remote:
         identity: dict[str, Any] = await remote.identity()

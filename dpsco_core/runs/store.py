@@ -28,11 +28,11 @@ from dpsco_core.scenario import Scenario
 
 APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
 VERSION = 1  # the version of the tables
-# The version of the numbers, a part of every key. Raise it by 1 with any change after which a cell
-# with the same scenario and trial has another error, spends otherwise or reports something else.
-# Existing files stay valid; their cells of other versions are not found, and run again.
+# The version of the numbers, a part of every key. Raise it by 1 with any change that alters the
+# error, the spent budget or another output of a cell at the same scenario and trial. Existing files
+# stay valid; their cells of other versions are ignored, and run again.
 NUMBERS_VERSION = 4
-PATIENCE = 60.0  # seconds that a writer waits for another one
+PATIENCE = 60.0  # seconds that a writer waits for another writer
 PAUSE = 0.01  # seconds
 SCHEMA = """
 CREATE TABLE cells (
@@ -122,7 +122,8 @@ class Store:
             return
         self._write_ahead()
         self._base.execute("PRAGMA synchronous = NORMAL")  # still safe if the process is killed
-        with self._transaction("IMMEDIATE"):  # another process may have created them meanwhile
+        # Another process may have created the tables meanwhile.
+        with self._transaction("IMMEDIATE"):
             if self._number("SELECT count(*) FROM sqlite_master"):
                 return
             for statement in SCHEMA.split(";"):
@@ -145,7 +146,7 @@ class Store:
     def _check(self, *, read_only: bool) -> None:
         """Raise `StoreError` unless the file is an intact store, or is empty and writable."""
         self._base.execute("PRAGMA trusted_schema = OFF")
-        with self._transaction("DEFERRED"):  # another process may be creating it
+        with self._transaction("DEFERRED"):  # Another process may be creating the tables.
             mark = self._number("PRAGMA application_id")
             version = self._number("PRAGMA user_version")
             statements = self._base.execute("SELECT sql FROM sqlite_master").fetchall()
@@ -212,7 +213,7 @@ class Store:
         text = json.dumps(scenario.to_dict(), sort_keys=True)
         with self._in_a_sentence("read"):
             earlier = self._base.execute("SELECT 1 FROM studies WHERE scenario = ?", (text,))
-            if earlier.fetchone():  # written by a version without checksums
+            if earlier.fetchone():  # A version without checksums wrote this row.
                 return
         text = with_sum(text)
         with self._in_a_sentence("written"):

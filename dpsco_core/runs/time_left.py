@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-WEIGHT = 1e-3  # the prior prediction counts as a cell with 3 % of the largest predicted seconds
+# the weight of the prediction: that of a cell with 3% of the largest predicted seconds
+WEIGHT = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,8 +13,8 @@ class Kind:
     """A group of similar cells: one method at one point of the axis, all new or all stored."""
 
     method: str
-    key: Hashable  # distinguishes the kinds of one method
-    predicted: float  # seconds per cell
+    key: Hashable  # a hashable key for the kind of cell within one method
+    predicted: float  # the predicted seconds per cell
 
 
 class TimeLeft:

@@ -14,7 +14,7 @@ ACCOUNTANTS = {"none": "exact accountant", "fixed": "RDP accountant", "poisson":
 class BudgetAnswer:
     """What was asked for, with all that it depends on, and what it is an answer to."""
 
-    line: str  # the value, its neighbours, the sampling scheme, the accountant
+    line: str  # one line with the value, its neighbours, the sampling scheme and the accountant
     question: str
 
     def to_dict(self) -> dict[str, str]:
@@ -119,7 +119,7 @@ def _of_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
     best = min(rows, key=lambda row: float(row["noise_multiplier"]))
-    # A record that is replaced moves a sum by twice the largest norm.
+    # Replacing a record changes a sum by twice the largest norm.
     return BudgetAnswer(
         line=f"noise multiplier {number(2 * best['noise_multiplier'])} (replace-one); shuffled "
         f"records; argument: {best['argument']}",

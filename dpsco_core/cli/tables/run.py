@@ -23,7 +23,8 @@ from dpsco_core.results.slopes import PointErrors, slope_rows
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-# A recipe takes one run more of each private method: longer runs are left to `dpsco about`.
+# The largest predicted time for a recipe in the table, which needs one run more of each private
+# method; slower recipes are left to `dpsco about`.
 MOST_SECONDS = 2.0
 PROMISE = (
     "the promise is the smallest mean error that an algorithm can guarantee for all data of the "

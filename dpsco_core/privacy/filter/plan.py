@@ -25,7 +25,7 @@ from dpsco_core.privacy.filter.sensitivity import (
 )
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian, TestKind
 
-MOST_POINTS = 10**9  # the largest number of points that is searched for
+MOST_POINTS = 10**9  # the largest number of points that a search considers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +33,14 @@ class Tuning:
     r"""The free parameters of a plan; it is private for any values."""
 
     test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
-    # :math:`\gamma` in (0, 1/2]: the probability that perfectly concentrated points fail the test,
-    # which sets the threshold
+    # :math:`\gamma` in (0, 1/2], the probability that perfectly concentrated points fail the test;
+    # it determines the threshold.
     false_halt: float = 0.005
-    # In (0, 1]: a plan is refused unless at least this share of the points is certain to be in the
-    # mean whenever something is released. Lower values run on fewer points, with more noise.
+    # A share in (0, 1]: a plan is refused unless this share of the points is certain to be in every
+    # released mean. Lower values allow fewer points, with more noise.
     least_kept: float = 1 / 3
-    # whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which is half as much
-    # for many points, instead of that of F6 (theory/lowy-liu-asi.md, 2.0)
+    # Whether the noise of a weighted mean is scaled to `sharp_weights_sensitivity`, half as large
+    # for many points, instead of the sensitivity in F6 (theory/lowy-liu-asi.md, 2.0).
     sharp: bool = False
 
     def __post_init__(self) -> None:
@@ -59,9 +59,9 @@ class FilterPlan:
     """How K points are filtered, tested and released, independently of their values."""
 
     keep: RobustFilter
-    count: int  # K
+    count: int  # K, the number of points
     smallest_weight: float  # the smallest total weight, or number of members, of a released mean
-    release: TestedGaussian  # the release that the ledger accounts for
+    release: TestedGaussian  # the release as the ledger accounts for it
 
 
 def single_test_plan(
@@ -189,7 +189,8 @@ def _attempt(
     """Return the plan for `count` points; None if F5 or F6 prove nothing, or too few remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
-    failure = delta / parts  # parts: the test, the noise, the coins' changes, the coins' number
+    # the four parts are the test, the noise, the changes of coins, and the number of coins
+    failure = delta / parts
     epsilon_test = tuning.test_share * epsilon
     unshifted = NoisyTest(
         kind=kind,

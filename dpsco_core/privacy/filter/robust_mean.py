@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy  # its `spatial` is imported on first use
+import scipy  # `scipy.spatial` is imported on first use.
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
@@ -33,10 +33,11 @@ from dpsco_core.privacy.mechanisms.noise import coins
 
 Inclusion = Literal["weights", "coins"]
 
-FARTHEST = 2.0**30  # in score radii; beyond, a mean would round by more than 1e-7 radii
-SLACK = 1e-9  # relative to the filter radius
-BLOCK = 131_072  # distances per block: 1 MB
-RADII = (1e-100, 1e100)  # scales for which no square overflows or underflows
+# in score radii; with more distant points, a mean would round by more than 1e-7 radii
+FARTHEST = 2.0**30
+SLACK = 1e-9  # the tolerance relative to the filter radius
+BLOCK = 131_072  # the number of distances per block: 1 MB
+RADII = (1e-100, 1e100)  # the range of radii in which no square overflows or underflows
 MOST_APART = 1e6  # the largest ratio of the two radii
 
 
@@ -44,12 +45,11 @@ MOST_APART = 1e6  # the largest ratio of the two radii
 class Examination:
     """The score, the counts and the inclusions of some points."""
 
-    # s, the average number of neighbours within the score radius, itself included: in [1, K]
+    # s in [1, K], the average number of neighbours within the score radius, the point included
     score: float
-    # shape (K,): h, the number of neighbours within the filter radius, itself included
+    # Shape (K,): h, the number of neighbours within the filter radius, the point included.
     counts: NDArray[np.int64]
-    # shape (K,): p in [0, 1]: the weight of a point in the mean, or its probability of being a
-    # member
+    # Shape (K,): p in [0, 1], the weight of a point in the mean or its probability of membership.
     inclusion: Vector
 
 
@@ -125,7 +125,8 @@ class RobustFilter:
         if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examination(score=float(count), counts=counts, inclusion=np.ones(count))
-        near_counts, counts = np.ones((2, count), dtype=np.int64)  # a broken point is near itself
+        # a broken point counts as its own neighbour
+        near_counts, counts = np.ones((2, count), dtype=np.int64)
         near_counts[~broken], counts[~broken] = self._neighbours(points[~broken])
         inclusion = self.inclusion_of(counts)
         return Examination(score=int(near_counts.sum()) / count, counts=counts, inclusion=inclusion)
@@ -135,7 +136,8 @@ class RobustFilter:
         count = len(counts)
         width = (self.upper - self.lower) * count
         p: Vector = np.clip((counts - self.lower * count) / width, 0.0, 1.0)
-        p[counts >= self.upper * count * (1 - 1e-12)] = 1.0  # exact for 2K/3, which is not a double
+        # 2K/3 is not a double, hence the tolerance
+        p[counts >= self.upper * count * (1 - 1e-12)] = 1.0
         return p
 
     def mean(self, points: Matrix, weights: Vector) -> Vector:
@@ -171,7 +173,8 @@ class RobustFilter:
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
         """Return which points, shape (K, d), are broken; comparisons with NaN are false."""
         farthest = FARTHEST * self.score_radius
-        if points.max() <= farthest and points.min() >= -farthest:  # the usual case
+        # In the usual case no point is broken.
+        if points.max() <= farthest and points.min() >= -farthest:
             return np.zeros(len(points), dtype=bool)
         usable = (points.max(axis=1) <= farthest) & (points.min(axis=1) >= -farthest)
         return np.asarray(~usable)
@@ -205,7 +208,7 @@ class RobustFilter:
         far_starts = np.searchsorted(
             from_centre * shrink, (filter_radius + from_centre) * grow, side="right"
         )
-        always_near = int(near_ends[-1])  # the points before it are near every point
+        always_near = int(near_ends[-1])  # the number of points that are near every point
         near_counts, within_counts = np.full((2, count), count, dtype=np.int64)
         columns = np.ascontiguousarray(points[order[always_near:]].T)
         high = count

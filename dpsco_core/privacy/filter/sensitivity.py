@@ -20,7 +20,7 @@ from scipy.special import bdtrc
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.filter.robust_mean import SLACK, RobustFilter
 
-# F1, for every K, with room for the rounding of s.
+# The sensitivity of the score by F1, for every K, with a margin for the rounding of s.
 SCORE_SENSITIVITY = 2.0
 
 
@@ -118,7 +118,7 @@ def _largest_pull(keep: RobustFilter, ratio: float) -> float:
 def changed_members(
     keep: RobustFilter,
     count: int,
-    failure: float,  # :math:`\zeta_B`, in (0, 1), at least 1e-290
+    failure: float,  # :math:`\zeta_B`, the failure probability, in [1e-290, 1)
 ) -> int:
     r"""Return Q, the smallest with :math:`P[Bin(K-1, 1/((b-a)K)) > Q] \le` `failure`.
 

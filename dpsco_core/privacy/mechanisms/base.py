@@ -14,7 +14,7 @@ Opened = TypeVar("Opened", covariant=True)
 class Mechanism(Protocol[Released]):
     """One release of one exact value: see `Ledger.release`."""
 
-    label: ClassVar[str]  # what is released, where a caller does not say
+    label: ClassVar[str]  # the name of the release, if the caller gives none
 
     def entry(self, value: Vector, label: str) -> Entry:
         """Return what a ledger records; raises `InvalidInput` for what noise cannot hide."""

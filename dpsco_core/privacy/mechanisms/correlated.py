@@ -74,9 +74,9 @@ class Encoding:
     label: ClassVar[str] = "steps on disjoint records, encoded together"
 
     steps: int  # T
-    size: int  # coordinates of a step
+    size: int  # the number of coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
-    rho: float  # rho of all steps together
+    rho: float  # the rho of all steps together
 
     def __post_init__(self) -> None:
         check_positive("l2_sensitivity", self.l2_sensitivity)
@@ -110,7 +110,7 @@ class CorrelatedSteps:
     """Steps that a ledger has accounted for, made by `Ledger.open` of an `Encoding`."""
 
     encoding: Encoding
-    _noise: Vector = field(init=False, repr=False)  # Z, of which so many rows are drawn
+    _noise: Vector = field(init=False, repr=False)  # the first rows of the noise Z, drawn so far
     _steps_released: int = field(default=0, init=False, repr=False)
     _inverse: Vector = field(init=False, repr=False)
 

@@ -23,8 +23,8 @@ class Exponential:
     label: ClassVar[str] = "choice"
 
     sensitivity: float  # largest change of any one of the scores between neighbours
-    epsilon: float  # the choice is epsilon-DP; its smaller zCDP is that of `choice_rho`
-    # shape (candidates,): b, the logarithm of a base measure, which must not depend on the data
+    epsilon: float  # the choice is epsilon-DP, and zCDP with the rho of `choice_rho`
+    # Shape (candidates,): b, the logarithm of a base measure; it must not depend on the data.
     log_base: Vector | None = None
 
     def __post_init__(self) -> None:

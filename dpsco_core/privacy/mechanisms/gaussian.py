@@ -29,11 +29,12 @@ class GaussianNoise:
 
     label: ClassVar[str] = "value"
 
-    # Largest change of the value in l2 norm between neighbours. With `disjoint_blocks`, that of a
-    # single block, which is that of the whole value.
+    # The largest l2 change of the value between neighbours. With `disjoint_blocks` the change of a
+    # single block, which is the change of the whole value.
     l2_sensitivity: float
     rho: float  # the share of the budget
-    # given only by ``calibration="paper"`` where a paper's noise is too small
+    # The proven sensitivity, given only by ``calibration="paper"`` where a paper's noise is too
+    # small.
     proven_l2_sensitivity: float | None = None
     disjoint_blocks: int = 1
 
@@ -43,7 +44,7 @@ class GaussianNoise:
         if self.proven_l2_sensitivity is not None:
             check_positive("proven_l2_sensitivity", self.proven_l2_sensitivity)
 
-    @cached_property  # one mechanism serves all steps of a run
+    @cached_property  # One mechanism serves all steps of a run, so this is computed once.
     def noise_std(self) -> float:
         """The standard deviation of the noise in every entry."""
         return gaussian_noise_std(self.l2_sensitivity, self.rho)
@@ -77,7 +78,7 @@ class GaussianSteps:
     label: ClassVar[str] = "steps on disjoint records"
 
     steps: int
-    size: int  # noisy coordinates of a step
+    size: int  # the number of noisy coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
     rho: float
 
@@ -148,7 +149,7 @@ class ShuffledGaussianSteps:
     label: ClassVar[str] = "steps on shuffled records"
 
     certificate: ShuffledSteps
-    size: int  # noisy coordinates of a step
+    size: int  # the number of noisy coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
 
     def entries(self, label: str) -> tuple[Entry, ...]:
@@ -187,7 +188,7 @@ class AllocatedGaussian:
 
     label: ClassVar[str] = "sums of groups"
 
-    largest_norm: float  # norm of what one record adds to the row of its group
+    largest_norm: float  # the norm of one record's contribution to the row of its group
     certificate: AllocatedSteps
 
     def __post_init__(self) -> None:
@@ -221,9 +222,11 @@ class SampledGaussianSteps:
     label: ClassVar[str]
 
     certificate: AllocatedSteps | PoissonSteps
-    size: int  # noisy coordinates of a step
+    size: int  # the number of noisy coordinates per step
     largest_norm: (
-        float  # norm of what one record adds to a sum; replacing it moves the sum by twice that
+        # the norm of one record's contribution to a sum; replacing it changes the sum by up to
+        # twice that
+        float
     )
 
     def __post_init__(self) -> None:
@@ -285,7 +288,7 @@ def gaussian_entry(
     disjoint_blocks: int,
     *,
     proven_l2_sensitivity: float | None = None,
-    noise_std: float | None = None,  # None: that of the sensitivity and rho
+    noise_std: float | None = None,  # None: the noise for the sensitivity and rho
 ) -> Entry:
     """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
     std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std

@@ -57,7 +57,8 @@ def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> 
     (theory/su-zhao-wang.md, 2.1 (b), whose 2/delta is in terms of twice this delta).
     """
     t = math.sqrt(-2 * math.log(delta))
-    ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))  # x t + x^2/2 = epsilon
+    # the root x of x t + x^2/2 = epsilon
+    ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))
     return l2_sensitivity / ratio
 
 

@@ -31,13 +31,14 @@ class ObjectiveGaussian:
 
     label: ClassVar[str] = "linear term of the objective"
 
-    # Largest change of n times the gradient of the empirical risk between neighbours: 2L.
+    # 2L: the largest change of n times the gradient of the empirical risk between neighbours.
     l2_sensitivity: float
-    epsilon: float  # what the noise may cost
-    # What the change of variables costs, at least 0; the caller's regulariser ensures it.
+    epsilon: float  # the epsilon that the noise may spend
+    # The epsilon of the change of variables, at least 0; the caller's regulariser ensures it.
     jacobian_epsilon: float
     delta: float
-    own_noise_std: float | None = None  # a paper's own, at least the one of `objective_noise_std`
+    # the paper's noise, which must be at least `objective_noise_std`
+    own_noise_std: float | None = None
 
     def __post_init__(self) -> None:
         check_positive("l2_sensitivity", self.l2_sensitivity)

@@ -47,15 +47,15 @@ class Shaped:
 
     label: ClassVar[str] = "value"
 
-    norm: RegularSpace  # the parameters' space; it knows d, the smooth exponent r and kappa
-    # s, the largest change of the value between neighbours in the dual norm of `norm`
+    norm: RegularSpace  # the space of the parameters, with d, the smooth exponent r and kappa
+    # The largest change s of the value between neighbours, in the dual norm of `norm`.
     sensitivity: float
     rho: float  # the share of the budget
-    # ``"gaussian"`` puts :math:`N(0, \sigma^2 I)` in its place, calibrated to the l2 sensitivity
-    # :math:`d^{1/2-1/q'}s`: at equal rho its proven expected squared dual norm is no larger
+    # ``"gaussian"`` uses :math:`N(0, \sigma^2 I)` instead, calibrated to the l2 sensitivity
+    # :math:`d^{1/2-1/q'}s`: its proven expected squared dual norm is no larger at equal rho.
     noise: Noise = "generalized gaussian"
-    # ``"paper"`` takes the printed kappa, which in the logarithmic branch is up to e times too
-    # small; the release is then marked as flawed
+    # ``"paper"`` uses the printed kappa, which is up to e times too small in the logarithmic
+    # branch; the release is then marked as flawed.
     calibration: Calibration = "tight"
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Shaped:
             self.calibration,
         )
 
-    @cached_property  # one mechanism serves all steps of a run
+    @cached_property  # One mechanism serves all steps of a run, so this is computed once.
     def noise_scale(self) -> float:
         """The scale sigma; the standard deviation per coordinate of Gaussian noise."""
         if self.noise == "gaussian":
@@ -98,7 +98,7 @@ class Shaped:
 
     def proven(
         self,
-        allowed: float,  # what the release may spend
+        allowed: float,  # the rho that the release may spend
     ) -> Shaped:
         r"""Return the same noise with the rho that is proven of it, if that is at most `allowed`.
 
@@ -175,8 +175,9 @@ class ShapedSteps:
 
     release: Shaped
     steps: int
-    # That of one step a record in secret random order; its rho and its number of steps are those of
-    # the releases. It must be for the curve ``"zcdp"`` unless the noise is Gaussian.
+    # The certificate of steps on one record each, in secret random order; its rho and its number of
+    # steps must equal those of the releases. Unless the noise is Gaussian, it must be for the curve
+    # ``"zcdp"``.
     certificate: ShuffledSteps | None = None
 
     def entries(self, label: str) -> tuple[Entry, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.mechanisms.noise import gaussian_noise, generalized_gaussian_noise
 
-DRAWN_AT_ONCE = 100_000  # entries: under 1 MB
+DRAWN_AT_ONCE = 100_000  # the number of entries drawn at once: under 1 MB
 
 
 class BudgetExceeded(Exception):
@@ -83,7 +83,7 @@ class Steps:
         self._steps_taken += count
 
     def _check(self, count: int, d: int) -> None:
-        # A negative count would give steps back, and one column would be broadcast to all.
+        # A negative count would return steps, and a single column would be broadcast to all.
         whole = isinstance(count, int | np.integer) and count >= 0
         require(whole, "count", "a whole number of at least 0", count)
         require(d == self.size, "d", f"the {self.size} coordinates that were accounted for", d)

@@ -54,11 +54,11 @@ class NoisyTest:
     """
 
     kind: TestKind
-    steps: int  # largest number T of tests; 1 for a single one
+    steps: int  # the largest number T of tests; 1 for a single test
     threshold: float  # :math:`\theta`, fixed without looking at the data
-    epsilon: float  # the share :math:`\varepsilon_1` of the test or of all of them
-    failure: float  # :math:`\zeta`, in (0, 1/2]
-    # D: the largest change of any score between neighbours, whatever was released before
+    epsilon: float  # :math:`\varepsilon_1`, the share of one test or of all tests
+    failure: float  # :math:`\zeta`, the failure probability, in (0, 1/2]
+    # D, the largest change of any score between neighbours, whatever was released before.
     sensitivity: float = 2.0
 
     def __post_init__(self) -> None:
@@ -119,14 +119,14 @@ class TestedGaussian:
     \le e^{\varepsilon_2}\int\min(1, e^{\varepsilon_1}a')\pi' + \delta_2`.
     """
 
-    __test__ = False  # a name that pytest would collect
+    __test__ = False  # Pytest would otherwise collect this class, because of its name.
 
     test: NoisyTest
-    l2_sensitivity: float  # :math:`\Delta`, at the floor of the test
-    # :math:`\varepsilon_2` and :math:`\delta_2`: the share of all releases together
+    l2_sensitivity: float  # :math:`\Delta`, at the lowest score that passes the test
+    # :math:`\varepsilon_2` and :math:`\delta_2`, the share of all releases together.
     epsilon: float
     delta: float
-    # what couplings inside the value may fail with, summed over the steps; 0 without any
+    # The failure probability of couplings inside the value, summed over the steps; 0 without any.
     failure: float = 0.0
 
     def __post_init__(self) -> None:
@@ -193,7 +193,7 @@ class TestedReleases:
 
     release: TestedGaussian
     size: int
-    rng: np.random.Generator  # draws all noise, that of the threshold first
+    rng: np.random.Generator  # draws all noise, the threshold's first
 
     def __post_init__(self) -> None:
         check_count("size", self.size)
@@ -220,7 +220,8 @@ class TestedSteps:
     release: TestedGaussian
     size: int
     rng: np.random.Generator
-    _threshold: float = field(init=False, repr=False)  # the noisy one: never released
+    # the noisy threshold, which is never released
+    _threshold: float = field(init=False, repr=False)
     _tests: int = field(init=False, default=0, repr=False)
     _passed: bool = field(init=False, default=False, repr=False)
     _halted: bool = field(init=False, default=False, repr=False)

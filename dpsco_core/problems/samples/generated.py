@@ -50,11 +50,12 @@ class SampleSource(BlockSource[Sample]):
     def __init__(
         self,
         problem: BlockProblem,
-        # the keys of the features and of the targets
+        # The random keys of the features and of the targets.
         features: Key,
         targets: Key,
         n: int,  # the total number of records
-        bounds: tuple[tuple[float, float], ...] = (),  # applied in turn, see `Sample.bounded`
+        # norms to which records are shrunk, in order; see `Sample.bounded`
+        bounds: tuple[tuple[float, float], ...] = (),
     ) -> None:
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
@@ -165,7 +166,8 @@ class GeneratedGradients(PiecedRows):
 
     def pieces(self) -> Iterator[GeneratedGradients]:
         """Yield consecutive pieces: the problem, its keys, a range and the point."""
-        for piece in replace(self.sample, executor=None).pieces():  # an executor cannot be sent
+        # an executor cannot be sent to another process
+        for piece in replace(self.sample, executor=None).pieces():
             yield GeneratedGradients(piece, self.w)
 
 

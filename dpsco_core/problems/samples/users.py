@@ -22,7 +22,7 @@ from dpsco_core.problems.posed import OptimisationProblem, Problem
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 
-MOST_ELEMENTS = 20_000_000  # the largest n m d for which all items are held: 160 MB
+MOST_ELEMENTS = 20_000_000  # the largest n m d at which all items are in memory: 160 MB
 
 
 class UserSample(Protocol):
@@ -93,7 +93,8 @@ class ItemSample(ByUsers[Sample]):
                     blocks = list(rows.blocks(low * m, high * m))
                     items = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
                     sums = items.reshape(-1, m, d).sum(axis=1)
-                    del blocks, items  # frees them before the next block is formed
+                    # Deleting both frees their memory before the next block is formed.
+                    del blocks, items
                 gradients[low:high] = sums
         gradients /= m
         return gradients
@@ -114,7 +115,7 @@ class MeanSample:
     """
 
     means: DenseRows  # the users' mean items, shape (n, d)
-    items: int  # m
+    items: int  # m, the number of items per user
     loss: PointLoss  # it must have `needs_only_the_mean`
     constraint: ConstraintSet
 
@@ -163,7 +164,8 @@ def averaged(sample: Any) -> Any:
     records = sample.records
     if not isinstance(records, PointSample) or not records.loss.needs_only_the_mean:
         return sample
-    if math.isfinite(records.limit):  # items were shrunk, and their means are no means of points
+    # Items were shrunk, so their means are not means of the points.
+    if math.isfinite(records.limit):
         return sample
     return MeanSample(
         means=UserRows(records=records.points, items=sample.items).means(),
