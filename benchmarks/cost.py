@@ -48,7 +48,7 @@ SIZES: Sizes = (
 
 
 def cost_table() -> dict[str, float]:
-    """Return measured over predicted seconds, for each method, at three sizes."""
+    """Return measured over predicted seconds for each method at three sizes."""
     ratios: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
@@ -62,7 +62,7 @@ def cost_table() -> dict[str, float]:
 
 
 def timed(slug: str, n: int, d: int) -> Scenario:
-    """Return the scenario on which the cost of a method is compared with the clock."""
+    """Return the scenario for the comparison of a method's cost with the clock."""
     card = method_card(slug)
     strong = bool(card.rate) and bound(card.rate).card.loss_class.strongly_convex
     problems = (*(("quadratic",) if strong else ("mean", "logistic")), *card.problems)
@@ -79,12 +79,12 @@ def timed(slug: str, n: int, d: int) -> Scenario:
 
 
 def coefficients(slug: str, sizes: Sizes = SIZES) -> np.ndarray:
-    """Return those of a method: of a release from rows, or of a step or a run in a study."""
+    """Return a method's coefficients: of a release from rows, or of a step or run in a study."""
     return fit(_release(slug), sizes) if slug in MEANS else study_fit(slug, sizes)
 
 
 def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) -> np.ndarray:
-    """Return non-negative nanoseconds (fixed, per row, per element, per column)."""
+    """Return fitted non-negative nanoseconds (fixed, per row, per element, per column)."""
     rows, times = [], []
     for n, d in sizes:
         run_once = work(n, d)
@@ -129,7 +129,7 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
 
 
 def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
-    """Return coefficients of a step or a run, from sizes that the method does not refuse."""
+    """Return coefficients of a step or a run, from the sizes that the method accepts."""
     rows, times = [], []
     for n, d in sizes:
         scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
@@ -146,7 +146,7 @@ def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
 
 
 def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
-    """Return what to put where: the file of a class, and its line."""
+    """Return a line of source code, with the file of the class where it belongs."""
     names = ("fixed", "per_row", "per_element", "per_column")
     terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, fitted, strict=True))
     path = family.__module__.replace(".", "/")
@@ -154,7 +154,7 @@ def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
 
 
 def fit_all(chosen: Sequence[str] = ()) -> None:
-    """Print fitted coefficients for every distribution and method, or for those named."""
+    """Print fitted coefficients of the named, or all, distributions and methods."""
     for law in DISTRIBUTIONS:
         if chosen and law.card.slug not in chosen:
             continue
@@ -168,7 +168,7 @@ def fit_all(chosen: Sequence[str] = ()) -> None:
 
 
 def main(count: int = drawn.COUNT) -> None:
-    """Print measured over predicted seconds of random scenarios, the worst of them last."""
+    """Print measured over predicted seconds of random scenarios, the worst last."""
     ratios = []
     for scenario, ratio in drawn.ratios(count):
         ratios.append(ratio)

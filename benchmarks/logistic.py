@@ -48,14 +48,14 @@ def task(n: int) -> Scenario:
 
 
 def draw(n: int, trial: int) -> tuple[Logistic, LinearSample]:
-    """Return the problem and a sample of it."""
+    """Draw the problem and a sample of it."""
     problem = task(n).instance.problem
     assert isinstance(problem, Logistic)
     return problem, problem.sample(n, np.random.default_rng([7, trial]))
 
 
 def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
-    """Return the time of a clipped gradient step over two blocked passes, at n = 100,000."""
+    """Return a clipped gradient step's time over two blocked passes, at n = 100,000."""
     _, sample = draw(100_000, 0)
     w = np.full(D, 0.2)
     x = sample.features.x
@@ -75,7 +75,7 @@ def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
 
 
 def risks(n: int) -> dict[str, tuple[float, float, str]]:
-    """Return mean excess risk, median CPU seconds and a remark of every method and peer."""
+    """Return mean excess risk, median CPU seconds and a remark for every method and library."""
     rows: dict[str, tuple[float, float, str]] = {}
     for slug in METHODS:
         rows[slug] = _method(slug, n)

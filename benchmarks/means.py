@@ -68,23 +68,23 @@ Make = Callable[[np.ndarray, np.random.Generator], Work]
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """Another library's way to the same mean: its package, and what makes the work."""
+    """Another library's private mean: its package, and a function that creates the task."""
 
     package: str
     make: Make
 
     def installed(self) -> bool:
-        """Whether it can be measured here."""
+        """Return whether the library is installed."""
         return importlib.util.find_spec(self.package) is not None
 
 
 def missing() -> list[str]:
-    """Return the names of the peers that are not installed."""
+    """Return the names of the other libraries that are not installed."""
     return [name for name, peer in PEERS.items() if not peer.installed()]
 
 
 def _plain_rows(x: np.ndarray, rng: np.random.Generator) -> Work:
-    """Return row clipping as anyone would write it."""
+    """Return row clipping in plain numpy."""
 
     def work() -> np.ndarray:
         norms = np.linalg.norm(x, axis=1)
@@ -95,7 +95,7 @@ def _plain_rows(x: np.ndarray, rng: np.random.Generator) -> Work:
 
 
 def _plain_columns(x: np.ndarray, rng: np.random.Generator) -> Work:
-    """Return clipping of every coordinate as anyone would write it."""
+    """Return coordinate clipping in plain numpy."""
     return lambda: np.clip(x, -LEVEL, LEVEL).mean(axis=0) + rng.normal(0, 0.01, x.shape[1])
 
 
@@ -113,7 +113,7 @@ def _diffprivlib(x: np.ndarray, rng: np.random.Generator) -> Work:
 
 
 def _opendp(x: np.ndarray, rng: np.random.Generator) -> Work:
-    """Return one measurement a column; the library takes vectors, which are copied beforehand."""
+    """Return one measurement per column; vectors for the library are copied in advance."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

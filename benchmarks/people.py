@@ -36,7 +36,7 @@ FACTORS = np.geomspace(0.02, 2.0, 41)  # multiples of the planned radius that ar
 
 
 def planned(point: Scenario, trials: int) -> dict[str, float]:
-    """Return the mean error of every method that runs there."""
+    """Return the mean error of every method that runs at the point."""
     errors: dict[str, list[float]] = {}
     for outcome in study(replace(point, methods=METHODS, trials=trials).validate()):
         if not outcome.not_applicable:
@@ -45,7 +45,7 @@ def planned(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def over_others() -> dict[str, float]:
-    """Return the mean error of adaptive users' means over the best other, for each size."""
+    """Return the mean error of adaptive users' means over the best other method, by size."""
     return {f"n={n:,}, m={m}, d={d}, p={p:g}": _ratio(n, m, d, p) for n, m, d, p in SIZES}
 
 
@@ -55,7 +55,7 @@ def _ratio(n: int, m: int, d: int, p: float) -> float:
 
 
 def hindsight(point: Scenario, trials: int) -> dict[str, float]:
-    """Return the mean error of the two clipped means at the best radius."""
+    """Return the mean error of both clipped means at the best radius in hindsight."""
     problem = point.instance.problem
     errors = {slug: np.zeros(len(FACTORS)) for slug in CLIPPED}
     plans = {slug: make_method(slug, "tight", "practical").plan(point.setting) for slug in CLIPPED}
@@ -71,7 +71,7 @@ def hindsight(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def main(trials: int = 20) -> None:
-    """Print both tables, in Markdown."""
+    """Print both tables in Markdown."""
     print("| n = 1,000, m = 256, d = 10, p = 2 | " + " | ".join(METHODS) + " |")
     print("|---" * (1 + len(METHODS)) + "|")
     for offset, diameter in PLACES:

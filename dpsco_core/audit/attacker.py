@@ -29,7 +29,7 @@ MISSED, ACCUSED = "missed", "accused"
 
 
 def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Attack some members and as many others, one private share each.
+    """Attack some members and as many non-members, each with its own private share.
 
     Returns rows (series, x, value): one of `MISSED` and one of `ACCUSED`, each at the false alarms
     that the threshold is for; all in percent.
@@ -44,7 +44,7 @@ def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 
 
 def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
-    """Whether the attacker accuses, from one release of the share."""
+    """Return whether the attacker accuses, based on one release of the share."""
     half = (ANSWERS // 2) / ANSWERS  # the mean of the half of the answers that the non-members give
     noise = GaussianNoise(l2_sensitivity=1 / ANSWERS, rho=RHO)
     (share,) = Ledger(BUDGET).release(noise, np.array([half + is_member / ANSWERS]), rng)
@@ -52,7 +52,7 @@ def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
 
 
 def least_misses(false_alarms: Vector) -> Vector:
-    """Return the share of members that every attack misses at least; both in percent, shape (k,).
+    """Return the least percentage of members that any attack misses, shape (k,).
 
     Examples
     --------
@@ -63,7 +63,7 @@ def least_misses(false_alarms: Vector) -> Vector:
 
 
 def promised_misses(false_alarms: Vector) -> Vector:
-    """Return what the budget alone promises, whatever the noise; as for `least_misses`."""
+    """Return the percentage of misses that the budget alone guarantees, for any noise."""
     return _percent(budget_curve(BUDGET), false_alarms)
 
 

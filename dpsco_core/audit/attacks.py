@@ -25,7 +25,7 @@ PAIRS = 2  # the number of pairs of neighbours, of which an audit shows the best
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """What one attack on a mechanism has achieved, and what its claim allows."""
+    """The results of one attack on a mechanism, and the limits of the mechanism's claim."""
 
     false_alarms: int  # how often the attack took the neighbour for the original data set
     negatives: int  # the number of test runs on the neighbour
@@ -63,7 +63,7 @@ def measured(
     positives: int,
     confidence: float,
 ) -> Attack:
-    r"""Return an attack from its counts, with its box.
+    r"""Return an attack computed from its counts, with its confidence box.
 
     Both intervals have a confidence of :math:`1-\beta/2` if the box has :math:`1-\beta`.
 
@@ -100,7 +100,7 @@ def measured(
 
 
 def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Attack]:
-    """Return the curve of what a mechanism claims to spend, and the attack of an audit's runs.
+    """Return the trade-off curve of a mechanism's claim, and the attack by an audit's runs.
 
     `confidence` is that of the box; the audit has already chosen one of two pairs of neighbours by
     these runs, which is paid for. Where the ledgers of the neighbours differ, the data decide on
@@ -129,7 +129,7 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """A test by a threshold, with how well it did on the runs that choose one."""
+    """A threshold test, with its results on the runs that choose it."""
 
     threshold: float
     is_above: bool  # whether the attack alarms above its threshold

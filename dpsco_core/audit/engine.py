@@ -124,12 +124,12 @@ class AuditFindings:
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """The best bound of all looks, which hold simultaneously."""
+        """The best lower bound of all looks, which hold simultaneously."""
         return max(e.epsilon_lower_bound for e in self.evidence)
 
     @property
     def best_so_far(self) -> list[float]:
-        """The best bound up to each look."""
+        """The best lower bound up to each look."""
         return list(accumulate((e.epsilon_lower_bound for e in self.evidence), max))
 
     @property
@@ -142,7 +142,7 @@ class AuditFindings:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the runs refute the claim. They can never prove it."""
+        """Whether the runs refute the claim, which they can never prove."""
         return "not refuted" if self.caught_at is None else "refuted"
 
 
@@ -210,7 +210,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
 
 
 def run_audit(task: Audit) -> Iterator[AuditFindings]:
-    """Run an audit; yield its findings after every look. Raises what `audit_steps` does."""
+    """Run an audit and yield its findings after every look; raise the errors of `audit_steps`."""
     yield from (result for _, result in audit_steps(task) if result is not None)
 
 
@@ -251,7 +251,7 @@ class _Mechanism:
     factor: float
 
     def run(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
-        """Return the outputs of `count` runs, or of one, shape (count or 1, k), and a ledger."""
+        """Return outputs of `count` runs, shape (count or 1, k), and a ledger."""
         budget = self.task.point.budget
         if self.task.stage.at_once:
             ledger_of_many = ManyRuns(budget, runs=count, factor=self.factor)
@@ -294,11 +294,11 @@ class _Outputs:
 
     @property
     def books(self) -> Vector:
-        """Whether each run failed, how many releases it booked, and the logarithms of noises."""
+        """Whether each run failed, its number of recorded releases, and log noise scales."""
         return np.concatenate(self._books)
 
     def rows(self, width: int) -> Vector:
-        """Return all runs as one array; a run that ended early repeats its result."""
+        """Return all runs as one array; a run that ended early repeats its last value."""
         d = self._mechanism.task.point.d
         padded = [
             np.hstack([v, np.tile(v[:, :d], (1, (width - v.shape[1]) // d))]) for v in self._values
@@ -315,7 +315,7 @@ def _ledger_book(entries: tuple[Entry, ...]) -> Vector:
 
 
 def _describe_difference(outputs: _Outputs, neighbour_outputs: _Outputs) -> str:
-    """Say how the books of two neighbours differ, if they are constant on each neighbour."""
+    """Return how two neighbours' records differ, if constant on each neighbour; else ""."""
     books = [side.books for side in (outputs, neighbour_outputs)]
     if any((book != book[0]).any() for book in books) or (books[0][0] == books[1][0]).all():
         return ""
@@ -330,7 +330,7 @@ def _describe_difference(outputs: _Outputs, neighbour_outputs: _Outputs) -> str:
 
 
 def _visible_numbers(release: Release) -> Vector:
-    """Return the numbers of a run that are compared: its result and its path, thinned."""
+    """Return the numbers of a run that are compared: its result and a thinned path."""
     path = release.iterates
     if path is None:
         return release.value
@@ -376,6 +376,6 @@ def _mechanism(task: Audit) -> _Mechanism:
 
 
 def _method_with_movable_clip(method: Method) -> type[Method]:
-    """Return the first method for one of the same problems whose clip can be moved."""
+    """Return the first method for a shared problem whose clip can be changed."""
     problems = set(method.card.problems)
     return next(m for m in METHODS if m.stage.clip is not None and problems & set(m.card.problems))

@@ -26,7 +26,7 @@ RIDGE = 1e-9  # the ridge, relative to the scatter, for collinear features
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A lower bound on epsilon that some runs prove."""
+    """A lower bound on epsilon that the runs prove."""
 
     runs: int  # the number of runs on both neighbours, in both halves
     epsilon_lower_bound: float  # a lower bound on epsilon; 0 if the runs prove nothing
@@ -89,7 +89,7 @@ def audit(
     delta: float,  # in [0, 1)
     confidence: float,  # in (0, 1)
 ) -> Evidence:
-    """Return the evidence of some runs: the best event of the even runs, tested on the odd ones.
+    """Return the evidence: the best event of the even runs, tested on the odd runs.
 
     Raises `InvalidInput` unless both arrays have the same shape, at least 20 runs each, and finite
     numbers.
@@ -167,7 +167,7 @@ def separating_direction(outputs: Vector, neighbour_outputs: Vector) -> Vector:
 def best_event(
     values: Vector, neighbour_values: Vector, delta: float, level: float
 ) -> tuple[float, bool, bool]:
-    """Return the event that proves most: threshold, whether it is above, which side is likelier.
+    """Return the event that proves most: its threshold, its direction and its likelier side.
 
     Among equally good events the middle one is taken.
     """

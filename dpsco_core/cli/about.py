@@ -121,7 +121,7 @@ def run_about(chosen: argparse.Namespace) -> None:
 
 
 def _point(chosen: argparse.Namespace) -> Scenario:
-    """Return the point of a recipe: that of `dpsco run`, or the nearest where the method runs."""
+    """Return the point of a recipe: the default run's, or the nearest where the method runs."""
     chosen.method = [chosen.slug]
     fields = given_fields(chosen)
     try:
@@ -144,7 +144,7 @@ def _recipe_json(method_recipe: Recipe) -> dict[str, Any]:
 
 
 def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
-    """Print the code of a library; raises `InvalidInput` where it has not the mechanism."""
+    """Print code for a library; raise `InvalidInput` if the library lacks the mechanism."""
     codes = {} if method_recipe is None else snippets(method_recipe)
     if library in codes:
         print(codes[library])

@@ -154,7 +154,7 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
 
 
 def _print_attack(achieved: Attack) -> None:
-    """Print the attack of the runs on the trade-off curve of the claim."""
+    """Print the attack by the runs on the trade-off curve of the claim."""
     alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
     verdict = "refuted" if achieved.refutes else "not refuted"
     print(
@@ -166,6 +166,6 @@ def _print_attack(achieved: Attack) -> None:
 
 
 def notes(result: AuditFindings) -> list[str]:
-    """Return what the ledgers say about an audit's claim, whatever its runs show."""
+    """Return the ledgers' notes on an audit's claim, which hold whatever the runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])

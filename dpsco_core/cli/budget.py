@@ -121,7 +121,7 @@ def run_budget(chosen: argparse.Namespace) -> None:
 
 
 def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str, Any]:
-    """Return the requested numbers as plain objects; no other sampler beside a chosen one."""
+    """Return the requested numbers as plain objects; a chosen sampler excludes the others."""
     point = _point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
@@ -194,7 +194,7 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
 
 
 def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -> float:
-    """Return the batches that the records are read in; raises `InvalidInput` for what is amiss."""
+    """Return the batches in which the records are read; raise `InvalidInput` for bad flags."""
     epochs, batch, records = inputs["epochs"], inputs["batch"], inputs["records"]
     assert epochs is not None
     for name in ("steps", "releases"):
@@ -215,14 +215,14 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:
-    """Return the sum of rho over all releases; of Laplace noise by itself under a pure budget."""
+    """Return the total rho of all releases; under a pure budget, of Laplace noise alone."""
     count, laplace = composition.releases, composition.laplace_rho
     total = {"rho": count * composition.rho}
     return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
 def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Priced:
-    """Return equal releases that meet the budget, or that have the noise which is given."""
+    """Return equal releases that meet the budget or have the given noise."""
     sizes: dict[str, Any] = {"releases": 1, "sampling": chosen.sampling or "none"}
     for name in ("releases", "batch", "records"):
         value = inputs[name]

@@ -79,7 +79,7 @@ def add_fano(commands: Any) -> None:
 
 
 def run_fano(chosen: argparse.Namespace) -> None:
-    """Print the numbers of the page Lower bounds; raises `InvalidInput`."""
+    """Print the numbers of the page Lower bounds; raise `InvalidInput` for bad flags."""
     flags = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
     if flags["bits"] is not None:
         numbers = _packing(flags)
@@ -95,7 +95,7 @@ def run_fano(chosen: argparse.Namespace) -> None:
 
 
 def _budget(flags: dict[str, str | None]) -> Budget:
-    """Return the one budget of a packing; raises `InvalidInput` if there are two."""
+    """Return the budget of a packing; raise `InvalidInput` if two are given."""
     rho, epsilon, delta = (
         None if flags[name] is None else _number(name, flags[name])
         for name in ("rho", "epsilon", "delta")

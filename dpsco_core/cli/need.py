@@ -83,7 +83,7 @@ def run_need(chosen: argparse.Namespace) -> None:
 
 
 def _print_noise(scenario: Scenario, row: Need) -> None:
-    """Print the noise at the value that was found: what sigma the target takes."""
+    """Print the noise at the computed value: the sigma that reaches the target."""
     card = method_card(row.method)
     if row.side != "inside" or not math.isfinite(row.value) or card.privacy == "none":
         return

@@ -111,7 +111,7 @@ def worker_count(scenario: Scenario, text: str | None) -> int:
 
 
 def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outcome]:
-    """Return outcomes in the order of their cells, wherever they ran."""
+    """Return outcomes in the order of their cells, wherever the cells ran."""
     points = {x: place for place, (x, _) in enumerate(scenario.points())}
     methods = {method: place for place, method in enumerate(scenario.methods)}
     return sorted(outcomes, key=lambda o: (o.trial, points[o.x], methods[o.method]))
@@ -139,7 +139,7 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
 
 
 def _with_progress_line(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """Yield the outcomes, with a line of progress if standard error is a terminal."""
+    """Yield the outcomes, and show a progress line if standard error is a terminal."""
     is_terminal = sys.stderr.isatty()
     started = last_print = time.monotonic()
     for count, outcome in enumerate(outcomes, 1):
@@ -187,7 +187,7 @@ def run_export(chosen: argparse.Namespace) -> None:
 
 
 def stored_frame(store: Store) -> pd.DataFrame:
-    """Return the cells of every study in a store, one row each, with the study's scenario.
+    """Return the cells of every study in a store, one row each, with their scenarios.
 
     The columns are the number of the study, those of `frame` with the standard error of the error,
     and the scenario's fields that its cells share; the swept field has the value of the cell.

@@ -47,7 +47,7 @@ def passes_delta(
     points: int = POINTS,
     negligible: float = 1e-12,
 ) -> float:
-    r"""Return delta at `epsilon` of passes of Gaussian steps under random allocation.
+    r"""Return delta at `epsilon` of several passes of randomly allocated Gaussian steps.
 
     The curve of one pass is `allocation_delta`. It is convex in :math:`e^\varepsilon`, so that
     chords between its points are above it, and are the curve of a law of losses on a lattice, which
@@ -90,7 +90,7 @@ def passes_delta(
 def allocate_passes(
     steps: int, passes: int, epsilon: float, delta: float, points: int = POINTS
 ) -> AllocatedSteps:
-    r"""Return noise such that all passes of random allocation together are (epsilon, delta)-DP.
+    r"""Return the noise at which all passes of random allocation together are (epsilon, delta)-DP.
 
     It is the least up to some thousandths, and rounded up, where delta is far above P times 1e-15;
     nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the least.
@@ -124,7 +124,7 @@ def allocate_passes(
 
 
 def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: int) -> float:
-    """Return a noise multiplier that is seen to be enough; infinite if none is."""
+    """Return a noise multiplier that is verified to be enough; infinite if none is."""
     rho, best, lowest = gaussian_rho(epsilon, delta), math.inf, 0.0
     # The sum of many small losses is nearly normal, with rho = (2P/T) sinh(s^2).
     guess = 1 / math.sqrt(math.asinh(rho * steps / (2 * passes)))
@@ -149,7 +149,7 @@ def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: 
 
 
 def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: float) -> LossLaw:
-    """Return a law of losses whose curve is at least that of one pass."""
+    """Return a loss distribution whose curve is at least that of one pass."""
     square = noise_multiplier**-2
     deviation = min(2 * math.sqrt(math.sinh(min(square, 30.0)) / steps), math.sqrt(2 * square))
     spacing = deviation / CELLS

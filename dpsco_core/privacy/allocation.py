@@ -48,7 +48,7 @@ TINY = 1e-15  # a delta far below every requested delta
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedSteps:
-    """A certified sequence: `steps` steps to which records are allocated at random.
+    """A certificate for `steps` steps to which records are allocated at random.
 
     Make one with `allocate_steps` or `allocate_passes`, never by hand.
     """
@@ -63,7 +63,7 @@ class AllocatedSteps:
     passes: int = 1  # the number of passes; in each a record is allocated to a new random step
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
-        """Return what a ledger records of steps of `size` coordinates each."""
+        """Return the ledger entry of steps of `size` coordinates each."""
         check_positive("largest_norm", largest_norm)
         cost = (self.epsilon, self.delta)
         noise_std = self.noise_multiplier * largest_norm
@@ -77,7 +77,7 @@ class AllocatedSteps:
 def allocation_delta(
     steps: int, noise_multiplier: float, epsilon: float, points: int | None = None
 ) -> float:
-    r"""Return delta at `epsilon` of Gaussian steps under random allocation, replacing a record.
+    r"""Return delta at `epsilon` of randomly allocated Gaussian steps, when a record is replaced.
 
     .. math:: \delta = \frac1T\,E\Big(\sum_{t=1}^T
         \big[e^{s z_t - s^2/2} - e^{\varepsilon - s z_t - s^2/2}\big]\Big)_+,
@@ -133,7 +133,7 @@ def allocation_delta(
 def allocate_steps(
     steps: int, epsilon: float, delta: float, points: int | None = None
 ) -> AllocatedSteps:
-    r"""Return the least noise such that random allocation to `steps` is (epsilon, delta)-DP.
+    r"""Return the least noise at which random allocation to `steps` is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def allocate_steps(
 
 
 def simple_rho(steps: int, s: float) -> float:
-    r"""Return the rho of Gaussian pairs of which the pair of all steps of a pass is a mixture.
+    r"""Return the rho of the Gaussian pairs in the mixture of all steps of a pass.
 
     A single step moves by 2C. Of several, the records' steps may be paired off by a shift, so that
     the outputs move by C in two steps, :math:`\sqrt2 C` in all.
@@ -172,7 +172,7 @@ def _simple_noise(steps: int, epsilon: float, delta: float) -> float:
 
 
 def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float:
-    """Return a noise multiplier that is enough at `epsilon` and `delta`, and about the least."""
+    """Return a noise multiplier, close to the least, that is enough at `epsilon` and `delta`."""
     largest_noise = _simple_noise(steps, epsilon, delta)
     low, high = math.log(1 / LARGEST_SHIFT), math.log(largest_noise)
     if steps == 1 or low >= high:
@@ -203,7 +203,7 @@ def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float
 
 @dataclass(frozen=True, eq=False)
 class _RoundedLaw:
-    """The law of one term on a grid, with the mean of every cell kept."""
+    """The distribution of one term, rounded to a grid with the mean of every cell unchanged."""
 
     start: int  # the lowest point is start * width
     mass: Vector  # the probability of each point, shape (K,)
@@ -237,7 +237,7 @@ def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _Rounded
 
 
 def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
-    r"""Return an upper bound on the mean positive part of the sum S of `steps` terms.
+    r"""Return an upper bound on :math:`E\,S_+` for the sum S of `steps` terms.
 
     A positive sum is rare. The terms are tilted by :math:`e^{\theta D}/M`, with a rate
     :math:`\theta` that moves the mean of the tilted sum to 0:
@@ -270,7 +270,7 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
 
 
 def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
-    """Return the masses of the tilted law, and the logarithm of its moment M."""
+    """Return the probabilities of the tilted distribution, and the logarithm of its moment M."""
     exponents = logs + rate * grid
     peak = float(exponents.max())
     weights = np.exp(exponents - peak)
@@ -279,7 +279,7 @@ def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
 
 
 def _tilt(grid: Vector, logs: Vector) -> float:
-    """Return the rate at which the tilted law has mean 0; 0 if its mean is not negative."""
+    """Return the rate that gives the tilted distribution mean 0; 0 if its mean is not negative."""
 
     def mean(rate: float) -> float:
         return float(grid @ _tilted(grid, logs, rate)[0])
@@ -294,7 +294,7 @@ def _tilt(grid: Vector, logs: Vector) -> float:
 
 
 def _coarse_law(grid: Vector, mass: Vector) -> tuple[Vector, Vector]:
-    """Return the means of blocks of up to 64 points, and the logarithms of their masses.
+    """Return the means of blocks of up to 64 points, and the logarithms of their probabilities.
 
     A block is narrow beside the law's standard deviation.
     """
@@ -315,7 +315,7 @@ def _tail_part(
     steps: int,
     high: float,
 ) -> float:
-    r"""Return a bound on the mean of a sum where it is above `high`.
+    r"""Return a bound on the expectation of a sum over the event that it exceeds `high`.
 
     .. math:: E[S; S > h] \le \max(h, 1/\theta)\, e^{-\theta h} (E e^{\theta D})^T
     """

@@ -29,7 +29,7 @@ LARGEST_EPSILON = 600.0  # Beyond this, e^epsilon overflows.
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffleAmplification:
-    """A certified amplification: k groups at `rho_group`-zCDP each are (epsilon, delta)-DP.
+    """A certificate that k groups at `rho_group`-zCDP each are (epsilon, delta)-DP after shuffling.
 
     Create it with `amplify`, never by hand.
 
@@ -56,7 +56,7 @@ class ShuffleAmplification:
 
 
 def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
-    r"""Closed-form epsilon after shuffling k pure randomisers, with its side condition enforced.
+    r"""Return the closed-form epsilon after shuffling k pure randomisers; enforce its condition.
 
     .. math:: \min\Big\{\ln\Big[1 + \tfrac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1}
         \Big(8\sqrt{e^{\varepsilon_0}\ln(4/\delta)/k} + 8e^{\varepsilon_0}/k\Big)\Big],
@@ -96,7 +96,7 @@ def _clones_formula(epsilon_group: float, groups: int, delta: float) -> float:
 
 
 def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
-    r"""Exact delta of the clones' two-binomial divergence :math:`H(k, \varepsilon_0, \varepsilon)`.
+    r"""Return the exact delta of the clones' divergence :math:`H(k, \varepsilon_0, \varepsilon)`.
 
     Pure :math:`\varepsilon_0`-DP randomisers in uniformly random order are
     :math:`(\varepsilon, H)`-DP, for every k, without a side condition. The sum over the number of
@@ -134,7 +134,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=1024)
 def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleAmplification | None:
-    r"""Return the largest per-group rho that shuffling k groups turns into (epsilon, delta)-DP.
+    r"""Return the largest rho per group at which k shuffled groups are (epsilon, delta)-DP.
 
     Returns None if a condition of the route fails, so that nothing is amplified. Those of
     ``"printed"`` are

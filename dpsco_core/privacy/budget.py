@@ -76,11 +76,11 @@ class ZCDP:
         _positive("rho", self.rho, RHO_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
-        """Return itself."""
+        """Return this guarantee itself."""
         return self
 
     def to_approx(self, delta: float, conversion: Conversion = "tight") -> ApproxDP:
-        """Return the (epsilon, delta) guarantee that every `rho`-zCDP algorithm has."""
+        """Return the (epsilon, delta) guarantee of every `rho`-zCDP algorithm."""
         return ApproxDP(epsilon=zcdp_epsilon(self.rho, delta, conversion), delta=delta)
 
     def __str__(self) -> str:
@@ -233,7 +233,7 @@ def _mills(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=4096)
 def gaussian_epsilon(rho: float, delta: float) -> float:
-    """Return the smallest epsilon at delta of a Gaussian rho-zCDP mechanism; rounded up.
+    """Return the least epsilon at delta of a Gaussian rho-zCDP mechanism, rounded up.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def gaussian_rho(epsilon: float, delta: float) -> float:
-    """Return the largest rho whose Gaussian mechanism is (epsilon, delta)-DP; rounded down.
+    """Return the largest rho whose Gaussian mechanism is (epsilon, delta)-DP, rounded down.
 
     This gives the least noise that a Gaussian release, or an adaptive composition of them, may draw
     at an (epsilon, delta) budget.
@@ -282,7 +282,7 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
-    r"""Return the smallest epsilon at delta of repeated epsilon-DP releases; rounded up.
+    r"""Return the least epsilon at delta of repeated epsilon-DP releases, rounded up.
 
     By the optimal composition theorem (Kairouz, Oh and Viswanath 2015, Theorem 3.3) no adaptive
     composition loses more than randomised responses of the same epsilon, one for each release. For
@@ -316,7 +316,7 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
 
 
 def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> float:
-    """Return the number closest to `fails` at which `is_met` is still seen to hold."""
+    """Return the number closest to `fails` at which `is_met` is verified to hold."""
     for _ in range(200):
         middle = (holds + fails) / 2
         if middle in (holds, fails):
@@ -360,7 +360,7 @@ def laplace_allowance(budget: Budget) -> float:
 
 
 def gaussian_allowance(budget: Budget) -> float:
-    """Return the largest total rho of Gaussian releases that meets `budget`; 0 if it is pure."""
+    """Return the largest total rho of Gaussian releases that meets `budget`; 0 if it is pure DP."""
     match budget:
         case PureDP():
             return 0.0

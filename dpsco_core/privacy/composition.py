@@ -104,7 +104,7 @@ class Tally:
         self._noise_drawn = False
 
     def totals(self, *entries: Entry) -> Totals:
-        """Return the totals so far with `entries`, which all have the same part, added."""
+        """Return the totals with `entries` added, which all belong to the same part."""
         extra = self._growth(*entries) if entries else NO_SHARES
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         choices_first, _ = self._order_with(*entries)
@@ -126,7 +126,7 @@ class Tally:
         )
 
     def add(self, entry: Entry) -> None:
-        """Add one entry."""
+        """Add one entry to the running totals."""
         self._choices_first, self._noise_drawn = self._order_with(entry)
         if entry.mechanism == "exponential":
             self._add_choices(entry)
@@ -142,7 +142,7 @@ class Tally:
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
     def _order_with(self, *entries: Entry) -> tuple[bool, bool]:
-        """Return whether choices come first with `entries` added, and whether noise was drawn."""
+        """Return whether choices come first with `entries` added, and whether there is noise."""
         choices_first, is_noise_drawn = self._choices_first, self._noise_drawn
         for entry in entries:
             if entry.mechanism == "exponential":
@@ -162,7 +162,7 @@ class Tally:
         self._dearest_choices[entry.part[0]] = _dearest_choices(dearest, block)
 
     def _choices_with(self, *entries: Entry) -> Choices:
-        """Return all choices that count, with those of `entries`, which all have the same part."""
+        """Return all choices that count, including `entries`, which all belong to the same part."""
         added = tuple(
             choices
             for entry in entries
@@ -179,7 +179,7 @@ class Tally:
         return (*on_all_records, *(choices for block in dearest.values() for choices in block))
 
     def _growth(self, *entries: Entry) -> Shares:
-        """Return the increase of each total by `entries`, which all have the same part."""
+        """Return the increase of each total by `entries`, which all belong to the same part."""
         share, part = _share(entries[0]), entries[0].part
         for entry in entries[1:]:
             share = tuple(x + y for x, y in zip(share, _share(entry), strict=True))
@@ -199,13 +199,13 @@ def _choices_of(entry: Entry) -> Choices:
 
 
 def _dearest_choices(a: Choices, b: Choices) -> Choices:
-    """Return choices that cost at least what `a` does, and at least what `b` does."""
+    """Return choices that cost at least as much as `a` and at least as much as `b`."""
     pairs = zip_longest(a, b, fillvalue=(0.0, 0))
     return tuple((max(x[0], y[0]), max(x[1], y[1])) for x, y in pairs)
 
 
 class _Sum:
-    """A compensated sum."""
+    """A sum with compensated rounding errors."""
 
     def __init__(self) -> None:
         self._total = self._correction = 0.0
@@ -237,7 +237,7 @@ def tally(entries: Iterable[Entry]) -> Totals:
 
 
 def fits(total: Totals, budget: Budget) -> bool:
-    """Whether releases with these totals meet `budget`, up to rounding."""
+    """Return whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
     # a NaN counts as approximate
     is_approximate = bool(total.approximate_epsilon or total.approximate_delta)
@@ -305,7 +305,7 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
 
 
 def _is_choices_with_gaussians(total: Totals) -> bool:
-    """Whether there are exponential mechanisms and otherwise only Gaussian noise."""
+    """Return whether the releases are exponential mechanisms and Gaussian noise only."""
     is_only_gaussian = not total.pure and not total.other_rho
     is_only_gaussian = is_only_gaussian and not (
         total.approximate_epsilon or total.approximate_delta
@@ -355,7 +355,7 @@ def snap(spent: Budget, budget: Budget) -> Budget:
 
 
 def _same_rho(spent: Budget, budget: Budget) -> bool:
-    """Whether two approximate budgets with equal delta stand for the same rho, up to rounding.
+    """Return whether two budgets with equal delta have the same rho, up to rounding.
 
     If delta pays for nearly all of it, a tiny epsilon depends on the last digits of rho.
     """
@@ -368,7 +368,7 @@ def _same_rho(spent: Budget, budget: Budget) -> bool:
 
 
 def binding(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
-    """Return the notions whose lower bounds bind the releases in `entries`; see the ledger."""
+    """Return the notions whose lower bounds apply to releases with these entries."""
     mechanisms = {e.mechanism for e in entries} - {"exponential"}
     total, slack = tally(entries), 1 + ROUNDING
     is_within_epsilon = total.all_pure <= pure_epsilon(budget) * slack

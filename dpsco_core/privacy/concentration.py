@@ -16,7 +16,7 @@ SERIES_TERMS = 18
 
 
 def laplace_rho(epsilon: float) -> float:
-    r"""Return the least rho of Laplace noise that is epsilon-DP.
+    r"""Return the least rho of Laplace noise that satisfies epsilon-DP.
 
     :math:`\rho=\varepsilon+e^{-\varepsilon}-1` for independent noise of scale
     :math:`\Delta_1/\varepsilon` on every entry of a value of l1 sensitivity :math:`\Delta_1`
@@ -37,7 +37,7 @@ def laplace_rho(epsilon: float) -> float:
 
 
 def pure_rho(epsilon: float) -> float:
-    r"""Return the least rho that every epsilon-DP release has.
+    r"""Return the least rho that bounds every epsilon-DP release.
 
     :math:`\rho=\varepsilon\tanh(\varepsilon/2)`, which randomised response attains
     (theory/pure-releases.md, 2). It is below :math:`\varepsilon^2/2`, Proposition 1.4 of Bun and
@@ -63,7 +63,7 @@ def choice_rho(epsilon: float) -> float:
 
 @lru_cache(maxsize=4096)
 def laplace_epsilon(rho: float) -> float:
-    """Return the largest epsilon at which one Laplace release is rho-zCDP; rounded down.
+    """Return the largest epsilon at which one Laplace release is rho-zCDP, rounded down.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def laplace_epsilon(rho: float) -> float:
 
 @lru_cache(maxsize=4096)
 def pure_epsilon_of(rho: float, shares: tuple[float, ...] = (1.0,)) -> float:
-    """Return the largest epsilon at which every epsilon-DP release is rho-zCDP; rounded down.
+    """Return the largest epsilon at which every epsilon-DP release is rho-zCDP, rounded down.
 
     With several shares, which sum to 1, it is that of so many releases, each of which has its share
     of epsilon: together they cost less than one release does.

@@ -64,12 +64,12 @@ class Entry:
 
     @property
     def flawed(self) -> bool:
-        """Whether the noise is too small for the share that the release claims."""
+        """Whether the noise is too small for the budget share that the release claims."""
         return self.proven_sensitivity > self.sensitivity * (1 + ROUNDING)
 
     @property
     def flaw(self) -> str:
-        """A sentence that says how much too small the noise is; for an entry that is `flawed`."""
+        """The sentence of a `flawed` entry: by how much its noise is too small."""
         return (
             f"{self.label}: calibrated to sensitivity {self.sensitivity:.4g}, but "
             f"{self.proven_sensitivity:.4g} is proven, so it is "
@@ -97,7 +97,7 @@ CONCENTRATED = {"gaussian", "generalized gaussian"}
 
 
 def pure_share(mechanism: MechanismName, epsilon: float) -> float:
-    """Return the rho that a pure release costs, by its mechanism (theory/pure-releases.md, 4).
+    """Return the rho of a pure release by its mechanism (theory/pure-releases.md, 4).
 
     Independent Laplace noise on every entry costs `laplace_rho`. Of the others only what every pure
     release costs is proven.
@@ -113,7 +113,7 @@ def approximate_entry(
     size: int,
     cost: tuple[float, float],
 ) -> Entry:
-    """Return the entry of noise whose whole `cost` is one (epsilon, delta)."""
+    """Return the entry of noise whose whole `cost` is one pair (epsilon, delta)."""
     return Entry(
         mechanism=mechanism,
         label=label,
@@ -127,7 +127,7 @@ def approximate_entry(
 
 
 def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
-    """Return a sentence that says that `entries` do not fit into `budget`."""
+    """Return a sentence saying that `entries` exceed `budget`."""
     rho, epsilon, delta = (
         sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
     )

@@ -48,7 +48,7 @@ LARGEST_EPSILON = 300.0  # a larger epsilon proves practically nothing
 
 @dataclass(frozen=True, kw_only=True)
 class PoissonSteps:
-    """A certified sequence: `steps` steps, each on a Poisson sample of the records.
+    """A certificate for `steps` steps, each on a Poisson sample of the records.
 
     Make one with `sample_steps`, never by hand.
     """
@@ -63,7 +63,7 @@ class PoissonSteps:
     delta: float
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
-        """Return what a ledger records of steps of `size` coordinates each."""
+        """Return the ledger's entry of steps of `size` coordinates each."""
         check_positive("largest_norm", largest_norm)
         cost = (self.epsilon, self.delta)
         noise_std = self.noise_multiplier * largest_norm
@@ -74,7 +74,7 @@ class PoissonSteps:
 
 
 def sample_steps(rate: float, steps: int, epsilon: float, delta: float) -> PoissonSteps:
-    """Return steps on Poisson samples that are (epsilon, delta)-DP if one record is replaced.
+    """Return steps on Poisson samples that are (epsilon, delta)-DP when a record is replaced.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def poisson_epsilon(
     delta: float,
     neighbours: Neighbours = "replace-one",
 ) -> float:
-    """Return an epsilon at `delta` of Poisson-sampled Gaussian steps, possibly adaptive.
+    """Return an epsilon at `delta` of Poisson-sampled, possibly adaptive Gaussian steps.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def poisson_noise_multiplier(
     delta: float,
     neighbours: Neighbours = "replace-one",
 ) -> float:
-    """Return a noise multiplier at which such steps are (epsilon, delta)-DP; rounded up.
+    """Return a noise multiplier at which the steps are (epsilon, delta)-DP, rounded up.
 
     The parameters are those of `poisson_epsilon`.
     """
@@ -183,7 +183,7 @@ def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> Non
 
 
 def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector:
-    """Return the loss of a step where its output, in units of its noise, is z."""
+    """Return a step's privacy loss at the output z, in units of the step's noise."""
     gain = np.log1p(rate * np.expm1(s * z - s * s / 2))
     if direction == "remove":
         return np.asarray(gain)
@@ -193,7 +193,7 @@ def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector
 
 
 def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> Vector:
-    """Return the outputs z at which a step has these losses; infinite beyond its range."""
+    """Return the outputs z at which a step has these losses; infinite outside its range."""
     # The code solves q k y^2 + (1-q)(1-e) y - e q k = 0 for y = exp(s z).
     if direction == "replace":
         k, ratio = math.exp(-s * s / 2), np.exp(losses)
@@ -209,7 +209,7 @@ def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> 
 
 
 def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
-    """Return the law of the losses of one step."""
+    """Return the distribution of the privacy loss of one step."""
     outputs = np.linspace(-REACH - s, REACH + s, 4001)
     losses = _losses_at(outputs, s, rate, direction)
     mixture = (1 - rate) * np.exp(-(outputs**2) / 2) + rate * np.exp(-((outputs - s) ** 2) / 2)
@@ -236,7 +236,7 @@ def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
 
 
 def _epsilon(law: LossLaw, steps: int, delta: float) -> float:
-    """Return the least epsilon of at least 0 at which the delta of all steps is at most `delta`."""
+    """Return the least epsilon of at least 0 at which all steps have a delta of at most `delta`."""
 
     def excess(epsilon: float) -> float:
         return math.log(max(repeated_delta(law, steps, epsilon), 1e-300) / delta)

@@ -36,7 +36,7 @@ CLONES_SHARE = 0.9  # the clones' share of delta; the rest pays for approximate 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledSteps:
-    """A certified sequence: steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
+    """A certificate that steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
 
     Create it with `shuffle_steps`, never by hand.
     """
@@ -106,7 +106,7 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
 def shuffle_steps(
     steps: int, epsilon: float, delta: float, curve: Curve = "gaussian"
 ) -> ShuffledSteps:
-    r"""Return the largest rho per step such that `steps` shuffled steps are (epsilon, delta)-DP.
+    r"""Return the largest rho per step at which `steps` shuffled steps are (epsilon, delta)-DP.
 
     It is the larger rho of the two accountants. The clones get nine tenths of delta, without a side
     condition; the rest is divided over the failures of :math:`(\varepsilon_0, \delta_0)`-DP steps.

@@ -23,7 +23,7 @@ _gauss_legendre = cache(
 
 
 def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
-    r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP mechanism on M of N records.
+    r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP release on M of N records.
 
     :math:`\varepsilon = \ln(1 + \frac MN(e^{\varepsilon_0}-1))`, :math:`\delta = \frac MN\delta_0`:
     `base` itself at M = N, and at most :math:`\frac MN(e^{\varepsilon_0}-1)`.
@@ -48,7 +48,7 @@ def _amplified(epsilon: float, share: float) -> float:
 
 
 def check_batch(batch_size: int, count: int) -> None:
-    """Raise `InvalidInput` for a batch larger than the records."""
+    """Raise `InvalidInput` for a batch larger than the number of records."""
     check_count("count", count)
     check_count("drawn", batch_size)
     require(batch_size <= count, "drawn", f"at most {count}", batch_size)

@@ -28,7 +28,7 @@ class LinearModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    r"""Certified constants of a problem; for mean estimation the "gradients" are the records X.
+    r"""Certified constants of a problem; for mean estimation the "gradients" are the records.
 
     The moments are those of the per-sample gradient :math:`g = \nabla\ell(w, Z)`, at every w of the
     constraint set, and of order p = ``Setting.moment_order``. A constant that a problem cannot
@@ -73,7 +73,7 @@ class Constants:
 
     @property
     def variance_growth(self) -> float:
-        r"""The K of :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
+        r"""The K in :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
 
         :math:`V_*` is `minimum_variance`. `variance_trace` is attained at the largest distance from
         the minimiser, which is `mean_gradient_bound` over `smoothness`.
@@ -86,7 +86,7 @@ class Constants:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    r"""Everything that a method or a bound may know besides the data."""
+    r"""Everything that a method or a bound may use besides the data."""
 
     n: int  # the number of records (or users)
     d: int  # the dimension
@@ -118,19 +118,19 @@ class Setting:
 
     @property
     def design_effect(self) -> float:
-        """By what the variance of a user's mean exceeds that of m independent items, 1 to m."""
+        """The factor, 1 to m, of a user mean's variance over that of m independent items."""
         return 1 + (self.m - 1) * self.alike
 
     @property
     def body(self) -> ConstraintSet:
-        """The constraint set, which is public. It needs a finite diameter."""
+        """The constraint set, which is public; its diameter must be finite."""
         if self.constraint is not None:
             return self.constraint
         return Ball(d=self.d, radius=self.constants.diameter / 2)
 
     @property
     def rho(self) -> float:
-        """The rho of the concentrated lower bounds: see `concentrated_rho`."""
+        """The rho of the lower bounds for concentrated DP: see `concentrated_rho`."""
         return concentrated_rho(self.budget)
 
     @property

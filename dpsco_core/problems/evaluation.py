@@ -22,7 +22,7 @@ _lock = Lock()
 
 
 def evaluation_rows(law: Distribution) -> DenseRows:
-    """Return the evaluation sample of a law, at most 32 MB, shared by all problems on it."""
+    """Return the evaluation sample of a distribution, at most 32 MB, shared by all its problems."""
     with _lock:
         sample = _cached_samples.pop(law, None) or _evaluation_rows(law)
         _cached_samples[law] = sample

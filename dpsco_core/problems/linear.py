@@ -51,7 +51,7 @@ class Linear(PointProblem):
         return ExcessRisk(value=excess if excess > ROUNDING * largest else 0.0)
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector:
-        """Return the errors: an average of length 0 gives the centre, any other the minimiser."""
+        """Return the errors: an average of norm 0 gives the centre, any other the minimiser."""
         return np.where(lengths == 0, self.l2_radius * self.distribution.mean_norm, 0.0)
 
     @property

@@ -29,7 +29,7 @@ class Link(ABC):
     labels: tuple[float, float] | None = None  # the negative and the positive; None: any number
 
     def encoded(self, targets: Vector) -> Vector:
-        """Return the labels as this loss has them, one by one: what is above 0 is positive.
+        """Return the labels in this loss's encoding; labels above 0 are positive.
 
         So they may be -1 and 1, or 0 and 1. Targets that are numbers are returned as they are.
         """
@@ -51,7 +51,7 @@ class Link(ABC):
         """Return `slope` for one record, without the cost of an array."""
 
     def rounded(self, curvature: float) -> "Link":
-        r"""Return a link without kinks, with :math:`\phi''` at most `curvature`.
+        r"""Return a smooth link, with :math:`\phi''` at most `curvature`.
 
         It is below this one by at most 1/(2 curvature), with the same bound on its slope. A link
         with bounded curvature returns itself.
@@ -60,7 +60,7 @@ class Link(ABC):
         return self
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, mapped one by one into the range where the bounds hold.
+        """Return each target mapped into the range in which the bounds hold.
 
         By default targets that are not finite, or beyond `FARTHEST`, become 0.
         """

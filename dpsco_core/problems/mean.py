@@ -79,7 +79,7 @@ class MeanEstimation(Problem):
         return self.geometry.constraint(self.distribution.d, self.mean_bound)
 
     def restrict(self, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the point of the set nearest to `estimate`, shape (d,).
+        """Return the projection of `estimate` on the set, shape (d,).
 
         On the l2 ball the estimate is returned unchanged: published estimators use only the bound
         on the norm. So it is on a hard instance unless the set contains every mean of its prior: a
@@ -96,12 +96,12 @@ class MeanEstimation(Problem):
         return float(np.linalg.norm(estimate - self.distribution.mean))
 
     def excess_risk(self, estimate: NDArray[np.float64]) -> ExcessRisk:
-        """Return the l2 error of `estimate`, shape (d,), after it is restricted to the set."""
+        """Return the l2 error of the projection of `estimate`, shape (d,), on the set."""
         return ExcessRisk(value=self.error(self.restrict(estimate)))
 
     @property
     def constants(self) -> Constants:
-        r"""The certified constants of the class of this law.
+        r"""The certified constants of the distribution's class.
 
         The coordinate-wise class has moment 1 and hence a covariance trace of at most d; if the
         variance is 1, its moment is the law's own. If the scales differ, the moment is that of the
@@ -125,7 +125,7 @@ class MeanEstimation(Problem):
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
     ) -> Setting:
-        """Return what methods and bounds may know about this problem at n records."""
+        """Return the information about this problem that methods and bounds may use."""
         return Setting(
             n=n,
             m=m,

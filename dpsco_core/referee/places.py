@@ -24,7 +24,7 @@ BELOW_TWO, ITEMS = 1.5, 4  # the tail index for bounds with p < 2, and the numbe
 
 
 def base_place(method: str, start: Scenario) -> Scenario:
-    """Return the scenario that the settings of a claim on a method vary."""
+    """Return the scenario from which the settings of a claim on a method are derived."""
     card = method_card(method)
     problem = start.problem if start.problem in card.problems else card.problems[0]
     point = replace(start, problem=problem, methods=(method,), axis=None, grid=())
@@ -40,7 +40,7 @@ def base_place(method: str, start: Scenario) -> Scenario:
 
 
 def start_of(claim: Bound, start: Scenario) -> Scenario:
-    """Return a scenario of the kind that a bound is about: its problem, budget, tail and users."""
+    """Return a scenario within a bound's scope: its problem, budget, tail index and users."""
     card = claim.card
     if start.problem not in card.problems:
         start = replace(start, problem=card.problems[0])
@@ -59,7 +59,7 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
 
 
 def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[Scenario, ...]:
-    """Return the settings at which the method runs for trials, those that are hardest first."""
+    """Return the settings for trials at which the method runs, the hardest first."""
     places = []
     for count, point in enumerate(_distinct(_trials(base))):
         progress(f"planning: setting {count + 1}")
@@ -69,7 +69,7 @@ def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[S
 
 
 def wide_places(base: Scenario) -> Iterator[Scenario]:
-    """Yield settings for bounds, which cost nothing at any size."""
+    """Yield settings for the evaluation of bounds, which is cheap at any size."""
     return (
         point for point in _distinct(_wide(base)) if _setting_of(point, sampling=False) is not None
     )
@@ -113,7 +113,7 @@ def _orders(base: Scenario) -> tuple[float, ...]:
 
 
 def _plain_law(base: Scenario) -> str:
-    """Return a law that is quick to describe: bounds on a class know nothing of it."""
+    """Return a distribution that is cheap to evaluate: bounds on a class do not depend on it."""
     laws = distributions_for(base.problem)
     return "gaussian" if "gaussian" in laws else laws[0]
 
@@ -130,7 +130,7 @@ def _extremes(
     dimensions: tuple[int, ...],
     budgets: tuple[float, ...],
 ) -> Iterator[dict[str, Any]]:
-    """Yield changes of one or two fields to their extremes."""
+    """Yield the base with one or two fields changed to extreme values."""
     yield from ({"n": n} for n in records)
     yield from ({"d": d} for d in dimensions)
     yield from ({"p": order} for order in _orders(base))
@@ -144,7 +144,7 @@ def _distinct(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
 
 
 def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
-    """Return what is known at a point; None where no such setting exists."""
+    """Return the information known at a point; None if there is no such setting."""
     try:
         return point.validate(sampling=sampling).setting
     except (InvalidInput, NotApplicable):  # The distribution does not exist, or not at this size.

@@ -40,7 +40,7 @@ NAME = "Privacy"
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbouring:
-    """The pair of data sets that moves a statistic furthest, and by how much."""
+    """A pair of data sets that changes a statistic most, and the size of the change."""
 
     excess: float  # the excess over the sensitivity in the ledger
     release: Recorded | None
@@ -52,7 +52,7 @@ class Neighbouring:
 
 
 def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> Neighbouring | None:
-    """Return the pair of neighbours that moves a release furthest over its stated sensitivity.
+    """Return the pair of data sets with the largest change of a release over its sensitivity.
 
     By brute force over backgrounds, places of the replaced record and dimensions. None where the
     method cannot run on any of them.
@@ -84,7 +84,7 @@ def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> 
 def _candidates(
     method: str,
 ) -> Iterator[tuple[Scenario, tuple[str, Vector], tuple[str, tuple[Vector, Vector]]]]:
-    """Yield points, backgrounds by name, and pairs of records by name."""
+    """Yield points with named backgrounds and named pairs of records."""
     start = stage(method)
     sizes = DIMENSIONS if start.geometry == "l2" else (start.d,)
     for n, d in product(sorted({start.n, RECORDS}, reverse=True), sizes):
@@ -112,7 +112,7 @@ def _candidates(
 def _compare(
     point: Scenario, rows: Vector, places: tuple[Vector, Vector], seed: int
 ) -> tuple[float, Recorded | None, Tape] | None:
-    """Return the largest excess of a pair with its release, and the first tape."""
+    """Return a pair's largest excess with its release, and the recording of the first run."""
     pair = []
     for place in places:
         records = rows.copy()
@@ -221,7 +221,7 @@ def _caught(findings: AuditFindings, fault: str) -> str:
 
 
 def _ledger_row(method: str, seed: int) -> tuple[tuple[str, str, str], str]:
-    """Return the row of a ledger, and a sentence if it spends more than its budget or is flawed."""
+    """Return a ledger's row, and a sentence if it exceeds its budget or is flawed."""
     point = stage(method)
     _, (data,) = data_sets(point, point.n * point.m, (np.zeros((point.n * point.m, point.d)),))
     ledger = RecordingLedger(point.budget)

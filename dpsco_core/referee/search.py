@@ -29,7 +29,7 @@ Shares = tuple[float, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """What a search has seen."""
+    """The results of a search for a counter-example."""
 
     # the point with the largest ratio, or the simplest counter-example if there is one
     point: Point | None
@@ -42,7 +42,7 @@ class SearchResult:
 
     @property
     def refutes(self) -> bool:
-        """Whether the claim fails: at the point, or, of a rate, by growth without an end."""
+        """Whether the claim fails: at the point, or, for a rate, by growth without limit."""
         if self.growth:
             return all(
                 big >= GROWTH * small > 0
@@ -52,7 +52,7 @@ class SearchResult:
 
 
 def search(claim: Inequality, seed: int = 0, deadline: float = math.inf) -> SearchResult:
-    """Return the largest ratio of the two sides that a search sees.
+    """Search for a counter-example and return the largest ratio of the two sides.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _result(
 
 
 class _Explorer:
-    """Tries points of one box, whose sides are shares of the ranges around their middle."""
+    """A search in one box, whose sides are shares of the ranges around their middle."""
 
     def __init__(self, claim: Inequality, seed: int, deadline: float, size: float) -> None:
         self._claim, self._seed, self._deadline, self._size = claim, seed, deadline, size
@@ -113,14 +113,14 @@ class _Explorer:
         self._ratios: dict[tuple[float, ...], float] = {}
 
     def point(self, shares: Shares) -> dict[str, float]:
-        """Return the point at shares of the box."""
+        """Return the point at the given shares of the box."""
         return {
             name: span.value(span.nested(share, self._size))
             for (name, span), share in zip(self._claim.ranges.items(), shares, strict=True)
         }
 
     def ratio(self, shares: Shares) -> float:
-        """Return the ratio at a point; minus infinity where the claim says nothing."""
+        """Return the ratio at a point; minus infinity if a hypothesis fails there."""
         point = self.point(shares)
         key = tuple(point.values())
         if key not in self._ratios:
@@ -131,7 +131,7 @@ class _Explorer:
         return self._ratios[key]
 
     def best(self) -> tuple[Shares | None, float]:
-        """Return the shares with the largest ratio; None if the claim says nothing anywhere."""
+        """Return the shares with the largest ratio; None if the hypotheses hold nowhere."""
         ratios = {shares: self.ratio(shares) for shares in self._spread() if self._has_time()}
         order = sorted(ratios, key=lambda shares: -ratios[shares])
         best, largest = None, -math.inf
@@ -144,7 +144,7 @@ class _Explorer:
         return best, largest
 
     def smallest(self, shares: Shares, ratio: float) -> tuple[Shares, float]:
-        """Return a counter-example with variables as small and as round as its excess allows.
+        """Return a counter-example with small, round values that keeps enough of its excess.
 
         A tenth of the excess over 1 is kept, and no more than a ratio of `CLEAR` is asked for.
         """
@@ -163,7 +163,7 @@ class _Explorer:
         return shares, self.ratio(shares)
 
     def _rounded(self, shares: Shares, place: int, threshold: float) -> Shares:
-        """Return the same shares with one variable rounded to as few digits as possible."""
+        """Return the shares with one variable rounded to as few digits as possible."""
         name = self._names[place]
         span, value = self._claim.ranges[name], self.point(shares)[name]
         for digits in (1, 2, 3):
@@ -223,7 +223,7 @@ def _with_share(shares: Shares, place: int, share: float) -> Shares:
 
 
 def describe(point: Mapping[str, float]) -> str:
-    """Return a point in words.
+    """Return a description of a point.
 
     Examples
     --------

@@ -16,7 +16,7 @@ LEVEL = 0.95  # the confidence of the interval for the coverage
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """The trials of one method, and how many of their intervals covered the mean."""
+    """The number of trials of one method, and of those whose interval contained the mean."""
 
     method: str
     trials: int  # at least 1

@@ -25,7 +25,7 @@ def with_other_tail(scenario: Scenario) -> Scenario | None:
 
 
 def times_to_halve(slope: float) -> float:
-    """Return the factor on the number of records that halves an error; infinity if flat.
+    """Return the factor by which the records must grow to halve an error; infinite if flat.
 
     `slope` is the exponent of the error as a power of n.
 

@@ -18,7 +18,7 @@ NOMINAL = "probability 0.95"
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A ball around a run's answer that contains the mean in 95 % of runs, for any law of a class.
+    """A ball about a run's result that contains the mean in 95% of runs, for a class of laws.
 
     It follows from public numbers alone. In one dimension it is an interval.
     """

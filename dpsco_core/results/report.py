@@ -47,7 +47,7 @@ ON_OWN_DATA = (
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A bound at one point: its value, its terms, and the hypotheses that fail there.
+    """A bound at one point: its value, its terms, and the hypotheses that fail.
 
     The value and the terms are NaN if the bound says nothing here; see `Bound.refusal`.
     `applies` says whether the bound covers methods for the problem's class of losses. It is false
@@ -71,7 +71,7 @@ class Evaluation:
 
     @property
     def failed(self) -> str:
-        """The error of a plugin bound whose code fails; else ""."""
+        """The error of a plugin bound whose code fails; "" for other bounds."""
         broken = isinstance(self.bound, AddedBound) and FAILED in self.terms
         return self.failures[0] if broken else ""
 
@@ -91,7 +91,7 @@ def bound_setting(point: Scenario, row: Bound) -> Setting:
 
 
 def known_law(point: Scenario) -> Distribution | None:
-    """Return the law of the records at a point, if an l2 ball is known to contain their mean."""
+    """Return the distribution of the records at a point, if an l2 ball must contain their mean."""
     problem = point.instance.problem
     if problem.geometry != L2:
         return None
@@ -99,7 +99,7 @@ def known_law(point: Scenario) -> Distribution | None:
 
 
 def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
-    """Return the value of a bound at `point`; a bound on a run uses the parameters of that run.
+    """Return a bound's value at `point`; a bound on a run uses that run's parameters.
 
     If the method refuses to run, its bound is infinite and the refusal is the failed hypothesis.
     """
@@ -138,7 +138,7 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
 
 
 def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
-    """Return every bound of the problem (or those in `slugs`) at every point of the scenario.
+    """Return every bound of the problem (or those in `slugs`) at every point of a scenario.
 
     Bounds for the problem's smallest class of losses come first; see `bounds_for`.
     """
@@ -173,7 +173,7 @@ def _common(card: Any) -> dict[str, Any]:
 
 
 def _read(card: Any, *names: str) -> dict[str, Any]:
-    """Return fields of a card in the form that JSON has."""
+    """Return the fields of a card in JSON types."""
     values = {name: getattr(card, name) for name in names}
     classes = (LossClass, LawClass)
     return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in values.items()}

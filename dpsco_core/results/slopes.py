@@ -75,7 +75,7 @@ class FittedSlope:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there is an interval."""
+        """Whether the slope has an interval."""
         return not math.isnan(self.low)
 
 
@@ -214,7 +214,7 @@ def verdict(
     low: float,
     high: float,
 ) -> Verdict | None:
-    """Compare the interval of a slope with the range of the terms; None if there is no range.
+    """Return how a slope's interval compares with the range of terms; None without a range.
 
     An upper bound may be loose by a factor that changes along the axis, so a slope below all its
     terms is consistent with it. A slope above all of them contradicts no theorem yet, since a rate
@@ -233,7 +233,7 @@ def verdict(
 
 
 def _method_errors(points: PointErrors) -> tuple[Vector, Matrix, int]:
-    """Return the points of a method in order, its errors there, and the number of points left out.
+    """Return a method's points in order, its errors there, and the number of omitted points.
 
     The errors have one row per trial. Points without an error are left out, and so are trials that
     have not run at every point. The count is of points whose mean error is 0, which has no

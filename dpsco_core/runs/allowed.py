@@ -127,7 +127,7 @@ def _invalid(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) ->
 
 
 def _fits(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> bool:
-    """Whether the limits are certain to allow a scenario."""
+    """Return whether the limits are certain to allow a scenario."""
     if _invalid(scenario, limits, companions_of):
         return False
     scenarios = (scenario, *companions_of(scenario))
@@ -188,7 +188,7 @@ def _trials(
 def _grids(
     scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the grid of the points that are allowed on their own, then ever shorter ones."""
+    """Yield the grid of all points that are allowed on their own, then ever shorter grids."""
     allowed = _good_points(scenario, limits, companions_of)[: limits.grid]
     while len(allowed) >= fewest:
         yield "grid", allowed

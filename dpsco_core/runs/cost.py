@@ -32,7 +32,7 @@ AVERAGING = 1e-9  # seconds per number for averaging users' items, where a metho
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Predicted work of a scenario."""
+    """The predicted work of a scenario."""
 
     cells: int  # methods times points times trials
     seconds: float  # the sum over all cells
@@ -105,7 +105,7 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
 
 
 def _run_seconds(point: Scenario, slug: str, visited: int, *, exact: bool) -> float:
-    """Return the predicted seconds of a run that visits so many items, or users' means."""
+    """Return the predicted seconds of a run that visits `visited` items, or users' means."""
     family, setting = method_class(slug), method_setting(point, slug)
     if point.problem == MeanEstimation.card.slug:
         return family.cost.seconds(visited, point.d)
@@ -183,7 +183,7 @@ def too_large(scenario: Scenario, limits: Limits, companions: Sequence[Scenario]
 
 
 def fits_limits(prices: Iterable[Cost], limits: Limits) -> bool:
-    """Whether the limits allow the total work and the longest of its cells."""
+    """Return whether the limits allow the total work and the longest cell."""
     prices = tuple(prices)
     longest = max((price.largest_cell for price in prices), default=0.0)
     total = sum(price.seconds for price in prices)

@@ -48,7 +48,7 @@ class Cluster(Executor):
         self._alone_since = None
 
     def check(self) -> None:
-        """Raise `WorkersLost` if there has been no worker for a while; Dask itself would wait."""
+        """Raise `WorkersLost` after a while without workers, where Dask would keep waiting."""
         if self._client.nthreads():
             self._not_alone()
             return
@@ -60,7 +60,7 @@ class Cluster(Executor):
             )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more calls; the cluster itself keeps running."""
+        """Stop accepting calls; the cluster itself keeps running."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
 
@@ -118,7 +118,7 @@ def _describe_problem(
 
 
 def _require_scheduler(address: str) -> None:
-    """Raise `InvalidInput` unless a scheduler answers: a client that fails later would linger."""
+    """Raise `InvalidInput` unless a scheduler answers, before a client is created."""
     from distributed.comm.addressing import parse_address, parse_host_port
 
     try:

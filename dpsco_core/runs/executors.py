@@ -179,7 +179,7 @@ def _one_blas_thread_in_new_processes() -> Iterator[None]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C; a process that starts here keeps it blocked until it is initialised."""
+    """Block Ctrl-C; a process started here keeps it blocked until it is initialised."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks.
         yield
         return
@@ -191,7 +191,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _initialise_worker(plugins: tuple[extend.OwnFile, ...]) -> None:
-    """Leave Ctrl-C to the parent, which waits for the results, and end when the parent ends.
+    """Ignore Ctrl-C, which the parent handles, and end when the parent ends.
 
     `plugins` are the files that the parent has added to its catalogue.
     """

@@ -59,7 +59,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
 
 
 def bytes_free() -> float:
-    """Return the bytes that this process may still take; infinite if the system does not say."""
+    """Return the bytes that this process may still allocate; infinite if the system is silent."""
     limits = [_machine()]
     for limit_file, usage_file, cached in GROUPS:
         limit, usage = _number(_text(FOLDER / limit_file)), _number(_text(FOLDER / usage_file))

@@ -101,7 +101,7 @@ class Store:
             raise
 
     def _address(self, *, read_only: bool) -> str:
-        """Return the address by which SQLite opens the file; raises `StoreError` if it may not."""
+        """Return the address for SQLite to open the file; raise `StoreError` if not allowed."""
         with self._in_a_sentence("opened"):
             is_new = not self.path.exists() or self.path.stat().st_size == 0
         condition = "a file that exists and is not empty"
@@ -209,7 +209,7 @@ class Store:
     # -- studies ----------------------------------------------------------------------------
 
     def begin(self, scenario: Scenario) -> None:
-        """Note that a study was begun, so that `scenarios` lists it."""
+        """Record that a study has begun, so that `scenarios` lists it."""
         text = json.dumps(scenario.to_dict(), sort_keys=True)
         with self._in_a_sentence("read"):
             earlier = self._base.execute("SELECT 1 FROM studies WHERE scenario = ?", (text,))
@@ -220,7 +220,7 @@ class Store:
             self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
 
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Return the studies that were begun, finished or not, without those in `unknown`.
+        """Return the studies that have begun, finished or not, except those in `unknown`.
 
         Raises `InvalidInput` if there are studies and none of them is readable.
         """
@@ -230,7 +230,7 @@ class Store:
         return readable
 
     def unknown(self) -> tuple[str, ...]:
-        """Return one sentence for each study that cannot be read: another version wrote it."""
+        """Return one sentence for each study that is unreadable: another version wrote it."""
         return tuple(str(problem) for problem in self._studies()[1])
 
     def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
@@ -256,7 +256,7 @@ class Store:
             raise self._foreign("is damaged") from problem
 
     def count(self) -> int:
-        """Return how many studies were begun, without reading them."""
+        """Return the number of studies that have begun, without reading them."""
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM studies")
 
@@ -288,7 +288,7 @@ class Store:
         )
 
     def _writable(self) -> bool:
-        """Whether the system lets this user write the file and its folder."""
+        """Return whether this user may write the file and its folder."""
         effective = os.access in os.supports_effective_ids
         places = (self.path, self.path.absolute().parent)
         return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
@@ -339,7 +339,7 @@ def text_without_sum(text: str, key: bytes = b"") -> str:
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Whether a run under `budget` can have spent this: part of it, or part of its pure budget."""
+    """Return whether a run under `budget` can spend this: a part of it, or of its pure budget."""
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
     ):

@@ -175,7 +175,7 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
 
 
 def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) -> tuple[str, ...]:
-    """Return a note if users' means are shrunk because their items do not fit in memory."""
+    """Return a note if users' means are shrunk because items do not fit in memory; else ""."""
     bound = release.diagnostics.get("feature_bound", math.inf)
     # Lipschitz losses need no shrinking of records.
     is_certified = math.isfinite(point.setting.constants.lipschitz)
@@ -191,13 +191,13 @@ def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) 
 
 
 def is_error(value: float, point: Scenario) -> bool:
-    """Whether a number can be an error: finite, and not negative beyond rounding."""
+    """Return whether a number can be an error: finite, and not negative beyond rounding."""
     lowest = -ROUNDING * max(1.0, point.diameter or 1.0) ** 2
     return lowest <= value <= LARGEST and not 0 < abs(value) < SMALLEST
 
 
 def require_held(point: Scenario, method: str) -> None:
-    """Raise `NotApplicable` if the records are not held and the method needs them repeatedly."""
+    """Raise `NotApplicable` if a method rereads records that are not in memory."""
     if not streamed(point.n, point.m, point.d) or method_class(method).reads != "whole":
         return
     largest_n = max(1, LIBRARY.elements // point.d)
@@ -235,7 +235,7 @@ def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
 
 
 def _can_plan(point: Scenario, slug: str) -> bool:
-    """Whether a method that meets the budget of a point accepts the point's problem and set."""
+    """Return whether a method that meets a point's budget accepts its problem and set."""
     try:
         planned(point, slug)
     except (CodeFailed, NotApplicable):  # The refusal is reported where the method is chosen.
@@ -310,7 +310,7 @@ def study(
 
 
 def spreads(point: Scenario, method: str) -> bool:
-    """Whether all workers share a cell: its method sums over more records than memory holds."""
+    """Return whether all workers share a cell: its method sums more records than memory holds."""
     return method_class(method).reads == "summed" and streamed(point.n, point.m, point.d)
 
 

@@ -39,7 +39,7 @@ class TimeLeft:
         self._largest = max((kind.predicted for kind in self._remaining), default=0.0) ** 2
 
     def record(self, cell: Kind, seconds: float) -> None:
-        """Record that a cell has run, and its seconds."""
+        """Record the seconds of a finished cell."""
         self._remaining[cell] -= 1
         self._spent[cell] += seconds
         self._count[cell] += 1
@@ -48,7 +48,7 @@ class TimeLeft:
 
     @property
     def seconds(self) -> float:
-        """The predicted seconds of all cells that have not run."""
+        """The predicted seconds of all unfinished cells."""
         weight = WEIGHT * self._largest
         common = _ratio(sum(self._products.values()), sum(self._squares.values()), weight, 1.0)
         total = 0.0

@@ -12,7 +12,7 @@ ACCOUNTANTS = {"none": "exact accountant", "fixed": "RDP accountant", "poisson":
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetAnswer:
-    """What was asked for, with all that it depends on, and what it is an answer to."""
+    """A requested number, the inputs it depends on, and the sentence that states it."""
 
     line: str  # one line with the value, its neighbours, the sampling scheme and the accountant
     question: str
@@ -23,7 +23,7 @@ class BudgetAnswer:
 
 
 def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> BudgetAnswer:
-    """Return the answer to what was asked: the last of what the flags add to a budget.
+    """Return the answer to the last question that the flags add to a budget.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _of_noise(
 
 
 def _neighbours(noise: Mapping[str, Any], sizes: Mapping[str, float | None]) -> str:
-    """Return the neighbours for whom the noise was given: theirs is the multiplier of the flag."""
+    """Return the neighbours for which the noise multiplier of the flag is stated."""
     is_add_remove = noise.get("noise_multiplier_add_remove") == sizes["noise-multiplier"]
     return "add/remove" if is_add_remove else "replace-one"
 
@@ -131,7 +131,7 @@ def _of_shuffling(
 def _of_notion(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    """Return the conversion of a budget of another notion, or of several releases of it."""
+    """Return the conversion of a budget of another notion, or of repeated releases."""
     budget = numbers["budget"]
     is_pure, ending = budget["kind"] == "pure", f"{SAMPLERS['none']}; {ACCOUNTANTS['none']}"
     rows = {row["conversion"]: row for row in numbers["conversions"]}

@@ -38,7 +38,7 @@ OTHER_NOTION = (
 
 
 def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool = False) -> None:
-    """Print errors, prices, slopes, what is proven, and which method to take.
+    """Print errors, prices, slopes, proven bounds, and the recommended method.
 
     `in_full` adds medians, intervals and every proven lower bound.
     """
@@ -82,7 +82,7 @@ def _headline(scenario: Scenario) -> str:
 def _print_errors(
     scenario: Scenario, outcomes: Sequence[Outcome], measurements: Table, *, in_full: bool
 ) -> None:
-    """Print a row for each method and point, and below it what the prices are relative to."""
+    """Print a row for each method and point, then the reference of the prices."""
     medians = _medians(outcomes) if in_full else {}
     lines = [
         [
@@ -111,7 +111,7 @@ def _medians(outcomes: Sequence[Outcome]) -> Mapping[tuple[str, float | None], f
 
 
 def _print_refusals(scenario: Scenario, measurements: Table) -> None:
-    """Print why methods cannot run, each reason once with its points."""
+    """Print the reasons why methods cannot run, each once with its points."""
     points: dict[tuple[str, str], list[str]] = {}
     for row in measurements.values():
         if row.refusal:
@@ -164,7 +164,7 @@ def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
-    """Print the floor, the promise and Fano's bound: as a list, or for an axis as columns."""
+    """Print the floor, the promise and Fano's bound, as a list or as columns of an axis."""
     print("\nWhat is proven of the mean error\n")
     if scenario.axis is None:
         _print_point(points[0], scenario.budget)
@@ -202,7 +202,7 @@ def _print_point(point: Proven, budget: Budget) -> None:
 
 
 def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> list[str]:
-    """Return a row: of whom a value is proven, where `binds` is empty of an upper bound."""
+    """Return a row with a proven value and the algorithms it binds (none for an upper bound)."""
     if binds:
         algorithms = f"every {binds}"
     elif bound is None:
@@ -214,7 +214,7 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
 
 
 def _algorithms(bound: Bound | None, budget: Budget | None) -> str:
-    """Return which algorithms the lower end of the promise binds, after "every"."""
+    """Return the algorithms that the promise's lower end binds, as words after "every"."""
     if bound is None:
         return "algorithm of the budget"
     name = name_bound_algorithms(bound.card, budget)
@@ -222,7 +222,7 @@ def _algorithms(bound: Bound | None, budget: Budget | None) -> str:
 
 
 def _print_axis(axis: str, points: Sequence[Proven], budget: Budget | None) -> None:
-    """Print a row for each value, and whom each column binds; `budget` is None if it varies."""
+    """Print a row per axis value and the algorithms of each column; `budget` None if it varies."""
     lines = [
         [
             number(point.x),

@@ -30,7 +30,7 @@ MOST_POINTS = 10**9  # the largest number of points that a search considers
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    r"""The free parameters of a plan; it is private for any values."""
+    r"""The free parameters of a plan, which is private for all their values."""
 
     test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
     # :math:`\gamma` in (0, 1/2], the probability that perfectly concentrated points fail the test;
@@ -56,7 +56,7 @@ DEFAULT_TUNING = Tuning()
 
 @dataclass(frozen=True, kw_only=True)
 class FilterPlan:
-    """How K points are filtered, tested and released, independently of their values."""
+    """The filter, test and noise for K points, chosen independently of the points' values."""
 
     keep: RobustFilter
     count: int  # K, the number of points
@@ -99,7 +99,7 @@ def phase_plan(
     tuning: Tuning = DEFAULT_TUNING,
     advice: bool = True,
 ) -> FilterPlan:
-    r"""Return the plan of a phase of T full-batch releases: Mode A of theory/lowy-liu-asi.md, 2.2.
+    r"""Return the plan of T full-batch releases (Mode A of theory/lowy-liu-asi.md, 2.2).
 
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
     :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
@@ -113,7 +113,7 @@ def phase_plan(
 def least_phase_count(
     steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = DEFAULT_TUNING
 ) -> int | None:
-    """Return the smallest number of points for which `phase_plan` has a plan, up to a billion."""
+    """Return the least number of points, up to a billion, for which `phase_plan` has a plan."""
 
     def holds(points: int) -> bool:
         return _attempt("sequence", points, steps, epsilon, delta, keep, tuning) is not None
@@ -122,7 +122,7 @@ def least_phase_count(
 
 
 def recommended_count(epsilon: float, delta: float, tuning: Tuning = DEFAULT_TUNING) -> int:
-    r"""Return the number of groups of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
+    r"""Return the number of groups for calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
     :math:`C = \lceil3.2(sl + b\log\frac1{2\gamma} + 2)\rceil`, for form B by weights.
 
@@ -186,7 +186,7 @@ def _attempt(
     keep: RobustFilter,
     tuning: Tuning,
 ) -> FilterPlan | None:
-    """Return the plan for `count` points; None if F5 or F6 prove nothing, or too few remain."""
+    """Return a plan for `count` points; None if F5 or F6 prove nothing, or few points remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
     # the four parts are the test, the noise, the changes of coins, and the number of coins

@@ -43,7 +43,7 @@ MOST_APART = 1e6  # the largest ratio of the two radii
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Examination:
-    """The score, the counts and the inclusions of some points."""
+    """The score, the neighbour counts and the inclusions of a set of points."""
 
     # s in [1, K], the average number of neighbours within the score radius, the point included
     score: float
@@ -55,7 +55,7 @@ class Examination:
 
 @dataclass(frozen=True, kw_only=True)
 class RobustFilter:
-    r"""The filter: two radii, and how the count of a point becomes its inclusion.
+    r"""The filter: two radii and the map from a point's neighbour count to its inclusion.
 
     With K points :math:`q_j`, a = `lower` and b = `upper`:
 
@@ -113,7 +113,7 @@ class RobustFilter:
         return "A" if self.filter_radius >= 2 * self.score_radius else "B"
 
     def examine(self, points: Matrix) -> Examination:
-        r"""Return score, counts and inclusions of any K >= 2 points, shape (K, d).
+        r"""Return score, counts and inclusions of K >= 2 points, shape (K, d).
 
         If all points are within :math:`\rho_s/2` of one point, every pair is within
         :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd). Otherwise the triangle
@@ -132,7 +132,7 @@ class RobustFilter:
         return Examination(score=int(near_counts.sum()) / count, counts=counts, inclusion=inclusion)
 
     def inclusion_of(self, counts: NDArray[np.int64]) -> Vector:
-        """Return p of the counts h of K points, shape (K,)."""
+        """Return the inclusions p for neighbour counts h of K points, shape (K,)."""
         count = len(counts)
         width = (self.upper - self.lower) * count
         p: Vector = np.clip((counts - self.lower * count) / width, 0.0, 1.0)
@@ -141,7 +141,7 @@ class RobustFilter:
         return p
 
     def mean(self, points: Matrix, weights: Vector) -> Vector:
-        """Return the mean of `points`, shape (K, d), by `weights`, shape (K,); 0 if all are 0.
+        """Return the weighted mean of `points`, shape (K, d); 0 if all `weights` are 0.
 
         The weights are the inclusions, or the memberships drawn by coins.
         """
@@ -163,7 +163,7 @@ class RobustFilter:
     def filtered_mean(
         self, points: Matrix, inclusion: Vector, rng: np.random.Generator | None = None
     ) -> Vector:
-        """Return the mean by weights, or by coins from `rng`, as this filter defines it; (d,)."""
+        """Return the filter's mean, by weights or by coins drawn from `rng`, shape (d,)."""
         if self.inclusion == "weights":
             return self.mean(points, inclusion)
         require(rng is not None, "rng", "given for coins", rng)
@@ -171,7 +171,7 @@ class RobustFilter:
         return self.mean(points, coins(inclusion, rng))
 
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
-        """Return which points, shape (K, d), are broken; comparisons with NaN are false."""
+        """Return which points, shape (K, d), are broken: NaN, infinite or too far away."""
         farthest = FARTHEST * self.score_radius
         # In the usual case no point is broken.
         if points.max() <= farthest and points.min() >= -farthest:
@@ -180,7 +180,7 @@ class RobustFilter:
         return np.asarray(~usable)
 
     def _concentrated(self, points: Matrix) -> bool:
-        """Whether all points are within half the score radius of their mean, or of zero."""
+        """Return whether all points are within half the score radius of their mean, or of 0."""
         radius = self.score_radius * (1 - _rounding(points.shape[1])) / 2
         return any(
             all(bool((block <= radius).all()) for block in _lengths(points, centre))
@@ -231,7 +231,7 @@ class RobustFilter:
         return counts[0], counts[1]
 
     def _distances_from_centre(self, points: Matrix) -> Vector:
-        """Return the distances from the centre with most points within half the score radius."""
+        """Return the distances from a centre with most points within half the score radius."""
         candidates = [np.concatenate(list(_lengths(points, c))) for c in _centres(points)]
         return max(
             candidates, key=lambda lengths: np.count_nonzero(lengths <= self.score_radius / 2)
@@ -239,7 +239,7 @@ class RobustFilter:
 
 
 def _centres(points: Matrix) -> tuple[Vector, Vector]:
-    """Return candidate centres; any point would be valid."""
+    """Return candidate centres; any point would be a valid centre."""
     return points.mean(axis=0), np.zeros(points.shape[1])
 
 

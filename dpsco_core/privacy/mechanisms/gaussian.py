@@ -25,7 +25,7 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianNoise:
-    """Gaussian noise on a value of any shape, rho-zCDP."""
+    """Gaussian noise that makes a value of any shape rho-zCDP."""
 
     label: ClassVar[str] = "value"
 
@@ -50,7 +50,7 @@ class GaussianNoise:
         return gaussian_noise_std(self.l2_sensitivity, self.rho)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`."""
+        """Return the ledger's entry for the release of `value`."""
         check_release(value, self.noise_std)
         return gaussian_entry(
             label,
@@ -63,13 +63,13 @@ class GaussianNoise:
         )
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianSteps:
-    """Gaussian steps on disjoint records: rho in all.
+    """Gaussian steps on disjoint records, rho-zCDP together.
 
     Every step is rho-zCDP and may depend on all earlier outputs. A record enters one step,
     which and when must not depend on the data (parallel composition).
@@ -95,7 +95,7 @@ class GaussianSteps:
         return gaussian_noise_std(self.l2_sensitivity, self.rho)
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         return (gaussian_entry(label, self.l2_sensitivity, self.rho, self.size, self.steps),)
 
     def open(self) -> Steps:
@@ -105,7 +105,7 @@ class GaussianSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledGaussian:
-    """One statistic a group, a row each, where the groups are a fresh, secret, uniform split.
+    """One statistic per group, one row each; the groups are a fresh, secret, uniform split.
 
     Each row is ``amplification.rho_group``-zCDP for its own group, and the whole is
     (epsilon, delta)-DP by shuffling.
@@ -125,7 +125,7 @@ class ShuffledGaussian:
         return gaussian_noise_std(self.l2_sensitivity, self.amplification.rho_group)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`, one row for each group."""
+        """Return the ledger's entry for the release of `value`, one row per group."""
         shuffle, rows = self.amplification, len(value)
         groups = shuffle.groups
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
@@ -135,13 +135,13 @@ class ShuffledGaussian:
         return replace(approximate_entry("shuffled gaussian", *values), disjoint_blocks=groups)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledGaussianSteps:
-    """Gaussian steps of one record each: as `GaussianSteps`, with the guarantee of a certificate.
+    """Gaussian steps on one record each, with the guarantee of a shuffling certificate.
 
     Without amplification that is the one of a single step, the only one that a zCDP budget allows.
     """
@@ -153,7 +153,7 @@ class ShuffledGaussianSteps:
     l2_sensitivity: float  # the sensitivity of the value of one step
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         if not self.certificate.amplified:
             return self._unshuffled.entries(label)
         check_count("size", self.size)
@@ -180,7 +180,7 @@ class ShuffledGaussianSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedGaussian:
-    """One sum a group, a row each, where every record draws its group by itself, in secret.
+    """One sum per group, one row each; every record draws its group independently in secret.
 
     A row is divided by a public number, never by how many records its group has. (epsilon,
     delta)-DP as a whole by `allocate_steps`, the groups for its steps.
@@ -200,20 +200,20 @@ class AllocatedGaussian:
         return self.certificate.noise_multiplier * self.largest_norm
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`, one row for each group."""
+        """Return the ledger's entry for the release of `value`, one row per group."""
         groups, rows = self.certificate.steps, len(value)
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         check_release(value, self.noise_std)
         return self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampledGaussianSteps:
-    """Gaussian steps on sums over records that a secret sampler has chosen.
+    """Gaussian steps on sums over records that a secret random sampler has chosen.
 
     A sum is divided by a public number, such as the mean number of its records, never by how many
     it has. (epsilon, delta)-DP as a whole, by its certificate; refused under other budgets.
@@ -240,14 +240,14 @@ class SampledGaussianSteps:
         return self.certificate.noise_multiplier * self.largest_norm
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         return (
             self.certificate.entry(size=self.size, largest_norm=self.largest_norm, label=label),
         )
 
     @property
     def steps(self) -> int:
-        """How many sums are released."""
+        """The number of released sums."""
         return self.certificate.steps
 
     def open(self) -> Steps:
@@ -257,7 +257,7 @@ class SampledGaussianSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedGaussianSteps(SampledGaussianSteps):
-    """Steps where each record enters one of them, or one a pass, at random and in secret.
+    """Steps in which each record has one random, secret place (per pass).
 
     See `allocate_steps` and `allocate_passes`.
     """
@@ -273,7 +273,7 @@ class AllocatedGaussianSteps(SampledGaussianSteps):
 
 @dataclass(frozen=True, kw_only=True)
 class PoissonGaussianSteps(SampledGaussianSteps):
-    """Steps each of which takes every record with one probability, by itself: `sample_steps`."""
+    """Steps that each include every record independently with one probability: `sample_steps`."""
 
     label: ClassVar[str] = "steps on Poisson samples of the records"
 
@@ -290,7 +290,7 @@ def gaussian_entry(
     proven_l2_sensitivity: float | None = None,
     noise_std: float | None = None,  # None: the noise for the sensitivity and rho
 ) -> Entry:
-    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    """Return the ledger's entry of Gaussian noise on a value, or on each of several values."""
     std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
     return Entry(
         mechanism="gaussian",

@@ -58,7 +58,7 @@ class ObjectiveGaussian:
         return objective_noise_std(self.l2_sensitivity, self.epsilon, self.delta)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of a linear term of the size of `value`."""
+        """Return the ledger's entry of a linear term of the size of `value`."""
         check_count("size", value.size)
         check_noise(self.noise_std)
         cost = (self.epsilon + self.jacobian_epsilon, self.delta)
@@ -66,7 +66,7 @@ class ObjectiveGaussian:
         return approximate_entry("objective perturbation", *values)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return G, shape (d,)."""
+        """Draw the linear term G, shape (d,)."""
         return value + gaussian_noise(value.size, self.noise_std, rng)
 
 
@@ -91,16 +91,16 @@ class ObjectiveLaplace:
 
     @property
     def noise_scale(self) -> float:
-        """The scale of the noise's length."""
+        """The scale of the noise's norm."""
         return laplace_noise_scale(self.l2_sensitivity, self.epsilon)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of a linear term of the size of `value`."""
+        """Return the ledger's entry of a linear term of the size of `value`."""
         values = (label, self.l2_sensitivity, self.epsilon, value.size)
         entry = laplace_entry("pure objective perturbation", *values)
         epsilon = self.epsilon + self.jacobian_epsilon
         return replace(entry, epsilon=epsilon, rho=pure_share(entry.mechanism, epsilon))
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return G, shape (d,)."""
+        """Draw the linear term G, shape (d,)."""
         return add_spherical_laplace_noise(value, self.noise_scale, rng)

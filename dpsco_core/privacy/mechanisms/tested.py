@@ -33,7 +33,7 @@ TestKind = Literal["single", "sequence"]
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyTest:
-    r"""One noisy test, or a sequence of them that ends at the first failure.
+    r"""One noisy test, or a sequence of tests that ends at the first failure.
 
     With D the sensitivity of the score, :math:`\varepsilon_1` the share, :math:`\zeta` the failure:
 
@@ -72,22 +72,22 @@ class NoisyTest:
 
     @property
     def score_scale(self) -> float:
-        """Scale of the Laplace noise of every score."""
+        """The scale of the Laplace noise on every score."""
         factor = 1 if self.kind == "single" else 4
         return laplace_noise_scale(factor * self.sensitivity, self.epsilon)
 
     @property
     def threshold_scale(self) -> float:
-        """Scale of the Laplace noise of the threshold; 0 for a single test, which has none."""
+        """The scale of the Laplace noise on the threshold; 0 for a single test, which has none."""
         return 0.0 if self.kind == "single" else self.score_scale / 2
 
     @property
     def score_floor(self) -> float:
-        r"""The least score of a step that continues: :math:`s_{min} = \theta - sl - D`."""
+        r"""The lowest score of a step that continues: :math:`s_{min} = \theta - sl - D`."""
         return self.threshold - self.reach(self.failure) - self.sensitivity
 
     def reach(self, probability: float) -> float:
-        r"""Return what the noises exceed together with this probability at most, on one side.
+        r"""Return a one-sided bound that all noises together exceed at most with `probability`.
 
         A score that is at least the threshold plus this passes every test but with `probability`.
         """
@@ -100,7 +100,7 @@ class NoisyTest:
 
 @dataclass(frozen=True, kw_only=True)
 class TestedGaussian:
-    r"""Certificate of Gaussian releases, each behind a test.
+    r"""A certificate of Gaussian releases, each of which follows a noisy test.
 
     Given that every released value has l2 sensitivity :math:`\Delta` between neighbours whose
     scores are both at least ``test.score_floor``, up to couplings that fail with probability
@@ -146,21 +146,21 @@ class TestedGaussian:
 
     @property
     def total_epsilon(self) -> float:
-        """What the whole transcript costs."""
+        """The epsilon of tests and releases together."""
         return self.test.epsilon + self.epsilon
 
     @property
     def total_delta(self) -> float:
-        """What the whole transcript costs."""
+        """The delta of tests and releases together."""
         return math.fsum((self.test.failure, self.delta, self.failure))
 
     @property
     def shares(self) -> tuple[float, float]:
-        """The epsilon that a ledger records of the tests, and that of the releases."""
+        """The epsilon that a ledger records for the tests, and that for the releases."""
         return self.test.epsilon, self.epsilon
 
     def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
-        """Return what a ledger records: the tests, and the releases of `size` coordinates each."""
+        """Return the ledger's entries: the tests, and the releases of `size` coordinates each."""
         test_epsilon, release_epsilon = self.shares
         test = Entry(
             mechanism="noisy test",
@@ -186,7 +186,7 @@ class TestedGaussian:
 
 @dataclass(frozen=True, kw_only=True)
 class TestedReleases:
-    """The tests and releases of a certificate, of `size` coordinates each: two entries."""
+    """The tests and releases of a certificate, of `size` coordinates each, as two entries."""
 
     __test__ = False
     label: ClassVar[str] = "tested releases"
@@ -199,11 +199,11 @@ class TestedReleases:
         check_count("size", self.size)
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: the tests, and the releases."""
+        """Return the ledger's entries: the tests and the releases."""
         return self.release.entries(self.size, label)
 
     def open(self) -> TestedSteps:
-        """Draw the noise of the threshold, and return what tests and releases."""
+        """Draw the noise of the threshold and return the object that tests and releases."""
         return TestedSteps(release=self.release, size=self.size, rng=self.rng)
 
 
@@ -254,7 +254,7 @@ class TestedSteps:
         return self._passed
 
     def noisy(self, value: Vector) -> Vector:
-        """Return `value`, shape (size,), with the noise of one release.
+        """Return `value`, shape (size,), plus the noise of one release.
 
         Raises `BudgetExceeded` unless the last test has passed, and nothing was released since;
         nothing is drawn.

@@ -45,7 +45,7 @@ class LinearSample:
         return self.features.d
 
     def gradients(self, w: Vector) -> ScaledRows:
-        """Return the per-sample gradients at `w`: slopes times features, never formed."""
+        """Return the per-sample gradients at `w` as slopes times features, without forming them."""
 
         def coefficients(block: Vector, rows: slice | NDArray[np.intp]) -> Vector:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -107,7 +107,7 @@ class LinearSample:
         return replace(self, link=self.link.rounded(curvature))
 
     def bounded(self, radius: float, exponent: float = 2.0) -> LinearSample:
-        """Return the sample with features shrunk to norm `radius`, and targets in range.
+        """Return the sample with features shrunk to norm `radius` and targets clipped to range.
 
         Features that are not finite, or longer than `FARTHEST`, become 0 in a copy, which only
         samples with broken records need.

@@ -154,7 +154,7 @@ class MeanSample:
 
 
 def averaged(sample: Any) -> Any:
-    """Return users of whom the mean items are held, where their loss needs no more than these.
+    """Return users as their mean items, if the loss needs nothing else.
 
     Other users stay as they are. A method that looks at users' mean gradients sees the same users
     whether their items were held or not.
@@ -196,14 +196,14 @@ def users_of(sample: Any) -> Any:
 
 
 def has_exact_means(problem: Problem) -> bool:
-    """Whether the law of a user's mean item is known and is all that the loss needs."""
+    """Return whether the loss needs only users' mean items, whose distribution is known."""
     if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
         return False
     return overrides_answer(type(problem.distribution), "draw_means")
 
 
 def items_fit(n: int, m: int, d: int) -> bool:
-    """Whether all items of n users fit in memory."""
+    """Return whether all items of n users fit in memory."""
     return n * m * d <= MOST_ELEMENTS
 
 
