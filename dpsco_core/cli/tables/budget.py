@@ -12,7 +12,7 @@ ACCOUNTANTS = {"none": "exact accountant", "fixed": "RDP accountant", "poisson":
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetAnswer:
-    """A requested number, the inputs it depends on, and the sentence that states it."""
+    """One line that answers a question about a budget, and the question in words."""
 
     line: str  # one line with the value, its neighbours, the sampling scheme and the accountant
     question: str

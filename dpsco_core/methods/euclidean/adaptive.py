@@ -203,7 +203,7 @@ class AdaptiveDescent(Method):
     def release(
         self, sample: Sample, plan: AdaptiveDescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the algorithm of theory/adaptive-methods.md, section 3."""
+        """Run the algorithm of theory/adaptive-methods.md, 3."""
         check_sample(sample, plan.setting)
         radii, chosen, n = plan.radii, [plan.blind_radius], plan.setting.n
 
