@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
-from dpsco_app.figure.head import head
+from dpsco_app.figure.head import head_html
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Figure
@@ -41,7 +41,7 @@ class FirstScreen:
         self.ladder, self.foot = left.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str = "") -> None:
-        self.head.html(head(question, [answer], [(small, "")], theme()))
+        self.head.html(head_html(question, [answer], [(small, "")], theme()))
 
     def draw(
         self,

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from dpsco_app.figure.head import head
+from dpsco_app.figure.head import head_html
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
@@ -219,7 +219,7 @@ class Lessons:
         if evidence is not None and lesson.spots:
             spots = choices_in_figure(lesson, answers.get(slug), theme) | {"figure": FIGURE}
         return {
-            "head": head(step_name(slug), [title], [], theme),
+            "head": head_html(step_name(slug), [title], [], theme),
             "figures": charts,
             "text": f"<p>{parts.prose(words.text)}</p>",
             "choices": parts.choices(lesson, answers.get(slug)),
@@ -236,7 +236,7 @@ class Lessons:
     def _hand_in(self, theme: Theme) -> dict[str, Any]:
         answered = self.all_answered()
         return {
-            "head": head(HANDED_IN, [progress(answered, self.view)], [], theme),
+            "head": head_html(HANDED_IN, [progress(answered, self.view)], [], theme),
             "figures": [],
             "text": "",
             "choices": "",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from dpsco_app.figure.axes import linear_axis, outline
+from dpsco_app.figure.axes import histogram_outline, linear_axis
 from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import (
@@ -189,7 +189,7 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
         ("on one", samples.counts, "violet"),
         ("on the other", samples.neighbour_counts, "gold"),
     ):
-        x, y = outline(edges, counts.tolist())
+        x, y = histogram_outline(edges, counts.tolist())
         line = Line(key=name, name=name, x=x, y=y, colour=METHODS[hue], fill=0.18)
         top = int(counts.argmax())
         label_point = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)

@@ -19,8 +19,8 @@ from dpsco_app.figure.document import (
     WIDTH,
     Type,
     column_widths,
-    width_of,
-    wrapped,
+    text_width,
+    wrapped_lines,
 )
 from dpsco_app.pages.check.paper import report_pdf
 from dpsco_core.referee.report import Check, Report
@@ -68,7 +68,7 @@ def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.Monkey
     assert len(feet) > 2 and feet[-1].endswith(f"page {len(feet)} of {len(feet)}")
     lines = [line for line in drawn if line[2] not in feet]
     assert all(left >= MARGIN for left, _, _, _ in lines)
-    assert all(left + width_of(text, kind) <= MARGIN + WIDTH + 1 for left, _, text, kind in lines)
+    assert all(left + text_width(text, kind) <= MARGIN + WIDTH + 1 for left, _, text, kind in lines)
     assert all(MARGIN < down <= PAGE_HEIGHT - MARGIN for _, down, _, _ in lines)
     words = " ".join(text for _, _, text, _ in lines).split()
     assert words.count("claim:") == 1 and words.count("refuted") == 2
@@ -80,15 +80,15 @@ def test_the_widest_columns_of_a_table_give_way_to_the_page() -> None:
     kind = Type()
     widths = column_widths([("setting", "claim", "by"), (LONG, "0.25", LONG)], kind)
     assert sum(widths) + 2 * GAP == pytest.approx(WIDTH)
-    assert widths[1] == width_of("claim", kind) < widths[0] == widths[2]
-    assert column_widths([("a", "b")], kind) == (width_of("a", kind), width_of("b", kind))
+    assert widths[1] == text_width("claim", kind) < widths[0] == widths[2]
+    assert column_widths([("a", "b")], kind) == (text_width("a", kind), text_width("b", kind))
 
 
 def test_a_word_that_is_wider_than_its_column_is_broken_anywhere() -> None:
     kind = Type()
-    lines = wrapped("x" * 99, 100.0, kind)
+    lines = wrapped_lines("x" * 99, 100.0, kind)
     assert "".join(lines) == "x" * 99 and len(lines) > 2
-    assert all(width_of(line, kind) <= 100.0 for line in lines)
+    assert all(text_width(line, kind) <= 100.0 for line in lines)
 
 
 def test_a_report_survives_json_but_for_what_is_not_finite() -> None:
