@@ -207,7 +207,7 @@ def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
     """Draw what a page's link can hide, and the size of its type; both begin as they are now."""
     mode = teaching.current()
     unused_fields = None if state.use is None else state.use.unused_fields
-    hidden = teaching.listed(mode.hide)
+    hidden = teaching.hidden_names(mode.hide)
     hide = st.pills(
         "Hide",
         teaching.parts_on(hidden, unused_fields, has_presets=state.has_presets),

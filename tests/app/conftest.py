@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsco_app.parts import folding
-from dpsco_app.session.cells import forget
+from dpsco_app.session.cells import forget_outcomes
 from tests.app import quick as quick
 
 
@@ -22,7 +22,7 @@ def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture(autouse=True)
 def nothing_has_run() -> None:
     """Let no page know what pages of other tests have run: what is known is drawn at once."""
-    forget()
+    forget_outcomes()
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ def draw_doors(scenario: Scenario) -> None:
         scenario != FIRST.scenario
         or DOORS_CLOSED in st.session_state
         or large
-        or teaching.hides("nav")
+        or teaching.is_part_hidden("nav")
     ):
         return
     with doors.container(horizontal=True, key="doors"):

@@ -54,7 +54,7 @@ def draw_presets() -> None:
 
 def draw_ways() -> None:
     """Draw the menu of what else there is: the other views of Explore, the story, the lessons."""
-    if teaching.hides("nav"):
+    if teaching.is_part_hidden("nav"):
         return
     with st.popover("⋯", key="ways", help="Other views"):
         for slug, name in (WAYS | STORY).items():

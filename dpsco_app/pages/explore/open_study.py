@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.export import setting_line
-from dpsco_app.runs.stored import MEGABYTES, Shelf, require_showable, served
+from dpsco_app.runs.stored import MEGABYTES, Shelf, require_showable, served_shelf
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
@@ -28,7 +28,7 @@ ABOUT_FILES = (
 def draw_open() -> None:
     """Draw the studies that this server offers, and the field for a file of one's own."""
     st.markdown(DIALOG_TEXT)
-    server_folder = served()
+    server_folder = served_shelf()
     if server_folder is not None:
         st.markdown("**On this server**")
         _offer(server_folder, "study_served")

@@ -166,7 +166,9 @@ def _draw_doors(screen: FirstScreen) -> None:
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
         # A lesson is on this page; a teacher may hide the ways to others.
-        doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
+        doors = {
+            k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.is_part_hidden("nav")
+        }
         columns = st.columns(3)[: len(doors)]
         for (slug, door), column in zip(doors.items(), columns, strict=True):
             name, question, description = door

@@ -115,7 +115,10 @@ def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
 def test_the_file_of_plotly_is_found_by_what_it_holds() -> None:
     (script,) = preload.plotly_scripts()
     assert preload.PLOTLY in (preload.STATIC / script).read_bytes()
-    assert preload.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+    assert (
+        preload.preload_links()
+        == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+    )
 
 
 def test_no_file_names_a_part_of_streamlits_code() -> None:

@@ -19,9 +19,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.front.links import BASE
 from dpsco_app.runs import stored
-from dpsco_app.runs.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_app.runs.stored import ENVIRONMENT, Shelf, require_showable, served_shelf
 from dpsco_app.session.pace import Pace
-from dpsco_app.shell.serve import offer
+from dpsco_app.shell.serve import offer_study
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.runs.store import Store, key_of, outcome_text, with_sum
@@ -130,7 +130,7 @@ def test_the_server_offers_the_studies_of_its_file(
     path = written(tmp_path / "r.sqlite", SMALL, pareto_study)
     old_bytes = path.read_bytes()
     monkeypatch.setenv(ENVIRONMENT, "")
-    offer(str(path))
+    offer_study(str(path))
     page = open_page()
     page.button(key="presets").click().run()
     study_menu = page.selectbox(key="study_served_which")
@@ -304,9 +304,9 @@ def test_the_server_refuses_to_start_with_a_wrong_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ENVIRONMENT, "")
-    assert served() is None
+    assert served_shelf() is None
     with pytest.raises(InvalidInput, match="a file that exists"):
-        offer(str(tmp_path / "none.sqlite"))
+        offer_study(str(tmp_path / "none.sqlite"))
 
 
 def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

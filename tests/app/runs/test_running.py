@@ -175,7 +175,7 @@ def test_what_any_visit_has_run_is_there_at_once() -> None:
         pass
     second_visit = opened(SMALL)
     assert second_visit.curves.finished == SMALL.cells and not second_visit.curves.is_running
-    cells.forget()
+    cells.forget_outcomes()
     assert opened(SMALL).curves.finished == 0
 
 

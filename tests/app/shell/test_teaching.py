@@ -12,7 +12,7 @@ from dpsco_app.front.address import Address
 from dpsco_app.front.links import BASE
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.page import HIDDEN_NAMES
-from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, parts_on, style
+from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, hidden_names, parts_on, style
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page
 from tests.app.places.test_one_run import open_at
@@ -39,7 +39,7 @@ def hides_sidebar(page: AppTest) -> bool:
 )
 def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
     teaching, wrong = ADDRESS.from_query(query)
-    assert (tuple(listed(teaching.hide)), teaching.large, wrong) == (hide, large, [])
+    assert (tuple(hidden_names(teaching.hide)), teaching.large, wrong) == (hide, large, [])
 
 
 def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
