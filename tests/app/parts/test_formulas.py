@@ -1,4 +1,4 @@
-"""A formula on a page: split outside brackets, nothing lost, words as text."""
+"""A formula on a page is split outside brackets without loss, and its words become text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_formulas_are_split_outside_brackets() -> None:
     assert formula("a") == r"$\displaystyle a$"
 
 
-def test_a_formula_is_taken_apart_without_loss() -> None:
+def test_a_formula_is_split_without_loss() -> None:
     written = formula(r"a_{b,\ c},\ \kappa=\frac{1,\ 2}3,\ k\text{ a rank},\quad c").split("\n\n")
     assert written[0] == r"$\displaystyle a_{b,\ c}$, $\displaystyle c$"
     assert written[1] == r"where $\displaystyle \kappa=\frac{1,\ 2}3$, $\displaystyle k$ a rank"

@@ -25,7 +25,7 @@ from dpsco_core.explain.users.alike import ADAPTIVE, CLIPPED, POOLED, sampling_e
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.fields import has_alike_items
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, html
+from tests.app.pages import check_page, drawn_html, headline_text
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -62,13 +62,13 @@ def test_the_figure_holds_the_errors_and_what_users_share() -> None:
 @pytest.mark.parametrize("share", [0.3, 0.0, 1.0])
 def test_the_slider_is_in_the_address_and_in_the_answer(share: float) -> None:
     page = open_at("users", **QUICK, share=f"{share:g}")
-    answer = headline(page)
+    answer = headline_text(page)
     assert answer.startswith(f"At γ = {share:g}, " if share else "Of independent items, ")
-    assert "What are more items per user worth" in html(page)
-    assert "Squared distance (yours" not in html(page)
+    assert "What are more items per user worth" in drawn_html(page)
+    assert "Squared distance (yours" not in drawn_html(page)
     assert not [s for s in page.sidebar.select_slider if s.label == "Items per user m"]
     page.get_by_key(STATE.key("share")).set_value(0.5)
-    assert headline(checked(page.run())).startswith("At γ = 0.5, ")
+    assert headline_text(check_page(page.run())).startswith("At γ = 0.5, ")
     assert page.query_params["share"] == "0.5"
 
 

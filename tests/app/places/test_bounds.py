@@ -47,7 +47,14 @@ from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, pa
 from dpsco_core.explain.window import spans, standing, worst_start
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, checked, headline, ladder, line_below, texts
+from tests.app.pages import (
+    BASES,
+    check_page,
+    headline_text,
+    ladder_numbers,
+    line_below,
+    written_text,
+)
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -310,11 +317,11 @@ def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> No
     page = open_theory(problem="quadratic", table="arora")
     old_query = dict(page.query_params)
     (button,) = [b for b in page.button if b.key == "bounds_covered"]
-    checked(button.click().run())
+    check_page(button.click().run())
     assert page.query_params["problem"] == "logistic"
     assert page.query_params["distribution"] == "hypercube"
     (back_button,) = [b for b in page.button if b.label == "Back to mine"]
-    checked(back_button.click().run())
+    check_page(back_button.click().run())
     assert dict(page.query_params) == old_query
 
 
@@ -356,7 +363,7 @@ def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> N
     theorem = bound("upper.mean.smoothed")
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
     for condition in conditions(point, theorem):
-        assert words.condition_text(condition) in texts(page)
+        assert words.condition_text(condition) in written_text(page)
     (failing,) = [c for c in conditions(point, theorem) if c.text == "n >= 100 sqrt(d/rho)"]
     assert failing.failure and words.condition_text(failing).startswith("✗ n ≥ 100 √(d/ρ): fails:")
     copied = [code.value for code in page.code]
@@ -396,7 +403,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     compared = comparable(rows_of(point, "kamath"), "l2 error")
     assert len(marks_of(page)) == FEW_ROWS < len(compared)
-    assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder(page))
+    assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder_numbers(page))
     assert any(words.ZCDP in caption.value for caption in page.caption)
     (frame,) = [d.value for d in page.dataframe]
     table_rows = rows_of(point, "kamath")
@@ -407,11 +414,11 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     (fano,) = [r for r in relevant if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name["lower.mean.fano-cdp"] == fano.value
     assert not set(frame["Bound"][: len(relevant)]) & set(frame["Bound"][len(relevant) :])
-    assert formula(fano.bound.card.latex) in texts(page)
-    assert words.in_digits(fano.value) in texts(page)
+    assert formula(fano.bound.card.latex) in written_text(page)
+    assert words.in_digits(fano.value) in written_text(page)
     counted = f"{sum(r.holds for r in relevant)} of {len(relevant)} "
     assert line_below(page).startswith(words.leader(compared) + counted)
-    assert headline(page) == words.title(compared)
+    assert headline_text(page) == words.title(compared)
     (link,) = [x.proto for x in page.get("page_link") if x.proto.label == "Open in Explore"]
     assert "epsilon=2" in link.query_string and "bound=lower.mean.fano-cdp" in link.query_string
 
@@ -420,14 +427,14 @@ def test_users_have_their_own_rows() -> None:
     page = open_theory(problem="geometric-median", m="100", table="lowy", rows="all")
     assert "are hidden at once" in text_of(page)
     page.select_slider(key=controls.PREFIX + "m").set_value(1000)
-    checked(page.run())
+    check_page(page.run())
     assert page.query_params["m"] == "1000"
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = comparable(rows_of(point, "lowy"), "excess risk")
     assert FEW_ROWS < len(expected) <= MOST_ROWS
     assert sorted(marks_of(page)) == pytest.approx(sorted(r.value for r in expected))
     page.segmented_control(key=STATE.key("rows")).set_value("few")
-    checked(page.run())
+    check_page(page.run())
     assert len(marks_of(page)) == FEW_ROWS and "rows" not in page.query_params
 
 
@@ -435,7 +442,7 @@ def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
     page = open_theory()
     for problem in ("mean", "linear", "least-squares"):
         page.selectbox(key=controls.PREFIX + "problem").set_value(problem)
-        checked(page.run())
+        check_page(page.run())
         assert page.query_params.get("problem", "mean") == problem
         assert specs(page)
 
@@ -451,7 +458,7 @@ def test_what_the_address_should_not_say_is_said() -> None:
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
     assert in_print("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n = 500."
     page = open_theory(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
-    page_text = " ".join(d.value.to_string() for d in page.dataframe) + texts(page)
+    page_text = " ".join(d.value.to_string() for d in page.dataframe) + written_text(page)
     assert "10⁻⁶" in page_text and "1e-06" not in page_text
 
 
@@ -491,7 +498,7 @@ def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_re
     empty = empty_theorems(rows_of(point), start)
     assert empty and all(r.value >= start for r in empty)
     assert all(r.bound.card.constant == "explicit" for r in empty)
-    text = texts(page)
+    text = written_text(page)
     for row in empty[: words.MOST_EMPTY]:
         assert f"{words.in_digits(row.value)} ({words.short(row.bound.card)})" in text
     [span] = spans(canonical_point(point))

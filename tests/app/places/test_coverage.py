@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_app.pages.explore.coverage import COVERAGE_HELP, coverage_figure, coverage_text
 from dpsco_core.results.coverage import Coverage
-from tests.app.pages import open_page, texts
+from tests.app.pages import open_page, written_text
 
 ROWS = (
     Coverage(method="mean.clipped", trials=40, covering_trials=40),
@@ -50,4 +50,4 @@ def test_it_stands_below_the_table_of_a_mean_with_intervals_alone(
     page = open_page(problem=problem, methods=methods, n="500", d="3", axis="", trials="3")
     page.session_state["fold_numbers"] = True
     page.run()
-    assert (COVERAGE_HELP in texts(page)) == is_drawn
+    assert (COVERAGE_HELP in written_text(page)) == is_drawn

@@ -13,7 +13,7 @@ from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import BOUNDS, bound, default_methods
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
-from tests.app.pages import open_page, texts
+from tests.app.pages import open_page, written_text
 
 POINT = replace(DEFAULT.scenario, axis=None, grid=())
 
@@ -24,7 +24,7 @@ def legend_of(point: Scenario, slug: str) -> str:
 
 def test_the_page_gives_the_rho_that_its_values_use_and_calls_q_a_probability() -> None:
     page = open_page(show="lower bounds,rates,upper bounds", epsilon="1", delta="1e-6")
-    written = texts(page)
+    written = written_text(page)
     assert f"ρ = {POINT.setting.gaussian_rho:.3g} is the most that Gaussian noise" in written
     assert "0.0244" not in written, "that is the rho at which every zCDP algorithm meets the budget"
     assert "exponent of the norm" not in written

@@ -13,7 +13,7 @@ from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import Axis, Line, Panel
 from dpsco_app.parts.presets import FOLDER, MOST_WORDS, PRESETS, Preset
 from dpsco_core.catalogue import method_card
-from tests.app.pages import chosen, open_page, press, result
+from tests.app.pages import address_scenario, open_page, press_button, shown_result
 from tests.app.thumbnails import HEIGHT, WIDTH, middle, svg, thumbnail
 from tests.folded import one_in
 
@@ -102,7 +102,7 @@ def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches(
 
 
 def test_the_gallery_opens_a_preset() -> None:
-    page = press(open_page(), "Presets")
+    page = press_button(open_page(), "Presets")
     dialog = page.get("dialog")
     assert len(dialog) == 1 and len(page.get("image")) == len(PRESETS)
     captions = {c.value for c in page.caption}
@@ -111,7 +111,7 @@ def test_the_gallery_opens_a_preset() -> None:
     preset = next(p for p in PRESETS if p.name == "Hardest input")
     page.button(key=f"preset_{preset.name}").click().run()
     assert not page.exception
-    assert chosen(page) == preset.scenario == result(page).scenario
+    assert address_scenario(page) == preset.scenario == shown_result(page).scenario
     assert preset.look_for in " ".join(c.value for c in (*page.caption, *page.markdown))
 
 

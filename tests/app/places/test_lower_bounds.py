@@ -49,8 +49,8 @@ from dpsco_core.explain.fano.forms import ladder
 from dpsco_core.explain.fano.instance import curves, floors, largest, mean_instance
 from dpsco_core.explain.window import grid, notions_of, standing, swept
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, line_below, press, texts
-from tests.app.pages import ladder as numbers_in_ladder
+from tests.app.pages import check_page, headline_text, line_below, press_button, written_text
+from tests.app.pages import ladder_numbers as numbers_in_ladder
 from tests.app.places.test_one_run import open_at
 from tests.app.places.test_privacy import alts
 from tests.golden_sentences import GOLDEN
@@ -189,7 +189,7 @@ def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> Non
     assert "distribution=hypercube" in link.query_string and "grid=500" in link.query_string
     old_numbers = numbers_in_ladder(page)
     page.select_slider(key=controls.PREFIX + "rho").set_value(2)
-    checked(page.run())
+    check_page(page.run())
     assert numbers_in_ladder(page)["CDP hypercube"] != old_numbers["CDP hypercube"]
     assert "**Statistics bites**" in small_text(page) and page.query_params["rho"] == "2"
 
@@ -199,7 +199,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     visit_scenario = scene_scenario = page.session_state[visit.SESSION].visit_scenario
     scene_view = View()
     for scene in SCENES[2:]:
-        press(page, scene.name)
+        press_button(page, scene.name)
         scene_view = replace(scene_view, **scene.changes)
         scene_scenario = replace(scene_scenario, **scene.scenario)
         query = dict(page.query_params)
@@ -219,7 +219,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
         )
         assert page.session_state[visit.SESSION].visit_scenario == visit_scenario
         assert "(yours: " in page.container(key="lower_apart").markdown[0].value
-    press(page, "Back to mine")
+    press_button(page, "Back to mine")
     assert links.read(dict(page.query_params), sampling=False)[0] == visit_scenario
 
 
@@ -228,12 +228,12 @@ def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
     assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
-    assert "nothing is proven" in headline(page) and "The best q proves 0.00354." in line_below(
+    assert "nothing is proven" in headline_text(
         page
-    )
-    assert r"\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N}" in texts(page) and "dpsco fano" in texts(
+    ) and "The best q proves 0.00354." in line_below(page)
+    assert r"\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N}" in written_text(
         page
-    )
+    ) and "dpsco fano" in written_text(page)
 
 
 def test_the_floor_on_the_data_of_the_visit_is_proven_in_six_lines_with_numbers() -> None:
@@ -266,7 +266,9 @@ def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
 
 
 def test_what_the_page_does_not_allow_is_said() -> None:
-    written = texts(open_lower(rho="-1", hard="cube")) + texts(open_lower(methods="nothing"))
+    written = written_text(open_lower(rho="-1", hard="cube")) + written_text(
+        open_lower(methods="nothing")
+    )
     for name in ("\n- rho", "\n- hard", " method"):
         assert f"{name} must be" in written
     refused = open_lower(part="prove", hard="spike", d="1")
@@ -283,16 +285,16 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     standing_here = standing(Scenario(p=2.0, diameter=4.0))
     windows = standing_here.windows
     floor, ceiling = brief(windows["approx"].floor), brief(windows["zcdp"].ceiling)
-    assert headline(page) == (
+    assert headline_text(page) == (
         f"No (ε, δ)-private algorithm for a mean can promise less than {floor}; "
         f"{ceiling} is proven possible"
     )
     assert f", guarantees {ceiling}, 2.2 times the proven limit. " in line_below(page)
     assert line_below(page).endswith("The worst-case error of always answering 0 is 2.")
-    assert "zCDP" not in headline(page) + line_below(page)
+    assert "zCDP" not in headline_text(page) + line_below(page)
     possible = f"and {ceiling} is proven possible: 1.8 times that limit"
-    assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in texts(page)
-    assert "**privacy noise** and **clipping bias** make the window wide" in texts(page)
+    assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in written_text(page)
+    assert "**privacy noise** and **clipping bias** make the window wide" in written_text(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
 
@@ -340,9 +342,9 @@ def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(about_whom:
     row = bound("lower.mean.approx-tracing" if about_whom == "every" else "lower.mean.tracing-cdp")
     value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
     assert steps[-1].startswith(f"**{brief(value)}**")
-    assert GOLDEN["the question about a spy"] in texts(page)
+    assert GOLDEN["the question about a spy"] in written_text(page)
     assert "from sample mean" in line_below(page) and "allows at most 13.6 %" in line_below(page)
-    assert brief(value) in headline(page)
+    assert brief(value) in headline_text(page)
     assert "Sample mean lets the spy do better" in alts(page)[0]
 
 
@@ -364,7 +366,7 @@ def test_the_forms_climb_from_the_packing_to_two_sided_information() -> None:
 
 
 def test_a_small_probability_is_not_written_as_zero() -> None:
-    page = checked(AppTest.from_string(TABLE).run())
+    page = check_page(AppTest.from_string(TABLE).run())
     columns = json.loads(page.dataframe[0].proto.columns)
     formats = {name: columns[name]["type_config"]["format"] for name in ("q", "n")}
     assert formats == {"q": "%.3g", "n": "localized"}

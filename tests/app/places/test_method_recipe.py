@@ -12,14 +12,16 @@ from dpsco_core.explain.methods.guide import nearest
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.rows import COLUMNS, MULTIPLIER, recipe_rows
 from dpsco_core.scenario import Scenario
-from tests.app.pages import texts
+from tests.app.pages import written_text
 from tests.app.places.test_one_run import open_at
 
 
 def shown_recipe(slug: str, **query: str) -> tuple[str, Recipe]:
     """Return the texts of the method's page, and the recipe there."""
     point = replace(nearest(Scenario.from_query(query), slug), methods=(slug,), axis=None, grid=())
-    return texts(open_at("methods", method=slug, **query)), recipe(replace(point, trials=1), slug)
+    return written_text(open_at("methods", method=slug, **query)), recipe(
+        replace(point, trials=1), slug
+    )
 
 
 def test_the_page_and_the_command_line_have_the_same_rows(

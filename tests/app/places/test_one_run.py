@@ -41,7 +41,14 @@ from dpsco_core.explain.anatomy import (
 )
 from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.problems import SCO_PROBLEMS
-from tests.app.pages import BASES, annotations, checked, headline, line_below, trace_names
+from tests.app.pages import (
+    BASES,
+    annotation_texts,
+    check_page,
+    headline_text,
+    line_below,
+    trace_names,
+)
 from tests.explain.error_parts import error_parts
 from tests.golden_sentences import GOLDEN
 
@@ -64,7 +71,7 @@ def open_at(name: str, **query: str) -> AppTest:
     base = links.query(BASES[name]) if name in BASES else {}
     for key, value in (base | query).items():
         page.query_params[key] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def open_anatomy(**query: str) -> AppTest:
@@ -173,12 +180,12 @@ def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_pict
     sentences = []
     for factor in (1.0, FACTORS[2], FACTORS[-3]):
         page.get_by_key(STATE.key("radius")).set_value(factor)
-        checked(page.run())
+        check_page(page.run())
         radius = factor * chosen
         (figure,) = specs(page)
         radius_label = f"R = {short_text(radius, 2)}"
         assert trace_named(figure, radius_label)["x"] == pytest.approx([radius] * 2)
-        assert any(radius_label in a for a in annotations(figure))
+        assert any(radius_label in a for a in annotation_texts(figure))
         assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in radius_text(
             page
         )
@@ -283,7 +290,7 @@ def test_a_pure_budget_is_refused_with_a_way_out() -> None:
     assert not page.get("plotly_chart")
     assert any("Gaussian noise cannot give pure DP" in i.value for i in page.info)
     way_out = next(b for b in page.button if b.label == "Change that")
-    checked(way_out.click().run())
+    check_page(way_out.click().run())
     assert len(page.get("plotly_chart")) == 1
 
 
@@ -392,7 +399,7 @@ def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
         _, _, _, noise = parts.at(factor * chosen)
         mean = sum(parts.at(factor * chosen))
         gain = f"; on average {short_text(mean / (mean - noise), 2)} times"
-        assert headline(page) == player(page)["title"] + gain
+        assert headline_text(page) == player(page)["title"] + gain
         sentence = page.container(key="one_run_sentence").markdown[0].value
         assert sentence == radius_sentence(gradient_norms(point), parts, factor * chosen)
         assert percent(noise / mean) in sentence
@@ -406,7 +413,7 @@ def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
 def test_the_parts_are_those_of_the_settings_of_the_page() -> None:
     page = open_anatomy(problem="linear", trials="2")
     page.select_slider(key=controls.PREFIX + "n").set_value(1000)
-    checked(page.run())
+    check_page(page.run())
     point = replace(POINT, problem="linear", trials=2, n=1000)
     parts, radius = error_parts(point, trials=2), clipped_plan(point)[1]
     sentence = page.container(key="one_run_sentence").markdown[0].value

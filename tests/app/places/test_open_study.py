@@ -27,7 +27,15 @@ from dpsco_core.cli.main import main
 from dpsco_core.runs.store import Store, key_of, outcome_text, with_sum
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, figure, is_stale, open_page, press, result, status
+from tests.app.pages import (
+    check_page,
+    first_figure,
+    is_stale,
+    open_page,
+    press_button,
+    shown_result,
+    status_line,
+)
 from tests.app.pages import trace_names as names
 
 SMALL = Scenario(
@@ -68,10 +76,10 @@ def opened(page: AppTest, file: bytes) -> AppTest:
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
     page.button(key="presets").click().run()
-    checked(page)
+    check_page(page)
     if any(b.key == "study_chosen" for b in page.button):
         page.button(key="study_chosen").click().run()
-    return checked(page)
+    return check_page(page)
 
 
 # -- in the page ------------------------------------------------------------------------------
@@ -89,10 +97,10 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
     with monkeypatch.context() as patched:
         patched.setattr("dpsco_app.session.result.outcome_of", refuse)
         opened(page, data)
-    assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
-    assert not is_stale(page) and status(page).startswith("Measured in 12 runs")
+    assert [o.error for o in shown_result(page).outcomes] == [o.error for o in study(SMALL)]
+    assert not is_stale(page) and status_line(page).startswith("Measured in 12 runs")
     live = open_page(**SMALL.to_query(BASE) | {"trials": "3"})
-    assert names(figure(page)) == names(figure(live))
+    assert names(first_figure(page)) == names(first_figure(live))
     assert page.query_params == live.query_params
     page.get_by_key("field_d").set_value(10).run()
     assert is_stale(page)
@@ -101,9 +109,9 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
 def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
     page = opened(open_page(), data)
-    assert not is_stale(page) and "Stopped at 7 of 12 runs" in status(page)
-    press(page, "Run")
-    run = result(page)
+    assert not is_stale(page) and "Stopped at 7 of 12 runs" in status_line(page)
+    press_button(page, "Run")
+    run = shown_result(page)
     assert run.complete and len({(o.method, o.x, o.trial) for o in run.outcomes}) == 12
     fresh = {(o.method, o.x, o.trial): o.error for o in study(SMALL)}
     lacked = [(c.method, c.x, c.trial) for c in list(cells(SMALL))[:5]]
@@ -114,7 +122,7 @@ def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
 def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
     page = opened(open_page(), data)
-    assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status(page)
+    assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status_line(page)
     (run,) = [b for b in page.button if b.label == "Run"]
     assert run.disabled and "trials must be" in page.info[0].value
     assert "cannot be run here" in page.info[0].value and not page.error
@@ -140,7 +148,7 @@ def test_the_server_offers_the_studies_of_its_file(
         next(i for i, text in enumerate(study_menu.options) if "Pareto" in text)
     ).run()
     page.button(key="study_served").click().run()
-    assert result(checked(page)).scenario == pareto_study and status(page).startswith(
+    assert shown_result(check_page(page)).scenario == pareto_study and status_line(page).startswith(
         "Measured in 8 runs"
     )
     assert path.read_bytes() == old_bytes
@@ -160,9 +168,9 @@ def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
     page.button(key="presets").click().run()
-    assert any(remark in caption.value for caption in checked(page).caption)
+    assert any(remark in caption.value for caption in check_page(page).caption)
     page.button(key="study_chosen").click().run()
-    assert result(checked(page)).scenario == SMALL
+    assert shown_result(check_page(page)).scenario == SMALL
 
 
 # -- files that do harm -----------------------------------------------------------------------
@@ -179,13 +187,13 @@ def changed(path: Path, *statements: str) -> bytes:
 
 def test_a_file_that_is_none_gets_one_sentence_and_changes_nothing() -> None:
     page = open_page()
-    old_result = result(page)
+    old_result = shown_result(page)
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("x.sqlite", b"no study" * 999, "text/x"))
     page.button(key="presets").click().run()
-    (complaint,) = [e.value for e in checked(page).error]
+    (complaint,) = [e.value for e in check_page(page).error]
     assert complaint.startswith("file must be a results file") and "/" not in complaint
-    assert result(page) is old_result
+    assert shown_result(page) is old_result
 
 
 HARM = {

@@ -57,7 +57,7 @@ from dpsco_core.explain.recipe.ledgers import account
 from dpsco_core.privacy.budget import gaussian_epsilon
 from dpsco_core.scenario import Scenario
 from tests.app import pages
-from tests.app.pages import headline, line_below, press
+from tests.app.pages import headline_text, line_below, press_button
 from tests.app.places.test_one_run import open_at
 
 RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0)
@@ -69,7 +69,7 @@ def open_privacy(**query: str) -> Any:
 
 def texts(page: Any) -> str:
     """Return what the page says, its head first."""
-    return f"{headline(page)}\n{line_below(page)}\n{pages.texts(page)}"
+    return f"{headline_text(page)}\n{line_below(page)}\n{pages.written_text(page)}"
 
 
 def alts(page: Any) -> list[str]:
@@ -161,8 +161,8 @@ def test_equal_steps_are_told_as_so_many() -> None:
 def test_the_first_figure_is_the_calculator() -> None:
     page = open_privacy()
     assert not page.warning and len(page.get("plotly_chart")) == 1
-    assert alts(page) == [headline(page)]
-    assert "the exact curve allows 1.6 times" in headline(page)
+    assert alts(page) == [headline_text(page)]
+    assert "the exact curve allows 1.6 times" in headline_text(page)
     assert "4.225" in line_below(page)
     assert set(QUESTIONS) == set(PARTS)
 
@@ -231,7 +231,7 @@ def test_every_tool_says_its_result(query: dict[str, str], expected: str) -> Non
 def test_the_ladder_says_what_every_argument_proves_here(
     query: dict[str, str], expected: list[str]
 ) -> None:
-    values = [row[0] for row in pages.ladder(open_privacy(**query)).values()]
+    values = [row[0] for row in pages.ladder_numbers(open_privacy(**query)).values()]
     assert values == expected
 
 
@@ -286,7 +286,7 @@ def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> N
     query = {"part": "audit", "audited": "sco.phased-sgd", "runs": "200", "seed": "11"}
     page = open_privacy(**query)
     assert not page.get("plotly_chart")
-    page = press(page, "Run the audit (about 4 s)")
+    page = press_button(page, "Run the audit (about 4 s)")
     assert len(page.get("plotly_chart")) == 2 and "Phased SGD" in texts(page)
     assert not [b for b in page.button if b.label.startswith("Run the audit")]
 
@@ -297,7 +297,7 @@ def test_an_audit_that_takes_minutes_offers_fewer_runs(monkeypatch: pytest.Monke
     monkeypatch.setattr(audit, "_estimate", lambda task: 0.1 * task.runs)
     page = open_privacy(part="audit", audited="lp.regularized-mirror-descent")
     assert "Nearest: 1,000 runs." in texts(page)
-    page = press(page, "Take 1,000 runs")
+    page = press_button(page, "Take 1,000 runs")
     assert page.query_params["runs"] == "1000"
 
 

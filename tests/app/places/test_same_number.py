@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dpsco_app.parts.options import ranged
-from tests.app.pages import headline, ladder, open_page
+from tests.app.pages import headline_text, ladder_numbers, open_page
 from tests.app.places.test_one_run import open_at
 
 SCENARIOS = [
@@ -29,9 +29,9 @@ def test_explore_and_lower_bounds_agree_on_the_window_and_on_the_floor_of_the_da
     methods = METHODS["pure" if "delta" in scenario else "approx"]
     query = {"n": n, "d": "20", "p": "2", "axis": "n", "grid": f"1000,{n}", "methods": methods}
     query |= scenario | {"trials": "2"}
-    explore = ladder(open_page(**query, against="hardest"))
+    explore = ladder_numbers(open_page(**query, against="hardest"))
     query_here = {name: query[name] for name in ("n", "d", "p", *scenario)}
-    page_headline = headline(
+    page_headline = headline_text(
         open_at("lower_bounds", **query_here, problem="mean", distribution="student-t")
     )
     floor, ceiling = map(float, re.findall(r"\d+\.\d+|\d+(?= is)", page_headline))

@@ -73,7 +73,7 @@ from dpsco_core.explain.users.regions import (
 )
 from dpsco_core.runs.study import Cell, Outcome, planned, study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, html, line_below, texts
+from tests.app.pages import check_page, drawn_html, headline_text, line_below, written_text
 from tests.app.places.test_one_run import open_at, values
 from tests.golden_sentences import GOLDEN
 
@@ -337,8 +337,8 @@ def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets()
     page = open_users(part="feasibility", m="2")
     point = replace(LEVEL, n=2000, d=2, m=2)
     assert f"n = {printed_accelerated_run(point):,.0f} on" in line_below(page)
-    assert "as published" not in headline(page)
-    assert "Batches of the published size would be up to" in texts(page)
+    assert "as published" not in headline_text(page)
+    assert "Batches of the published size would be up to" in written_text(page)
 
 
 def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_can_run() -> None:
@@ -371,8 +371,11 @@ def test_each_part_answers_one_question_with_one_figure(part: str) -> None:
     page = open_users(part=part)
     assert not page.warning
     (chart,) = page.get("plotly_chart")
-    assert QUESTIONS[part] in html(page)
-    assert headline(page) == chart.proto.alt.replace("\xa0", " ") and len(headline(page)) > 20
+    assert QUESTIONS[part] in drawn_html(page)
+    assert (
+        headline_text(page) == chart.proto.alt.replace("\xa0", " ")
+        and len(headline_text(page)) > 20
+    )
     assert len(page.dataframe) == 1
 
 
@@ -386,7 +389,7 @@ def test_the_page_opens_on_the_measured_crossover_at_the_visitor_s_tail(p: float
     outcomes = list(study(scenario))
     curves = [errors_of(outcomes, m) for m in METHODS]
     start = without_data(scenario.at(scenario.grid[-1]))
-    assert headline(page) == crossing_answer(curves, start)
+    assert headline_text(page) == crossing_answer(curves, start)
     assert stretches(curves) in line_below(page)
     traces = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
     for curve in curves:
@@ -439,7 +442,7 @@ def test_a_slider_moves_the_figure() -> None:
     page = open_users(part="feasibility")
     old_charts = [c.proto.spec for c in page.get("plotly_chart")]
     page.select_slider(key=controls.PREFIX + "m").set_value(10_000)
-    new_charts = [c.proto.spec for c in checked(page.run()).get("plotly_chart")]
+    new_charts = [c.proto.spec for c in check_page(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
     assert len(old_charts) == len(new_charts) == 1 and old_charts != new_charts
 
@@ -465,28 +468,28 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 2000)
     start = "The smallest measured error at m = 1,000, n = 2,000: "
     start += "Clipped user gradients"
-    assert headline(page) == f"{start}, as on 100 % of the map"
+    assert headline_text(page) == f"{start}, as on 100 % of the map"
 
 
 def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
     page = open_users()
     (problem,) = [box for box in page.sidebar.selectbox if box.label == "Estimate"]
     assert problem.value == PROBLEM == crossing_scenario().problem
-    assert "half the squared distance" in texts(page)
+    assert "half the squared distance" in written_text(page)
     assert problem.options == [problem_card(PROBLEM).name]
 
 
 def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
     """Measured errors both: the theorems' rates may name another method."""
     assert View().basis == "measured" == READINGS[-1]
-    assert "Measured errors may name another method" in texts(open_users(part="map"))
+    assert "Measured errors may name another method" in written_text(open_users(part="map"))
 
 
 def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> None:
     """Not by a number of items that the figure would have drawn first."""
     page = open_users(n="10000")
     page.session_state[visit.SESSION].change("d", 1000)
-    assert line_below(checked(page.run())) == (GOLDEN["too many numbers for the dashboard"])
+    assert line_below(check_page(page.run())) == (GOLDEN["too many numbers for the dashboard"])
 
 
 def test_a_method_that_cannot_run_says_why() -> None:

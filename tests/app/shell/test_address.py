@@ -22,12 +22,12 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     ENTRY,
     SMALL,
-    checked,
-    chosen,
-    headline,
+    address_scenario,
+    check_page,
+    headline_text,
     is_stale,
     open_page,
-    result,
+    shown_result,
 )
 from tests.app.places.test_one_run import open_at
 
@@ -89,11 +89,11 @@ def test_the_page_says_what_is_bad_once_and_runs_without_it(bad: str) -> None:
     (warning,) = page.warning
     assert BAD[bad] in warning.value
     assert warning.value.startswith("In the address: ") and len(warning.value) < 400
-    scenario = chosen(page)
+    scenario = address_scenario(page)
     assert (scenario.seed, scenario.margin, scenario.trials) == (5, 1, 5)
-    assert result(page).complete and headline(page)
+    assert shown_result(page).complete and headline_text(page)
     assert not is_stale(page)
-    checked(page.get_by_key("measure").set_value("price").run())
+    check_page(page.get_by_key("measure").set_value("price").run())
     assert not page.warning
 
 
@@ -101,7 +101,7 @@ def test_every_bad_field_has_its_own_sentence() -> None:
     page = open_page(n="abc", d="x", p="3")
     (warning,) = page.warning
     assert warning.value.count("\n- ") == 2 and "\n- n must be" in warning.value
-    assert chosen(page).p == 3
+    assert address_scenario(page).p == 3
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_the_link_restores_the_scenario_and_the_views() -> None:
         reopened.query_params[name] = value
     reopened.run()
     assert not reopened.warning and not reopened.exception
-    assert result(reopened).scenario == result(page).scenario == chosen(page)
+    assert shown_result(reopened).scenario == shown_result(page).scenario == address_scenario(page)
     assert reopened.session_state["show"] == page.session_state["show"] == ["rates", "upper bounds"]
     assert dict(reopened.query_params) == written
     copied = page.code[0].value.split("?")[1]
@@ -228,7 +228,7 @@ def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
     page = open_page()
     page.query_params["d"] = "5"
     page.run()
-    assert result(page).scenario.d == 5 and not is_stale(page)
+    assert shown_result(page).scenario.d == 5 and not is_stale(page)
 
 
 def test_the_default_page_has_an_empty_address() -> None:
@@ -238,7 +238,7 @@ def test_the_default_page_has_an_empty_address() -> None:
 
 def test_the_ledger_of_a_run_is_a_link_away() -> None:
     page = open_page(methods="mean.sample,mean.clipped,mean.adaptive", d="5", epsilon="2")
-    study = Study(scenario=result(page).scenario, outcomes=result(page).outcomes)
+    study = Study(scenario=shown_result(page).scenario, outcomes=shown_result(page).outcomes)
     assert study.lead == "mean.adaptive" != study.scenario.methods[1]  # not the first private one
     leads = {link.proto.label: link.proto for link in page.get("page_link")}
     query = dict(parse_qsl(leads["Where the budget went"].query_string.lstrip("?")))
@@ -252,8 +252,8 @@ def test_the_ledger_of_a_run_is_a_link_away() -> None:
 def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> None:
     page = open_page(d="50", grid=None)
     assert not page.warning
-    scenario = chosen(page)
-    assert scenario.d == 50 and result(page).scenario == scenario
+    scenario = address_scenario(page)
+    assert scenario.d == 50 and shown_result(page).scenario == scenario
     allowed = [n for n in BASE.grid if n * 50 <= DASHBOARD.elements]
     assert list(scenario.grid) == allowed and len(allowed) == len(BASE.grid) - 1
 
@@ -261,4 +261,4 @@ def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> No
 def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:
     page = open_page(axis="d", n="50000", grid=None)
     assert not page.warning
-    assert (chosen(page).n, chosen(page).grid) == (50_000, (2, 5, 10, 20))
+    assert (address_scenario(page).n, address_scenario(page).grid) == (50_000, (2, 5, 10, 20))

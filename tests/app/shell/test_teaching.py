@@ -14,7 +14,7 @@ from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.page import HIDDEN_NAMES
 from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, hidden_names, parts_on, style
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page
+from tests.app.pages import check_page, open_page
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -46,10 +46,10 @@ def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None
     page = open_page(hide="data", type="large")
     for name in ("hide", "type"):
         del page.query_params[name]
-    page = checked(page.run())
+    page = check_page(page.run())
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     page.query_params["hide"], page.query_params["type"] = "none", "normal"
-    page = checked(page.run())
+    page = check_page(page.run())
     assert ".st-key-field_p " not in sheets(page) and "html { font-size" not in sheets(page)
     assert not {"hide", "type"} & {*page.query_params}
 
@@ -107,7 +107,7 @@ def test_a_page_hides_and_stays_at_its_values() -> None:
     page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
-    page = checked(page.run())
+    page = check_page(page.run())
     assert ".st-key-field_p " in sheets(page)
     assert dict(page.query_params)["hide"] in ("data,privacy,presets", ["data,privacy,presets"])
 
@@ -141,7 +141,7 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
     page = open_page(p="4", trials="2", grid="500")
     page.button_group(key="explore_link_hide").set_value(["sidebar", "privacy"])
     page.toggle(key="explore_link_large").set_value(True)
-    page = checked(page.run())
+    page = check_page(page.run())
     (address,) = [c.value for c in page.code if "?" in c.value]
     query = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
     assert query.items() >= {"p": "4", "hide": "sidebar,privacy", "type": "large"}.items()
@@ -161,7 +161,7 @@ def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
     page = open_page(hide="sidebar", type="large")
     monkeypatch.setattr(Address, "from_query", listen)
-    page = checked(page.run())
+    page = check_page(page.run())
     assert [query for query in read if "hide" in query] == [{"hide": "sidebar", "type": "large"}]
 
 
@@ -174,8 +174,8 @@ def test_a_figure_alone_is_asked_for_by_the_address_and_says_where_it_is_from() 
     (source,) = re.findall(r"<p class='source'>(.*?)</p>", sheets(page))
     assert "p = 4" in source.replace("\N{NO-BREAK SPACE}", " ") and source.endswith("Explorer")
     page.query_params["extent"] = "page"  # it holds for the session until then
-    page = checked(page.run())
+    page = check_page(page.run())
     assert "class='source'" not in sheets(page) and "extent" not in page.query_params
     page.toggle(key="explore_link_alone").set_value(True)
-    (address,) = [c.value for c in checked(page.run()).code if "?" in c.value]
+    (address,) = [c.value for c in check_page(page.run()).code if "?" in c.value]
     assert parse_qs(urlsplit(address).query)["extent"] == ["figure"]

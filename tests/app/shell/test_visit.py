@@ -19,7 +19,7 @@ from dpsco_app.shell.main import DRAW
 from dpsco_app.shell.names import EXPLORE
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page, press, result
+from tests.app.pages import check_page, open_page, press_button, shown_result
 from tests.app.places.test_one_run import open_at
 
 pytestmark = pytest.mark.folded  # what folds away keeps what it holds
@@ -65,14 +65,14 @@ def open_named(name: str, **query: str) -> AppTest:
     page.session_state["at"] = name
     for key, value in query.items():
         page.query_params[key] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def go(page: AppTest, name: str) -> AppTest:
     """Click on the name of a page: its address is empty."""
     page.session_state["at"] = name
     page.query_params.clear()
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def visit_scenario(page: AppTest) -> Scenario:
@@ -103,7 +103,7 @@ def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> No
     assert (control_value(page, "n"), control_value(page, "d")) == (2000, 3)
     assert not button(page, "Use it everywhere")
     page.get_by_key(controls.PREFIX + "d").set_value(5)
-    checked(page.run())
+    check_page(page.run())
     assert visit_scenario(page) == replace(old_scenario, d=5)
     go(page, "explore")
     assert control_value(page, "d") == 5 and address_scenario(page) == visit_scenario(
@@ -138,12 +138,12 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert "This page needs an optimisation problem" in note.value
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
     page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
-    checked(page.run())
+    check_page(page.run())
     assert visit_scenario(page) == replace(old_scenario, n=1000) and not button(
         page, "Back to mine"
     )
     page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
-    checked(page.run())
+    check_page(page.run())
     assert (
         visit_scenario(page) == replace(old_scenario, n=1000)
         and address_scenario(page).problem == "logistic"
@@ -152,7 +152,7 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert address_scenario(page) == visit_scenario(page)
     go(page, "one_run")
     assert address_scenario(page).problem == "logistic"
-    press(page, "Back to mine")
+    press_button(page, "Back to mine")
     assert address_scenario(page).problem == "huber"
 
 
@@ -170,7 +170,7 @@ def test_what_a_page_needs_is_said_above_its_figure() -> None:
 def test_what_a_page_shows_can_be_used_everywhere() -> None:
     page = open_named("explore", **SMALL, d="3", n="500")
     go(page, "one_run")
-    press(page, "Use it everywhere")
+    press_button(page, "Use it everywhere")
     assert (
         visit_scenario(page) == address_scenario(page) and visit_scenario(page).problem == "huber"
     )
@@ -197,13 +197,13 @@ def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
 def test_two_visitors_do_not_meet() -> None:
     """One's scenario, run and address leave the other's alone."""
     first_visit, second_visit = open_page(d="5"), open_page(d="50")
-    old_state = result(second_visit), dict(second_visit.query_params)
+    old_state = shown_result(second_visit), dict(second_visit.query_params)
     (slider,) = [s for s in first_visit.select_slider if s.label == "Dimension d"]
-    press(checked(slider.set_value(2).run()), "Run")
-    assert result(first_visit).scenario.d == 2 and result(first_visit).complete
-    checked(second_visit.run())
-    assert (result(second_visit), dict(second_visit.query_params)) == old_state
-    assert result(second_visit).scenario.d == 50 and second_visit.query_params["d"] == "50"
+    press_button(check_page(slider.set_value(2).run()), "Run")
+    assert shown_result(first_visit).scenario.d == 2 and shown_result(first_visit).complete
+    check_page(second_visit.run())
+    assert (shown_result(second_visit), dict(second_visit.query_params)) == old_state
+    assert shown_result(second_visit).scenario.d == 50 and second_visit.query_params["d"] == "50"
 
 
 @pytest.mark.parametrize("slug", sorted({*DRAW} - {EXPLORE}))
