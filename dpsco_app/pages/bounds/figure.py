@@ -12,7 +12,7 @@ from dpsco_app.pages.bounds.groups import Group, grouped, select
 from dpsco_app.pages.bounds.words import in_digits, marked, title
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import wider_name
-from dpsco_app.parts.simple_figures import log_axis, upright
+from dpsco_app.parts.simple_figures import log_axis, upright_line
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.best import counts
 from dpsco_core.explain.tables.table import Row
@@ -74,11 +74,11 @@ def bounds_figure(
             rank -= 1
     if 0 < start < math.inf:
         side = 9 if start < math.sqrt(low * high) else -9
-        guide = upright(start, 0, top + 0.6, "without data, worst case")
+        guide = upright_line(start, 0, top + 0.6, "without data, worst case")
         lines.append(replace(guide, away=(side, 9)))
     if wider is not None and low <= limit <= high:
         # Its name stands above all rows, at the end where the other guide has no name.
-        guide = upright(limit, top + 0.6, 0, wider_name(wider.bound.card))
+        guide = upright_line(limit, top + 0.6, 0, wider_name(wider.bound.card))
         side = 9 if limit < math.sqrt(low * high) else -9
         colour = _colour(wider.bound.card)
         lines.append(replace(guide, colour=colour, width=THIN, dash="solid", away=(side, 9)))

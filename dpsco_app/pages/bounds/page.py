@@ -28,7 +28,7 @@ from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.evaluations import drawn_window, limit_of_wider_losses
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import FOLD, fold
-from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.formulas import formula_markdown
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_parts
 from dpsco_app.parts.problem_words import words_for
@@ -196,7 +196,7 @@ def _draw_row(point: Scenario, row: Row) -> None:
     st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
     with st.container(key="bounds_formula"):
-        st.markdown(formula(card.latex))
+        st.markdown(formula_markdown(card.latex))
     if not row.is_relevant:
         st.info(in_print(row.failures[0]))
         _draw_explore_link(point, row)

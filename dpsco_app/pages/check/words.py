@@ -4,7 +4,7 @@ import math
 import re
 
 from dpsco_app.pages.check.state import Claim, View
-from dpsco_app.parts.options import in_print, number_text, rounded, unmarked
+from dpsco_app.parts.options import escaped_markdown, in_print, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, bound, method_card
@@ -119,7 +119,7 @@ def _place(match: re.Match[str]) -> str:
 
 def options_line(view: View) -> str:
     """Return the label of what stands in the menu beside the claim."""
-    hypotheses = f" · if {unmarked(view.hypotheses)}" if view.hypotheses.strip() else ""
+    hypotheses = f" · if {escaped_markdown(view.hypotheses)}" if view.hypotheses.strip() else ""
     return f"**{view.seconds} s**{hypotheses}{' · up to a constant' if view.rate else ''}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from dpsco_app.figure.methods import colour_of, short_names, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.parts.simple_figures import thin
+from dpsco_app.parts.simple_figures import thin_line
 from dpsco_core.results.coverage import NOMINAL, Coverage, axis_start, coverages
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -34,7 +34,7 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
     """Return the observed shares, in per cent, over the methods' names."""
     names = short_names([row.method for row in rows])
     low, first, last = 100 * axis_start(rows), 0.4, len(rows) + 0.6
-    nominal = thin("95 % is proven", [first, last], [100 * NOMINAL] * 2)
+    nominal = thin_line("95 % is proven", [first, last], [100 * NOMINAL] * 2)
     nominal = replace(nominal, away=(-4.0, 12.0))  # inside the panel
     across = [(float(i), names[row.method]) for i, row in enumerate(rows, 1)]
     return Figure(

@@ -24,7 +24,7 @@ from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
 from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import SYMBOL, separated, value_text
+from dpsco_app.parts.options import SYMBOL, separated_names, value_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.session.result import Result
 from dpsco_app.session.screen import Screen
@@ -156,9 +156,9 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
         button.button(
             label,
             key=key,
-            help=separated(parts),
+            help=separated_names(parts),
             on_click=start,
-            args=(refusals.changed(scenario, refusal),),
+            args=(refusals.changed_scenario(scenario, refusal),),
         )
 
 

@@ -11,7 +11,7 @@ from dpsco_app.front.view import View
 from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
-from dpsco_app.parts.formulas import formula, parts
+from dpsco_app.parts.formulas import formula_markdown, formula_parts
 from dpsco_app.parts.glossary import GLOSSARY
 from dpsco_app.parts.options import in_print, short_text
 from dpsco_core.catalogue import method_card
@@ -42,7 +42,7 @@ def draw_formulas(scenario: Scenario, view: View) -> None:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{short_name(card)}** is {value} here ({card.paper}, {card.statement})")
-        st.markdown(formula(card.latex))
+        st.markdown(formula_markdown(card.latex))
         if e.failures:
             st.caption(f"⚠ {in_print(' '.join(e.failures))}")
         if meanings := legend(point, e):
@@ -89,5 +89,5 @@ def defined_in(latex: str) -> set[str]:
     >>> sorted(defined_in(r"a\kappa_p+h(x),\ \kappa_p=2,\ h(t)=\sum_j t_j,\ B\sim P"))
     ['B', '\\kappa', 'h']
     """
-    heads = (DEFINED.match(part) for part in parts(latex)[1:])
+    heads = (DEFINED.match(part) for part in formula_parts(latex)[1:])
     return {head[1] for head in heads if head}

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts.options import BOUND, FORMULA, SHOW, unmarked
+from dpsco_app.parts.options import BOUND, FORMULA, SHOW, escaped_markdown
 from dpsco_app.parts.options import VIEWS as BOUND_VIEWS
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
@@ -158,7 +158,7 @@ def _formulas(scenario: Scenario) -> None:
         for formula in parse_formulas(text) if text else ():
             check_drawable(scenario, formula)
     except InvalidInput as problem:
-        st.error(unmarked(str(problem)))
+        st.error(escaped_markdown(str(problem)))
         return
     if text != formulas:
         state[FORMULA] = text

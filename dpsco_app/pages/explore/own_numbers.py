@@ -16,7 +16,7 @@ from dpsco_app.pages.explore.own_releases import (
     draw_releases,
     in_units,
 )
-from dpsco_app.parts.options import OPTIONS, in_print, number_text, short_text, unmarked
+from dpsco_app.parts.options import OPTIONS, escaped_markdown, in_print, number_text, short_text
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import distribution_card
@@ -86,14 +86,14 @@ def draw_file() -> None:
         if chosen:
             _draw(*chosen)
     except InvalidInput as problem:
-        st.error(unmarked(in_print(str(problem))))
+        st.error(escaped_markdown(in_print(str(problem))))
 
 
 def _draw(records: NumberRecords, file: str) -> None:
     """Draw what the records of a file say, the scenario that matches, and their private mean."""
     fits = tails(records.values, records.chosen)
     for note in records.cap_notes:
-        st.caption(unmarked(in_print(note)))
+        st.caption(escaped_markdown(in_print(note)))
     matching = fitting(fits, visit.current().scenario)
     units = [central_moment(values, matching.p) for values in records.values.T]
     if not records.is_single:
@@ -172,16 +172,16 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
             return None
         if tuple(names) != records.chosen:
             records = _read(content, file, names)
-    names_in_italics = names_in_words([f"*{unmarked(name)}*" for name in records.chosen])
+    names_in_italics = names_in_words([f"*{escaped_markdown(name)}*" for name in records.chosen])
     if records.is_single:
         st.markdown(f"Column: {names_in_italics}, {records.count:,} numbers.")
         notes = records.notes
     else:
         rows = rows_in_words(records.count, records.left_out, records.examples)
-        st.markdown(f"Columns: {names_in_italics}, {unmarked(rows)}.")
+        st.markdown(f"Columns: {names_in_italics}, {escaped_markdown(rows)}.")
         notes = records.assumptions
     for note in notes:
-        st.caption(unmarked(in_print(note)))
+        st.caption(escaped_markdown(in_print(note)))
     return records, "_".join((file, *records.chosen))
 
 
@@ -243,10 +243,12 @@ def in_words(
     law = distribution_card(matching.distribution).name
     low, high = fit.range
     count = f"{fit.count:,} numbers" if is_single else f"{fit.count:,} rows"
-    name = f"*{unmarked(names[lead])}*"
+    name = f"*{escaped_markdown(names[lead])}*"
     interval = interval_in_words(*fit.interval)
     unclear = [
-        f"*{unmarked(n)}*" for n, one in zip(names, fits, strict=True) if one.kind == "unclear"
+        f"*{escaped_markdown(n)}*"
+        for n, one in zip(names, fits, strict=True)
+        if one.kind == "unclear"
     ]
     if fit.kind == "light":
         tail = "a **light tail**" if is_single else "**light tails** in every column"

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.explore.tables import spent_text
-from dpsco_app.parts.options import budget_text, in_print, number_text, short_text, unmarked
+from dpsco_app.parts.options import budget_text, escaped_markdown, in_print, number_text, short_text
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
@@ -128,7 +128,7 @@ def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
         return Public(
             **{
                 field: place.number_input(
-                    label_of(field, unmarked(name)),
+                    label_of(field, escaped_markdown(name)),
                     value=filled[field],
                     format=field_format(filled[field], unit),
                     key=f"own_numbers_{field}_{key}",
@@ -196,7 +196,9 @@ def in_units(values: Sequence[float], names: Sequence[str], digits: int = 3) -> 
     '0.123 for *pay* and 10⁹ for *size*'
     """
     pairs = zip(values, names, strict=True)
-    return names_in_words([f"{short_text(v, digits)} for *{unmarked(n)}*" for v, n in pairs])
+    return names_in_words(
+        [f"{short_text(v, digits)} for *{escaped_markdown(n)}*" for v, n in pairs]
+    )
 
 
 def digits_text(value: float, blur: float) -> str:

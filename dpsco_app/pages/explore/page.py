@@ -149,7 +149,7 @@ def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
     areas = slider_areas(scenario, theme()) if card == "sliders" else {}
     with teaching.controls_place():
         st.html(f"<p class='spelled'>{SPELLED_OUT}</p>")
-        controls.draw(
+        controls.draw_controls(
             scenario, more=_draw_second_panel, lead=lead, areas=areas, folded=FOLDED_AT_FIRST
         )
 

@@ -12,7 +12,7 @@ from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.simple_figures import ladder_of, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, upright_line
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,
@@ -194,7 +194,7 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
     # q = 1 on the right, where the lines end apart and have room for their names.
     axis = Axis(title="Exponent q of the parameters' norm", low=2, high=1, ticks=ticks, log=False)
     return Figure(
-        panels=[Panel(title="", x=axis, lines=[*lines, upright(q, 0.55, high, f"q = {q:g}")])],
+        panels=[Panel(title="", x=axis, lines=[*lines, upright_line(q, 0.55, high, f"q = {q:g}")])],
         y=log_axis("Squared dual norm, in d s²/2ρ", 0.55, high),
         ladder=ladder_of(f"At q = {q:g}", "squared norm", lines, values),
         alt=alt,

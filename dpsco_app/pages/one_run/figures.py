@@ -12,7 +12,7 @@ from dpsco_app.figure.colours import INK, METHODS, NOISE, Area
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
-from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright_line
 from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
@@ -140,7 +140,7 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
                 lines=[
                     zero,
                     whole,
-                    upright(radius, top, bottom, f"R = {short_text(radius, 2)}"),
+                    upright_line(radius, top, bottom, f"R = {short_text(radius, 2)}"),
                 ],
             )
         ],

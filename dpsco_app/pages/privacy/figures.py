@@ -21,7 +21,7 @@ from dpsco_app.figure.values import (
     Words,
 )
 from dpsco_app.parts.options import number_text, short_text
-from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright_line
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.recipe.ledgers import Spending
@@ -195,7 +195,7 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
         label_point = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
         side = -12 if edges[top] < 0 else 12
         lines += [line, replace(label_point, key=f"{name}, its name", label=name, away=(side, 10))]
-    event = upright(samples.threshold, 0, high, "event →" if samples.is_above else "← event")
+    event = upright_line(samples.threshold, 0, high, "event →" if samples.is_above else "← event")
     ends = [*edges[:: len(edges) - 1], samples.threshold]
     return Figure(
         panels=[

@@ -15,7 +15,7 @@ from dpsco_app.front.questions.tails import tail_price
 from dpsco_app.front.titles import NO_BREAK
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.session.session import CURVES
-from dpsco_app.static_page.visit import Visit, handled
+from dpsco_app.static_page.visit import Visit, handle_messages
 from dpsco_core.base.errors import InvalidInput
 
 
@@ -86,7 +86,7 @@ def test_a_second_press_or_any_move_closes_the_question(visit: Visit) -> None:
         assert len(cards(visit)) == count
     with pytest.raises(InvalidInput, match="guess must be asked for"):
         visit.change("guess", "0")
-    handled(visit, json.dumps([["change", "guess", "0"]]))
+    handle_messages(visit, json.dumps([["change", "guess", "0"]]))
     assert visit.words
 
 

@@ -30,7 +30,7 @@ REFUSING = Scenario(delta=0.0, trials=2, n=1000, methods=("mean.clipped", "mean.
 
 @pytest.mark.parametrize("scenario", [SWEEP, REFUSING], ids=["sweep", "refused"])
 def test_csv_parses_to_the_same_frame(scenario: Scenario) -> None:
-    text = export.csv(run(scenario))
+    text = export.csv_text(run(scenario))
     read = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
     expected = frame(run(scenario).outcomes)
     for column in ("spent", "not_applicable"):

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpsco_app
-from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry, matching
+from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry_html, matching_terms
 from dpsco_app.parts.options import SYMBOL
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.scenario import Scenario
@@ -80,7 +80,7 @@ def test_an_entry_is_one_complete_sentence() -> None:
         assert ". " not in term.meaning, term
         assert term.field is None or term.field in names, term
         assert bool(term.symbol) == bool(term.latex)
-        assert term.name in entry(term) or term.name.capitalize()[0] in entry(term)
+        assert term.name in entry_html(term) or term.name.capitalize()[0] in entry_html(term)
     assert len({(t.symbol, t.name) for t in GLOSSARY}) == len(GLOSSARY) > 90
 
 
@@ -99,7 +99,7 @@ def test_an_entry_is_one_complete_sentence() -> None:
     ],
 )
 def test_the_search_finds_by_symbol_name_and_word(query: str, name: str) -> None:
-    terms = matching(query)
+    terms = matching_terms(query)
     assert (terms[0].name if terms else "") == name
 
 

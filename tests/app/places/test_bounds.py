@@ -25,7 +25,7 @@ from dpsco_app.pages.bounds.groups import group_key, grouped, select
 from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.formulas import formula_markdown
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import ZHAO_2024
@@ -414,7 +414,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     (fano,) = [r for r in relevant if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name["lower.mean.fano-cdp"] == fano.value
     assert not set(frame["Bound"][: len(relevant)]) & set(frame["Bound"][len(relevant) :])
-    assert formula(fano.bound.card.latex) in written_text(page)
+    assert formula_markdown(fano.bound.card.latex) in written_text(page)
     assert words.in_digits(fano.value) in written_text(page)
     counted = f"{sum(r.holds for r in relevant)} of {len(relevant)} "
     assert line_below(page).startswith(words.leader(compared) + counted)

@@ -86,7 +86,7 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
 
 def test_files_hold_both_sets() -> None:
     run = shown_result(open_page(**QUERY, against="l2"))
-    rows = list(csv.DictReader(io.StringIO(export.csv(run))))
+    rows = list(csv.DictReader(io.StringIO(export.csv_text(run))))
     assert {r["geometry"] for r in rows} == {"l1", "l2"} and len(rows) == run.cells
     parsed = json.loads(export.json_text(run))
     assert parsed["scenario"]["geometry"] == "l1"

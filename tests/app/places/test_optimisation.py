@@ -12,7 +12,7 @@ from dpsco_app.pages.one_run.state import View, fit
 from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals
+from dpsco_app.parts.refusals import Refusal, changed_scenario, grouped_refusals, measured_refusals
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
@@ -96,7 +96,7 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
         for refused in measured_refusals(run(refusing).outcomes):
             if not refused.changes:
                 continue
-            way_out = changed(refusing, refused).validate()
+            way_out = changed_scenario(refusing, refused).validate()
             for _ in range(3):  # one reason may stand behind another
                 point = replace(way_out, axis=None, grid=())
                 left = [m for m in refused.methods if m in way_out.methods and refusal(point, m)]
@@ -105,7 +105,9 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
                 outcomes = run(replace(way_out, methods=tuple(left))).outcomes
                 (next_refusal, *_) = measured_refusals(outcomes)
                 assert next_refusal.reason != refused.reason
-                way_out = changed(replace(way_out, methods=tuple(left)), next_refusal).validate()
+                way_out = changed_scenario(
+                    replace(way_out, methods=tuple(left)), next_refusal
+                ).validate()
             else:
                 pytest.fail(f"{refused.names} cannot run on {problem} after three changes")
 
@@ -233,7 +235,7 @@ def refused_by(scenario: Scenario, method: str) -> Refusal:
     """Return the refusal of a method that is not among those of the scenario."""
     refused = refusal(canonical(replace(scenario, axis=None, grid=())), method)
     assert refused is not None
-    return grouped([(method, str(refused), refused.changes)])[0]
+    return grouped_refusals([(method, str(refused), refused.changes)])[0]
 
 
 def test_an_optimiser_that_cannot_run_says_why_and_runs_after_its_change() -> None:
@@ -241,7 +243,7 @@ def test_an_optimiser_that_cannot_run_says_why_and_runs_after_its_change() -> No
     (remark,) = [info.value for info in page.info]
     assert remark.startswith("**Phased SGD**: ") and "kinks" in remark
     (phased,) = measured_refusals(shown_result(page).outcomes)
-    way_out = changed(shown_result(page).scenario, phased)
+    way_out = changed_scenario(shown_result(page).scenario, phased)
     assert "sco.clipped" in way_out.methods and not refusal(way_out, way_out.methods[-1])
 
 
@@ -254,10 +256,10 @@ def test_a_refusal_is_told_with_the_names_and_letters_of_the_screen() -> None:
 
 def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp() -> None:
     least_squares = replace(QUADRATIC, problem="least-squares")
-    way_out = changed(least_squares, refused_by(least_squares, "sco.noisy-gd")).validate()
+    way_out = changed_scenario(least_squares, refused_by(least_squares, "sco.noisy-gd")).validate()
     assert way_out.problem == "logistic" and set(QUADRATIC.methods) <= set(way_out.methods)
     zcdp = replace(QUADRATIC, epsilon=None, delta=None, rho=0.5)
-    way_out = changed(zcdp, refused_by(zcdp, "sco.objective-perturbation")).validate()
+    way_out = changed_scenario(zcdp, refused_by(zcdp, "sco.objective-perturbation")).validate()
     assert not refusal(replace(way_out, axis=None, grid=()), "sco.objective-perturbation")
 
 

@@ -19,7 +19,7 @@ from dpsco_app.lessons.verdict import judge
 from dpsco_app.lessons.view import HAND_IN, STEPS, LessonsView
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import STATE
-from dpsco_app.static_page.lesson_parts import prose
+from dpsco_app.static_page.lesson_parts import prose_html
 from dpsco_app.static_page.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
 from dpsco_app.static_page.page import OF_LESSONS, LivePage
 from dpsco_app.static_page.words import CURVES
@@ -263,7 +263,7 @@ class Tags(HTMLParser):
 def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -> None:
     words = WORDS[slug]
     for text in (words.text, words.explanation):
-        html, tags = prose(text), Tags()
+        html, tags = prose_html(text), Tags()
         tags.feed(html)
         assert tags.open == [] and not set("$\\{}^*") & set(html)
 

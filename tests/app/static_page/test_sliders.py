@@ -17,7 +17,7 @@ from dpsco_app.figure.colours import METHODS
 from dpsco_app.static_page.sliders import (
     MOST_BYTES,
     PLACE_SECONDS,
-    places,
+    slider_places,
     sliders_page,
     sliders_seconds,
 )
@@ -49,7 +49,7 @@ def page() -> str:
 
 
 def test_each_place_of_the_sliders_has_its_own_answer_and_ladder(page: str) -> None:
-    data, sliders = packed(page), places(STUDY, ("epsilon",))
+    data, sliders = packed(page), slider_places(STUDY, ("epsilon",))
     lengths = [len(values) for values in sliders.values()]
     assert data["lengths"] == lengths and len(data["screens"]) == lengths[0] * lengths[1]
     place_index = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
@@ -95,7 +95,7 @@ def test_both_themes_are_drawn_each_in_its_colours(page: str) -> None:
 def test_what_cannot_be_a_slider_is_refused_in_one_sentence() -> None:
     for fields in (("n",), ("trials",), ("d", "epsilon", "p"), ("rho",)):
         with pytest.raises(InvalidInput, match="over must be"):
-            places(STUDY, fields)
+            slider_places(STUDY, fields)
 
 
 def test_the_command_writes_the_file_and_says_what_is_wrong(
@@ -114,7 +114,7 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
 ) -> None:
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
     monkeypatch.setattr("dpsco_app.static_page.sliders.machine_speed", lambda: 1.0)
-    studies = len(places(STUDY, ("epsilon",))["epsilon"])
+    studies = len(slider_places(STUDY, ("epsilon",))["epsilon"])
     drawing_time = PLACE_SECONDS * studies * len(STUDY.grid)
     short = sliders_seconds(STUDY)
     assert drawing_time < short < 2 * drawing_time
@@ -122,7 +122,8 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
     long = sliders_seconds(replace(STUDY, trials=200))
     assert long - drawing_time == pytest.approx(100 * (short - drawing_time))
     run_time = sum(
-        cost(replace(STUDY, epsilon=e)).seconds for e in places(STUDY, ("epsilon",))["epsilon"]
+        cost(replace(STUDY, epsilon=e)).seconds
+        for e in slider_places(STUDY, ("epsilon",))["epsilon"]
     )
     assert short - drawing_time > run_time  # the hardest case is run, too
 

@@ -22,7 +22,7 @@ from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
 from dpsco_app.static_page.page import LivePage
 from dpsco_app.static_page.story import story_parts, views
-from dpsco_app.static_page.visit import Visit, handled, screen_json, theme_of
+from dpsco_app.static_page.visit import Visit, handle_messages, screen_json, theme_of
 from dpsco_app.static_page.words import CURVES, PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
@@ -106,9 +106,9 @@ def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
 
 
 def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
-    handled(visit, json.dumps([["change", "methods", []]]))
+    handle_messages(visit, json.dumps([["change", "methods", []]]))
     assert visit.wrong == [GOLDEN["no estimator is chosen"]] and not visit.is_running
-    handled(visit, json.dumps([["change", "panel", "third"]]))
+    handle_messages(visit, json.dumps([["change", "panel", "third"]]))
     assert len(visit.wrong) == 2 and "panel must be" in visit.wrong[1]
     assert json.loads(screen_json(visit, WIDE))["wrong"] == visit.wrong
 
