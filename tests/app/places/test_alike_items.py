@@ -72,13 +72,13 @@ def test_the_slider_is_in_the_address_and_in_the_answer(share: float) -> None:
     assert page.query_params["share"] == "0.5"
 
 
-def test_a_share_that_is_none_is_said_and_left_out() -> None:
+def test_an_invalid_share_is_reported_and_ignored() -> None:
     view, problems = STATE.from_query({"share": "1.5"})
     assert view == STATE.default and problems[0].startswith("share must be at least 0")
     assert STATE.default.share in SHARES
 
 
-def test_controls_offer_it_at_user_level_for_means_of_ordinary_laws() -> None:
+def test_the_share_slider_appears_at_user_level_for_means_of_ordinary_laws() -> None:
     assert has_alike_items(USERS) and "alike" in front_fields(USERS)
     for changes in (
         {"m": 1},
@@ -91,7 +91,7 @@ def test_controls_offer_it_at_user_level_for_means_of_ordinary_laws() -> None:
     assert has_alike_items(replace(USERS, m=1, axis="m", grid=(1.0, 3.0)))
 
 
-def test_what_cannot_be_alike_any_more_is_independent() -> None:
+def test_items_become_independent_where_alike_items_are_not_supported() -> None:
     alike = replace(USERS, alike=0.3)
     for field, value in (("m", 1), ("distribution", "hypercube"), ("problem", "quadratic")):
         changed, _ = fitted(replace(alike, **{field: value}), field)
@@ -103,7 +103,7 @@ def test_what_cannot_be_alike_any_more_is_independent() -> None:
     assert fit(alike).validate(DASHBOARD).alike == 0
 
 
-def test_a_change_of_the_share_says_what_it_does() -> None:
+def test_a_change_of_the_share_is_explained() -> None:
     alike = replace(USERS, alike=0.3)
     grown = because(USERS, alike, "alike")
     assert grown == GOLDEN["a larger correlation, because"]

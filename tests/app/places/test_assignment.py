@@ -1,4 +1,6 @@
-"""Assignments: a teacher's choice of lessons and questions is a link; what is handed in is too."""
+"""Assignments: a teacher's choice of lessons and questions is a link, and so is a student's
+work.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> Non
     assert "hide=" not in check_page(page.run()).code[0].value
 
 
-def test_too_many_questions_are_one_sentence_and_the_text_stays_to_be_mended() -> None:
+def test_too_many_questions_give_one_error_and_the_text_stays_editable() -> None:
     page = open_at("learn", lesson=ASSIGN)
     typed = "\n".join(f"Question {i}?" for i in range(MOST_QUESTIONS + 1))
     page = check_page(page.text_area(key=TYPED).set_value(typed).run())
@@ -187,7 +189,7 @@ def test_the_page_without_a_server_takes_the_same_link() -> None:
     assert lessons.view.lesson == "noise"
 
 
-def test_the_answers_to_questions_are_forgotten_with_the_rest() -> None:
+def test_forgetting_the_answers_includes_the_replies_to_questions() -> None:
     page = open_at("learn", tasks="noise", questions="a", replies="b", answers="noise:10")
     page = check_page(page.button(key="learn_forget").click().run())
     assert "replies" not in page.query_params and page.query_params["tasks"] == "noise"

@@ -1,4 +1,6 @@
-"""Theory: its figure and table hold the core's values, its links lead where they say."""
+"""The page Bounds: its figure and table show the core's values, and its links lead where they
+say.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ from tests.golden_sentences import GOLDEN
 
 BASE = BASES["bounds"]
 MEAN = Scenario(methods=("mean.sample",))
-TWO_LINES = 160  # letters of a headline on a laptop
+TWO_LINES = 160  # The largest number of letters in a headline on a laptop, two lines.
 
 
 def open_theory(**query: str) -> AppTest:
@@ -97,7 +99,8 @@ def test_the_figure_holds_every_comparable_value() -> None:
         len(marks) == len(figure.ladder.rows) == len(marked_rows) == min(len(table_rows), MOST_ROWS)
     )
     marked_rows = [r for r in marked_rows if r.bound.card.slug in marks]
-    assert len(marked_rows) >= MOST_ROWS - 3  # the chosen one, and the best of every group
+    # The rows are the chosen one and the best of every group.
+    assert len(marked_rows) >= MOST_ROWS - 3
     heights = []
     for row in sorted(marked_rows, key=lambda r: -marks[r.bound.card.slug].y[0]):
         mark = marks[row.bound.card.slug]
@@ -133,7 +136,7 @@ def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
     assert floor_row in shown_rows
 
 
-def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() -> None:
+def test_the_first_five_rows_include_the_chosen_row_and_those_of_the_headline() -> None:
     for table in ("kamath", "all"):
         table_rows = comparable(rows_of(MEAN, table), "l2 error")
         chosen = next(r.bound.card.slug for r in table_rows if not counts(r))
@@ -153,14 +156,14 @@ def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() 
     }
 
 
-def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs() -> None:
+def test_the_rows_of_a_method_are_grouped_and_named_by_their_differences() -> None:
     table_rows = comparable(rows_of(MEAN, "all"), "l2 error")
     rows_by_name = {
         (group.title, name): row
         for group in grouped(table_rows, table_rows)
         for row, name in zip(group.rows, group.names, strict=True)
     }
-    assert len(rows_by_name) == len(table_rows)  # no two rows of a group have one name
+    assert len(rows_by_name) == len(table_rows)  # No two rows of a group have the same name.
     assert rows_by_name["Simple clipping", "rate"].bound.card.method == "mean.clipped"
     assert ("Coordinate-wise, Gaussian", "proven at 95 %") in rows_by_name
     assert ("Sample mean", "not private") in rows_by_name
@@ -175,7 +178,7 @@ def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs
         (end,) = [r.end for r in figure.ladder.rows if r.key == row.bound.card.slug]
         head_height = min(y for y in heights if y > end)
         assert heads[f"group:{group_key(row.bound.card)}"].y[0] == head_height
-    assert room_for_names(figure) < 400  # more than half of the width is the plot's
+    assert room_for_names(figure) < 400  # The plot takes more than half of the width.
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -236,8 +239,10 @@ def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -
     }
 
 
-def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
-    """At the review's address .347 is for these data's moments in every direction, .375 a floor."""
+def test_the_leading_bound_has_the_class_of_the_floor_or_names_its_class() -> None:
+    """There, 0.347 is a bound for the moments of these data in every direction, and 0.375 a
+    floor.
+    """
     point = Scenario(
         n=20_000, d=75, p=2.0, epsilon=0.2, delta=1e-4, diameter=1.0, offset=0.3, methods=()
     )
@@ -268,7 +273,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     assert words.title(pair).startswith(start)
 
 
-def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
+def test_the_table_lists_the_algorithms_the_class_and_the_statement_of_a_bound() -> None:
     relevant = [r for r in rows_of(Scenario(methods=()), "all") if r.is_relevant]
     table = words.table_frame(relevant, 1.0).set_index("Bound")
     row = table.loc["CDP tracing"]
@@ -278,7 +283,7 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
     assert table.loc["Simple clipping, proven mean error"]["Binds"] == ""
 
 
-def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
+def test_a_floor_for_pure_privacy_only_is_labelled_so() -> None:
     pure_rows = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
     title = words.title(pure_rows)
     assert title.startswith("Proven in this table: error in the worst case at least ")
@@ -335,7 +340,8 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
     useful = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
     assert (useful["Value"] < start).all()
-    # A bound over all data may be above what is lost on these data, and says something.
+    # A bound over all data can exceed the error without data on these data and still be
+    # informative.
     assert worst_start(canonical_point(MEAN)) == standing(MEAN).start == 2
     at_500 = replace(MEAN, n=500)
     upper = [r for r in comparable(rows_of(at_500, "all"), "l2 error") if r.holds]
@@ -344,7 +350,7 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
 
 
 @pytest.mark.parametrize("problem", ["logistic", "hinge", "geometric-median"])
-def test_of_every_loss_the_worst_case_without_data_is_drawn_and_may_lead_the_table(
+def test_the_worst_case_without_data_is_drawn_for_every_loss_and_can_lead_the_table(
     problem: str,
 ) -> None:
     page = open_theory(problem=problem, n="100", table="all")
@@ -358,7 +364,7 @@ def test_of_every_loss_the_worst_case_without_data_is_drawn_and_may_lead_the_tab
     assert len(fixed) and not (fixed["Holds"] == "yes, vacuous").any()
 
 
-def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:
+def test_a_row_shows_its_conditions_with_numbers_and_text_to_copy() -> None:
     page = open_theory(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
     theorem = bound("upper.mean.smoothed")
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
@@ -447,7 +453,7 @@ def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
         assert specs(page)
 
 
-def test_what_the_address_should_not_say_is_said() -> None:
+def test_an_invalid_address_is_reported() -> None:
     page = open_theory(table="none", epsilon="-1")
     warnings = " ".join(w.value for w in page.warning)
     assert "table must be one of" in warnings
@@ -491,7 +497,7 @@ def test_the_entry_of_zhao_et_al_is_that_of_its_publication() -> None:
     assert "doi = {10.1609/aaai.v39i21.34440}" in entry
 
 
-def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_rests_on() -> None:
+def test_vacuous_theorems_are_listed_with_the_bounds_behind_the_window() -> None:
     page = open_theory(problem="linear", n="10000", d="20", table="zhao")
     point = Scenario(problem="linear", n=10_000, d=20, methods=("sco.clipped",))
     start = worst_start(canonical_point(point))
@@ -509,7 +515,7 @@ def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_re
     assert f"ignores the data has an error of at most {words.in_digits(start)}." in text
 
 
-def test_where_every_theorem_promises_something_no_finding_is_told() -> None:
+def test_no_vacuous_theorem_is_reported_if_every_theorem_is_informative() -> None:
     compared = comparable(rows_of(MEAN), "l2 error")
     assert words.finding(compared, spans(MEAN), 1e9) == ""
 
@@ -519,8 +525,8 @@ def test_the_page_says_that_the_papers_measure_nothing() -> None:
     assert words.NO_EXPERIMENTS in [caption.value for caption in page.caption]
 
 
-def test_each_mark_bears_its_name_on_a_phone() -> None:
-    """There the table of names is a screen below the figure; a long name is cut, inside it."""
+def test_each_mark_has_its_name_on_a_phone() -> None:
+    """On a phone the table of names is a screen below the figure; a long name is shortened."""
     for table in ("zhao", "kamath"):
         key = next(key for key in TABLE_KEYS if key.startswith(table))
         compared = comparable(rows(canonical_point(Scenario()), paper_table(key).slugs), "l2 error")

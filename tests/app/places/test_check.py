@@ -65,7 +65,7 @@ def claim(**view: Any) -> Claim:
     return claim_of(with_method(View(**view), MEAN), MEAN)
 
 
-def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
+def test_the_page_opens_with_what_is_known_of_the_claim_and_runs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "referee", None)
@@ -88,7 +88,7 @@ def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
     [("log(-n)", "undefined"), ("1-n", "-999"), ("exp(n^n)", "∞")],
     ids=str,
 )
-def test_a_formula_that_is_no_error_at_the_scenario_is_said_to_be_none(
+def test_a_formula_without_a_valid_error_at_the_scenario_is_reported(
     formula: str, text: str
 ) -> None:
     answer = words.at_a_glance(claim(claim=formula))
@@ -109,12 +109,13 @@ def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: Non
     names = ("Hypotheses", "Against lower bounds", "Measured over claimed", "Slopes")
     places = [drawn.index(f"<h3>{name}: ") for name in (*names, "Optimality", "Privacy")]
     assert places == sorted(places)
-    assert drawn.count("below the lower bound") == 1  # in the answer, and not again
+    assert drawn.count("below the lower bound") == 1  # The sentence stands only in the answer.
     assert any(code.value.startswith("dpsco bounds ") for code in page.code)
     assert [b.label for b in page.button if b.key.startswith("check")] == ["Check again"]
     assert not page.get("progress")
     page = check_page(page.run())
-    assert headline_text(page).startswith("Refuted without a run")  # it is kept
+    # The report is kept from the first check.
+    assert headline_text(page).startswith("Refuted without a run")
 
 
 def test_the_files_of_a_report_are_that_report(
@@ -142,7 +143,7 @@ def test_the_files_of_a_report_are_that_report(
     ],
     ids=str,
 )
-def test_what_cannot_be_read_is_said_in_one_sentence(query: dict[str, str], sentence: str) -> None:
+def test_an_unreadable_claim_gives_one_error(query: dict[str, str], sentence: str) -> None:
     page = open_check(**query)
     assert headline_text(page) == GOLDEN["a claim that cannot be read"] and line_below(
         page
@@ -185,7 +186,7 @@ def test_a_claim_whose_runs_are_too_long_is_refused_before_they_begin(
 
 
 def test_a_click_stops_the_referee_and_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streamlit ends a run of a page by an exception, wherever the page asks for something."""
+    """Streamlit ends a run of a page by an exception, at any call of its functions."""
     asked = iter(range(50))
 
     def ask() -> None:
@@ -199,7 +200,7 @@ def test_a_click_stops_the_referee_and_gives_its_turn_back(monkeypatch: pytest.M
     assert not kept_reports() and not TURNS._queue
 
 
-def test_the_referee_hands_on_its_turn_where_others_wait() -> None:
+def test_the_referee_yields_its_turn_to_waiting_runs() -> None:
     events: list[str] = []
     waits = iter([True, False, False, True])
     turn = SimpleNamespace(
@@ -215,7 +216,7 @@ def test_the_referee_hands_on_its_turn_where_others_wait() -> None:
     assert events == ["ask", "hand on", "ask", progress, "ask", progress, "ask"]
 
 
-def test_the_command_line_is_asked_for_the_same_claim() -> None:
+def test_the_printed_command_checks_the_same_claim() -> None:
     asked = claim(claim="d/n^(1/2)", hypotheses="n >= 2*d; p > 1", rate=True)
     text = command(Task(claim=asked, seconds=20))
     chosen = _build_parser(["referee"]).parse_args(shlex.split(text)[1:])
@@ -235,7 +236,7 @@ def test_every_method_can_be_asked_about_at_a_scenario_of_its_own() -> None:
         assert answer and small and method.slug not in answer + small
 
 
-def test_a_report_that_nothing_speaks_against_is_never_called_right() -> None:
+def test_a_report_without_objections_is_never_called_a_proof() -> None:
     for verdict, answer in words.HEADLINES.items():
         check_here = Check(name="Slopes", verdict=verdict, sentence="At n=1000 it is so.")
         answered = words.headline(report_of(check_here), None)
@@ -252,7 +253,7 @@ def report_of(check_here: Check) -> Report:
     )
 
 
-def test_a_section_shows_what_a_check_holds_and_no_markup_of_it() -> None:
+def test_a_section_escapes_the_markup_in_a_check() -> None:
     check_here = Check(
         name="Slopes",
         verdict="too few trials",

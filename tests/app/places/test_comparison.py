@@ -1,4 +1,4 @@
-"""What stands beside the chosen data: the hardest case, another tail, a second set."""
+"""The panel beside the chosen data: the hardest case, another tail, or a second set."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     assert errors.keys() == second_errors.keys() and errors != second_errors
 
 
-def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
+def test_a_second_set_makes_the_figure_outdated_and_can_be_removed() -> None:
     page = open_page(**QUERY)
     assert shown_result(page).beside is None and not is_stale(page)
     page.get_by_key(AGAINST).set_value("linf")
@@ -63,7 +63,7 @@ def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
     press_button(page, "Run")
     assert not is_stale(page) and shown_result(page).beside is not None
     page.get_by_key(AGAINST).set_value("none")
-    assert not is_stale(page.run())  # what remains is known
+    assert not is_stale(page.run())  # All remaining runs are known.
     assert shown_result(page).beside is None
 
 
@@ -80,7 +80,7 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
         for w in page.warning
     )
     assert shown_result(page).complete
-    assert shown_result(page).beside is None  # as if the address named nothing
+    assert shown_result(page).beside is None  # The page ignores the set in the address.
     assert STATE.from_query({"against": "l1"})[0].against == "l1"
 
 
@@ -94,7 +94,7 @@ def test_files_hold_both_sets() -> None:
     assert run_script([part.scenario for part in run.parts]).count("Scenario(") == 2
 
 
-def test_what_stands_beside_follows_from_the_choice() -> None:
+def test_the_second_panel_follows_from_the_choice() -> None:
     swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
     assert beside(swept, "l1", "").second == replace(swept, geometry="l1")
     assert beside(swept, "l2", "").second is None and beside(swept, NO_SET, "").second is None
@@ -102,7 +102,8 @@ def test_what_stands_beside_follows_from_the_choice() -> None:
     assert hardest is not None and hardest.distribution == "hypercube"
     tail = beside(swept, TAIL, "").second
     assert tail is not None and tail == replace(swept, p=tail.p) and tail.p > swept.p
-    assert beside(hardest, HARDEST, "").second is None  # it is the hardest case itself
+    # These data are the hardest case themselves.
+    assert beside(hardest, HARDEST, "").second is None
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Errata: each is shown, filtered, counted, and its experiment runs."""
+"""Errata: each entry is shown, filtered and counted, and its experiment runs."""
 
 from __future__ import annotations
 

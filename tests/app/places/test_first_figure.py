@@ -1,4 +1,6 @@
-"""The first screen: one answer, two panels, a ladder, and how they follow the controls."""
+"""The first screen: one answer, two panels, a ladder of numbers, and their reaction to the
+controls.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def test_two_panels_have_few_lines_and_three_proven_shapes() -> None:
         lines = {t["name"] for t in traces if t.get("error_y")}
         proven = {t["name"] for t in traces if t.get("name") and not t.get("error_y")} - lines
         assert 1 <= len(lines) <= 4
-        fano = {"CDP Fano"} if axis == "x2" else set()  # it binds on the hardest case
+        fano = {"CDP Fano"} if axis == "x2" else set()  # This bound binds on the hardest case.
         assert proven - {"answer without data"} == {"promise for all data", "proven limit"} | fano
     assert list(ladder_numbers(page)) == sorted(
         ladder_numbers(page), key=lambda name: -_end(ladder_numbers(page)[name])
@@ -115,11 +117,11 @@ def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_n
 
 
 def _end(values: list[str]) -> float:
-    """Return the last number of a row: the upper end where it is a range."""
+    """Return the last number of a row, which is the upper end of a range."""
     return float([value for value in values if value][-1].split("–")[-1])
 
 
-def test_one_method_speaks_and_is_kept_while_a_slider_moves() -> None:
+def test_the_answer_keeps_its_method_while_a_slider_moves() -> None:
     page = open_page(p="2", grid=GRID)
     names = set()
     for p in (2, 2.5, 3, 4):
@@ -155,7 +157,7 @@ def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() ->
 
 def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
     page = open_page(measure="price", grid="1000,5000")
-    assert "**What to notice**" not in written_text(page)  # there is nothing
+    assert "**What to notice**" not in written_text(page)  # There is nothing to notice.
     lines = {t["name"]: t for t in measured(page)}
     (reference,) = [t for t in first_figure(page)["data"] if t.get("name") == "without privacy"]
     assert set(reference["y"]) == {1.0} and "Sample mean" not in lines
@@ -189,7 +191,7 @@ def test_the_table_of_slopes_has_ranges_and_no_theorem_fails() -> None:
     (table,) = [table.value.set_index("Estimator") for table in page.table]
     assert list(table.columns[:4]) == ["Fitted", "95 % interval", "Predicted", "Verdict"]
     assert list(table.columns[4:]) == ["Records that halve the error"]
-    # At p = 2 both terms are of one slope.
+    # At p = 2 both terms of the rate have the same slope.
     assert table.loc["Coordinate-wise, Gaussian", "Predicted"] == "−0.50"
     assert {verdict.replace("\xa0", " ") for verdict in table["Verdict"]} <= {*get_args(Verdict)}
     assert not re.search(r"consistent|not tight|rate fails|\^slope", written_text(page))
@@ -215,21 +217,21 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     assert is_stale(page)
 
 
-def test_until_the_new_runs_are_there_all_that_is_shown_is_of_the_old_ones() -> None:
-    """Title, lines, bounds, table and words are of one run, whatever has been changed since."""
+def test_the_whole_screen_shows_the_old_runs_until_the_new_ones_arrive() -> None:
+    """Title, lines, bounds, table and words belong to one run, whatever has been changed since."""
     page = open_page(problem="hinge", grid="500,1000", n="1000", d="5", trials="2")
     old = snapshot(page)
     for key, value in (("problem", "geometric-median"), ("geometry", "sparse")):
         check_page(page.selectbox(key=f"field_{key}").set_value(value).run())
         assert is_stale(page) and snapshot(page) == old
-        # No number that was measured stands under the new settings.
+        # The headline attributes no old measurement to the new settings.
         assert headline_text(page) == GOLDEN["no measurement"] or "=" in headline_text(page)
     press_button(page, "Run")
     assert not is_stale(page)
     assert all(new != past for new, past in zip(snapshot(page), old, strict=True))
 
 
-def test_a_run_that_a_change_has_stopped_is_called_unfinished() -> None:
+def test_a_run_stopped_by_a_change_is_called_unfinished() -> None:
     page = open_page()
     stop(page, 3)
     change(page, "field_epsilon", 5)
@@ -237,14 +239,14 @@ def test_a_run_that_a_change_has_stopped_is_called_unfinished() -> None:
 
 
 def stop(page: AppTest, finished: int) -> None:
-    """Leave so many of the runs, as Cancel does."""
+    """Leave a run unfinished after a number of its cells, as Cancel does."""
     whole = shown_result(page)
     visitor_session(page).cancel()
     visitor_session(page).curves.result = Result(whole.scenario, whole.outcomes[:finished])
 
 
 def snapshot(page: AppTest) -> tuple[object, ...]:
-    """Return all that is told of a run: titles, lines and areas, the table, and the words."""
+    """Return everything shown of a run: titles, lines and areas, the table, and the words."""
     titles = [a["text"] for a in first_figure(page)["layout"]["annotations"]]
     lines = [(t.get("name"), list(t["y"])) for t in first_figure(page)["data"] if t.get("meta")]
     return titles, lines, ladder_numbers(page), line_below(page)
@@ -255,18 +257,18 @@ def change(page: AppTest, key: str, value: object) -> None:
 
 
 def _doors(page: AppTest) -> list[str]:
-    """Return what the line of doors leads to."""
+    """Return the pages to which the links for newcomers lead."""
     links = [link.proto for link in page.main.get("page_link")]
     return [proto.page for proto in links if proto.label in {n[0] for n in DOORS.values()}]
 
 
 def _place_of_figure(page: AppTest) -> list[int]:
-    """Return where in the main part of the page the figure of the first screen is."""
+    """Return the position of the first screen's figure in the main part of the page."""
     parts = page.main.children.items()
     return [i for i, part in parts if hasattr(part, "children") and part.get("plotly_chart")][:1]
 
 
-def test_a_door_stands_open_at_the_first_settings_until_another_page_was_seen() -> None:
+def test_links_for_newcomers_show_at_the_first_settings_until_another_page_is_seen() -> None:
     first_settings = dict.fromkeys(("trials", "grid", "against"))
     page = open_page(**first_settings)
     assert [place.rsplit("/", 1)[-1] for place in _doors(page)] == list(DOORS)
@@ -276,14 +278,16 @@ def test_a_door_stands_open_at_the_first_settings_until_another_page_was_seen() 
     old_place = _place_of_figure(page)
     change(page, "field_p", 3.0)
     assert _doors(page) == [] and "New here?" not in drawn_html(page)
-    assert _place_of_figure(page) == old_place  # elsewhere the browser would draw it from nothing
-    assert _doors(open_page(**first_settings, type="large")) == []  # a class has a teacher
+    # At another position the browser would redraw the figure from scratch.
+    assert _place_of_figure(page) == old_place
+    # Large type is for a class, whose teacher needs no links for newcomers.
+    assert _doors(open_page(**first_settings, type="large")) == []
     page = open_page(**first_settings)
-    page.session_state[DOORS_CLOSED] = True  # as any other page notes it
+    page.session_state[DOORS_CLOSED] = True  # Every other page sets this flag.
     assert _doors(check_page(page.run())) == []
 
 
-def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
+def test_the_answer_names_its_settings_and_the_method_without_privacy() -> None:
     page = open_page(rho="0.5", epsilon=None, delta=None, against="hardest")
     assert "the non-private sample mean (n = 5,000, d = 20, ρ = 0.5)." in line_below(page)
     assert line_below(page).endswith(" n = 10,000 is outside of the sweep.")
@@ -304,8 +308,8 @@ def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     assert not [text for text in drawn_texts if "not looking" in text or text == "not private"]
 
 
-def test_points_that_are_too_large_go_and_come_back() -> None:
-    """As on the page without a server; nobody has asked for them."""
+def test_points_that_become_too_large_disappear_and_return() -> None:
+    """The page without a server does the same; nobody has asked for these points."""
     page = open_page()
     whole = page.session_state["field_grid"]
     change(page, "field_d", 500)

@@ -1,4 +1,4 @@
-"""Formulas under Explore's figure: every letter means what it means in its own formula."""
+"""Formulas under Explore's figure: every legend explains a letter as its own formula uses it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_q_is_a_probability_in_one_formula_and_an_exponent_in_another() -> None:
     assert "$q$ = 1.5: exponent" in legend_of(sets, "upper.lp.shuffled-mirror-descent")
 
 
-def test_what_a_formula_defines_itself_has_no_other_meaning_in_its_legend() -> None:
+def test_a_letter_defined_in_a_formula_has_no_other_meaning_in_its_legend() -> None:
     assert r"\kappa" not in legend_of(POINT, "upper.mean.clipped-expected")
     assert defined_in(bound("upper.mean.clipped-expected").card.latex) == {r"\kappa"}
     users = Scenario(problem="quadratic", methods=("sco.erm",), m=10, diameter=4)

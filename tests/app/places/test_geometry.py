@@ -90,7 +90,7 @@ def points(line: Line) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("kind", GEOMETRIES)
-def test_every_set_is_drawn_and_said(kind: str) -> None:
+def test_every_set_has_a_figure_and_a_sentence(kind: str) -> None:
     page = open_geometry(**address_of(kind))
     assert not page.warning
     (chart,) = page.get("plotly_chart")
@@ -98,7 +98,7 @@ def test_every_set_is_drawn_and_said(kind: str) -> None:
     assert SETS[kind].description in written_text(page) and QUESTIONS["set"] in drawn_html(page)
 
 
-def test_what_a_set_is_said_to_do_it_does() -> None:
+def test_a_set_does_what_its_sentence_says() -> None:
     """Corners and boxes give exact zeros and ones; round sets do not."""
 
     def projection(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
     assert sorted(points(inner["farthest"])) == [(0, 1), (1, 0)]
 
 
-def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
+def test_the_handle_moves_exactly_the_lines_that_depend_on_the_point() -> None:
     def draw_at(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         shape = Shape(kind="l1")
         figure = plotly(set_figure(shape, nearest(shape, x), ""), Theme())
@@ -148,7 +148,7 @@ def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
         ] in old_traces
 
 
-def test_a_unit_is_as_long_on_both_axes() -> None:
+def test_a_unit_has_the_same_length_on_both_axes() -> None:
     shape = Shape(kind="l1")
     layout = plotly(set_figure(shape, nearest(shape, (1.4, 0.2)), ""), Theme())["layout"]
     assert layout["yaxis"]["scaleanchor"] == "x" and layout["xaxis"]["constrain"] == "domain"

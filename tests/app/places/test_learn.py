@@ -129,7 +129,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         name = "Right or close" if close else "Missed"
         group = re.search(rf"{name}: ([0-9]+(?:, [0-9]+)*)", marks)
         assert group and str(number) in group[1].split(", "), slug
-    # After the last lesson comes what can be handed in: each prediction with its measurement.
+    # The last step after the lessons lists each prediction with its measurement.
     page = check_page(page.button(key="learn_next").click().run())
     with pytest.raises(KeyError):
         page.button(key="learn_next")
@@ -146,7 +146,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
             run.finding.text.replace("**", ""),
             "Right or close" if run.verdict.close else "Missed",
         ]
-    # What is known is still there when a step is visited again, and can be forgotten.
+    # Answers and results remain when a step is visited again, and can be forgotten.
     page = check_page(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
     assert "You chose" in verdict(page)
     page = check_page(page.button(key="learn_forget").click().run())
@@ -164,7 +164,8 @@ def test_the_verdict_is_about_the_prediction_that_was_run() -> None:
     )
     visitor_session(page).lessons.predict("epsilon", 71)
     page = check_page(page.run())
-    assert "You predicted **51 %**" in verdict(page)  # until it is run again
+    # The verdict stays until the lesson is run again.
+    assert "You predicted **51 %**" in verdict(page)
     page = check_page(page.button(key="learn_run").click().run())
     assert GOLDEN["a prediction that is right"] in verdict(page)
     assert page.container(key="learn_said").success
@@ -177,7 +178,8 @@ def test_answers_survive_a_reload(short_path: None) -> None:
     assert query["answers"] == "clipping:none"
     reopened = open_at("learn", **query)
     assert verdict(reopened) == verdict(page)
-    at_start = open_at("learn", **(query | {"lesson": START}))  # measured again there, too
+    # The first page measures the answered lessons again, too.
+    at_start = open_at("learn", **(query | {"lesson": START}))
     assert answered(at_start, "clipping").verdict == answered(page, "clipping").verdict
     assert "1 of 15 lessons answered" in written_text(at_start)
     for wrong in ("clipping:all", "luck:1", "noise:7.77"):
@@ -193,14 +195,14 @@ def test_a_prediction_is_kept_while_other_steps_are_read(short_path: None) -> No
     assert not page.button(key="learn_run").disabled
 
 
-def test_what_is_measured_is_not_measured_again(
+def test_a_finished_lesson_is_not_run_again(
     short_path: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
     page = check_page(page.button(key="learn_run").click().run())
     old_verdict = verdict(page)
     monkeypatch.delitem(experiments.RUNS, "radius")
-    reopened = open_at("learn", **dict(page.query_params))  # another session
+    reopened = open_at("learn", **dict(page.query_params))  # A reload starts another session.
     assert verdict(reopened) == verdict(check_page(page.run())) == old_verdict
 
 
@@ -216,7 +218,7 @@ def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "16", "tails", "-1", "3.0"])
-def test_another_step_is_said_and_the_doors_shown(text: str) -> None:
+def test_an_unknown_step_is_reported_and_the_first_page_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 15"):
         LessonsView(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
@@ -288,7 +290,7 @@ def test_the_picture_of_a_door_is_drawn_from_its_numbers(slug: str) -> None:
     assert (ASSETS / f"{slug}.svg").read_text(encoding="utf-8") == door_picture(slug)
 
 
-def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None) -> None:
+def test_the_texts_to_hand_in_survive_a_reload(short_path: None) -> None:
     student_text = "Noise <b>hides</b> one record; A. Student"
     page = open_at("learn", lesson=HAND_IN, answers="clipping:some,epsilon:51")
     assert "2 of 15 lessons answered" in headline_text(page)
@@ -350,7 +352,7 @@ def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None
         assert list(line.x) == sorted(line.x) and line.y[0] == 100
 
 
-def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> None:
+def test_only_a_bias_may_leave_the_figure_and_its_number_is_at_the_last_visible_point() -> None:
     lesson = BY_SLUG["clipping"]
     (figure,) = figures.figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
     (line,), (row,) = figure.panels[0].lines, figure.ladder.rows
@@ -360,7 +362,7 @@ def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> N
     assert figure.ladder.title == f"At R = {visible[-1][0]:g}"
 
 
-def test_where_every_row_has_a_radius_of_its_own_only_the_best_one_is_named_and_meets_it() -> None:
+def test_if_every_row_has_its_own_radius_only_the_best_one_is_named() -> None:
     lesson = BY_SLUG["look"]
     (figure,) = figures.figures(lesson, measure(lesson), "", has_run=True)
     private = next(line for line in figure.panels[0].lines if line.key == experiments.PRIVATE)
@@ -425,7 +427,7 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
 }
 
 
-# Long, and like a lesson that is left: all that a page does is in those.
+# These lessons take long and resemble one that is kept; page behaviour is the same.
 LONG = ("geometry", "dimension", "noise")
 
 
@@ -443,7 +445,7 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     else:
         assert expected[0] <= answer <= expected[1]
     points = run.evidence.points
-    for x, floor in run.evidence.floor.items():  # as the sentence of the last lesson has it
+    for x, floor in run.evidence.floor.items():  # The last lesson's sentence states this floor.
         private = [p.mean for p in points if p.x == x and p.series != "mean.sample"]
         assert len(private) == 2 and min(private) > floor
 

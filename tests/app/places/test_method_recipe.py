@@ -40,7 +40,7 @@ def test_the_page_and_the_command_line_have_the_same_rows(
     assert f"| {titles} |" in shown
 
 
-def test_noise_on_no_sum_is_said_without_a_multiplier() -> None:
+def test_noise_that_is_not_added_to_a_sum_has_no_multiplier() -> None:
     query = {"problem": "logistic", "n": "500", "d": "2", "p": "4"}
     shown, expected = shown_recipe("sco.objective-perturbation", **query)
     assert "| Release | Times | Noise | Noise over sensitivity | Budget |" in shown

@@ -206,7 +206,7 @@ def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
     assert risk_path(replace(links.read(query)[0], n=500), slug).final >= 0
 
 
-def test_the_cost_is_said_in_words() -> None:
+def test_the_cost_is_stated_in_words() -> None:
     slug = example_point("sco.erm")
     counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
     text = cost_sentence(slug, counted)
@@ -230,7 +230,7 @@ def spec(page: AppTest) -> dict[str, Any]:
 
 
 def test_no_name_of_a_row_is_longer_than_a_phone_shows() -> None:
-    """A name of 47 letters was cut on a laptop, and ran off a phone with its mean."""
+    """A name of 47 letters was cut off on a laptop and overflowed on a phone."""
     methods = [m for m in METHOD_SLUGS if "mean" in method_card(m).problems]
     names = row_names(methods)
     assert max(map(len, names.values())) <= MOST_LETTERS
@@ -271,7 +271,7 @@ def plain_number(text: str) -> float:
 
 
 def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
-    """Users' gradients in noise: over ten times the error of the centre of the set."""
+    """Users' gradients in noise have over ten times the error of the centre of the set."""
     users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
     page = open_algorithms(**users, m="500")
     assert headline_text(page).startswith("Do not use the data here")
@@ -288,8 +288,8 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     assert any(START in note["text"] for note in spec(page)["layout"]["annotations"])
 
 
-def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
-    """The methods of the catalogue with a pure form, and those that choose their own radius."""
+def test_the_guide_names_every_method_whose_card_matches() -> None:
+    """These are the methods with a pure form, and those that choose their own radius."""
     (pure_text,) = re.findall(r"Under pure ε (.*?) can run", guide())
     private = [m.card for m in METHODS if m.card.privacy != "none"]
     pure = {card.name for card in private if "pure" in card.budgets}
@@ -307,7 +307,7 @@ def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
 
 
 def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> None:
-    """Its plan is asked at the point of its example."""
+    """The test plans a run at the point of the method's example."""
     budgets: dict[str, dict[str, float | None]] = {
         "pure": {"epsilon": 1.0, "delta": 0.0},
         "zcdp": {"epsilon": None, "delta": None, "rho": 0.05},
@@ -325,10 +325,10 @@ def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> N
     ("large", "letter", "fits"),
     [({"d": "999"}, "n = 10,000", "n = 2,000"), ({"m": "100"}, "n = 10,000", "n = 5,000")],
 )
-def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
+def test_a_smaller_scenario_replaces_one_that_is_too_large_and_the_page_says_so(
     large: dict[str, str], letter: str, fits: str
 ) -> None:
-    """The second is what Users begins with."""
+    """The second case is the scenario with which Users begins."""
     page = open_algorithms(problem="quadratic", n="10000", **large)
     assert f"Measured at {fits}: your {letter} is too large to be run here." in line_below(page)
     assert spec(page)["data"] and "What do you estimate?" in written_text(page)
@@ -347,10 +347,10 @@ def outcomes_of(**errors: list[float]) -> list[Outcome]:
     ]
 
 
-def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_all() -> None:
+def test_a_tie_favours_the_best_default_method_and_otherwise_the_best_of_all_is_advised() -> None:
     usual = default_methods("mean")
     adaptive = [0.050, 0.052, 0.051, 0.049, 0.053]
-    lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # better by luck, if at all
+    lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # These errors are lower by luck, if at all.
     three_times, half = [3 * e for e in adaptive], [e / 2 for e in adaptive]
     level = outcomes_of(adaptive=adaptive, clipped=three_times, plan=lucky)
     advised = advice(level, usual, 1.0)
@@ -358,7 +358,7 @@ def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_
     assert advised.unbeaten == ("mean.plan", "mean.adaptive")
     better = outcomes_of(adaptive=adaptive, clipped=three_times, plan=half)
     assert advice(better, usual, 1.0).choice == "mean.plan"
-    # Of several usual ones the best; one that is worse than no data is none of them.
+    # Among several default methods the best is advised, unless it is worse than no data.
     close = [0.0525, 0.0525, 0.0520, 0.0505, 0.0530]
     both_tied = outcomes_of(adaptive=adaptive, clipped=close, plan=lucky)
     assert advice(both_tied, usual, 1.0).choice == "mean.adaptive"
@@ -366,7 +366,7 @@ def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_
     assert advice([], usual).choice == ""
 
 
-def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> None:
+def test_at_the_default_setting_the_page_advises_the_method_in_explores_headline() -> None:
     for query in ({}, {"n": "500"}):
         assert headline_text(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
     usual = "|".join(method_card(m).name for m in default_methods("mean"))
@@ -374,7 +374,7 @@ def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> Non
     assert re.match(f"Start with ({usual}): {reason}", headline_text(open_algorithms(d="1")))
 
 
-def test_the_advice_is_said_with_its_reason() -> None:
+def test_the_advice_states_its_reason() -> None:
     ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
     pair = ("mean.adaptive", "mean.clipped")
     clear = Advice(ranked=ranked, unbeaten=pair[:1], choice=pair[0])
@@ -390,7 +390,7 @@ def test_the_advice_is_said_with_its_reason() -> None:
     tie_text = "5 runs do not tell it apart from Adaptive clipping (0.05)"
     usual = "Among equals, this page names the one whose curve Explore draws"
     assert reason_for(second_chosen, 1.0) == f"Mean error 0.1; {tie_text}. {usual}."
-    # A few that are not told apart are named, those with a larger error, too; many are counted.
+    # A few tied methods are named, even with larger errors; many are only counted.
     three_ranked = (*ranked, ("mean.plan", 0.12))
     three_tied = Advice(
         ranked=three_ranked, unbeaten=tuple(m for m, _ in three_ranked), choice=pair[1]
@@ -430,7 +430,7 @@ def test_on_a_phone_each_row_has_its_name_and_its_mean_above_it() -> None:
         assert row.end + 0.3 < height < row.end + 0.7 and height + 0.3 < narrow.y.high
 
 
-def test_what_takes_longer_is_named_and_not_run() -> None:
+def test_slow_methods_are_named_and_not_run() -> None:
     fits = fitting(comparison_point(Scenario(problem="logistic", methods=(), n=100_000, d=20)))
     slow = [method_card(fit.slug).name for fit in fits if fit.runs and not fit.quick]
     assert slow and all(name in slow_ones(fits) for name in slow)
@@ -467,7 +467,7 @@ def test_the_answer_counts_what_runs() -> None:
     assert answer(refused) == GOLDEN["no private method can run"]
 
 
-def test_what_a_logarithm_cannot_show_is_said() -> None:
+def test_errors_of_zero_are_mentioned_beside_the_logarithmic_figure() -> None:
     page = open_algorithms(problem="linear", geometry="linf", n="1000", d="5")
     (caption,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
     name = caption.split(": ")[1].removesuffix(".").split(", ")[0]

@@ -1,4 +1,4 @@
-"""How many records do I need: asked on Explore, worked out on the button only."""
+"""The number of records needed for a target error: asked on Explore, computed on a button."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_wh
     )
 
 
-def test_it_asks_at_first_how_the_method_of_the_headline_would_halve_its_error() -> None:
-    """What the visitor has chosen stays, where another method leads."""
+def test_the_first_question_is_how_the_headlines_method_can_halve_its_error() -> None:
+    """A visitor's own choice stays, even if another method leads."""
     query = SMALL | {"methods": "mean.sample,mean.clipped,mean.adaptive", "grid": "500,5000"}
     page = open_page(**query | {"n": "5000"})
     study = Study(scenario=address_scenario(page), outcomes=shown_result(page).outcomes)

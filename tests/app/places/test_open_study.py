@@ -1,4 +1,4 @@
-"""Opening a stored study: it is drawn as a live run is, and no file does harm."""
+"""Opening a stored study: it is drawn like a live run, and no file does harm."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from tests.app.pages import trace_names as names
 SMALL = Scenario(
     methods=("mean.sample", "mean.clipped"), n=500, axis="n", grid=(500, 1000), trials=3, seed=5
 )
-# Above the dashboard's sizes and its trials; its outcomes are those of a smaller one.
+# This study is too large for the dashboard; its outcomes are those of a smaller one.
 LARGE = replace(SMALL, grid=(10**7, 10**8), trials=300)
 
 
 @pytest.fixture(autouse=True)
 def offer_no_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No file is offered by the server unless a test does so."""
+    """Offer no file from the server, unless a test does so."""
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     yield
     stored._served_outcomes.cache_clear()
@@ -106,7 +106,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
     assert is_stale(page)
 
 
-def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
+def test_missing_cells_of_a_file_can_be_run(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
     page = opened(open_page(), data)
     assert not is_stale(page) and "Stopped at 7 of 12 runs" in status_line(page)
@@ -157,7 +157,7 @@ def test_the_server_offers_the_studies_of_its_file(
 @pytest.mark.parametrize(
     ("count", "remark"), [(1, "another study of a version"), (3, "3 other studies of a version")]
 )
-def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
+def test_the_page_mentions_studies_of_other_versions_beside_those_it_can_open(
     tmp_path: Path, count: int, remark: str
 ) -> None:
     newer = [SMALL.to_json().replace("mean.clipped", f"mean.newer-{i}") for i in range(count)]
@@ -185,7 +185,7 @@ def changed(path: Path, *statements: str) -> bytes:
     return path.read_bytes()
 
 
-def test_a_file_that_is_none_gets_one_sentence_and_changes_nothing() -> None:
+def test_a_file_that_is_no_study_gives_one_error_and_changes_nothing() -> None:
     page = open_page()
     old_result = shown_result(page)
     page.button(key="presets").click().run()
@@ -242,12 +242,13 @@ WRONG_VALUES = [(field, value) for field, values in WRONG.items() for value in v
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG_VALUES)
-def test_an_outcome_is_not_believed(tmp_path: Path, field: str, value: Any) -> None:
+def test_an_outcome_with_a_wrong_value_is_refused(tmp_path: Path, field: str, value: Any) -> None:
     path = written(tmp_path / "r.sqlite", SMALL)
     cell = next(cells(SMALL))
     values = json.loads(outcome_text(run_cell(cell))) | {field: value}
     with closing(sqlite3.connect(path)) as base:
-        text = with_sum(json.dumps(values), key_of(cell))  # a stranger can form a checksum
+        # An attacker can compute a valid checksum.
+        text = with_sum(json.dumps(values), key_of(cell))
         base.execute("UPDATE cells SET outcome = ? WHERE key = ?", (text, key_of(cell)))
         base.commit()
     with pytest.raises(InvalidInput, match="damaged"):
@@ -329,7 +330,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
     assert started == [[sys.executable, "-m", "dpsco_app", "--study=-odd.sqlite"]]
 
 
-def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_takes_a_limited_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock_time = [0.0]
     monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: clock_time[0])
 
@@ -342,9 +343,9 @@ def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch
     clock_time[0] = 0.0
     assert answers_at(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]
     clock_time[0] = 0.0
-    # A drawing of 0.5 s, and then 4 times as long without one.
+    # After a drawing of 0.5 s, the next follows at least four times as long later.
     assert answers_at(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]
     clock_time[0] = 0.0
-    # After 6 s, a third of them without a drawing.
+    # After 6 s, the pause before the next drawing is a third of that time.
     pace = Pace(0.2, 0.8, share_of_elapsed=1 / 3)
     assert answers_at(pace, 6, 6.9, 7.9, 8.1) == [True, False, False, True]

@@ -57,7 +57,7 @@ QUADRATIC = Scenario(
 )
 
 
-# In every run; the other losses in `make test-slow`.
+# Every test run covers these losses; `make test-slow` covers the others.
 FEW_PROBLEMS = ("quadratic", "logistic", "absolute")
 LOSSES = [p if p in FEW_PROBLEMS else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
 
@@ -97,7 +97,7 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
             if not refused.changes:
                 continue
             way_out = changed_scenario(refusing, refused).validate()
-            for _ in range(3):  # one reason may stand behind another
+            for _ in range(3):  # A second reason may appear once the first is resolved.
                 point = replace(way_out, axis=None, grid=())
                 left = [m for m in refused.methods if m in way_out.methods and refusal(point, m)]
                 if not left:
@@ -129,7 +129,8 @@ def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> 
     page.run()
     page.get_by_key("field_problem").set_value("hinge")
     page.run()
-    assert address_scenario(page).methods == ("sco.clipped",)  # it serves the hinge loss as well
+    # This method also supports the hinge loss.
+    assert address_scenario(page).methods == ("sco.clipped",)
     page.get_by_key("field_problem").set_value("mean")
     page.run()
     assert set(address_scenario(page).methods) == set(default_methods("mean"))
@@ -152,7 +153,7 @@ def test_controls_speak_of_features_and_of_the_parameter_where_it_is_one() -> No
     assert labels["mean"] == ["Data", "Norm of the true mean ‖μ‖"]
     assert labels["logistic"] == ["Features", "Norm of the true parameter ‖w*‖"]
     assert labels["quadratic"][0] == "Data"
-    # On a hard law the mean is the law's own, but the true parameter is still ours to choose.
+    # For a hard law the mean is the law's own, but the true parameter can still be chosen.
     page = open_page(problem="logistic", distribution="hypercube", trials="1", grid="500")
     assert page.get_by_key("field_offset").label.startswith("Norm of the true parameter")
 
@@ -189,9 +190,10 @@ def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
 def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     page = open_page(problem="quadratic", p="2", offset="1", trials="1", card="proof")
     (start,) = [t for t in first_figure(page)["data"] if t.get("name") == "answer without data"]
-    assert set(start["y"]) == {0.5}  # half of the squared distance
+    assert set(start["y"]) == {0.5}  # The risk is half of the squared distance.
     assert start["line"]["dash"] == "dot"
-    assert starting_risks(Scenario()) == [(None, 1.0)]  # the distance of the mean from 0
+    # The error is the distance of the mean from 0.
+    assert starting_risks(Scenario()) == [(None, 1.0)]
 
 
 def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
@@ -203,7 +205,7 @@ def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
     assert "times" in headline_text(page)
     assert (
         first_figure(page)["layout"]["yaxis"]["range"][0] > -7
-    )  # rounding does not stretch the axis
+    )  # Rounding errors do not stretch the axis.
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ def test_an_optimiser_that_cannot_run_says_why_and_runs_after_its_change() -> No
     assert "sco.clipped" in way_out.methods and not refusal(way_out, way_out.methods[-1])
 
 
-def test_a_refusal_is_told_with_the_names_and_letters_of_the_screen() -> None:
+def test_a_refusal_uses_the_names_and_symbols_of_the_screen() -> None:
     page = open_page(methods="mean.sample,mean.cwme-cdp", delta="0", trials="1", grid="500")
     (remark,) = [info.value for info in page.info]
     assert "δ = 10⁻⁶" in remark
@@ -296,7 +298,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     }
     pair = replace(logistic, methods=("sco.clipped", "sco.cwme"))
     assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(pair, ("rates",)))
-    # On a strongly convex loss those of its own, smaller class.
+    # A strongly convex loss has only the bounds of its own, smaller class.
     assert all(c.loss_class.strongly_convex for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
         loss_class = problem_card(problem).loss_class

@@ -38,7 +38,8 @@ from tests.app.pages import (
     trace_names,
 )
 
-NAMED_BOUND = "upper.mean.clipped-paper"  # a row of no view, and far above the measured errors
+# The row of this bound belongs to no view, and is far above the measured errors.
+NAMED_BOUND = "upper.mean.clipped-paper"
 NAME = class_name(evaluations(Scenario(methods=("mean.clipped",)), (NAMED_BOUND,)))
 TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
@@ -60,7 +61,7 @@ def test_a_formula_of_the_address_is_a_line_with_its_values() -> None:
     assert all(10**low < y < 10**high for y in expected)
 
 
-def test_rho_is_what_epsilon_and_delta_leave_to_noise_and_lacking_letters_are_no_number() -> None:
+def test_rho_follows_from_epsilon_and_delta_and_a_missing_letter_gives_nan() -> None:
     point = Scenario(n=100, epsilon=1.0, delta=1e-6)
     assert letters_of(point)["rho"] == point.setting.gaussian_rho
     concentrated = letters_of(Scenario(epsilon=None, delta=None, rho=0.5))
@@ -76,7 +77,7 @@ def test_a_bound_of_the_address_is_drawn_whatever_the_views() -> None:
     assert NAME not in trace_names(first_figure(page)) and "bound" not in page.query_params
 
 
-def test_what_is_typed_is_drawn_or_refused_in_a_sentence() -> None:
+def test_a_typed_formula_is_drawn_or_refused_in_one_sentence() -> None:
     page = open_page(**TWO_METHODS)
     typed = page.text_input(key="formula_typed")
     check_page(typed.set_value("__import__('os')").run())
@@ -137,7 +138,7 @@ def test_an_error_about_a_formula_shows_every_sign() -> None:
     assert not re.search(r"(?<!\\)[*_]", address)
 
 
-def test_a_formula_that_cannot_be_read_is_said_and_left_out() -> None:
+def test_an_unreadable_formula_is_reported_and_ignored() -> None:
     page = open_page(formula="n.real", **TWO_METHODS)
     assert "formula must be" in " ".join(w.value for w in page.warning)
     assert "Your formula" not in trace_names(first_figure(page))

@@ -1,4 +1,4 @@
-"""One's own numbers: what is said of their tail, and the methods on the records themselves."""
+"""The visitor's own data: the analysis of their tails, and private means of the records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
 
 
 def inside_the_dialog() -> None:
-    """What the dialog shows: a test cannot keep one open."""
+    """Draw what the dialog shows, since a test cannot keep the dialog open."""
     from dpsco_app.pages.explore import own_numbers
     from dpsco_app.shell import visit
     from dpsco_core.scenario import Scenario
@@ -65,7 +65,7 @@ def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimens
     matching.validate(DASHBOARD)
 
 
-def test_a_heavy_tail_of_few_numbers_is_said_to_be_light_perhaps() -> None:
+def test_the_tail_of_few_numbers_is_called_possibly_light() -> None:
     rng = np.random.default_rng(5)
     fits = [tail(rng.standard_t(3, 300)) for _ in range(20)]
     fit = next(fit for fit in fits if fit.kind == "heavy" and fit.can_be_either)
@@ -89,12 +89,12 @@ def test_numbers_without_a_variance_have_a_scenario_below_two() -> None:
     assert "No bound here" not in in_words([fit], ["x"], matching, [1.0])
 
 
-def test_numbers_whose_mean_may_not_exist_are_told_that_no_bound_covers_them() -> None:
+def test_the_page_says_that_no_bound_covers_data_without_a_mean() -> None:
     fit = tail(pareto(1.1))
     matching = fitting([fit], Scenario())
     words = in_words([fit], ["x"], matching, [1.0])
     assert matching.p == 1.1 and "No bound here covers them: their mean may not exist" in words
-    # Of a problem that needs a variance p stays at 2.
+    # A problem that needs a variance keeps p at 2.
     logistic = fitting([fit], Scenario(problem="logistic", methods=()))
     assert logistic.p == 2
 
@@ -149,7 +149,8 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     first_values = page.session_state[RELEASED][1][1].values
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
     rerun = check_page(button.click().run())
-    assert rerun.session_state[RELEASED][1][1].values != first_values  # no seed is kept
+    # No seed is kept, so the released values differ.
+    assert rerun.session_state[RELEASED][1][1].values != first_values
     (guess,) = [n for n in rerun.number_input if n.label == "A guess of the mean"]
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
     with_guess = check_page(guess.set_value(990.0).run())
@@ -187,7 +188,7 @@ def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float)
         assert not page.error
 
 
-def test_a_cap_is_said_where_the_tail_ends_in_equal_numbers() -> None:
+def test_the_page_mentions_a_cap_if_the_largest_numbers_are_equal() -> None:
     values = pareto(3, 1000)
     capped = np.minimum(values, np.sort(values)[-12])
     largest = f"{capped.max():.15g}"
@@ -302,7 +303,7 @@ def test_the_plot_draws_a_line_for_every_column() -> None:
     assert list(chosen.y) == [fit.index for fit in fits]
 
 
-def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
+def test_the_error_for_a_large_file_states_its_size_and_the_limit() -> None:
     """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
     page = with_file(b"1.5\n" * 2_262_000)
     assert words_of(page).endswith(
@@ -312,7 +313,7 @@ def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
     assert "tail index of about" in words_of(fits)
 
 
-def test_a_file_without_numbers_is_told_so_and_leaves_nothing_behind() -> None:
+def test_a_file_without_numbers_gives_an_error_and_leaves_nothing_behind() -> None:
     page = with_file(b"a,b\n1,2\n")
     assert "numbers must be at least 100 in one column" in words_of(page)
     assert RELEASED not in page.session_state

@@ -1,4 +1,4 @@
-"""Pinning a run, comparing it with the next one, and what its link restores."""
+"""Pinning a run, comparing it with the next one, and restoring both from a link."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_pin_and_a_set_stand_together() -> None:
 def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch) -> None:
     present_run, pinned_run = replace(PINNED, trials=50), replace(PINNED, trials=10)
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
-    # A machine so slow that either run is allowed, and both together are not.
+    # On this slow machine each run alone is within the limits, but both together are not.
     slow = 1.05 * DASHBOARD.seconds / (cost(present_run).seconds + cost(pinned_run).seconds)
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: slow)
     query = TWO_METHODS | {"epsilon": "0.2", "trials": "50"}
@@ -161,7 +161,9 @@ def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch
         {"problem": "quadratic", "methods": "sco.erm,sco.clipped"},
     ],
 )
-def test_what_cannot_be_overlaid_has_the_second_panel(query: dict[str, str | None]) -> None:
+def test_a_pinned_run_that_cannot_be_overlaid_has_the_second_panel(
+    query: dict[str, str | None],
+) -> None:
     page = open_page(**(TWO_METHODS | query), pin=pin_text(PINNED))
     assert "it has the second panel" in row(page)
     assert headline_text(page).endswith("in the pinned run") and shown_result(page).complete
@@ -171,13 +173,14 @@ def test_what_cannot_be_overlaid_has_the_second_panel(query: dict[str, str | Non
 # -- after a change ---------------------------------------------------------------------------
 
 
-def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
+def test_the_stated_work_of_a_change_excludes_known_runs() -> None:
     page = open_page(**(TWO_METHODS | {"trials": "4"}), seed="77")
     page.get_by_key("field_trials").set_value(10)
     page.run()
-    assert "24 runs" in status_line(page)  # 2 points, 2 estimators, 6 more trials
+    # The 24 runs are 2 points times 2 estimators times 6 more trials.
+    assert "24 runs" in status_line(page)
     press_button(page, "Run")
-    page.get_by_key("field_trials").set_value(5)  # what has run before waits for no button
+    page.get_by_key("field_trials").set_value(5)  # Runs that are known need no press of Run.
     page.run()
     assert not is_stale(page) and shown_result(page).complete
     assert status_line(page).startswith("Measured in 20 runs")
@@ -216,7 +219,7 @@ def test_the_switch_of_panels_says_what_is_drawn_after_a_change_too(
 
 def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
     page = open_page(**TWO_METHODS | {"grid": "5000,10000"})
-    page.get_by_key("field_d").set_value(1000)  # with which no point of the sweep fits
+    page.get_by_key("field_d").set_value(1000)  # No point of the sweep is allowed with this value.
     page.run()
     (error,) = page.error
     assert "n times d must be at most 2,000,000" in error.value
@@ -241,7 +244,7 @@ def test_a_pinned_scenario_survives_its_text() -> None:
     assert pinned("") is None
 
 
-def test_what_differs_is_said_in_words() -> None:
+def test_differences_are_stated_in_words() -> None:
     assert in_short(PINNED, PINNED) == ""
     assert in_short(PINNED, replace(PINNED, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
     fewer = replace(PINNED, methods=("mean.sample",))
@@ -261,7 +264,8 @@ def test_what_differs_is_said_in_words() -> None:
 def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
     page_text = written_text(page)
-    areas = {"promise for all data", "proven limit"}  # edges are bounds with names
+    # These edges are bounds with names of their own.
+    areas = {"promise for all data", "proven limit"}
     curve_names = {t["name"] for t in first_figure(page)["data"] if t.get("name")}
     proven = curve_names - areas - lines(page).keys() - {"answer without data"}
     floor, *_ = [e for _, e in region(address_scenario(page))]

@@ -99,7 +99,7 @@ def test_the_conversions_are_drawn_as_they_are() -> None:
     assert table["ρ"].tolist() == pytest.approx(curves.rho.tolist())
 
 
-def test_a_route_that_fails_is_not_drawn_there() -> None:
+def test_an_invalid_conversion_is_not_drawn() -> None:
     rows = [(n, shuffling(n, 1.0, 1e-6)) for n in (10, 1000)]
     lines = {
         name: ([float(n) for n, _ in rows], [routes[i].noise_multiplier for _, routes in rows])
@@ -113,7 +113,7 @@ def test_a_route_that_fails_is_not_drawn_there() -> None:
     assert f"{closed.key} here" not in [one.key for one in figure.panels[0].lines]
 
 
-def test_arguments_keep_clear_of_the_colours_of_the_parts_of_an_error() -> None:
+def test_no_argument_has_the_colour_of_a_part_of_the_error() -> None:
     assert {hue for hue, _ in LOOKS} < set(METHODS) and len({dash for _, dash in LOOKS}) == 5
 
 
@@ -142,13 +142,13 @@ def test_the_ledger_is_drawn_as_shares() -> None:
     figure = shares_figure(books.spendings, "sco.objective-perturbation", "")
     threads, bars = figure.panels[0].lines[::2], figure.panels[0].lines[1::2]
     ends = [bar.x[1] for bar in bars]
-    # A thread leads from the end of each bar to its name.
+    # A leader line connects the end of each bar with its name.
     assert [line.x for line in threads] == [[end, 100.0] for end in ends]
     assert ends == pytest.approx([100 * row.share for row in books.spendings])
     assert "99 %" in title_ledger(books) and "2 releases" in said_ledger(books)
 
 
-def test_equal_steps_are_told_as_so_many() -> None:
+def test_equal_steps_are_counted_in_one_row() -> None:
     books = account(ledger_run(RUN, "sco.clipped"))
     figure = shares_figure(books.spendings, "sco.clipped", "")
     assert figure.ladder.rows[0].name.endswith(f", {len(books.entries)} releases")
@@ -212,7 +212,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ),
     ],
 )
-def test_every_tool_says_its_result(query: dict[str, str], expected: str) -> None:
+def test_every_tool_states_its_result(query: dict[str, str], expected: str) -> None:
     page = open_privacy(**query)
     assert expected in texts(page)
 
@@ -244,7 +244,7 @@ def test_the_ladder_says_what_every_argument_proves_here(
         ({"part": "ledger"}, ("73.11 %", "mean of clipped records")),
     ],
 )
-def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
+def test_a_budget_is_stated_as_odds_for_both_kinds_of_neighbours(
     query: dict[str, str], expected: tuple[str, ...]
 ) -> None:
     page = open_privacy(**query)
@@ -339,7 +339,7 @@ def test_a_link_restores_the_whole_page() -> None:
         ("runs", "201"),
     ],
 )
-def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
+def test_an_invalid_address_field_is_reported_and_ignored(name: str, text: str) -> None:
     view, problems = STATE.from_query({name: text})
     assert view == View()
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
@@ -355,7 +355,8 @@ def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
 def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
     """The clip radius follows from p, the diameter and the set: all of them reach the ledger."""
     query = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
-    page = open_at("privacy", method="mean.clipped", **query)  # what the page opens on
+    # These are the settings with which the page opens.
+    page = open_at("privacy", method="mean.clipped", **query)
     run = ledger_run(links.read(query)[0], "mean.clipped")
     assert said_ledger(account(run)) in texts(page)
     other_run = ledger_run(links.read(query | {"p": "2", "diameter": "4"})[0], "mean.clipped")
@@ -386,7 +387,8 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
     assert set(FAULT_NAMES) == set(FAULTS)
     assert "printed-constant" not in faults_of(View(audited="mean.clipped"))
     chosen = View(audited="mean.clipped", fault="printed-constant")
-    assert faults_of(chosen) == list(FAULTS)  # a link may ask for it, and is told why not
+    # A link may ask for this fault, and the page explains why it does not apply.
+    assert faults_of(chosen) == list(FAULTS)
     for slug in PRIVATE_SLUGS:
         assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug
@@ -403,7 +405,7 @@ def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault:
     (panel,) = figure.panels
     (region,) = panel.regions
     assert region.look == IMPOSSIBLE
-    exact = norm.cdf(norm.isf(np.array(region.x)) - 1)  # mu is 1 at a rho of 0.5
+    exact = norm.cdf(norm.isf(np.array(region.x)) - 1)  # At a rho of 0.5, mu is 1.
     assert region.upper == pytest.approx(exact, abs=1e-9)
     box, mark = (line for line in panel.lines if line.key == "attack")
     assert (max(box.x), max(box.y)) == (achieved.alarm_interval[1], achieved.miss_interval[1])

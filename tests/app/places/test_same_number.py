@@ -1,4 +1,6 @@
-"""A number that two pages show is the same on both: the window, and the floor of the data."""
+"""A number that two pages show is the same on both: the window, and the floor on the chosen
+data.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def test_explore_and_lower_bounds_agree_on_the_window_and_on_the_floor_of_the_da
         open_at("lower_bounds", **query_here, problem="mean", distribution="student-t")
     )
     floor, ceiling = map(float, re.findall(r"\d+\.\d+|\d+(?= is)", page_headline))
-    window_values = explore["promise for all data"]  # once where both panels have the same
+    # One number stands for both panels if they agree.
+    window_values = explore["promise for all data"]
     assert (window_values[0] or window_values[1]) == ranged(floor, ceiling)
     proof = open_at(
         "lower_bounds",
@@ -48,4 +51,5 @@ def test_explore_and_lower_bounds_agree_on_the_window_and_on_the_floor_of_the_da
     steps = [m.value for m in proof.container(key="lower_steps").markdown]
     numbers = [float(x) for step in steps for x in re.findall(r"\*\*([\d.]+)\*\*", step)]
     (name,) = [row for row in explore if row == "proven limit"]
-    assert float(explore[name][0]) == pytest.approx(numbers[-1], rel=0.03)  # two digits
+    # The headline shows two digits.
+    assert float(explore[name][0]) == pytest.approx(numbers[-1], rel=0.03)

@@ -123,7 +123,7 @@ def test_the_means_of_this_page_lie_in_the_set_whatever_its_size(diameter: float
 def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_its_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Those of the map, whose mean is near 0, and not the visitor's."""
+    """These are the data of the map, whose mean is near 0, and not the visitor's data."""
     cell = _cells(SCENARIO)[0]
     assert (cell.point.distribution, cell.point.offset) == (LAW, OFFSET)
     first_map = next(_measured(SCENARIO))
@@ -206,7 +206,7 @@ def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_
     assert first_map.values[:, row, column] == pytest.approx(means)
 
 
-def test_a_map_of_which_nothing_is_known_says_so() -> None:
+def test_a_map_without_results_says_so() -> None:
     empty = measured_contest(measured_through(SCENARIO.n, 60), MEASURED, {})
     sentence = winner(empty, replace(SCENARIO, m=60), "measured").replace("\xa0", " ")
     assert sentence.startswith("Measuring, from m = 60, n = 10,000 ")
@@ -226,7 +226,7 @@ def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
     guide = lines_by_name["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
-    # The title's methods and the map's are compared by the same mean errors.
+    # The title and the map compare methods by the same mean errors.
     assert stretches([FALLING, FLAT]) == GOLDEN["phases by items per user"]
     assert stretches([FLAT]) == "clipped user gradients"
     tied = ["", "", "in a tie", "in a tie", "in a tie", "in a tie", "", ""]
@@ -295,7 +295,8 @@ def test_the_answer_says_what_beats_an_answer_without_data_and_from_where_on(
 def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
     mean = mean_over_items(replace(BASE, m=50))
     assert (mean.problem, mean.axis, mean.grid[0], mean.grid[-1]) == ("mean", "m", 1, 50)
-    assert mean_over_items(BASE).m == 50  # a visitor with one item each sees what more change
+    # A visitor whose users have one item sees the effect of more items.
+    assert mean_over_items(BASE).m == 50
     large = mean_over_items(replace(BASE, n=50_000, m=1000))
     assert large.m == 10 == large.grid[-1] and large.validate(DASHBOARD)
     (link,) = [x.proto for x in open_users().get("page_link") if "items per user" in x.proto.label]
@@ -318,7 +319,7 @@ def test_the_frontier_holds_every_need() -> None:
     assert len(numbers_of(figure)) == len(EPSILONS)
     sentence = frontier_small(needs_here, math.inf, 1e4, LEVEL)
     assert NEED_NAMES["step-calibrated"] in sentence and "Theorem C.1" not in sentence
-    # Both conditions, which no n meets.
+    # The sentence states both conditions if no n meets them.
     assert f"n ≥ {needs_here['theorem-c1']:,.0f} (privacy)" in sentence
     assert "δ < 1/(nm), so n < 10,000 (accuracy)" in sentence
     at_500 = frontier_small(needs_here, 256_310, 1e4, replace(LEVEL, n=500, epsilon=0.1))
@@ -420,13 +421,13 @@ def test_a_link_restores_the_whole_page() -> None:
         ("part", "end"),
     ],
 )
-def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
+def test_an_invalid_address_field_is_reported_and_ignored(name: str, text: str) -> None:
     view, problems = STATE.from_query({name: text})
     assert view == View()
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
 
 
-def test_a_wrong_address_is_said_on_the_page() -> None:
+def test_the_page_reports_an_invalid_address() -> None:
     page = open_users(part="kinked")
     assert [w.value for w in page.warning] and "part must be" in page.warning[0].value
     assert "part" not in page.query_params
@@ -454,7 +455,8 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     def quick(cell: Any) -> Outcome:
         cells_run.append(cell)
         rank = BOUNDED.index(cell.method)
-        error = 1e-9 * (1 + rank + 0.01 * cell.trial)  # the first is best everywhere, by far
+        # The first method has by far the smallest error everywhere.
+        error = 1e-9 * (1 + rank + 0.01 * cell.trial)
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=error, seconds=0.0, spent=None
         )
@@ -480,7 +482,7 @@ def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
 
 
 def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
-    """Measured errors both: the theorems' rates may name another method."""
+    """Both show measured errors; the theorems' rates may favour another method."""
     assert View().basis == "measured" == READINGS[-1]
     assert "Measured errors may name another method" in written_text(open_users(part="map"))
 

@@ -107,8 +107,8 @@ def test_the_colours_are_those_of_the_methods_in_every_reading() -> None:
         assert [pair for _, pair in kinds] == [*map(colour_of, expected.methods), PALE]
 
 
-def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> None:
-    """Measured, that is: the values of rates say nothing of it."""
+def test_cells_without_a_method_better_than_no_data_show_no_winner() -> None:
+    """This holds for measured errors; the values of rates say nothing about it."""
     bounds = map_of()
     start = without_data(BASE)
     best = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
@@ -156,7 +156,7 @@ def test_the_ladder_has_every_method_at_the_point_the_best_first() -> None:
 
 
 def test_the_page_opens_on_what_is_measured_and_ends_with_the_point_in_the_answer() -> None:
-    """Rates, whose constants are all 1, may name another winner than the runs do."""
+    """Rates, whose constants are all 1, may favour another method than the runs do."""
     page = open_at(
         "who_wins", problem="mean", methods="mean.clipped,mean.cwme-cdp", d="2", n="1000"
     )
@@ -169,7 +169,7 @@ def test_the_page_opens_on_what_is_measured_and_ends_with_the_point_in_the_answe
     assert set(ladder_numbers(page)) >= {"■ Simple clipping", "■ Coordinate-wise"}
 
 
-# In every run; the other problems in `make test-slow`.
+# Every test run covers these problems; `make test-slow` covers the others.
 FEW_PROBLEMS = ("mean", "linear", "logistic")
 
 
@@ -192,7 +192,7 @@ def test_the_plane_is_in_the_address() -> None:
     query = {"problem": "mean", "methods": "mean.clipped,mean.cwme-cdp", "plane": "n-p", "d": "5"}
     page = open_who_wins(**query)
     written = dict(page.query_params.items())
-    del query["problem"]  # the one that the address may leave out
+    del query["problem"]  # The address may leave out the default problem.
     assert query.items() <= written.items()
     assert any("Tail index p" in a["text"] for a in spec(page)["layout"]["annotations"])
     page.get_by_key(STATE.key("plane")).set_value("d-epsilon")
@@ -216,7 +216,7 @@ def test_a_budget_without_epsilon_has_one_plane_only() -> None:
     assert spec(page)["data"] and page.query_params["plane"] == "n-p"
 
 
-def test_no_private_method_is_said() -> None:
+def test_the_page_says_if_no_private_method_is_chosen() -> None:
     page = open_who_wins(methods="sco.erm")
     assert headline_text(page).startswith("No such bound") and not page.get("plotly_chart")
     page = open_who_wins(methods="sco.erm", reading="measured")
@@ -231,7 +231,7 @@ def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> 
     page = open_who_wins(methods="mean.clipped", **quick)
     assert headline_text(page) == GOLDEN["no chosen estimator can run"]
     assert "Left out: Simple clipping" in drawn_html(page) and not page.get("plotly_chart")
-    # What more records would mend runs elsewhere on the map.
+    # A method that only lacks records runs elsewhere on the map.
     page = open_who_wins(problem="mean", reading="measured", n="100", d="2", methods="mean.clipped")
     assert "Left out" not in drawn_html(page)
 

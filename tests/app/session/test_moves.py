@@ -1,4 +1,4 @@
-"""What a move of a control on Explore asks of the session, and how often the page runs for it."""
+"""What a move of a control on Explore asks of the session, and how often the page reruns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
         and not is_stale(page)
     )
     assert (calls["style"], calls["change"]) == (page_runs, 1)
-    assert calls["settle"] == 2  # for the move, and when its runs begin
+    # The session settles once for the move, and once when its runs begin.
+    assert calls["settle"] == 2
     calls.clear()
     check_page(page.select_slider(key="field_epsilon").set_value(1.0).run())
     assert (
@@ -70,13 +71,13 @@ def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
         "style": 1,
         "change": 1,
         "settle": 1,
-        "companions_of": 2,  # for the scenario, and for more trials, which are offered
+        "companions_of": 2,  # The session asks for the scenario, and for the offer of more trials.
         "screen": 1,
         "front_screen": 1,
     }
 
 
-def test_a_look_at_other_bounds_asks_nothing_to_run(calls: Counter[str]) -> None:
+def test_showing_other_bounds_starts_no_run(calls: Counter[str]) -> None:
     page = open_page()
     calls.clear()
     check_page(page.get_by_key("measure").set_value("price").run())

@@ -1,4 +1,4 @@
-"""A long run waits for the browser: the first page of a visit is whole, and ends before it."""
+"""The first page of a visit ends before its long run, which waits for the browser."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     assert shown_result(page).finished == 1
     assert not shown_result(page).complete
     assert "1 of 80 runs" in status_line(page)
-    assert trace_names(first_figure(page))  # the bounds, and what is there of the curve
+    # The figure has the bounds and the finished part of the curve.
+    assert trace_names(first_figure(page))
     assert "Seed" in [control.label for control in page.sidebar.number_input]
     (cancel,) = [b for b in page.button if b.label == "Cancel"]
     assert not cancel.disabled
-    page.session_state[ARRIVED] = True  # what the browser's message does
+    page.session_state[ARRIVED] = True  # The browser's message sets this flag.
     check_page(page.run())
     assert shown_result(page).complete
     assert status_line(page).startswith("Measured in 80 runs")
@@ -49,5 +50,5 @@ def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.M
     assert "Stopped at 1 of 80 runs" in status_line(page)
     check_page(page.run())
     assert shown_result(page).finished == 1
-    press_button(page, "Run")  # who presses it is there
+    press_button(page, "Run")  # A visitor who presses Run has received the page.
     assert shown_result(page).complete

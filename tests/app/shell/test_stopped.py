@@ -1,4 +1,4 @@
-"""A run of a page that is stopped, or whose page is left, costs no control its value."""
+"""A run of a page that is stopped, or whose page is left, changes no control's value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.limits import DASHBOARD
 from tests.app.pages import ENTRY, SMALL, check_page
 
-pytestmark = pytest.mark.folded  # what is folded away holds no control that is tried here
+pytestmark = pytest.mark.folded  # The folded parts have no control that is tested here.
 SCRIPT = """
 import streamlit as st
 from dpsco_app.pages.{0} import page
@@ -29,7 +29,7 @@ if st.session_state.get("elsewhere"):
 else:
     page.page()
 """
-# Of every page with a sidebar of its own, a few values that are not the first that it offers.
+# For every page with its own sidebar, some values other than the defaults.
 PANELS = {
     "explore": {"trials": "5", "grid": "1000,5000", "seed": "3", "d": "7", "show": "rates"},
     "one_run": {"problem": "quadratic", "n": "500", "d": "3", "trials": "1", "seed": "3"},
@@ -43,7 +43,8 @@ STATES = {
     "methods": {"method": "sco.clipped"},
 }
 PAGES = PANELS | STATES
-# In `make test` two pages of each kind, whose state is kept by the same code; the others are slow.
+# `make test` covers two pages of each kind, whose state is kept by the same code; the others are
+# slow.
 QUICK = ("explore", "bounds", "lower_bounds", "privacy")
 ALL_PAGES = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
 
@@ -56,13 +57,15 @@ def open_named(name: str) -> AppTest:
 
 
 def control_values(page: AppTest) -> dict[str, Any]:
-    """Return what the controls hold, by their keys."""
+    """Return the values of the controls, by their keys."""
     kinds = ("selectbox", "number_input", "select_slider", "button_group", "toggle", "radio")
     return {w.key: w.value for kind in kinds for w in page.get(kind) if w.key}
 
 
 def read_controls(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
-    """Yield key, value, and what the browser is told in this run, of every control."""
+    """Yield the key and the value of every control, and the value sent to the browser in this
+    run.
+    """
     for chosen in page.selectbox:
         yield str(chosen.key), chosen.index, _sent_value(chosen, chosen.index, chosen.proto.default)
     for slider in page.select_slider:
@@ -82,7 +85,7 @@ def _sent_value(widget: Any, value: Any, default: Any) -> Any:
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: str) -> None:
     page = check_page(open_named(name).run())
-    page = check_page(page.run())  # what was set before the first run is not sent again
+    page = check_page(page.run())  # Values set before the first run are not sent again.
     values = {key: value for key, value, _ in read_controls(page)}
     assert values
     assert {key: kept for key, _, kept in read_controls(page)} == values
@@ -99,7 +102,7 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
         fill_widgets = PageState.fill_widgets
 
         def fill_some(self: Any, view: Any) -> None:
-            """Put some of the values of the page's own controls, and stop there."""
+            """Set some of the page's own controls, and stop."""
             fill_widgets(self, view)
             for key in [self.key(name) for name in self.names][count_filled:]:
                 del st.session_state[key]
@@ -121,7 +124,7 @@ def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_add
     page = check_page(page.run())
     assert control_values(page) == whole
     assert dict(page.query_params) != {}
-    page.query_params.clear()  # the second click was on its way before the address came
+    page.query_params.clear()  # The second click was sent before the address arrived.
     page = check_page(page.run())
     assert control_values(page) == whole
     assert dict(page.query_params) != {}
@@ -137,7 +140,7 @@ def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     page = check_page(page.run())
     real_time, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
     monkeypatch.setattr(page_state.time, "monotonic", lambda: real_time() + later)
-    page.query_params.clear()  # the back button
+    page.query_params.clear()  # This is the Back button.
     page = check_page(page.run())
     assert control_values(page) != whole
     assert (
@@ -153,13 +156,13 @@ def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_k
 ) -> None:
     page = check_page(open_named("bounds").run())
     addresses = [dict(page.query_params)]
-    for value in (3.0, 4.0, 5.0):  # each message names the address before the last
+    for value in (3.0, 4.0, 5.0):  # Each message names the address before the last one.
         slider = page.select_slider(key="field_p")
         page = check_page(slider.set_value(value).run())
         addresses.append(dict(page.query_params))
         page.query_params = addresses[-2]
     assert [query["p"] for query in addresses[1:]] == ["3", "4", "5"]
-    page = check_page(page.run())  # the way back moves no control
+    page = check_page(page.run())  # Going back moves no control.
     assert dict(page.query_params) == addresses[-2]
     real_time, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
     monkeypatch.setattr(page_state.time, "monotonic", lambda: real_time() + later)
@@ -169,7 +172,9 @@ def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_k
 
 
 def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The browser says that it is one: without that, the page keeps what it was opened at."""
+    """The browser reports Back or Forward; without that report, the page keeps its opening
+    address.
+    """
     page = check_page(open_named("bounds").run())
     opened_at = dict(page.query_params)
     page.query_params["p"] = "4"
@@ -190,7 +195,7 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     page.session_state[visit.WAY_BACK] = True
     page = check_page(page.run())
     assert page.select_slider(key="field_p").value == 2.0
-    # It may have heard of another address since.
+    # The browser may have received another address since.
     assert queries == [opened_at] == [dict(page.query_params)]
     page = check_page(page.run())
     assert queries == [opened_at]
@@ -230,7 +235,7 @@ def test_on_the_way_back_to_another_page_its_address_says_all() -> None:
 
 
 def leave(page: AppTest) -> None:
-    """Go to another page, and click on the first one's link."""
+    """Go to another page, and click the first page's link."""
     page.session_state["elsewhere"] = True
     page.run()
     assert control_values(page) == {}

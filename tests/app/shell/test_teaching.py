@@ -1,4 +1,4 @@
-"""The teacher mode: what an address hides, how large it writes, and that it stays so."""
+"""The teacher mode: what an address hides, how large the type is, and that both persist."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large:
     assert (tuple(hidden_names(teaching.hide)), teaching.large, wrong) == (hide, large, [])
 
 
-def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
+def test_a_missing_parameter_keeps_the_session_value_and_none_shows_everything() -> None:
     page = open_page(hide="data", type="large")
     for name in ("hide", "type"):
         del page.query_params[name]
@@ -54,7 +54,7 @@ def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None
     assert not {"hide", "type"} & {*page.query_params}
 
 
-def test_an_unknown_name_is_said_in_one_sentence_and_hides_nothing() -> None:
+def test_an_unknown_name_gives_one_error_and_hides_nothing() -> None:
     teaching, wrong = ADDRESS.from_query({"hide": "sidebar,zebra,<b>", "type": "huge"})
     assert teaching == Teaching()
     assert len(wrong) == 2
@@ -77,7 +77,7 @@ def test_every_name_hides_something_and_every_control_has_a_name() -> None:
 def test_a_link_offers_what_its_page_has() -> None:
     lesson = open_at("learn", lesson="clipping")
     assert offered(lesson, "learn") == ["nav", "details", "export"]
-    parts = parts_on(["data"], None)  # what is hidden can be shown again
+    parts = parts_on(["data"], None)  # Hidden parts can be shown again.
     assert parts == ["nav", "details", "export", "data"]
     assert offered(open_page(), "explore") == list(PARTS)
     users = offered(open_at("users", n="500", d="3", trials="2", part="frontier"), "users")
@@ -122,19 +122,20 @@ def chosen_without(page: AppTest) -> Scenario:
     return Scenario.from_query({k: v for k, v in query.items() if k in fields}, BASE)
 
 
-def test_it_holds_for_the_session_when_the_address_says_nothing() -> None:
+def test_the_teacher_mode_lasts_for_the_session_without_an_address() -> None:
     page = open_page(hide="sidebar")
-    del page.query_params["hide"]  # as a change of the page does
+    del page.query_params["hide"]  # A change of the page drops the parameter in the same way.
     page.run()
     assert hides_sidebar(page) and "hide" in page.query_params
 
 
-def test_a_wrong_name_is_said_on_the_page() -> None:
+def test_the_page_reports_an_unknown_name() -> None:
     page = open_page(hide="zebra", type="large")
     (warning,) = [w.value for w in page.warning if "hide must" in w.value]
     assert "zebra" in warning and "hide" not in page.query_params
     page.run()
-    assert any("zebra" in w.value for w in page.warning)  # until something else is opened
+    # The message stays until something else is opened.
+    assert any("zebra" in w.value for w in page.warning)
 
 
 def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
@@ -151,7 +152,7 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
 
 
 def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And each part of a page asks for what it has said, not for the address."""
+    """The parts of a page ask for the result, and not for the address."""
     read: list[dict[str, str]] = []
     from_query = type(ADDRESS).from_query
 
@@ -165,7 +166,7 @@ def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [query for query in read if "hide" in query] == [{"hide": "sidebar", "type": "large"}]
 
 
-def test_a_figure_alone_is_asked_for_by_the_address_and_says_where_it_is_from() -> None:
+def test_the_address_can_request_a_figure_alone_which_states_its_source() -> None:
     assert ADDRESS.from_query({"extent": "figure"}) == (Teaching(extent="figure"), [])
     _, wrong = ADDRESS.from_query({"extent": "<b>"})
     assert len(wrong) == 1 and wrong[0].startswith("extent must be one of page, figure")
@@ -173,7 +174,7 @@ def test_a_figure_alone_is_asked_for_by_the_address_and_says_where_it_is_from() 
     assert style(Teaching(extent="figure")) in sheets(page)
     (source,) = re.findall(r"<p class='source'>(.*?)</p>", sheets(page))
     assert "p = 4" in source.replace("\N{NO-BREAK SPACE}", " ") and source.endswith("Explorer")
-    page.query_params["extent"] = "page"  # it holds for the session until then
+    page.query_params["extent"] = "page"  # The extent holds for the session until then.
     page = check_page(page.run())
     assert "class='source'" not in sheets(page) and "extent" not in page.query_params
     page.toggle(key="explore_link_alone").set_value(True)

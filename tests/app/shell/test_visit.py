@@ -1,4 +1,4 @@
-"""One scenario a visit: every page shows it, and what a page needs otherwise is said there."""
+"""One scenario for a visit: every page shows it, or says what it shows instead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import check_page, open_page, press_button, shown_result
 from tests.app.places.test_one_run import open_at
 
-pytestmark = pytest.mark.folded  # what folds away keeps what it holds
+pytestmark = pytest.mark.folded  # Folded parts keep their values, so the tests leave them folded.
 SCRIPT = """
 import importlib
 import streamlit as st
@@ -31,7 +31,7 @@ name = st.session_state.get("at", "explore")
 importlib.import_module(f"dpsco_app.pages.{name}.page").page()
 """
 PAGES = ("one_run", "who_wins", "bounds", "privacy", "lower_bounds", "users")
-# The two pages that measure a map: each in one of the tests, and in both in `make test-slow`.
+# Two pages measure a map: each is in one of the tests, and in both in `make test-slow`.
 BUT_MAP, BUT_USERS = (
     [pytest.param(name, marks=[pytest.mark.slow] * (name == long)) for name in PAGES]
     for long in ("who_wins", "users")
@@ -48,7 +48,7 @@ SMALL = {"axis": "n", "grid": "500,1000", "trials": "2"}
 
 
 def fitting_query(name: str) -> dict[str, str]:
-    """Return a scenario that a page shows as it is."""
+    """Return the address of a scenario that a page can show unchanged."""
     if name == "users":
         methods = "sco.erm,user.clipped-means"
         return MY_QUERY | {
@@ -69,7 +69,7 @@ def open_named(name: str, **query: str) -> AppTest:
 
 
 def go(page: AppTest, name: str) -> AppTest:
-    """Click on the name of a page: its address is empty."""
+    """Click a page's link, which has an empty address."""
     page.session_state["at"] = name
     page.query_params.clear()
     return check_page(page.run())
@@ -137,12 +137,14 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert "(yours: Mean estimation)" in note.value
     assert "This page needs an optimisation problem" in note.value
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
-    page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
+    # The page shows the visit's value of this field, so it changes everywhere.
+    page.get_by_key(controls.PREFIX + "n").set_value(1000)
     check_page(page.run())
     assert visit_scenario(page) == replace(old_scenario, n=1000) and not button(
         page, "Back to mine"
     )
-    page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
+    # This value is the page's own.
+    page.get_by_key(controls.PREFIX + "problem").set_value("logistic")
     check_page(page.run())
     assert (
         visit_scenario(page) == replace(old_scenario, n=1000)
@@ -156,8 +158,8 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert address_scenario(page).problem == "huber"
 
 
-def test_what_a_page_needs_is_said_above_its_figure() -> None:
-    """Below the first screen, the other problem and m = 100,000 came without a word."""
+def test_a_page_states_its_own_needs_above_its_figure() -> None:
+    """The message used to stand below the first screen, where visitors missed it."""
     page = open_named("users", **SMALL, d="3", n="500")
     (note,) = page.container(key="users_apart").markdown
     assert "m = 100,000 (yours: 1), norm of the truth 0.1 (yours: 1). This page needs" in note.value
@@ -167,7 +169,7 @@ def test_what_a_page_needs_is_said_above_its_figure() -> None:
     assert shown_in_order.index(note) < shown_in_order.index(figure)
 
 
-def test_what_a_page_shows_can_be_used_everywhere() -> None:
+def test_the_scenario_of_one_page_can_be_used_on_all() -> None:
     page = open_named("explore", **SMALL, d="3", n="500")
     go(page, "one_run")
     press_button(page, "Use it everywhere")
@@ -179,7 +181,7 @@ def test_what_a_page_shows_can_be_used_everywhere() -> None:
     assert control_value(page, "problem") == "huber"
 
 
-def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
+def test_one_run_says_that_users_with_several_items_are_not_supported() -> None:
     page = open_named("who_wins", problem="quadratic", m="100", methods="user.accelerated")
     assert address_scenario(page).m == 1 and visit_scenario(page).m == 100
     assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
@@ -195,7 +197,7 @@ def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
 
 
 def test_two_visitors_do_not_meet() -> None:
-    """One's scenario, run and address leave the other's alone."""
+    """The scenario, run and address of one visitor leave those of the other alone."""
     first_visit, second_visit = open_page(d="5"), open_page(d="50")
     old_state = shown_result(second_visit), dict(second_visit.query_params)
     (slider,) = [s for s in first_visit.select_slider if s.label == "Dimension d"]

@@ -1,4 +1,4 @@
-"""`dpsco page`: one file with the measured numbers, every bound, and sliders that find them."""
+"""`dpsco page`: one file with the measurements, every bound, and sliders over them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_file_is_small_and_asks_no_host(page: str) -> None:
     drawings = re.sub(r"id='plotly'>[^<]+<", "", page)
     sizes = len(page.encode()), len(drawings.encode())
     assert sizes[0] < 750_000 < MOST_BYTES and sizes[1] < 220_000
-    assert sizes[0] - sizes[1] < 530_000  # Plotly's script, packed
+    assert sizes[0] - sizes[1] < 530_000  # The difference is Plotly's compressed script.
     assert not re.search(r"(src|href)=|https?://|@import|url\((?!#)", page)
     variables = set(re.findall(r"var\((--[\w-]+)\)", page))
     sheets = page.partition("</style>")[0]
@@ -92,7 +92,7 @@ def test_both_themes_are_drawn_each_in_its_colours(page: str) -> None:
                 assert METHODS["gold"][i] in text and METHODS["gold"][1 - i] not in text
 
 
-def test_what_cannot_be_a_slider_is_refused_in_one_sentence() -> None:
+def test_a_field_that_cannot_be_a_slider_gives_one_error() -> None:
     for fields in (("n",), ("trials",), ("d", "epsilon", "p"), ("rho",)):
         with pytest.raises(InvalidInput, match="over must be"):
             slider_places(STUDY, fields)
@@ -118,14 +118,14 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
     drawing_time = PLACE_SECONDS * studies * len(STUDY.grid)
     short = sliders_seconds(STUDY)
     assert drawing_time < short < 2 * drawing_time
-    # A hundred times the trials: a hundred times the runs, and the same drawings.
+    # A hundred times the trials take a hundred times the runs, but the same drawings.
     long = sliders_seconds(replace(STUDY, trials=200))
     assert long - drawing_time == pytest.approx(100 * (short - drawing_time))
     run_time = sum(
         cost(replace(STUDY, epsilon=e)).seconds
         for e in slider_places(STUDY, ("epsilon",))["epsilon"]
     )
-    assert short - drawing_time > run_time  # the hardest case is run, too
+    assert short - drawing_time > run_time  # The runs include those of the hardest case.
 
 
 def test_a_study_over_the_dimension_without_an_epsilon_gets_a_slider_of_another_field() -> None:
