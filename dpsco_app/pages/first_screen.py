@@ -16,7 +16,7 @@ from dpsco_app.figure.values import Figure
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 
-SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
+SIZE = {"height": 500, "left": 58, "right": 330}  # The size of a figure with controls above it.
 PHONE = {"left": 54}
 
 
@@ -29,7 +29,7 @@ class FirstScreen:
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
-        if has_side:  # the style sheet sets their widths by these keys
+        if has_side:  # The style sheet sets the widths of the columns by these keys.
             sides = st.container(horizontal=True, key=f"sides_{name}")
             left = sides.container(key=f"first_side_{name}")
             self.side, self.sides = sides.container(key=f"second_side_{name}"), sides

@@ -20,17 +20,19 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-# Fields whose letters stand beside their controls, and letters that say the same in every formula.
+# Fields whose symbols stand beside their controls, and symbols with one meaning in every formula.
 FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
 PLAIN = {"n", "d", "p", r"\varepsilon"}
-USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
-WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
-DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition is of
+USUAL = set("eijstxE")  # Letters that every reader knows, or that a formula itself binds.
+# Matches words in a formula, which are not symbols.
+WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")
+# Matches the symbol that a definition defines.
+DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")
 COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 
 def draw_formulas(scenario: Scenario, view: View) -> None:
-    """Draw one formula a drawn bound with its value at the chosen point, and the papers."""
+    """Draw a formula for each drawn bound with its value at the chosen point, and the papers."""
     point = replace(scenario, axis=None, grid=())
     bounds = evaluations(point, tuple(proven_slugs(scenario, view)))
     if isinstance(scenario.budget, ApproxDP):

@@ -20,7 +20,7 @@ from dpsco_core.scenario import Scenario
 # The other views of Explore.
 WAYS = {s: name for views in VIEWS if EXPLORE in views for s, name in views.items() if s != EXPLORE}
 STORY = {WHY: "The story in five minutes"}
-CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
+CARD_WIDTH = 290  # The pixels of a card, so that four fit in a row of a wide dialog.
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
     "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number), "
@@ -31,7 +31,7 @@ ABOUT_FORMULA = (
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
 TYPED = "formula_typed"
-DRAWN_FORMULAS = "formula_drawn"  # the formulas that the field was drawn for
+DRAWN_FORMULAS = "formula_drawn"  # The session key of the formulas for which the field was drawn.
 VIEW_NAMES = {
     "upper bounds": "Each method's proven bound",
     "lower bounds": "Every lower bound",
@@ -53,7 +53,7 @@ def draw_presets() -> None:
 
 
 def draw_ways() -> None:
-    """Draw the menu of what else there is: the other views of Explore, the story, the lessons."""
+    """Draw the menu of further pages: the other views of Explore, the story, the lessons."""
     if teaching.is_part_hidden("nav"):
         return
     with st.popover("⋯", key="ways", help="Other views"):
@@ -136,7 +136,7 @@ def draw_bounds_menu(scenario: Scenario) -> None:
 
 
 def take(name: str) -> None:
-    """Take over what has been chosen in the widget of a part of the view; a callback."""
+    """Take over the choice in the widget of a part of the view; a callback."""
     st.session_state[name] = st.session_state[f"{name}_typed"]
 
 

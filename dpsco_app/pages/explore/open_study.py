@@ -1,4 +1,4 @@
-"""Opening a stored study in Explore: where it is from, and what is shown of it."""
+"""Opening a stored study in Explore: the choice of a file and of its study."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
-GALLERY = "gallery"  # whether the dialog is open in which a study is chosen
+GALLERY = "gallery"  # The session key that says whether the dialog for choosing a study is open.
 PROBLEM = "opened_study_problem"
 OPEN = {GALLERY: True, PROBLEM: ""}  # the state as the dialog opens
 DIALOG_TEXT = (

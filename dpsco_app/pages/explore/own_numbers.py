@@ -1,4 +1,4 @@
-"""One's own numbers: the columns that are chosen, their tails, and the scenario that matches."""
+"""The visitor's own numbers: the chosen columns, their tails, and the matching scenario."""
 
 import math
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ from dpsco_core.explain.tails import (
 )
 from dpsco_core.scenario import Scenario
 
-LOWEST = 0.7  # where the figure of the tail index begins
-READ = "own_numbers_read"  # the records that were read in this session
+LOWEST = 0.7  # The lower end of the axis of the tail index.
+READ = "own_numbers_read"  # The session key of the records that were read.
 ABOUT = (
     "Open a CSV file with one record per line, and choose a column of numbers, or several: a row "
     "is then one record with a coordinate per column. Their tail index and "
@@ -186,13 +186,14 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
 
 
 def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
-    """Return records of a file; a large one takes seconds, and is read once in a session."""
+    """Return the records of a file, cached for the session, as a large file takes seconds."""
     request = (file, None if names is None else tuple(names))
     records_read = st.session_state.setdefault(READ, {})
     if request not in records_read:
         records = read_records(content, names)
         for outdated_key in [key for key in records_read if key[0] != file or key[1] is not None]:
-            del records_read[outdated_key]  # one file and one choice are kept, and the default
+            # Only one file and one choice of columns are kept, besides the default.
+            del records_read[outdated_key]
         records_read[request] = records
     requested_records: NumberRecords = records_read[request]
     return requested_records
@@ -201,7 +202,7 @@ def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
 def column_table(
     records: NumberRecords, fits: Sequence[Tail], units: Sequence[float]
 ) -> pd.DataFrame:
-    """Return what is said of several columns, a row each."""
+    """Return the analysis of several columns, one row for each."""
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
     return pd.DataFrame(
         {

@@ -26,9 +26,9 @@ from dpsco_core.explain.geometry import (
 
 SET, POINT, REACH = WINDOW.edge, METHODS["magenta"], METHODS["green"]
 NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS["teal"]}
-# The picture has one of two widths: one for points that are near, one for those that are not.
+# The picture has one of two widths, for near and for far points.
 NEAR_SPAN, SPANS = 1.42, (1.6, 2.25)
-LONG = 8.0  # half the length of a line that leaves the picture
+LONG = 8.0  # Half the length of a line that extends beyond the picture.
 NO_POINTS = np.zeros((0, 2))
 
 

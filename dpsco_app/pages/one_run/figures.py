@@ -19,9 +19,9 @@ from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
 from dpsco_core.explain.methods.cancelling import Cancelling, cancelling
 
-SHOWN_ERROR = 3.0  # the figure ends at this multiple of the least error
-NOTABLE_RATIO = 1.3  # a ratio of risks that is worth a headline
-NOTABLE_SHARE = 5e-3  # a share of the error that is worth a word
+SHOWN_ERROR = 3.0  # The figure ends at this multiple of the least error.
+NOTABLE_RATIO = 1.3  # The least ratio of risks that the headline mentions.
+NOTABLE_SHARE = 5e-3  # The least share of the error that the sentence mentions.
 
 
 # -- the run ------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
-FEW_STEPS = 100  # the least number of steps that shows how noise grows
+FEW_STEPS = 100  # The least number of steps that shows how noise accumulates.
 PLAYER = "one_run_player"
 RADIUS = STATE.key("radius")
 

@@ -29,7 +29,7 @@ from dpsco_core.explain.recipe.ledgers import Spending
 MOST_BARS = 14
 LEAST_BARS = 5  # the least number of bars that the figure has room for
 HIGHEST = 1e6  # an epsilon above this is as good as no privacy
-# How the arguments look, the loosest first: a hue of the methods, and a dash.
+# The hue and the dash of each argument, from the loosest to the tightest.
 LOOKS: tuple[tuple[str, Dash], ...] = (
     ("grey", "longdash"),
     ("gold", "dash"),
@@ -83,7 +83,8 @@ def compared_figure(
     titles: tuple[str, str],
     alt: str,
     *,
-    column: str = "ε",  # what the ladder tells of the points: how high they are, or where
+    # The content of the ladder's column: the heights of the points, or their positions.
+    column: str = "ε",
     shows_x: bool = False,
 ) -> Figure:
     """Return what several arguments prove, as lines, each with the point of the scenario."""

@@ -91,8 +91,8 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
 def frontier_figure(
     needs: Mapping[str, Sequence[float]],
     needs_here: Mapping[str, float],
-    runs: float,  # the least number of users with which the printed algorithm runs
-    most_users: float,  # 1/(delta m)
+    runs: float,  # The least number of users with which the printed algorithm runs.
+    most_users: float,  # The largest number of users, 1/(delta m).
     point: UserLevel,
 ) -> Figure:
     """Return the least number of users over epsilon, and the chosen point."""
