@@ -1,4 +1,4 @@
-"""The style sheet of a head, and of the ladder as a table."""
+"""The style sheets of a page's head, and of the table of a figure's names and numbers."""
 
 from functools import cache
 
@@ -9,12 +9,12 @@ COLOUR_NAMES = {"ink": INK, "quiet": QUIET, "page": PAGE, "accent": ACCENT}
 
 @cache
 def named_colours(*, dark: bool) -> str:
-    """Return the colours that other style sheets name, as CSS variables."""
+    """Return the CSS variables for the colours that other style sheets use."""
     return "".join(f"--{name}: {pair[dark]}; " for name, pair in COLOUR_NAMES.items())
 
 
 def words_style(*, dark: bool) -> str:
-    """Return the sheet; the height of a single figure's head is fixed, so that nothing jumps."""
+    """Return the style sheet of heads; a single figure's head has a fixed height."""
     quiet = QUIET[dark]
     return f"""
 .head {{ padding-top: 0.4rem; }}

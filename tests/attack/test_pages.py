@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts import folding
-from dpsco_app.session.cells import forget
+from dpsco_app.session.cells import forget_outcomes
 from dpsco_app.shell.names import PLACES, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held
@@ -65,7 +65,7 @@ def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
     monkeypatch.setattr("dpsco_app.session.cells.run_cell", instead)
     monkeypatch.setattr(folding, "is_open", lambda _: True)  # what folds away is drawn, too
     yield cells
-    forget()
+    forget_outcomes()
 
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:

@@ -1,4 +1,4 @@
-"""The picture of hiding a person is of the method that is spoken of, up to its price."""
+"""The picture of how a person is hidden describes the method in the answer, up to its price."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dpsco_core.scenario import Scenario
 HARDEST = replace(FIRST.scenario, grid=(1000, 10_000))
 
 
-def whole(scenario: Scenario) -> Study:
+def complete_study(scenario: Scenario) -> Study:
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 
@@ -38,8 +38,8 @@ def words_of(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
-    screen = front_screen((whole(HARDEST),), View(), Theme())
+def test_the_steps_lead_from_no_price_to_the_price_of_the_headline() -> None:
+    screen = front_screen((complete_study(HARDEST),), View(), Theme())
     total = re.findall(r"costs ([\d.]+) times", screen.answer.headline[0])[0]
     words = words_of(screen.head)
     average, clipped, noisy = re.findall(
@@ -82,20 +82,22 @@ def test_the_errors_of_the_pictures_are_to_the_scale_of_their_prices(
     assert not is_one_sided or places.answers[CLIP] == pytest.approx((0.0, 0.0))
 
 
-def test_old_runs_keep_the_picture_and_lose_its_numbers() -> None:
-    old = front_screen((whole(HARDEST),), View(), Theme(), before=True, waiting="Measuring ...")
+def test_outdated_runs_keep_the_picture_without_its_numbers() -> None:
+    old = front_screen(
+        (complete_study(HARDEST),), View(), Theme(), before=True, waiting="Measuring ..."
+    )
     words = words_of(old.head)
     assert "average → clip first → add noise" in words and "×" not in words
 
 
-def test_a_method_that_works_in_another_way_says_what_it_does_itself() -> None:
+def test_a_method_that_does_not_clip_describes_its_own_steps() -> None:
     slug = "mean.cwme-cdp"
-    html = meaning(whole(replace(HARDEST, methods=("mean.sample", slug))), Theme())
+    html = meaning(complete_study(replace(HARDEST, methods=("mean.sample", slug))), Theme())
     assert method_card(slug).summary in html
     assert not re.search("clip first", words_of(html))
 
 
-def test_of_a_loss_gradients_are_clipped() -> None:
+def test_the_steps_say_that_an_optimiser_clips_gradients() -> None:
     scenario = Scenario(problem="logistic", n=500, d=5, methods=("sco.clipped",))
     assert "average → clip gradients first → add noise" in words_of(
         meaning(Study(scenario=scenario), Theme())
