@@ -331,12 +331,18 @@ FORMULAS: dict[str, Callable[[Inputs], float]] = {
 
 _MEAN_TEST = "tests/trust/test_independent.py::test_a_bound_on_the_mean_is_what_its_formula_says"
 _LOOPS = "tests/bounds/test_lower_values.py::test_every_private_bound_at_p_is_what_plain_loops_give"
-_RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_from_their_definitions"
+_RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_agree_with_their_definitions"
 _SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_loops_give"
-_CONVEX_SIGNS = "tests/bounds/euclidean/test_values.py::test_bounded_signs_from_the_definition"
+_CONVEX_SIGNS = (
+    "tests/bounds/euclidean/test_values.py::test_the_bounded_signs_bound_agrees_with_its_definition"
+)
 _LIPSCHITZ_MOMENTS = "tests/bounds/euclidean/test_lipschitz_moments.py::test_the_"
-_ORACLES = "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_from_their_definitions"
-_STRONG = "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_by_brute_force"
+_ORACLES = (
+    "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_agree_with_their_definitions"
+)
+_STRONG = (
+    "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_agrees_with_brute_force"
+)
 _TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_are_what_plain_formulas_give"
 _ASSOUAD = (
     "tests/bounds/test_tracing_values.py::"
@@ -372,7 +378,7 @@ COUNTERPARTS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("upper.sco.sgd-run", "upper.sco.sgd-run-smooth", "upper.sco.sgd-run-strong"),
-        "tests/bounds/euclidean/test_runs.py::test_the_bounds_on_sgd_are_their_sums_written_out",
+        "tests/bounds/euclidean/test_runs.py::test_the_bounds_on_sgd_equal_their_sums_written_out",
     ),
     "upper.mean.adaptive-expected": (
         "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_the_class_bound_written_out"
