@@ -37,7 +37,7 @@ def least_error(n, patterns, outputs, p, k, epsilon):
     cost = np.zeros((len(data), count))
     for j, pattern in enumerate(patterns, start=1):
         loss = np.linalg.norm(outputs - p ** (1 - 1 / k) * np.array(pattern), axis=1)
-        for b, weight in enumerate(helpers.pmf(n, p)):
+        for b, weight in enumerate(helpers.exact_binomial_pmf(n, p)):
             cost[index[(0,) * (n - b) + (j,) * b]] += weight / len(patterns) * loss
     pairs = {
         (index[records], index[tuple(sorted((*records[:i], *records[i + 1 :], s)))])
@@ -164,7 +164,7 @@ def test_no_estimator_beats_the_bounded_signs(n, d, delta):
     signs = np.array(list(itertools.product((-1, 1), repeat=d)))
     answers = np.array(list(itertools.product(np.linspace(-size, size, 41), repeat=d)))
     loss = np.linalg.norm(answers[:, None] - size * signs[None], axis=2)
-    law = {s: np.array(helpers.pmf(n, (1 + s * delta) / 2)) for s in (-1, 1)}
+    law = {s: np.array(helpers.exact_binomial_pmf(n, (1 + s * delta) / 2)) for s in (-1, 1)}
     risk = 0.0
     for counts in itertools.product(range(n + 1), repeat=d):
         weight = [np.prod([law[s][c] for s, c in zip(row, counts, strict=True)]) for row in signs]

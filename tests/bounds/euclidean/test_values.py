@@ -87,7 +87,7 @@ def test_the_catalogues_bounds_are_the_forms_on_their_instances():
 
 def slow_convex_pure_bound(p, n, d, k, epsilon):
     mean = helpers.mean_over(
-        n, p, lambda b: 1 - math.sqrt(max(0.0, 1 - 2 * helpers.wrong_signs(d, epsilon * b)))
+        n, p, lambda b: 1 - math.sqrt(max(0.0, 1 - 2 * helpers.plain_wrong_signs(d, epsilon * b)))
     )
     return math.sqrt(d) * p ** (1 - 1 / k) * mean
 
@@ -134,7 +134,10 @@ def test_the_entropy_form_bounds_linear_losses():
 
 
 def slow_bounded_signs_bound(delta, n):
-    upward, downward = helpers.pmf(n, (1 + delta) / 2), helpers.pmf(n, (1 - delta) / 2)
+    upward, downward = (
+        helpers.exact_binomial_pmf(n, (1 + delta) / 2),
+        helpers.exact_binomial_pmf(n, (1 - delta) / 2),
+    )
     return math.fsum(
         2 * a * b / (a + b) for a, b in zip(upward, downward, strict=True) if a + b > 0
     )
