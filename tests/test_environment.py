@@ -274,7 +274,7 @@ SELECTED_TESTS = (
     "tests/runs/test_dask_cluster.py::test_two_workers_give_the_numbers_of_the_serial_run",
     "tests/cli/test_export.py",
     "tests/base/test_limits.py",
-    "tests/runs/test_study.py::test_the_numbers_of_a_tiny_scenario_stay_what_they_are",
+    "tests/runs/test_study.py::test_the_numbers_of_a_tiny_scenario_do_not_change",
     "tests/app/parts/test_export.py",
     "tests/attack/test_server.py::test_every_answer_carries_the_headers",
     "tests/browser/test_files.py::test_a_map_is_saved_as_picture_page_and_table",

@@ -26,7 +26,9 @@ LEVELS = 60  # Number of levels below the highest one that are tried where delta
 
 
 def conjugate(c: arb) -> arb:
-    """Return the convex conjugate f*(c) = 1/t + t - 2 + c with t + ln t = 1 - c; t is W(e^(1 - c))."""
+    """Return the convex conjugate f*(c) = 1/t + t - 2 + c with t + ln t = 1 - c; t is W(e^(1 -
+    c)).
+    """
     t = (1 - c).exp().lambertw()
     return 1 / t + t - 2 + c
 
@@ -105,7 +107,9 @@ def approximate_height(d: int, slope: float) -> float:
 
 
 def yield_stretches(d: int, slope: float, bottom: float) -> list[Stretch]:
-    """Yield intervals of the norm that cover all answers, short where the height is near the least."""
+    """Yield intervals of the norm that cover all answers, short where the height is near the
+    least.
+    """
     _, weights = atoms_of(d)
     edges = np.linspace(0, math.sqrt(d), 17)
     todo, settled = list(itertools.pairwise(edges)), []
@@ -193,7 +197,7 @@ def spread(g: arb) -> arb:
     return ((1 + g * g).sqrt() - g) / 2
 
 
-def cube(d: int, threshold: arb) -> arb:
+def mean_cube_above(d: int, threshold: arb) -> arb:
     """E(W - tau)_+^3, a sum over all values of W; of doubtful ones the larger side is taken."""
     root, total = arb(d).sqrt(), arb(0)
     for k, w in enumerate(exact_weights(d)):
@@ -233,7 +237,9 @@ def excess_bound(d: int, e: float) -> float:
 
 
 def product_losses(setting: Setting) -> list[arb]:
-    """Return the losses R_b of bound P3 at the best e, with and without a cap, proven in intervals."""
+    """Return the losses R_b of bound P3 at the best e, with and without a cap, proven in
+    intervals.
+    """
     d = setting.d
     epsilon, delta = level_of(setting)
     root, losses = arb(d).sqrt(), [arb(d).sqrt()]
@@ -256,7 +262,7 @@ def product_losses(setting: Setting) -> list[arb]:
             e = arb(float(allowed[0]))
             w = arb(0) if g is None else spread(arb(g))
             tau = arb(excess_bound(d, float(allowed[0])))
-            by_cube = arb(4) / 27 * cube(d, tau) / (e - tau) ** 2
+            by_cube = arb(4) / 27 * mean_cube_above(d, tau) / (e - tau) ** 2
             assert ((arb(epsilon) * count).exp() - 1) * spread(e).min(by_cube) <= e - w
             chi = (e + root) / e if g is None else (e + g) / (e - w)
             value = (root - e) * (1 - failure * chi)
@@ -287,7 +293,7 @@ class Distances:
 
     def square(self, i: int, k: int) -> arb:
         """The squared distance at the i-th norm where k signs agree."""
-        if i == NORMS:  # The answer is a corner of the cube.
+        if i == NORMS:  # The answer is a corner of the mean_cube_above.
             return arb(4 * (self.d - k))
         root, norm = arb(self.d).sqrt(), self.exact_norms[i]
         return arb(self.d) + norm**2 - 2 * norm * (2 * k - self.d) / root
@@ -353,7 +359,7 @@ class Distances:
             return self.enclosed(top, [None] * (NORMS + 1), epsilon, failure, count)
         best_value, best = 0.0, (top, [None] * (NORMS + 1))
         for level in top * (1 - np.append(0.0, np.geomspace(1e-4, 0.9, LEVELS))):
-            factor, caps = self.price(float(level), growth)
+            factor, caps = self.price_of_delta(float(level), growth)
             value = level - float(self.half_step.mid()) - float(failure.mid()) * factor
             if value > best_value:
                 best_value, best = value, (float(level), caps)
@@ -361,7 +367,7 @@ class Distances:
             return arb(0)
         return self.enclosed(*best, epsilon, failure, count)
 
-    def price(self, level: float, growth: float) -> tuple[float, list[float | None]]:
+    def price_of_delta(self, level: float, growth: float) -> tuple[float, list[float | None]]:
         """Return the factor of delta at a level, and the cap at every norm that attains it."""
         lead = np.maximum(level - self.root + self.norms, 0)
         eta = float(self.half_step.mid())
@@ -372,9 +378,9 @@ class Distances:
             v = np.sqrt(self.d + self.norms**2 + 2 * self.norms * g)
             left = self.mean - level - self.norms / v * (math.sqrt(1 + g * g) - g) / 2
             usable = (v > level * (1 + 1e-12)) & (growth * missing <= left * (1 - 1e-10))
-            price = np.where(usable, (v - level) / np.where(usable, left, 1.0), np.inf)
-            caps = [g if price[i] < prices[i] else caps[i] for i in range(NORMS + 1)]
-            prices = np.minimum(prices, price)
+            price_of_delta = np.where(usable, (v - level) / np.where(usable, left, 1.0), np.inf)
+            caps = [g if price_of_delta[i] < prices[i] else caps[i] for i in range(NORMS + 1)]
+            prices = np.minimum(prices, price_of_delta)
         return float((lead * prices).max()), caps
 
     def enclosed(
@@ -385,7 +391,9 @@ class Distances:
         failure: arb,
         count: int,
     ) -> arb:
-        """Return the level less half a step and the price of delta; asserts the condition of P1."""
+        """Return the level less half a step and the price_of_delta of delta; asserts the condition
+        of P1.
+        """
         t, root, growth = arb(level), arb(self.d).sqrt(), (arb(epsilon) * count).exp() - 1
         choice, worst = self.missing(level)[1], arb(0)
         for i, (norm, mean) in enumerate(zip(self.exact_norms, self.exact_means, strict=True)):

@@ -20,7 +20,7 @@ from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
-from tests.bounds.helpers import plain_entropy_inverse, make_setting
+from tests.bounds.helpers import make_setting, plain_entropy_inverse
 
 LOG_2 = math.log(2)
 # n, d, p, rho, epsilon, R_0, and the values of theory/infinite-variance.md, 6.

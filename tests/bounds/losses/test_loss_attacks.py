@@ -132,7 +132,9 @@ def least_ratio(seeds: range, draws: int) -> float:
 
 
 def test_no_private_answer_beats_the_bound_of_a_loss_at_100_settings() -> None:
-    """Some answers come within a fifth of the bound, so a bound that is a quarter too large fails."""
+    """Some answers come within a fifth of the bound, so a bound that is a quarter too large
+    fails.
+    """
     assert 0.9 < least_ratio(range(100), 4000) < 1.2
 
 

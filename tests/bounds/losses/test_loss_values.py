@@ -163,7 +163,9 @@ def plain_value(sizes: Sizes, problem: str, level: Level, s: float, z: float) ->
 
 
 def plain_largest(sizes: Sizes, problem: str, level: Level) -> float:
-    """Return the largest bound over s by a bounded search, and over margins on a grid if logistic."""
+    """Return the largest bound over s by a bounded search, and over margins on a grid if
+    logistic.
+    """
     _, d, order = sizes
     t = 1 / math.sqrt(d)
 
@@ -264,7 +266,9 @@ def test_the_uncertainty_of_a_sign_is_the_root_of_the_two_sided_divergence() -> 
 
 @pytest.mark.parametrize("problem", ["absolute", "huber", "hinge", "logistic"])
 def test_an_answer_to_an_uncertain_sign_loses_its_share_of_the_price(problem: str) -> None:
-    """With posterior mean m the least excess is at least (1 - |m|) V, with equality at 0 and at 1."""
+    """With posterior mean m the least excess is at least (1 - |m|) V, with equality at 0 and at
+    1.
+    """
     guess, loss = PROBLEMS[problem].guess, PROBLEMS[problem].link
     for z in (1.0, 1.3, 3.0):
         price = float(guess.price(np.array([z]))[0])

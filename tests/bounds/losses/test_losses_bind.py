@@ -1,4 +1,6 @@
-"""On the instances of a loss, no private optimiser of the catalogue beats the loss's lower bounds."""
+"""On the instances of a loss, no private optimiser of the catalogue beats the loss's lower
+bounds.
+"""
 
 from __future__ import annotations
 
