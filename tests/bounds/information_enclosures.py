@@ -293,7 +293,7 @@ class Distances:
 
     def square(self, i: int, k: int) -> arb:
         """The squared distance at the i-th norm where k signs agree."""
-        if i == NORMS:  # The answer is a corner of the mean_cube_above.
+        if i == NORMS:  # The answer is a corner of the cube.
             return arb(4 * (self.d - k))
         root, norm = arb(self.d).sqrt(), self.exact_norms[i]
         return arb(self.d) + norm**2 - 2 * norm * (2 * k - self.d) / root
@@ -391,7 +391,7 @@ class Distances:
         failure: arb,
         count: int,
     ) -> arb:
-        """Return the level less half a step and the price_of_delta of delta; asserts the condition
+        """Return the level less half a step and the price of delta; asserts the condition
         of P1.
         """
         t, root, growth = arb(level), arb(self.d).sqrt(), (arb(epsilon) * count).exp() - 1

@@ -1,4 +1,4 @@
-"""A release warns where a statement does not fit, using public or release_mean numbers alone."""
+"""A release warns where a statement does not fit, using public or released numbers alone."""
 
 from __future__ import annotations
 

@@ -343,7 +343,7 @@ _ORACLES = (
 _STRONG = (
     "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_agrees_with_brute_force"
 )
-_TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_are_what_plain_formulas_give"
+_TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_agree_with_plain_formulas"
 _ASSOUAD = (
     "tests/bounds/test_tracing_values.py::"
     "test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid"
@@ -374,17 +374,17 @@ COUNTERPARTS: dict[str, str] = {
         for row in rows
     },
     "upper.mean.smoothed-expected": (
-        "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_form_v_at_its_minimum"
+        "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_the_minimum_of_form_v"
     ),
     **dict.fromkeys(
         ("upper.sco.sgd-run", "upper.sco.sgd-run-smooth", "upper.sco.sgd-run-strong"),
         "tests/bounds/euclidean/test_runs.py::test_the_bounds_on_sgd_equal_their_sums_written_out",
     ),
     "upper.mean.adaptive-expected": (
-        "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_the_class_bound_written_out"
+        "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_its_formula_written_out"
     ),
     "upper.mean.smoothed-probability": (
-        "tests/bounds/test_upper_values.py::test_the_smoothed_deviation_is_form_i_at_its_minimum"
+        "tests/bounds/test_upper_values.py::test_the_smoothed_deviation_is_the_minimum_of_form_i"
     ),
     **dict.fromkeys(
         (
