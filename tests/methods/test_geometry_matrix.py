@@ -18,7 +18,7 @@ from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.folded import each, one_in
-from tests.methods.euclidean.optimisation_helpers import what_it_may_spend
+from tests.methods.euclidean.optimisation_helpers import spendable_budget
 
 EXPONENTS = (1.0, 1.1, 1.5, 2.0, 4.0, math.inf)
 SMALL, LARGE = {1.0, 1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
@@ -65,7 +65,7 @@ def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
     if q in APPLIES[method][0]:
         assert result.not_applicable is None
         assert result.error >= -1e-12 and math.isfinite(result.error)
-        assert result.spent == what_it_may_spend(method, point.budget)
+        assert result.spent == spendable_budget(method, point.budget)
         return
     assert result.not_applicable is not None
     mentions = (f"q={q:g}", point.setting.body.name)  # the exponent, or the set that it makes

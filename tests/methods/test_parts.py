@@ -35,7 +35,7 @@ from dpsco_core.methods.steps import Descent, MirrorSteps, Moves, PrefixSums
 from dpsco_core.methods.tune import cheapest, chosen
 from dpsco_core.methods.user.clipped_means import ClippedUserMean
 from dpsco_core.privacy import ZCDP, Ledger
-from tests.methods.euclidean.framework.helpers import quadratic
+from tests.methods.euclidean.framework.helpers import quadratic_problem
 
 Array = NDArray[np.float64]
 N, D = 12, 3
@@ -128,7 +128,7 @@ def test_a_step_sees_the_records_that_its_access_says(
     sizes = 3.0 ** np.arange(N)  # the mean of some says which they are
     x = np.zeros((N, D))
     x[:, 0] = -sizes
-    problem = quadratic(D)
+    problem = quadratic_problem(D)
     sample = replace(problem.sample(N, np.random.default_rng(0)), points=DenseRows(x))
     setting = problem.setting(N, ZCDP(rho=1.0))
     step_rows = access.open(
@@ -143,7 +143,7 @@ def test_a_step_sees_the_records_that_its_access_says(
 
 
 def test_a_secret_order_is_another_one_every_time_and_takes_every_record_once() -> None:
-    sample = quadratic(D).sample(N, np.random.default_rng(0))
+    sample = quadratic_problem(D).sample(N, np.random.default_rng(0))
     access, rng, orders = BatchesInOrder(size=4, secret=True), np.random.default_rng(1), []
     for _ in range(2):
         step_rows = access.open(sample, Ledger(ZCDP(rho=1.0)), 3, rng)
@@ -153,7 +153,7 @@ def test_a_secret_order_is_another_one_every_time_and_takes_every_record_once() 
 
 
 def test_blocks_of_their_own_have_ledgers_of_their_own() -> None:
-    sample = quadratic(D).sample(N, np.random.default_rng(0))
+    sample = quadratic_problem(D).sample(N, np.random.default_rng(0))
     ledger = Ledger(ZCDP(rho=1.0))
     step_rows = OwnBlocks().open(sample, ledger, 3, np.random.default_rng(0))
     mean, rng = ClippedMean(radius=1.0).measuring(4, D, 1.0, 3), np.random.default_rng(0)

@@ -15,7 +15,7 @@ from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
-from tests.methods.euclidean.losses import CONCENTRATED, Array, make_setting, records, sample
+from tests.methods.euclidean.losses import CONCENTRATED, Array, make_records, make_setting, sample
 
 L1, LINF = Geometry(kind="l1"), Geometry(kind="linf")
 
@@ -52,7 +52,7 @@ def place_on(geometry: Geometry, losses: Sample, radius: float = 1.0) -> Any:
 
 def plain(kind: str, n: int, d: int, seed: int = 0) -> Sample:
     """Records of norm at most 1, with targets."""
-    return sample(kind, *records(n, d, seed))
+    return sample(kind, *make_records(n, d, seed))
 
 
 @dataclass

@@ -43,7 +43,7 @@ from dpsco_core.problems.base import Constants, LinearModel, Setting
 from dpsco_core.problems.links import SquaredLink
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
-from tests.methods.euclidean.losses import LINKS, POINTS, neighbours, records
+from tests.methods.euclidean.losses import LINKS, POINTS, make_records, neighbours
 
 Array = NDArray[np.float64]
 
@@ -254,7 +254,7 @@ def check_ledger(method: Any, setting: Setting) -> None:
     """One entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and 2.6."""
     ledger = Ledger(setting.budget)
     rng = np.random.default_rng(0)
-    x, y = records(setting.n, setting.d)
+    x, y = make_records(setting.n, setting.d)
     result = method.release(sample(setting, "logistic", x, y), method.plan(setting), ledger, rng)
     (entry,) = ledger.entries
     plan = method.plan(setting)

@@ -31,7 +31,7 @@ from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, Regulari
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.mechanisms import noise as draws
 from dpsco_core.problems.base import Setting
-from tests.methods.euclidean.audit_helpers import excess, flagged
+from tests.methods.euclidean.audit_helpers import certified_excess, is_flagged
 from tests.methods.euclidean.losses import Array, sample
 from tests.methods.lq import mirror_helpers
 from tests.methods.lq.helpers import L1, geometric, lq, place_on
@@ -242,7 +242,7 @@ def audited(audit: Audit, runs: int) -> float:
         statistics(audit, k, runs, np.random.default_rng(seed)) for k, seed in ((0, 1), (1, 2))
     )
     assert isinstance(audit.setting.budget, ApproxDP)
-    return excess(sample, neighbour_sample, audit.setting.budget)
+    return certified_excess(sample, neighbour_sample, audit.setting.budget)
 
 
 def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> bool:
@@ -251,7 +251,7 @@ def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> boo
         for k, seed in ((0, 1), (1, 2))
     ]
     assert isinstance(audit.setting.budget, ApproxDP)
-    return flagged(*draws, audit.setting.budget, runs)
+    return is_flagged(*draws, audit.setting.budget, runs)
 
 
 # Like one that is left: the same method with the other noise, or with other batches.

@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import crossed, each
-from tests.methods.euclidean.losses import neighbours, records
+from tests.methods.euclidean.losses import make_records, neighbours
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
     BATCHED,
@@ -58,7 +58,7 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
 ) -> None:
     """Against gradients formed one by one; zeroed, not shortened, and a NaN is beyond."""
     setting, rng = make_setting(n=60, d=4), np.random.default_rng(0)
-    x, y = records(60, 4)
+    x, y = make_records(60, 4)
     x[5], x[6], x[7] = np.nan, np.inf, 1e300
     losses, w = sample(setting, kind, x, y), rng.standard_normal(4) / 3
     rows, order = losses.gradients(w), rng.permutation(60)
@@ -76,7 +76,7 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = make_setting(n=50, d=3)
     for kind in ("logistic", "mean"):
-        losses, w = sample(setting, kind, *records(50, 3)), np.full(3, 0.2)
+        losses, w = sample(setting, kind, *make_records(50, 3)), np.full(3, 0.2)
         order = np.random.default_rng(0).permutation(50)
         rows = losses.gradients(w)
         whole = truncated_sum(rows, order, 0.4, 3.0, base_lengths(rows, 3.0))
@@ -231,7 +231,7 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
     for radius in (0.02, 50.0):
         for method, kind in itertools.product((BATCHED(), SHUFFLED(), REDUCED()), KINDS):
             setting = make_setting(2.0, n=30, kind=kind, radius=radius, smoothness=1.0)
-            losses = sample(setting, kind, *records(30, 3, shift=0.3))
+            losses = sample(setting, kind, *make_records(30, 3, shift=0.3))
             with in_steps(1), with_plan(threshold=1e9):
                 result = run(method, setting, losses)
             step = losses.mean_gradient(np.zeros(3)) / result.diagnostics["step_weight"]
@@ -244,7 +244,7 @@ def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
     """Three batches of 10 by index, written out for an inactive constraint; one record is left."""
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
     setting = make_setting(1.5, n=31, radius=1e3, diameter=2.0)
-    x, _ = records(31, 3, shift=0.3)
+    x, _ = make_records(31, 3, shift=0.3)
     with with_plan(steps=3, batch_size=10, threshold=1e9):
         result = run(BATCHED(), setting, sample(setting, "mean", x))
     mirror = PowerMirror.for_space(RegularSpace(d=3, exponent=1.5))
@@ -264,7 +264,7 @@ def test_at_q_2_the_methods_are_the_euclidean_one(tuning: Any, budget: Any) -> N
     values = []
     for shape in (geometry(2.0), L2):
         setting = make_setting(n=3000, shape=shape, budget=budget)
-        losses = sample(setting, "mean", *records(3000, 3)[:1])
+        losses = sample(setting, "mean", *make_records(3000, 3)[:1])
         for method in (SHUFFLED, REDUCED):
             values.append(run(method(tuning=tuning), setting, losses).value)
     for value in values[1:]:
@@ -286,7 +286,7 @@ def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) 
     setting = make_setting(
         n=400, d=10, shape=Geometry(kind=kind, q=q), budget=ApproxDP(epsilon=0.1, delta=1e-6)
     )
-    x, y = records(400, 10)
+    x, y = make_records(400, 10)
     for calibration in ("tight", "paper"):
         method = family(tuning=tuning, calibration=calibration)
         for loss in ("logistic", "mean"):
@@ -297,7 +297,7 @@ def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) 
 def test_the_released_value_is_the_average_of_the_steps_points() -> None:
     setting = make_setting(1.5, n=300)
     with in_steps(20):
-        result = run(BATCHED(), setting, sample(setting, "mean", *records(300, 3)[:1]))
+        result = run(BATCHED(), setting, sample(setting, "mean", *make_records(300, 3)[:1]))
     assert result.iterates is not None and len(result.iterates) == 21
     np.testing.assert_allclose(result.value, result.iterates[1:].mean(axis=0), atol=1e-14)
 
@@ -341,7 +341,7 @@ def test_the_mean_excess_is_below_the_explicit_bound() -> None:
 
 def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> None:
     """Losses 4 times as large: tau, gamma and the noise as well, and the same points."""
-    x, _ = records(400, 3)
+    x, _ = make_records(400, 3)
     for method in (BATCHED(), BATCHED(tuning="theory"), SHUFFLED(tuning="theory", noise=GG)):
         setting = make_setting(1.5, n=400, budget=APPROXIMATE, kind="linear", smoothness=1.0)
         four = make_setting(

@@ -32,7 +32,7 @@ from dpsco_core.privacy import (
 from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.methods.euclidean.losses import records
+from tests.methods.euclidean.losses import make_records
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
     BATCHED,
@@ -192,7 +192,7 @@ def test_the_accounting_that_is_used_has_the_smaller_noise(
 
 
 def test_a_release_says_which_accounting_it_used() -> None:
-    x, _ = records(3000, 5)
+    x, _ = make_records(3000, 5)
     for budget, tuning, accounting in (
         (APPROXIMATE, "theory", "shuffled"),
         (APPROXIMATE, "practical", "unshuffled"),
@@ -211,12 +211,14 @@ def test_a_release_says_which_accounting_it_used() -> None:
 def test_a_flaw_of_the_printed_kappa_is_said() -> None:
     setting = make_setting(1.0, n=300, d=30, budget=CONCENTRATED)
     result = run(
-        BATCHED(calibration="paper"), setting, sample(setting, "mean", records(300, 30)[0])
+        BATCHED(calibration="paper"), setting, sample(setting, "mean", make_records(300, 30)[0])
     )
     (note,) = result.notes
     assert "less private than claimed" in note
     assert result.ledger.flaws == result.notes
-    assert not run(BATCHED(), setting, sample(setting, "mean", records(300, 30)[0])).ledger.flaws
+    assert not run(
+        BATCHED(), setting, sample(setting, "mean", make_records(300, 30)[0])
+    ).ledger.flaws
 
 
 @pytest.mark.parametrize(("epsilon", "order", "flawed"), FLAWS)
@@ -363,7 +365,7 @@ def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
             result = run(
                 SHUFFLED(tuning=tuning),
                 setting,
-                sample(setting, "mean", records(n, d)[0]),  # type: ignore[arg-type]
+                sample(setting, "mean", make_records(n, d)[0]),  # type: ignore[arg-type]
             )
             assert result.diagnostics["steps"] <= n
 

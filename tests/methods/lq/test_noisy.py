@@ -35,8 +35,8 @@ from tests.methods.euclidean.losses import (
     PURE,
     SMOOTH,
     Array,
+    make_records,
     neighbours,
-    records,
     sample,
 )
 from tests.methods.lq.helpers import L1, LARGE, SMALL, geometric, lq, place_on, plain
@@ -61,7 +61,7 @@ def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) 
 @each("budget", [CONCENTRATED, APPROXIMATE])
 def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
     setting = geometric(kind, L2, 60, 3, budget)
-    x, y = records(60, 3)
+    x, y = make_records(60, 3)
     losses = sample(kind, x, y)
     mirror_run = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
     sgd_run = run(PrivateSgd(tuning=tuning), setting, losses)
@@ -76,7 +76,7 @@ def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
 def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
     for kind, budget in (("hinge", APPROXIMATE), ("linear", ZCDP(rho=40.0))):
         setting = geometric(kind, geometry, 60, D, budget)
-        x, y = records(60, D)
+        x, y = make_records(60, D)
         losses = place_on(geometry, sample(kind, x, y))
         result = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
         assert all(setting.body.contains(w, 1e-9) for w in result.iterates)

@@ -27,8 +27,8 @@ from tests.methods.euclidean.losses import (
     CONCENTRATED,
     PURE,
     Releases,
+    make_records,
     neighbours,
-    records,
     releases,
     sample,
 )
@@ -175,7 +175,7 @@ def test_it_leaves_the_constraint_set_and_knows_no_diameter(
 ) -> None:
     """Theory, no noise: the set changes neither the plan nor the result."""
     n, d = 4000, 3
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     losses = sample("logistic", x, (x[:, 0] > 0).astype(float), radius=1e-3)
     method = UnconstrainedPhasedSgd(tuning="theory")
     wheres = [geometric("logistic", geometry, n, d, radius=r) for r in (1e-3, 10.0)]
@@ -247,7 +247,7 @@ def test_it_learns(geometry: Geometry) -> None:
     """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
     n, d = 20_000, 3
     rng = np.random.default_rng(0)
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     best = geometry.point(d, 3.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)

@@ -24,8 +24,8 @@ from tests.methods.euclidean.losses import (
     CONCENTRATED,
     PURE,
     Array,
+    make_records,
     neighbours,
-    records,
     sample,
 )
 from tests.methods.lq.helpers import LARGE, SMALL, Remembering, geometric, lq, plain
@@ -277,7 +277,7 @@ def test_it_learns(geometry: Geometry) -> None:
     """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
     n, d = 20_000, 5
     rng = np.random.default_rng(0)
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     best = geometry.point(d, 4.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)

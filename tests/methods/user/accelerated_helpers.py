@@ -18,7 +18,7 @@ from dpsco_core.privacy import ApproxDP, Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
-from tests.methods.euclidean.losses import make_setting, records, sample
+from tests.methods.euclidean.losses import make_records, make_setting, sample
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ def users_setting(
 
 def items_of(kind: str, users: int, items: int, d: int = 3, seed: int = 0) -> ItemSample:
     """Return users whose items are of norm at most 1."""
-    x, y = records(users * items, d, seed)
+    x, y = make_records(users * items, d, seed)
     return ItemSample(records=sample(kind, x, y), items=items)
 
 
@@ -52,7 +52,7 @@ def means_of(means: Array, items: int, radius: float = 1.0) -> MeanSample:
 
 def replaced(kind: str, users: int, items: int, user: int, d: int = 3) -> Iterator[ItemSample]:
     """Yield users, and then the same but for one, whose whole block is anything at all."""
-    x, y = records(users * items, d, 1)
+    x, y = make_records(users * items, d, 1)
     block = slice(user * items, (user + 1) * items)
     yield ItemSample(records=sample(kind, x, y), items=items)
     for value in BROKEN:

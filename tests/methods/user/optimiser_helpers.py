@@ -13,7 +13,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
-from tests.methods.euclidean.losses import CONCENTRATED, make_setting, records, sample
+from tests.methods.euclidean.losses import CONCENTRATED, make_records, make_setting, sample
 from tests.methods.mean.checks import ADVERSARIAL, adversarial
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ def users(kind: str, data: Data, m: int, radius: float = 1.0) -> ItemSample:
 
 def honest(n: int, m: int, d: int, seed: int = 0, shift: float = 0.0) -> Data:
     """Return n m records of norm at most 1, and targets."""
-    return records(n * m, d, seed, shift)
+    return make_records(n * m, d, seed, shift)
 
 
 def replaced_users(n: int, m: int, d: int, user: int, seed: int = 0) -> list[Data]:

@@ -41,8 +41,8 @@ from tests.methods.euclidean.losses import (
     SMOOTH,
     Releases,
     check_spent,
+    expected_rho,
     releases,
-    share,
 )
 from tests.methods.user.optimiser_helpers import (
     honest,
@@ -98,7 +98,7 @@ def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kin
     for n, m, d, budget in sizes[::5]:  # every value, and nearly every pair of two
         setting = user_setting(kind, n, m, d, budget)
         plan = method.plan(setting)
-        losses, rho = plan.losses, share(method.calibration, budget)
+        losses, rho = plan.losses, expected_rho(method.calibration, budget)
         assert [p.start for p in plan.phases] == [0, *[p.stop for p in plan.phases[:-1]]]
         assert plan.phases[-1].stop <= n
         for phase in plan.phases:
@@ -147,7 +147,7 @@ def test_every_step_adds_the_noise_of_its_share(
     n, m, d = 30, 3, 2
     setting = user_setting("logistic", n, m, d, APPROXIMATE)
     result = run_users(method, setting, users("logistic", honest(n, m, d), m))
-    plan, rho = method.plan(setting), share(method.calibration, APPROXIMATE)
+    plan, rho = method.plan(setting), expected_rho(method.calibration, APPROXIMATE)
     steps = int(result.diagnostics["steps"])
     expected = 2 * plan.losses.lipschitz / n * math.sqrt(steps / (2 * rho))
     assert releases.stds == pytest.approx([expected] * steps)
@@ -391,7 +391,7 @@ def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPat
 
 def test_the_budgets_of_the_two_notions_agree() -> None:
     """An (epsilon, delta) budget and the rho that meets it give the same plans."""
-    rho = share("tight", APPROXIMATE)
+    rho = expected_rho("tight", APPROXIMATE)
     for method in (UserGroupPrivacy(), UserClippedMeans()):
         plan, other_plan = (
             method.plan(user_setting("mean", budget=b)) for b in (APPROXIMATE, ZCDP(rho=rho))

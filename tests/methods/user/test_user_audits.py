@@ -32,7 +32,7 @@ from dpsco_core.privacy.mechanisms.tested import TestedSteps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
 from tests.folded import one_in
-from tests.methods.euclidean.losses import records, sample
+from tests.methods.euclidean.losses import make_records, sample
 from tests.methods.user.accelerated_helpers import means_of, users_setting
 from tests.methods.user.checks import halting_law
 from tests.methods.user.helpers import keep_of
@@ -234,7 +234,7 @@ class Script:
 def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
     """Yield users, and then sets in which every user is somebody else, or broken."""
     m = setting.m
-    x, y = records(setting.n * (1 if means else m), setting.d, 3)
+    x, y = make_records(setting.n * (1 if means else m), setting.d, 3)
     for value in (None, -7.0, 0.0, 1e5, 1e300, math.inf, -math.inf, math.nan, "some"):
         features, targets = x.copy(), y.copy()
         if value == "some":
