@@ -1,4 +1,4 @@
-"""Regularised mirror descent: one record's pull, its limits, and what it refuses."""
+"""Regularised mirror descent: sensitivity, limits and refusals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.methods.lq_geometry.helpers import (
+    LARGE,
+    SMALL,
+    Remembering,
+    geometric,
+    lq_geometry,
+    plain,
+)
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.geometries import L2, Geometry
@@ -28,7 +36,6 @@ from tests.methods.euclidean.losses import (
     neighbours,
     sample,
 )
-from tests.methods.lq.helpers import LARGE, SMALL, Remembering, geometric, lq, plain
 
 KINDS = ("logistic", "huber")
 NOISES: tuple[Any, ...] = ("gaussian", "generalized gaussian")
@@ -55,7 +62,7 @@ def descend(plan: DescentPlan, losses: Any) -> tuple[Array, Array]:
 def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
     kind: str, geometry: Geometry
 ) -> None:
-    """By brute force in the dual norm, records that are anything, points near and far."""
+    """Brute force in the dual norm with arbitrary records, at points near and far."""
     n, d = 11, 3
     plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
@@ -67,7 +74,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
             w = size * rng.standard_normal(d)
             gradients = [losses.mean_gradient(w) for losses in data]
             gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
-            largest = max(largest, float(np.max(gaps)))  # a NaN stays one
+            largest = max(largest, float(np.max(gaps)))  # A NaN stays NaN.
     allowed = plan.statistic.dual_sensitivity
     assert 0.5 * allowed < largest <= allowed * (1 + 1e-9)
 
@@ -97,7 +104,7 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
 def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: ApproxDP) -> None:
     n, d = 50, 30
     method = RegularizedMirrorDescent(calibration="paper")
-    for geometry in SMALL:  # l1 is in the logarithmic branch, where kappa is too small
+    for geometry in SMALL:  # l1 is in the logarithmic branch, where the printed kappa is too small.
         setting = geometric("logistic", geometry, n, d, budget)
         _, ledger = run(method, setting, plain("logistic", n, d))
         steps, space = (
@@ -116,7 +123,7 @@ def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: Appro
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
+def test_without_noise_the_method_converges_linearly_to_the_regularised_minimum(
     kind: str, geometry: Geometry
 ) -> None:
     """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
@@ -139,14 +146,15 @@ def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
         residual = losses.mean_gradient(w) + alpha * mirror.gradient(w)
         residuals.append(lq_norm(residual, dual_exponent(geometry.exponent)))
     start = lq_norm(losses.mean_gradient(np.zeros(d)), dual_exponent(geometry.exponent))
-    factor = 1 / (1 + alpha / (2 * beta))  # the divergence's; the root of it that of a norm
+    # This is the factor of the divergence; a norm shrinks by its root.
+    factor = 1 / (1 + alpha / (2 * beta))
     floor = 1e-13 * start
     for steps, residual in zip((100, 200, 400), residuals, strict=True):
         assert residual <= 100 * start * factor ** (steps / 2) + floor
     assert residuals[-1] < 1e-3 * residuals[0] + floor
 
 
-def test_at_q_2_it_is_ridge_gradient_descent_with_its_weighted_average() -> None:
+def test_at_q_2_the_method_is_ridge_gradient_descent_with_its_weighted_average() -> None:
     n, d = 60, 3
     losses = plain("logistic", n, d)
     plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, n, d))
@@ -174,7 +182,7 @@ def test_the_weights_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
-def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> None:
+def test_a_step_minimises_the_objective_of_the_paper(geometry: Geometry) -> None:
     """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
     setting = geometric("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
@@ -190,10 +198,10 @@ def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> No
         assert np.abs(left).max() < 1e-9 * (1 + np.abs(ledger.noisy[t]).max())
 
 
-def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
-    """Golden values: T = 24 and alpha = 0.501, which breaks alpha <= 2 beta by 0.2 %."""
+def test_theory_tuning_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
+    """Reference values: T = 24 and alpha = 0.501, which violates alpha <= 2 beta by 0.2 %."""
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
-    setting = geometric("logistic", lq(1.25), 100_000, 100, budget)
+    setting = geometric("logistic", lq_geometry(1.25), 100_000, 100, budget)
     method = RegularizedMirrorDescent(tuning="theory")
     with pytest.raises(NotApplicable, match="T=24") as refusal:
         method.plan(setting)
@@ -207,13 +215,13 @@ def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
     )
     printed = replace(method, calibration="paper").plan(replace(setting, n=fewest_records))
     assert printed.descent.proximal == 0.25 and printed.descent.growth == plan.descent.growth
-    two_records = geometric("logistic", lq(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
+    two_records = geometric("logistic", lq_geometry(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
     with pytest.raises(NotApplicable, match="T=1 at n=2"):
         method.plan(two_records)
 
 
 @pytest.mark.parametrize("geometry", [g for g in LARGE if g.exponent > 2], ids=str)
-def test_above_q_2_it_refuses(geometry: Geometry) -> None:
+def test_above_q_2_the_method_refuses(geometry: Geometry) -> None:
     setting = geometric("logistic", geometry)
     with pytest.raises(NotApplicable, match=r"q <= 2.*lp\.phased-sgd") as refusal:
         RegularizedMirrorDescent().plan(setting)
@@ -239,7 +247,7 @@ def test_losses_that_are_not_smooth_and_lipschitz_everywhere_are_refused(
         assert refusal.value.changes == (("problem", "huber"),)
 
 
-def test_budgets_and_tails_that_it_cannot_serve() -> None:
+def test_unsupported_budgets_and_tails_are_refused() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
         RegularizedMirrorDescent().plan(geometric("huber", L2, budget=PURE))
     with pytest.raises(NotApplicable, match="features of this problem are unbounded") as refusal:
@@ -263,7 +271,10 @@ def test_budgets_and_tails_that_it_cannot_serve() -> None:
 
 
 def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
-    wheres = [geometric("huber", g, 1000, 20, lipschitz=False) for g in (L2, lq(1.5), lq(1.0))]
+    wheres = [
+        geometric("huber", g, 1000, 20, lipschitz=False)
+        for g in (L2, lq_geometry(1.5), lq_geometry(1.0))
+    ]
     radii = [practical_dual_radius(where, 0.5) for where in wheres]
     assert radii[0] == pytest.approx(1.0), "the features' norm"
     assert radii[2] < radii[1] < radii[0]
@@ -273,8 +284,10 @@ def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
-def test_it_learns(geometry: Geometry) -> None:
-    """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
+def test_the_method_learns(geometry: Geometry) -> None:
+    """On logistic data with n = 20,000 it gains nine tenths of what the true parameter gains
+    over 0.
+    """
     n, d = 20_000, 5
     rng = np.random.default_rng(0)
     x, _ = make_records(n, d)
@@ -306,7 +319,9 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 
 
 def shrunk_in_the_wrong_norm(patch: pytest.MonkeyPatch) -> None:
-    """The largest entry is the smallest norm: what is bounded in it is not in another."""
+    """Shrink in the wrong norm: a bound on the largest entry, the smallest norm, bounds no other
+    norm.
+    """
     honest = DualLosses.of
     patch.setattr(DualLosses, "of", lambda self, s: honest(replace(self, dual=math.inf), s))
 
@@ -324,11 +339,15 @@ def shrunk_in_the_wrong_norm(patch: pytest.MonkeyPatch) -> None:
         ),
         (
             no_shrinking,
-            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("logistic", lq(1.1)),
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
+                "logistic", lq_geometry(1.1)
+            ),
         ),
         (
             shrunk_in_the_wrong_norm,
-            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("huber", lq(1.5)),
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
+                "huber", lq_geometry(1.5)
+            ),
         ),
     ],
 )
