@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GOAL = 1.0  # per cent
+GOAL = 1.0  # The aim, in per cent.
 
 PRONOUNS = """
 anyone anything both each either every everybody everyone everything few least less many mine more
