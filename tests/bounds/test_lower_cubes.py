@@ -52,8 +52,7 @@ def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: i
     return bound_row.value(setting)
 
 
-# The second column exceeds the value with one level for all answers by at most 3 % (section 1 of
-# the note).
+# The second column exceeds the value with one level for all answers by at most 3 % (theory/bounds-everywhere.md, 1).
 @pytest.mark.parametrize(
     ("n", "radius", "kind", "error", "squared"),
     [

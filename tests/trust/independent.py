@@ -366,10 +366,10 @@ COUNTERPARTS: dict[str, str] = {
         for notion in ("cdp", "approx", "pure")
         for test, rows in (
             (
-                "on_the_data_is_its_formula_written_out",
+                "on_the_data_equals_its_formula_written_out",
                 ("mean.floor-{}", "mean.floor-{}-squared", "sco-strong.floor-{}", "sco.floor-{}"),
             ),
-            ("near_the_data_is_its_formula_by_plain_quadrature", ("mean.floor-near-{}",)),
+            ("near_the_data_agrees_with_plain_quadrature", ("mean.floor-near-{}",)),
         )
         for row in rows
     },

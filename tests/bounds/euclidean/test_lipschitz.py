@@ -1,7 +1,7 @@
 """Private SGD and objective perturbation: reference values and slow second evaluations.
 
-The reference values are those of theory/arora-marinov-ullah.md, sections 3 and 7, and of
-theory/su-zhao-wang.md, section 8, item 26.
+The reference values are those of theory/arora-marinov-ullah.md, 3 and 7, and of
+theory/su-zhao-wang.md, 8, item 26.
 """
 
 import math

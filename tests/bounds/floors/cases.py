@@ -88,7 +88,7 @@ def least_total_variation(divergence: float) -> float:
 
 
 def plain_overlap(b: int, budget: Budget) -> float:
-    """Return the overlap a(b), as section 6 of theory/instance-floors.md prints it."""
+    """Return the overlap a(b) as printed in theory/instance-floors.md, 6."""
     if isinstance(budget, ZCDP):
         k = budget.rho * b * b
         return 1 - least_total_variation(k) if k < 30 else 0.0

@@ -1,6 +1,6 @@
 """The rates in l_q: reference values, slopes, limits and misprints.
 
-The values are those of theory/su-zhao-wang.md, section 8, item 26.
+The values are those of theory/su-zhao-wang.md, 8, item 26.
 """
 
 import math

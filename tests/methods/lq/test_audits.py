@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.methods.lq_geometry.helpers import L1, geometric, lq_geometry, place_on
 
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, lq_norm, row_norms
@@ -34,6 +33,7 @@ from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.audit_helpers import certified_excess, is_flagged
 from tests.methods.euclidean.losses import Array, sample
 from tests.methods.lq import mirror_helpers
+from tests.methods.lq.helpers import L1, geometric_setting, lq_geometry, place_on
 from tests.methods.lq.mirror_helpers import BATCHED, GG, REDUCED, SHUFFLED
 
 CLAIM, SMALL_CLAIM = ApproxDP(epsilon=1.0, delta=0.05), ApproxDP(epsilon=0.3, delta=0.02)
@@ -147,7 +147,7 @@ def steep(setting: Setting, geometry: Any, sign: float) -> Any:
 def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     """Return an audit of full gradients of three records."""
     geometry = lq_geometry(q)
-    setting = geometric("huber", geometry, 3, d, CLAIM)
+    setting = geometric_setting("huber", geometry, 3, d, CLAIM)
     method, plan = replanned(RegularizedMirrorDescent(noise=noise), setting, steps=steps)
     pull = plan.statistic.dual_sensitivity / 2 * unit(d, dual_exponent(q))
     mirror = PowerMirror.for_space(plan.descent.space)
@@ -166,7 +166,7 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
 def phased() -> Audit:
     """Return an audit of phases whose first has eight records, record 0 at the front."""
     geometry, d = lq_geometry(4.0), 2
-    setting = geometric("huber", geometry, 16, d, CLAIM)
+    setting = geometric_setting("huber", geometry, 16, d, CLAIM)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
@@ -183,7 +183,7 @@ def noisy(n: int, batch: int = 1) -> Audit:
     At q = 1 with the potential of its own norm. Steps are so small that the set has no effect.
     """
     d = 2
-    setting = geometric("linear", L1, n, d, CLAIM)
+    setting = geometric_setting("linear", L1, n, d, CLAIM)
     idle = {} if batch == 1 else {"idle": False}
     changes = {"step_size": 1e-6, "batch": batch} | idle
     method, plan = replanned(NoisyMirrorDescent(tuning="theory"), setting, **changes)

@@ -9,14 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.methods.lq_geometry.helpers import (
-    LARGE,
-    SMALL,
-    Remembering,
-    geometric,
-    lq_geometry,
-    plain,
-)
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.geometries import L2, Geometry
@@ -35,6 +27,14 @@ from tests.methods.euclidean.losses import (
     make_records,
     neighbours,
     sample,
+)
+from tests.methods.lq.helpers import (
+    LARGE,
+    SMALL,
+    Remembering,
+    geometric_setting,
+    lq_geometry,
+    plain_records,
 )
 
 KINDS = ("logistic", "huber")
@@ -64,7 +64,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
 ) -> None:
     """Brute force in the dual norm with arbitrary records, at points near and far."""
     n, d = 11, 3
-    plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    plan = RegularizedMirrorDescent().plan(geometric_setting(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
     assert plan.statistic.dual_sensitivity == pytest.approx(2 / n)
     for seed in range(4):
@@ -84,8 +84,8 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
     n, d = 50, 3
     method = RegularizedMirrorDescent(noise=noise)
     for geometry in SMALL:
-        setting = geometric("huber", geometry, n, d, budget)
-        _, ledger = run(method, setting, plain("huber", n, d))
+        setting = geometric_setting("huber", geometry, n, d, budget)
+        _, ledger = run(method, setting, plain_records("huber", n, d))
         plan = method.plan(setting)
         assert ledger.spent() == budget
         assert not ledger.flaws
@@ -105,8 +105,8 @@ def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: Appro
     n, d = 50, 30
     method = RegularizedMirrorDescent(calibration="paper")
     for geometry in SMALL:  # l1 is in the logarithmic branch, where the printed kappa is too small.
-        setting = geometric("logistic", geometry, n, d, budget)
-        _, ledger = run(method, setting, plain("logistic", n, d))
+        setting = geometric_setting("logistic", geometry, n, d, budget)
+        _, ledger = run(method, setting, plain_records("logistic", n, d))
         steps, space = (
             method.plan(setting).descent.steps,
             RegularSpace(d=d, exponent=geometry.exponent),
@@ -128,8 +128,8 @@ def test_without_noise_the_method_converges_linearly_to_the_regularised_minimum(
 ) -> None:
     """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
     n, d, alpha = 200, 4, 0.05
-    losses = plain(kind, n, d)
-    planned = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    losses = plain_records(kind, n, d)
+    planned = RegularizedMirrorDescent().plan(geometric_setting(kind, geometry, n, d))
     beta = planned.losses.smoothness
     mirror = PowerMirror.for_space(planned.descent.space)
     residuals = []
@@ -156,8 +156,8 @@ def test_without_noise_the_method_converges_linearly_to_the_regularised_minimum(
 
 def test_at_q_2_the_method_is_ridge_gradient_descent_with_its_weighted_average() -> None:
     n, d = 60, 3
-    losses = plain("logistic", n, d)
-    plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, n, d))
+    losses = plain_records("logistic", n, d)
+    plan = RegularizedMirrorDescent().plan(geometric_setting("logistic", L2, n, d))
     plan = replace(
         plan, descent=replace(plan.descent, steps=30, proximal=0.7, regulariser=0.1, growth=1.25)
     )
@@ -172,8 +172,8 @@ def test_at_q_2_the_method_is_ridge_gradient_descent_with_its_weighted_average()
 
 
 def test_the_weights_do_not_overflow() -> None:
-    losses = plain("logistic", 20, 2)
-    plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, 20, 2))
+    losses = plain_records("logistic", 20, 2)
+    plan = RegularizedMirrorDescent().plan(geometric_setting("logistic", L2, 20, 2))
     plan = replace(
         plan, descent=replace(plan.descent, steps=500, proximal=1e-3, regulariser=1.0, growth=1e3)
     )
@@ -184,9 +184,9 @@ def test_the_weights_do_not_overflow() -> None:
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
 def test_a_step_minimises_the_objective_of_the_paper(geometry: Geometry) -> None:
     """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
-    setting = geometric("huber", geometry, 30, 5)
+    setting = geometric_setting("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
-    result, ledger = run(method, setting, plain("huber", 30, 5))
+    result, ledger = run(method, setting, plain_records("huber", 30, 5))
     plan, mirror = method.plan(setting), PowerMirror.for_space(method.plan(setting).descent.space)
     for t in range(plan.descent.steps):
         old_dual, new_dual = (mirror.gradient(result.iterates[t + k]) for k in (0, 1))
@@ -201,7 +201,7 @@ def test_a_step_minimises_the_objective_of_the_paper(geometry: Geometry) -> None
 def test_theory_tuning_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
     """Reference values: T = 24 and alpha = 0.501, which violates alpha <= 2 beta by 0.2 %."""
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
-    setting = geometric("logistic", lq_geometry(1.25), 100_000, 100, budget)
+    setting = geometric_setting("logistic", lq_geometry(1.25), 100_000, 100, budget)
     method = RegularizedMirrorDescent(tuning="theory")
     with pytest.raises(NotApplicable, match="T=24") as refusal:
         method.plan(setting)
@@ -215,18 +215,20 @@ def test_theory_tuning_has_the_schedule_of_theorem_7_and_its_conditions() -> Non
     )
     printed = replace(method, calibration="paper").plan(replace(setting, n=fewest_records))
     assert printed.descent.proximal == 0.25 and printed.descent.growth == plan.descent.growth
-    two_records = geometric("logistic", lq_geometry(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
+    two_records = geometric_setting(
+        "logistic", lq_geometry(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5)
+    )
     with pytest.raises(NotApplicable, match="T=1 at n=2"):
         method.plan(two_records)
 
 
 @pytest.mark.parametrize("geometry", [g for g in LARGE if g.exponent > 2], ids=str)
 def test_above_q_2_the_method_refuses(geometry: Geometry) -> None:
-    setting = geometric("logistic", geometry)
+    setting = geometric_setting("logistic", geometry)
     with pytest.raises(NotApplicable, match=r"q <= 2.*lp\.phased-sgd") as refusal:
         RegularizedMirrorDescent().plan(setting)
     assert refusal.value.changes == (("geometry", "l2"), ("q", None))
-    RegularizedMirrorDescent().plan(geometric("logistic", L2))
+    RegularizedMirrorDescent().plan(geometric_setting("logistic", L2))
 
 
 @pytest.mark.parametrize(
@@ -243,17 +245,19 @@ def test_losses_that_are_not_smooth_and_lipschitz_everywhere_are_refused(
 ) -> None:
     for geometry in SMALL:
         with pytest.raises(NotApplicable, match=reason) as refusal:
-            RegularizedMirrorDescent().plan(geometric(kind, geometry))
+            RegularizedMirrorDescent().plan(geometric_setting(kind, geometry))
         assert refusal.value.changes == (("problem", "huber"),)
 
 
 def test_unsupported_budgets_and_tails_are_refused() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        RegularizedMirrorDescent().plan(geometric("huber", L2, budget=PURE))
+        RegularizedMirrorDescent().plan(geometric_setting("huber", L2, budget=PURE))
     with pytest.raises(NotApplicable, match="features of this problem are unbounded") as refusal:
-        RegularizedMirrorDescent(tuning="theory").plan(geometric("huber", L2, lipschitz=False))
+        RegularizedMirrorDescent(tuning="theory").plan(
+            geometric_setting("huber", L2, lipschitz=False)
+        )
     assert refusal.value.changes == (("tuning", "practical"),)
-    endless = replace(geometric("huber", L2), constraint=None)
+    endless = replace(geometric_setting("huber", L2), constraint=None)
     constants = replace(endless.constants, diameter=math.inf)
     with pytest.raises(NotApplicable, match="constraint set is unbounded") as refusal:
         RegularizedMirrorDescent().plan(replace(endless, constants=constants))
@@ -263,7 +267,7 @@ def test_unsupported_budgets_and_tails_are_refused() -> None:
         (ApproxDP(epsilon=2.0, delta=1e-6), ("epsilon", 1.0)),
         (ApproxDP(epsilon=0.9, delta=0.9999), ("delta", 1e-6)),
     ):
-        setting = geometric("huber", L2, budget=budget)
+        setting = geometric_setting("huber", L2, budget=budget)
         with pytest.raises(NotApplicable, match="Theorem 6") as refusal:
             paper.plan(setting)
         assert refusal.value.changes == (change,)
@@ -272,7 +276,7 @@ def test_unsupported_budgets_and_tails_are_refused() -> None:
 
 def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
     wheres = [
-        geometric("huber", g, 1000, 20, lipschitz=False)
+        geometric_setting("huber", g, 1000, 20, lipschitz=False)
         for g in (L2, lq_geometry(1.5), lq_geometry(1.0))
     ]
     radii = [practical_dual_radius(where, 0.5) for where in wheres]
@@ -294,7 +298,7 @@ def test_the_method_learns(geometry: Geometry) -> None:
     best = geometry.point(d, 4.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)
-    setting = geometric("logistic", geometry, n, d, radius=5.0)
+    setting = geometric_setting("logistic", geometry, n, d, radius=5.0)
     result, _ = run(RegularizedMirrorDescent(), setting, losses)
     start = losses.risk(np.zeros(d))
     assert start - losses.risk(result.value) > 0.9 * (start - losses.risk(best))
