@@ -52,7 +52,8 @@ def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: i
     return bound_row.value(setting)
 
 
-# The second column exceeds the value with one level for all answers by at most 3 % (theory/bounds-everywhere.md, 1).
+# The second column exceeds the value with one level for all answers by at most 3 %
+# (theory/bounds-everywhere.md, 1).
 @pytest.mark.parametrize(
     ("n", "radius", "kind", "error", "squared"),
     [

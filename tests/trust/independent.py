@@ -346,7 +346,7 @@ _STRONG = (
 _TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_agree_with_plain_formulas"
 _ASSOUAD = (
     "tests/bounds/test_tracing_values.py::"
-    "test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid"
+    "test_assouads_bound_agrees_with_plain_loops_and_its_best_probability_beats_a_grid"
 )
 _PACKING = (
     "tests/bounds/test_packing_values.py::"
