@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GOAL = 1.0  # per cent
+GOAL = 1.0  # The aim, in per cent.
 
 PRONOUNS = """
 anyone anything both each either every everybody everyone everything few least less many mine more
@@ -65,7 +65,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/cli": 0.0,
     "dpsco_core/data": 0.0,
     "dpsco_core/explain": 0.3,
-    "dpsco_core/fields": 0.0,
+    "dpsco_core/fields": 0.6,
     "dpsco_core/geometry": 0.0,
     "dpsco_core/methods": 0.3,
     "dpsco_core/plugins": 0.0,
