@@ -12,8 +12,8 @@ from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure, without_bold
 
 RULER_TOP = 30  # pixels above a panel without a title
-# A figure with a ruler is PICTURES pixels lower, to leave room for the pictures above it, unless its
-# height is already below LOW.
+# A figure with a ruler is PICTURES pixels lower, to leave room for the pictures above it, unless
+# its height is already below LOW.
 PICTURES, LOW = 52, 420
 DOT = 6  # pixels that the dot on the axis reaches below it
 
