@@ -100,14 +100,14 @@ def test_its_moment_is_the_integral_of_its_density() -> None:
     assert inside == pytest.approx(1, rel=1e-4)
 """
 PAGE_TEST = """
-from tests.app.pages import headline
+from tests.app.pages import headline_text
 from tests.app.places.test_one_run import open_at
 
 
 def test_it_says_what_the_budget_is_worth() -> None:
     page = open_at("budget", rho="0.25", epsilon="", delta="")
     assert not page.exception
-    assert headline(page).endswith("one Gaussian release with ρ = 0.25")
+    assert headline_text(page).endswith("one Gaussian release with ρ = 0.25")
 """
 LINT = ("tests/test_architecture.py", "tests/test_names.py", "tests/test_citations.py")
 BOUND_LINES = {

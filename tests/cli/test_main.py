@@ -563,7 +563,7 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
 
 
 def test_the_server_runs_the_entry_of_the_checkout() -> None:
-    entry = importlib.import_module("dpsco_app.shell.serve").entry()
+    entry = importlib.import_module("dpsco_app.shell.serve").entry_script()
     assert (entry.name, entry.exists()) == ("app.py", True)
 
 

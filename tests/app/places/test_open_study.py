@@ -261,11 +261,11 @@ def test_remarks_of_a_file_ask_no_host_for_a_picture_and_offer_no_wrong_change()
     with_picture = replace(
         sound, notes=("see ![x](https://example.org/x.png)",), changes=(("n", "x"),)
     )
-    outcome = stored.checked(with_picture, cell)
+    outcome = stored.checked_outcome(with_picture, cell)
     assert "![" not in outcome.notes[0] and outcome.changes == ()
-    assert stored.checked(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
+    assert stored.checked_outcome(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
     for change in (("grid", "1"), ("method", "rm"), ("trials", None)):
-        assert stored.checked(replace(sound, changes=(change,)), cell).changes == ()
+        assert stored.checked_outcome(replace(sound, changes=(change,)), cell).changes == ()
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,10 @@ def one_pass_risk_terms(
 
     Examples
     --------
-    >>> one_pass(0.1, 1.0, 100, 1.0), one_pass(0.1, 1.0, 100, 1.0, printed=True)
-    ((0.05, 0.05), (0.1, 0.1))
+    >>> one_pass_risk_terms(0.1, 1.0, 100, 1.0)
+    (0.05, 0.05)
+    >>> one_pass_risk_terms(0.1, 1.0, 100, 1.0, printed=True)
+    (0.1, 0.1)
     """
     scale = 2.0 if printed else 1.0
     return scale * distance**2 / (2 * step * steps), scale * step * lipschitz**2 / 2
