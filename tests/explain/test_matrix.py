@@ -94,16 +94,19 @@ def test_the_empty_cells_are_those_that_are_listed() -> None:
 
 
 def test_a_cell_counts_what_runs_and_what_holds_there() -> None:
-    one = cell("hinge", "l2", "zcdp", 1)
-    assert one is not None
-    assert {"sco.clipped", "sco.fresh-batches"} <= set(one.methods)
-    assert all("hinge" in method_card(s).problems for s in one.methods)
-    assert "upper.sco.fresh-batches" in one.uppers
-    assert "upper.sco.fresh-batches-pure" not in one.uppers
+    counted_cell = cell("hinge", "l2", "zcdp", 1)
+    assert counted_cell is not None
+    assert {"sco.clipped", "sco.fresh-batches"} <= set(counted_cell.methods)
+    assert all("hinge" in method_card(s).problems for s in counted_cell.methods)
+    assert "upper.sco.fresh-batches" in counted_cell.uppers
+    assert "upper.sco.fresh-batches-pure" not in counted_cell.uppers
     loss = problem_card("hinge").loss_class
-    assert all(bound(s).card.applies_to(loss) for s in one.lowers)
-    assert not any(bound(s).card.applies_to(loss) for s in one.wider)
-    assert not {"lower.sco.tracing-approx", "lower.sco.hypercube-pure"} & {*one.lowers, *one.wider}
+    assert all(bound(s).card.applies_to(loss) for s in counted_cell.lowers)
+    assert not any(bound(s).card.applies_to(loss) for s in counted_cell.wider)
+    assert not {"lower.sco.tracing-approx", "lower.sco.hypercube-pure"} & {
+        *counted_cell.lowers,
+        *counted_cell.wider,
+    }
     corners = cell("hinge", "l1", "pure", 1)
     assert corners is not None
     assert {"lp.frank-wolfe", "sco.fresh-batches"} <= set(corners.methods)
@@ -121,18 +124,20 @@ def test_the_command_prints_the_matrix_within_the_width(capsys: pytest.CaptureFi
         [len(c.methods), len(c.uppers), len(c.lowers), len(c.wider)] for c in cells
     ]
     assert main(["matrix", "--problem", "mean", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["sizes"] == SIZES
-    assert [c["lowers"] for c in told["cells"]] == [list(c.lowers) for c in cells]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["sizes"] == SIZES
+    assert [c["lowers"] for c in printed["cells"]] == [list(c.lowers) for c in cells]
     assert main(["matrix", "--problem", "none"]) == 2
 
 
 def counts(problem: str, geometry: str, budget: str, m: int) -> str:
-    one = cell(problem, geometry, budget, m)  # type: ignore[arg-type]
-    if one is None or not one.methods:
+    counted_cell = cell(problem, geometry, budget, m)  # type: ignore[arg-type]
+    if counted_cell is None or not counted_cell.methods:
         return "–"
-    lower = f"{len(one.lowers)}" + f" (+{len(one.wider)})" * bool(one.wider)
-    return f"{len(one.methods)} · {len(one.uppers)} · {lower}"
+    lower = f"{len(counted_cell.lowers)}" + f" (+{len(counted_cell.wider)})" * bool(
+        counted_cell.wider
+    )
+    return f"{len(counted_cell.methods)} · {len(counted_cell.uppers)} · {lower}"
 
 
 def rows_of(problem: str) -> str:

@@ -41,9 +41,9 @@ def test_a_delta_above_one_over_n_gets_one_sentence(delta: float, is_large: bool
 @pytest.mark.parametrize("seed", range(5))
 def test_a_radius_that_clips_nearly_all_records_or_none_gets_one_sentence(seed: int) -> None:
     """Of records a million units apart the answer was the centre, with noise of 6e-6."""
-    fitting, far, close = (released(s * ROWS, seed) for s in (1.0, 1e6, 1e-6))
+    fitting, distant, close = (released(s * ROWS, seed) for s in (1.0, 1e6, 1e-6))
     assert not has(fitting, TINY) and not has(fitting, LARGEST) and not has(fitting, UNSEEN)
-    for answer in (far, close):
+    for answer in (distant, close):
         assert has(answer, TINY) and answer.parameters["clip_radius"] < 0.2 * np.sqrt(2)
         assert not has(answer, LARGEST)
     assert has(released(10 * ROWS, seed), LARGEST)
@@ -60,8 +60,8 @@ def test_a_radius_that_is_fixed_before_says_that_nobody_looked() -> None:
     for scale in (1.0, 1e6):
         answer = released(scale * ROWS, method="mean.clipped")
         assert has(answer, UNSEEN) and not has(answer, TINY)
-    few = released(ROWS[:150, :1])  # too few for a look
-    assert has(few, UNSEEN) and not has(few, LARGEST)
+    small_answer = released(ROWS[:150, :1])  # too few for a look
+    assert has(small_answer, UNSEEN) and not has(small_answer, LARGEST)
 
 
 def test_noise_larger_than_the_bound_gets_one_sentence() -> None:

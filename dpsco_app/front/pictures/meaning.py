@@ -33,7 +33,7 @@ NEAR_RECORDS = tuple(
     for i, length in enumerate(0.25 + 0.038 * i for i in range(18))
 )
 FAR_RECORDS = ((2.2, 0.4), (-2.1, 0.4))
-FAR, FAR_PITCH, MOST_FAR = 2.2, 0.3, 8  # those of a hard instance, side by side
+FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8  # those of a hard instance, side by side
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
@@ -56,8 +56,8 @@ def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
         return f"<span class='steps'><span class='does'>{words}</span></span>"
     parts = parts_of(study) if has_prices and slug == study.lead else None
     prices = {} if parts is None else dict(zip(PART_OF, step_prices(parts), strict=True))
-    far = far_records(study.scenario) if study.role == "hardest" else None
-    far_count = 0 if far is None else far.count
+    outliers = far_records(study.scenario) if study.role == "hardest" else None
+    far_count = 0 if outliers is None else outliers.count
     terms = []
     for step in PART_OF:
         has_gradients = step == CLIP and clipped_values == "gradients"
@@ -97,7 +97,7 @@ def _coloured(text: str, colour: Pair, theme: Theme) -> str:
 def parts_of(study: Study) -> PriceParts | None:
     """Return how the price of the headline adds up; None where it says none, or the runs do not."""
     x = chosen_point(study.scenario)
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or is_open(row.price):
         return None
     if cost_words(row.price, "").startswith(SAME_PREFIX):
@@ -141,7 +141,7 @@ def _shapes(step: str, x: float, theme: Theme, far_count: int, noise_scale: floa
     """Yield the shapes of a step: records, whole or clipped, their mean, and what noise does."""
     y = HEIGHT / 2
     faint, ink, accent = map(theme.colour, (FAINT, INK, ACCENT))
-    lost, noise = (theme.colour(PART_COLOURS[name]) for name in ("bias", "noise"))
+    bias_colour, noise_colour = (theme.colour(PART_COLOURS[name]) for name in ("bias", "noise"))
     if step != AVERAGE:
         yield (
             f"<circle cx='{x}' cy='{y}' r='{RADIUS}' fill='none' stroke='{faint}' "
@@ -153,7 +153,8 @@ def _shapes(step: str, x: float, theme: Theme, far_count: int, noise_scale: floa
         u, v = x + a * RADIUS, y + b * RADIUS
         is_far = stretch < RADIUS
         if is_far and step == CLIP:
-            yield f"<path d='M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}' stroke='{lost}' stroke-width='1.3'/>"
+            cut = f"M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}"
+            yield f"<path d='{cut}' stroke='{bias_colour}' stroke-width='1.3'/>"
             yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='2.4' fill='none' stroke='{ink}'/>"
         if step == AVERAGE:
             s, t = u, v
@@ -162,7 +163,7 @@ def _shapes(step: str, x: float, theme: Theme, far_count: int, noise_scale: floa
     if step == NOISE:
         u, v = x + noise_scale * SHIFT[0], y + noise_scale * SHIFT[1]
         yield f"<circle cx='{x}' cy='{y}' r='4.5' fill='none' stroke='{accent}'/>"
-        yield f"<path d='M{x} {y}L{u:.1f} {v:.1f}' stroke='{noise}' stroke-width='2'/>"
+        yield f"<path d='M{x} {y}L{u:.1f} {v:.1f}' stroke='{noise_colour}' stroke-width='2'/>"
         yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='5.5' fill='{accent}'/>"
     else:
         yield f"<circle cx='{mean}' cy='{y}' r='5.5' fill='{accent}'/>"
@@ -171,8 +172,8 @@ def _shapes(step: str, x: float, theme: Theme, far_count: int, noise_scale: floa
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:
     """Return where the far records lie: side by side those of a hard instance, as many as it has.
 
-    At most `MOST_FAR` are drawn.
+    At most `MOST_DRAWN` are drawn.
     """
-    shown = min(count, MOST_FAR)
-    heights = [FAR_PITCH * (i - (shown - 1) / 2) for i in range(shown)]
-    return tuple((FAR, height) for height in heights) or FAR_RECORDS
+    drawn_count = min(count, MOST_DRAWN)
+    heights = [FAR_PITCH * (i - (drawn_count - 1) / 2) for i in range(drawn_count)]
+    return tuple((FAR_DISTANCE, height) for height in heights) or FAR_RECORDS

@@ -19,7 +19,7 @@ from dpsco_app.front.changes import fitted
 from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.headline import AS_WELL, LIMIT, limit_text
-from dpsco_app.front.second import beside
+from dpsco_app.front.second import companions_of
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, panel_names, ratio_text
 from dpsco_app.front.view import View
@@ -58,7 +58,7 @@ def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> Non
     means = rows.set_index("Estimator")["Mean error"]
     private = means.drop("Sample mean")
     assert private.idxmin() == "Simple clipping"
-    price = study_of(SWEEP).at("mean.clipped", 10_000).price
+    price = study_of(SWEEP).row_at("mean.clipped", 10_000).price
     assert price.value == pytest.approx(private.min() / means["Sample mean"])
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
@@ -91,7 +91,7 @@ def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
     the_answer = say(study)
     x = chosen_point(hard)
     floor = next(e.value for at, e in region(hard) if at == x)
-    public = study.at("mean.sample", x)
+    public = study.row_at("mean.sample", x)
     assert public is not None and floor > public.mean
     limit = f"under {limit_text(floor / public.mean)} times"
     promise = f"No private algorithm can promise {limit} for all data, however"
@@ -151,7 +151,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     assert the_answer.plain.startswith(
         "No chosen private algorithm beats ignoring the data on Student"
     )
-    row = blind.at("mean.clipped", None)
+    row = blind.row_at("mean.clipped", None)
     assert row is not None
     assert small(the_answer).replace(NO_BREAK, " ") == (
         f"Best of the private algorithms chosen: simple clipping, error {rounded(row.mean)}; "
@@ -170,7 +170,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
 def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_are_said() -> None:
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=3, axis="n")
     study = study_of(replace(scenario, grid=(2000, 4000)))
-    row = study.at("mean.clipped", 2000)
+    row = study.row_at("mean.clipped", 2000)
     assert row is not None
     level = replace(scenario, grid=(2000, 4000), offset=0.8 * row.mean)
     assert say(study_of(level)).headline[1] == AS_WELL["level"] or (
@@ -256,7 +256,7 @@ def test_where_the_hardest_data_for_privacy_have_the_smaller_error_that_is_said(
         hard = hardest(at_epsilon)
         assert hard is not None
         studies = study_of(at_epsilon), study_of(hard, "hardest")
-        own_row, hard_row = (study.at("mean.adaptive", 500) for study in studies)
+        own_row, hard_row = (study.row_at("mean.adaptive", 500) for study in studies)
         assert own_row is not None and hard_row is not None
         assert (hard_row.mean < own_row.mean) is easier
         assert ("on the hardest data known for privacy" in say(*studies).plain) is easier
@@ -314,7 +314,7 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
     lines = lines if not headline.startswith("On both data sets,") else (headline, headline)
     for study, panel, line in zip(studies, figure.panels, lines, strict=True):
         start = without_data(study.scenario)
-        private = (study.at(m, None) for m in methods[1:])
+        private = (study.row_at(m, None) for m in methods[1:])
         best = min((row for row in private if row is not None), key=lambda row: row.mean)
         better = best.mean < 0.95 * start
         is_ignored = any(words in line.lower() for words in IGNORING["level"] + IGNORING["worse"])
@@ -333,10 +333,10 @@ def test_in_the_hardest_case_more_is_proven_of_the_price_than_on_the_data_shown(
 ) -> None:
     """Over the exact error without privacy there, and over the measured one here."""
     scenario = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, **change)
-    hard, n = beside(scenario, HARDEST, "").second, chosen_point(scenario)
+    hard, n = companions_of(scenario, HARDEST, "").second_scenario, chosen_point(scenario)
     assert hard is not None
     exact = expected_error(hard.at(n), "mean.sample")
-    reference = study_of(replace(scenario, grid=(n,))).at("mean.sample", n)
+    reference = study_of(replace(scenario, grid=(n,))).row_at("mean.sample", n)
     assert exact is not None and reference is not None
     prices = [dict(region(scenario))[n].value / reference.mean, dict(region(hard))[n].value / exact]
     assert prices[1] > max(1.0, prices[0])

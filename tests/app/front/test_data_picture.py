@@ -109,7 +109,7 @@ def test_the_axis_asks_what_the_ratio_does_and_the_proof_says_why_it_stays() -> 
         assert title.startswith("Records n (drag the dot") and title.endswith("?)")
         assert "stays" not in title
         proof = next(c for c in cards_of(shown, scenario, "proof") if c.slug == "proof")
-        steps[p] = " ".join(proof.more)
+        steps[p] = " ".join(proof.steps)
     assert "again have about 7, farther out: so the ratio stays" in steps[2.0]
     assert "so the ratio stays" not in steps[10.0]
 

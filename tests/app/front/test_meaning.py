@@ -60,7 +60,7 @@ def test_the_noise_is_drawn_as_long_as_its_part_of_the_price() -> None:
 
 
 def test_old_runs_keep_the_picture_and_lose_its_numbers() -> None:
-    old = front_screen((whole(HARDEST),), View(), Theme(), before=True, waiting="Measuring ...")
+    old = front_screen((whole(HARDEST),), View(), Theme(), is_old=True, waiting="Measuring ...")
     words = words_of(old.head)
     assert "average → clip first → add noise" in words and "×" not in words
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.front.second import SECONDS, beside
+from dpsco_app.front.second import SECONDS, companions_of
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import export
 from dpsco_app.parts.options import AGAINST, HARDEST, NO_SET, TAIL
@@ -94,13 +94,15 @@ def test_files_hold_both_sets() -> None:
 
 def test_what_stands_beside_follows_from_the_choice() -> None:
     swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
-    assert beside(swept, "l1", "").second == replace(swept, geometry="l1")
-    assert beside(swept, "l2", "").second is None and beside(swept, NO_SET, "").second is None
-    hardest = beside(swept, HARDEST, "").second
+    assert companions_of(swept, "l1", "").second_scenario == replace(swept, geometry="l1")
+    for own_set in ("l2", NO_SET):
+        assert companions_of(swept, own_set, "").second_scenario is None
+    hardest = companions_of(swept, HARDEST, "").second_scenario
     assert hardest is not None and hardest.distribution == "hypercube"
-    tail = beside(swept, TAIL, "").second
+    tail = companions_of(swept, TAIL, "").second_scenario
     assert tail is not None and tail == replace(swept, p=tail.p) and tail.p > swept.p
-    assert beside(hardest, HARDEST, "").second is None  # it is the hardest case itself
+    # The scenario is the hardest case itself.
+    assert companions_of(hardest, HARDEST, "").second_scenario is None
 
 
 @pytest.mark.slow

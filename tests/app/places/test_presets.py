@@ -121,7 +121,7 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
     chart = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
     for i, study_shown in enumerate(studies):
         slug, x = study_shown.lead, chosen_point(study_shown.scenario)
-        row = study_shown.at(slug, x)
+        row = study_shown.row_at(slug, x)
         assert row is not None
         value = row.mean
         if preset.measure == MEASURES[1]:
