@@ -42,16 +42,18 @@ STUDIES = "studies in two processes"
 GROWTH = "growth: exponent of the time"
 UNEQUAL = "mean.plan: error over that of the best other private mean"
 PEOPLE = "user.mean-adaptive: error over that of the best other private mean"
-# The most that a number may be; for studies, the least.
+# The largest value that each measurement may reach; for studies, the smallest.
 TARGETS = {
     MEMORY: {
-        # Missed: norms from memory take 0.8, the weighted sum from the cache 0.57 to 0.6.
+        # The target is missed: norms from memory take 0.8, the weighted sum from the cache 0.57 to
+        # 0.6.
         "mean.clipped": 1.4,
         "mean.cwme-cdp": 2.5,
         "mean.cwme-pure": 2.5,
         "mean.smoothed": 12.0,
-        # Missed: a clipped sum for the centre takes 1.4, products with it 0.8, norms and places of
-        # rows 0.3, and the third of the rows outside of the least ball, copied and added, 0.9.
+        # The target is missed: a clipped sum for the centre takes 1.4, products with it 0.8, norms
+        # and places of rows 0.3, and copying and adding the third of the rows outside of the
+        # smallest ball 0.9.
         "mean.adaptive": 3.2,
     },
     SAMPLING: dict.fromkeys(means.LAWS, 1 / 3),
@@ -65,14 +67,14 @@ Table = dict[str, dict[str, float]]
 
 
 def bounds_milliseconds() -> float:
-    """Return the time of every bound at seven points, nothing kept from before, in ms."""
+    """Return the milliseconds of every bound at seven points, with empty caches."""
     started = time.perf_counter()
     evaluate_all(Scenario(d=37, axis="n", grid=(511, 1023, 2047, 5119, 10_239, 20_479, 51_199)))
     return 1000 * (time.perf_counter() - started)
 
 
 def logistic_task() -> Table:
-    """Print and return excess risk and CPU seconds on logistic regression, at two sizes."""
+    """Print and return excess risk and CPU seconds of logistic regression at two sizes."""
     rows = {}
     for n in (10_000, 100_000):
         print(f"\nlogistic regression, t(3) features, d = 100, rho = 0.5, n = {n:,}")
@@ -85,7 +87,7 @@ def logistic_task() -> Table:
 
 
 def growth_table() -> dict[str, float]:
-    """Print the seconds at every size, and return the fitted exponents."""
+    """Print the seconds at every size and return the fitted exponents."""
     exponents = {}
     print("\ngrowth, seconds at each size")
     for curve in growth.measure():
@@ -98,7 +100,7 @@ def growth_table() -> dict[str, float]:
 
 
 def show(title: str, values: dict[str, float], previous: Table) -> None:
-    """Print a table, its targets, and what the last run found."""
+    """Print a table with its targets and the results of the last run."""
     print(f"\n{title}")
     for name, value in values.items():
         goal = TARGETS.get(title, {}).get(name)
@@ -110,7 +112,7 @@ def show(title: str, values: dict[str, float], previous: Table) -> None:
 
 
 def main(quick: bool) -> None:
-    """Run everything, print, compare with the last run, and keep the result."""
+    """Run all benchmarks, print, compare with the last run, and store the results."""
     previous: Table = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result: Table = {}
 

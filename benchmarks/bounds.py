@@ -27,20 +27,20 @@ from dpsco_core.geometry.geometries import GEOMETRIES  # noqa: E402
 from dpsco_core.results.report import evaluate  # noqa: E402
 from dpsco_core.scenario import Scenario  # noqa: E402
 
-LIMIT = 50.0  # CPU milliseconds
+LIMIT = 50.0  # the largest allowed CPU time in milliseconds
 REPEATS = 3
 SLIDERS = ("n", "d", "epsilon", "delta", "p", "m", "diameter")
 
 
 def has_slider(point: Scenario, slider: str) -> bool:
-    """Whether a scenario has a slider: delta belongs to one kind of budget, and m to users."""
+    """Return whether a scenario has a slider: delta needs a suitable budget, m needs users."""
     if slider == "delta":
         return bool(point.delta)
     return slider != "m" or point.level == "user"
 
 
 def moved(point: Scenario, slider: str, step: int) -> Scenario:
-    """Return the scenario with one slider some steps further, which no cache has seen.
+    """Return the scenario with one slider moved some steps, to values in no cache.
 
     Where the budget is one of rho, the slider of epsilon is that of rho.
     """
@@ -65,7 +65,7 @@ def moved(point: Scenario, slider: str, step: int) -> Scenario:
 
 
 def row_times(point: Scenario) -> dict[str, float]:
-    """Return the CPU milliseconds of every bound of a setting, by slug."""
+    """Return the CPU milliseconds of every bound at a setting, by slug."""
     times = {}
     for row in bounds_for(point.problem, point.level):
         started = time.process_time()
@@ -75,7 +75,7 @@ def row_times(point: Scenario) -> dict[str, float]:
 
 
 def cells(problems: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
-    """Yield every cell of the matrix with its scenario."""
+    """Yield every combination of the problems' choices with its scenario."""
     for problem in problems:
         for geometry in GEOMETRIES:
             for budget in BUDGETS:
@@ -86,14 +86,14 @@ def cells(problems: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
 
 
 def least_times(point: Scenario, slider: str) -> dict[str, float]:
-    """Return the least times of the rows over several steps of a slider, warm."""
+    """Return each row's least time over several steps of a slider, with warm caches."""
     row_times(point)
     runs = [row_times(moved(point, slider, step)) for step in range(1, REPEATS + 1)]
     return {slug: min(run[slug] for run in runs) for slug in runs[0]}
 
 
 def main(sliders: Sequence[str], problems: Sequence[str]) -> None:
-    """Print the slow cells and rows for each slider."""
+    """Print the slow cells and rows of each slider."""
     for slider in sliders:
         totals, rows, slow = [], Counter[str](), 0
         for name, point in cells(problems):

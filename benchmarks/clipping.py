@@ -17,7 +17,7 @@ SIZES = (3000, 30_000, 300_000)
 
 
 def risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
-    """Return the mean excess risk of every method that runs there."""
+    """Return the mean excess risk of every method that runs on the problem."""
     scenario = Scenario(
         problem=problem,
         distribution=law,
@@ -37,7 +37,7 @@ def risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
 
 
 def main(trials: int = 10) -> None:
-    """Print the table, in Markdown."""
+    """Print the table in Markdown."""
     print("| problem | law | n | " + " | ".join(METHODS) + " |")
     print("|---" * (3 + len(METHODS)) + "|")
     for problem in ("quadratic", "logistic"):

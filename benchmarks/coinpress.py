@@ -44,7 +44,7 @@ def ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: int) ->
 
 
 def main(trials: int = 14) -> None:
-    """Print a row a law, in Markdown."""
+    """Print one row per distribution, in Markdown."""
     print(
         "| law | settings | geometric mean | above 1.02 | largest | where (n, d, rho, diameter) |"
     )

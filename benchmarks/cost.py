@@ -35,7 +35,7 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import method_setting, study
 from dpsco_core.scenario import Scenario
 
-Sizes = Sequence[tuple[int, int]]  # n and d
+Sizes = Sequence[tuple[int, int]]  # Pairs of n and d.
 SIZES: Sizes = (
     (200, 5),
     (200, 100),
@@ -48,12 +48,12 @@ SIZES: Sizes = (
 
 
 def cost_table() -> dict[str, float]:
-    """Return measured over predicted seconds, for each method, at three sizes."""
+    """Return measured over predicted seconds for each method at three sizes."""
     ratios: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
             scenario = timed(slug, n, d)
-            list(study(replace(scenario, trials=1)))  # plans, caches
+            list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
             started = time.perf_counter()
             list(study(scenario))
             spent = time.perf_counter() - started
@@ -62,7 +62,7 @@ def cost_table() -> dict[str, float]:
 
 
 def timed(slug: str, n: int, d: int) -> Scenario:
-    """Return the scenario on which the cost of a method is compared with the clock."""
+    """Return the scenario for the comparison of a method's cost with the clock."""
     card = method_card(slug)
     strong = bool(card.rate) and bound(card.rate).card.loss_class.strongly_convex
     problems = (*(("quadratic",) if strong else ("mean", "logistic")), *card.problems)
@@ -79,18 +79,19 @@ def timed(slug: str, n: int, d: int) -> Scenario:
 
 
 def coefficients(slug: str, sizes: Sizes = SIZES) -> np.ndarray:
-    """Return those of a method: of a release from rows, or of a step or a run in a study."""
+    """Return a method's coefficients: of a release from rows, or of a step or run in a study."""
     return fit(_release(slug), sizes) if slug in MEANS else study_fit(slug, sizes)
 
 
 def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) -> np.ndarray:
-    """Return non-negative nanoseconds (fixed, per row, per element, per column)."""
+    """Return fitted non-negative nanoseconds (fixed, per row, per element, per column)."""
     rows, times = [], []
     for n, d in sizes:
         run_once = work(n, d)
         clock = []
         for _ in range(5):
-            started = time.process_time()  # the time of this process alone: a busy machine waits
+            # the time of this process alone, so that a busy machine does not matter
+            started = time.process_time()
             run_once()
             clock.append(time.process_time() - started)
         rows.append([1, n, n * d, d])
@@ -99,7 +100,7 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
 
 
 def _solved(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
-    weights = 1 / np.array(times)  # relative errors
+    weights = 1 / np.array(times)  # the weights make errors relative
     solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
     return solution / machine_speed()
 
@@ -128,7 +129,7 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
 
 
 def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
-    """Return coefficients of a step or a run, from sizes that the method does not refuse."""
+    """Return coefficients of a step or a run, from the sizes that the method accepts."""
     rows, times = [], []
     for n, d in sizes:
         scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
@@ -145,7 +146,7 @@ def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
 
 
 def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
-    """Return what to put where: the file of a class, and its line."""
+    """Return a line of source code, with the file of the class where it belongs."""
     names = ("fixed", "per_row", "per_element", "per_column")
     terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, fitted, strict=True))
     path = family.__module__.replace(".", "/")
@@ -153,7 +154,7 @@ def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
 
 
 def fit_all(chosen: Sequence[str] = ()) -> None:
-    """Print fitted coefficients for every distribution and method, or for those named."""
+    """Print fitted coefficients of the named, or all, distributions and methods."""
     for law in DISTRIBUTIONS:
         if chosen and law.card.slug not in chosen:
             continue
@@ -167,7 +168,7 @@ def fit_all(chosen: Sequence[str] = ()) -> None:
 
 
 def main(count: int = drawn.COUNT) -> None:
-    """Print measured over predicted seconds of random scenarios, the worst of them last."""
+    """Print measured over predicted seconds of random scenarios, the worst last."""
     ratios = []
     for scenario, ratio in drawn.ratios(count):
         ratios.append(ratio)

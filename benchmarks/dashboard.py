@@ -37,7 +37,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 TIMEOUT = 60_000
 BARE_APP = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
 TAIL, RECORDS, OTHER_VIEWS = "Tail index p", "Records n", "⋯"
-# Seconds at the most, of a median; of the four visitors the 95th percentile.
+# The largest allowed times in seconds: medians, and the 95th percentile for the four visitors.
 FIRST_FIGURE = "first figure, above a bare page with one"
 TARGETS = {
     FIRST_FIGURE: 0.3,
@@ -54,8 +54,9 @@ TARGETS = {
 }
 LEAST_FRAMES = 30.0
 DRAG_SECONDS = 3.0
-# In the page: what changes after `event`, or since the address was asked for. The times, in
-# seconds, of the first new heading, figure, line and mark, and of the last new thing drawn.
+# JavaScript for the page: it watches for changes after `event`, or since the address was requested.
+# It returns the times, in seconds, of the first new heading, figure, line and mark, and of the last
+# new drawing.
 WATCH = """(event) => {
   const drawn = new WeakMap()
   const parts = (plot) => {
@@ -99,7 +100,7 @@ WATCH = """(event) => {
   else begin(0)
 }"""
 RESTED = "([what, seconds]) => what in window.__log && window.__log.rested > seconds"
-# A hand that moves a slider of the page at every frame, and the frames this leaves in a second.
+# JavaScript that moves a slider of the page at every frame and returns the frames per second.
 DRAG = """async (slider, seconds) => {
   const most = Number(slider.max)
   const start = performance.now()
@@ -114,13 +115,13 @@ DRAG = """async (slider, seconds) => {
 }"""
 
 Times = dict[str, float]
-OTHER_VISITORS = 3  # visitors beside the one who is timed
-seeds = count(1)  # each visit has one of its own, so that none finds the runs of another
+OTHER_VISITORS = 3  # the number of visitors beside the one who is timed
+seeds = count(1)  # each visit has its own seed, so that none reuses the runs of another
 
 
 @contextmanager
 def visit(browser: Browser, address: str, path: str = "", query: str = "") -> Iterator[Page]:
-    """Yield a whole page of a new visitor, with nothing in the cache, and its times."""
+    """Yield the page of a new visitor with an empty cache, and its times."""
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         page = context.new_page()
         page.add_init_script(f"({WATCH})(null)")
@@ -130,21 +131,21 @@ def visit(browser: Browser, address: str, path: str = "", query: str = "") -> It
 
 
 def times(page: Page, event_name: str, rest: float = 0.6) -> Times:
-    """Return the times of the page, once `event_name` has come and nothing more for a while."""
+    """Return the page's times once `event_name` has occurred and the page is quiet."""
     page.wait_for_function(RESTED, arg=[event_name, rest], timeout=TIMEOUT)
     logged: Times = page.evaluate("window.__log")
     return logged
 
 
 def time_after(page: Page, event: str, act: Callable[[], None], event_name: str) -> Times:
-    """Return the times after an event, which `act` causes."""
+    """Return the times after an event that `act` triggers."""
     page.evaluate(WATCH, event)
     act()
     return times(page, event_name)
 
 
 def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> Times:
-    """Return the times after a key on a slider."""
+    """Return the times after a key press on a slider."""
     slider = page.get_by_role("slider", name=name)
     slider.wait_for(timeout=TIMEOUT)
     slider.focus()
@@ -152,13 +153,13 @@ def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> 
 
 
 def clicked(page: Page, role: str, name: str, event_name: str = "figure") -> Times:
-    """Return the times after a click on what has this role and name."""
+    """Return the times after a click on the element with this role and name."""
     target = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
     return time_after(page, "click", target.click, event_name)
 
 
 def openings(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
-    """Return the times of new visitors; the first, who is left out, warms the server up."""
+    """Return the times of new visitors, without the first, who warms the server up."""
     opened = []
     for _ in range(rounds + 1):
         with visit(browser, address, query=query) as page:
@@ -167,7 +168,7 @@ def openings(browser: Browser, address: str, rounds: int, query: str = "") -> li
 
 
 def moves(browser: Browser, address: str, rounds: int) -> tuple[list[Times], list[Times]]:
-    """Return the times after moves of the tail index: to values that have not run, and back."""
+    """Return the times after moves of the tail index, to new values and back."""
     new, ran = [], []
     for _ in range(rounds):
         with visit(browser, address) as page:
@@ -177,12 +178,12 @@ def moves(browser: Browser, address: str, rounds: int) -> tuple[list[Times], lis
 
 
 def first_answer(move: Times) -> float:
-    """Return when the page first says or draws something new."""
+    """Return the time until the page first shows or draws something new."""
     return min(move["figure"], move.get("heading", move["figure"]))
 
 
 def crowd(browser: Browser, address: str, rounds: int) -> list[float]:
-    """Return the seconds to new marks of a visitor while others move the tail index, too."""
+    """Return the seconds to new marks for one visitor while others move the tail index too."""
     seconds = []
     for _ in range(rounds):
         with visit(browser, address) as page, ThreadPoolExecutor(OTHER_VISITORS) as pool:
@@ -199,7 +200,7 @@ def crowd(browser: Browser, address: str, rounds: int) -> list[float]:
 
 
 def visit_beside(address: str, seed: int, ready: Barrier) -> None:
-    """Open the page without a browser, which has a machine of its own, and move the tail index."""
+    """Visit without a browser, as from another machine, and move the tail index."""
 
     async def move() -> None:
         async with Visitor(address, f"seed={seed}") as visitor:
@@ -212,7 +213,7 @@ def visit_beside(address: str, seed: int, ready: Barrier) -> None:
 
 
 def page_changes(browser: Browser, address: str, titles: Sequence[str], rounds: int) -> list[float]:
-    """Return the seconds from clicks in the navigation to the new headings."""
+    """Return the seconds from clicks in the navigation to new headings."""
     seconds = []
     with visit(browser, address) as page:
         for _ in range(rounds):
@@ -222,7 +223,7 @@ def page_changes(browser: Browser, address: str, titles: Sequence[str], rounds: 
 
 
 def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
-    """Yield what other places take, by name."""
+    """Yield the times of other pages, by name."""
     parts = []
     for _ in range(rounds):
         with visit(browser, address, "geometry") as page:
@@ -251,7 +252,7 @@ def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, l
 
 
 def frames(browser: Browser, address: str) -> Iterator[tuple[str, float]]:
-    """Yield the frames a second while a hand drags: a picture of 500 records, and a run."""
+    """Yield frames per second during a drag, for a figure of 500 records and for a run."""
     with browser.new_context() as context:
         page = context.new_page()
         page.set_content(picture_page(Scenario(distribution="skewed-pareto", p=2.0, n=500)))
@@ -265,7 +266,7 @@ def frames(browser: Browser, address: str) -> Iterator[tuple[str, float]]:
 
 
 def browser_path() -> str:
-    """Return the path of a Chromium, or say what to install."""
+    """Return the path of a Chromium; raise an error that says how to install one."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
             return path
@@ -273,7 +274,7 @@ def browser_path() -> str:
 
 
 def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
-    """Yield the medians by what was measured; the frames a second last."""
+    """Yield the median times by name, the frames per second last."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
         with server(BARE_APP) as (address, _):
@@ -301,7 +302,7 @@ def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
 
 
 def main() -> None:
-    """Measure, print, compare with the last time, and keep the result."""
+    """Measure, print, compare with the last run, and store the result."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     previous = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result = {}

@@ -22,12 +22,12 @@ from dpsco_core.scenario import Scenario
 
 COUNT, SEED = 200, 49
 EXPONENTS = (1.0, 1.2, 1.5, 2.0, 3.0, 8.0, math.inf)
-# A share of the cap: a drawn scenario with less is kept with the share that it has of this.
+# The least share of the limit: a random scenario below it is stored with its share.
 LEAST_SHARE = 0.1
 
 
 def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, float]]:
-    """Yield random scenarios, and the processor time of a cell over the predicted one.
+    """Yield random scenarios with the processor time of a cell over the predicted time.
 
     One trial of each is run, after another one has filled what is kept between cells: a scenario
     near the cap would take minutes.
@@ -48,7 +48,7 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
 
 
 def summary(ratios: Sequence[float]) -> str:
-    """Return a line that says how many prices are kept."""
+    """Return a line with the number of predictions that hold."""
     within_rounding, beyond_rounding = (
         sum(1 / factor <= ratio <= factor for ratio in ratios) for factor in (3.0, 10.0)
     )
@@ -60,7 +60,7 @@ def summary(ratios: Sequence[float]) -> str:
 
 
 def near_the_cap(rng: random.Random) -> Scenario:
-    """Return an allowed scenario whose predicted work is, most often, a good part of the cap."""
+    """Return an allowed scenario whose predicted work is usually a large part of the limit."""
     while True:
         scenario = draw_scenario(rng)
         try:
@@ -73,7 +73,7 @@ def near_the_cap(rng: random.Random) -> Scenario:
 
 
 def draw_scenario(rng: random.Random) -> Scenario:
-    """Return a scenario of one method, allowed or not."""
+    """Return a random scenario of one method, allowed or not."""
     slug = rng.choice([method.card.slug for method in METHODS])
     card = method_card(slug)
     problem, geometry = rng.choice(card.problems), rng.choice(GEOMETRIES)
@@ -103,5 +103,5 @@ def draw_scenario(rng: random.Random) -> Scenario:
 
 
 def _spread(rng: random.Random, low: float, high: float) -> float:
-    """Return a number between two, its logarithm uniform."""
+    """Return a random number between two others, uniform on the logarithmic scale."""
     return math.exp(rng.uniform(math.log(low), math.log(high)))

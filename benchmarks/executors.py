@@ -23,7 +23,7 @@ from dpsco_core.scenario import Scenario
 
 WORKERS = 2
 TARGETS = {"efficiency, cells of 50 ms": 0.85}
-# Cells of about 50 ms and 5 ms on the machine that this was written on, 4 and 2 s in series.
+# Studies with cells of about 50 ms and 5 ms on the author's machine, 4 and 2 s in series.
 STUDIES = {
     "cells of 50 ms": Scenario(
         methods=("mean.iterative", "mean.smoothed"), n=72_000, d=60, trials=40, seed=1
@@ -38,7 +38,7 @@ STUDIES = {
 
 
 def efficiency() -> dict[str, float]:
-    """Return efficiencies, times of a cell in ms, and what the machine had to spare."""
+    """Return efficiencies, milliseconds per cell, and the machine's spare capacity."""
     started = time.perf_counter()
     with processes(WORKERS) as pool:
         for _ in _warm(pool):
@@ -46,7 +46,7 @@ def efficiency() -> dict[str, float]:
         numbers = {"start of two workers, s": time.perf_counter() - started}
         numbers["spare"] = spare(pool)
         for name, scenario in STUDIES.items():
-            list(study(replace(scenario, trials=1)))  # plans
+            list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
             serial = min(_seconds(scenario, None) for _ in range(2))
             spread = min(_seconds(scenario, pool) for _ in range(2))
             numbers[f"ms of a cell, {name}"] = 1000 * serial / scenario.cells
@@ -55,7 +55,7 @@ def efficiency() -> dict[str, float]:
 
 
 def million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
-    """Return seconds for a million rows of a private mean whose records are drawn as they are read.
+    """Return the seconds of a private mean of a million rows drawn as they are read.
 
     Here, and over two workers: the time of n = 10^9 rows is a thousand times as long, because the
     pieces are all alike and few are under way at a time.
@@ -85,7 +85,7 @@ def _warm(pool: Executor) -> list[float]:
 
 
 def spare(pool: Executor) -> float:
-    """Return the share of two cores that is there: work in one process over that in two."""
+    """Return the available share of two cores: work in one process over that in two."""
     single_seconds = min(_load(0.5) for _ in range(2))
     joint_seconds = min(max(_warm(pool)) for _ in range(2))
     return single_seconds / joint_seconds

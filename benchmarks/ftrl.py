@@ -28,7 +28,7 @@ CASES = (
 
 
 def risks(problem: str, n: int, diameter: float, trials: int) -> dict[str, float]:
-    """Return the mean excess risk of every method that runs there."""
+    """Return the mean excess risk of every method that runs on the problem."""
     scenario = Scenario(
         problem=problem, methods=METHODS, n=n, d=20, p=3.0, diameter=diameter, trials=trials
     )
@@ -40,7 +40,7 @@ def risks(problem: str, n: int, diameter: float, trials: int) -> dict[str, float
 
 
 class Independent(CorrelatedSteps):
-    """Steps that are as private, with independent noise."""
+    """Equally private steps with independent noise."""
 
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         std = self.encoding.noise_std / encoding_norm(self.encoding.steps)
@@ -48,7 +48,7 @@ class Independent(CorrelatedSteps):
 
 
 class IndependentLedger(Ledger):
-    """A ledger that opens them, for the comparison alone."""
+    """A ledger that opens steps with independent noise, for the comparison alone."""
 
     def open(self, sequence: Any, *, label: str = "") -> Any:
         return Independent(encoding=super().open(sequence, label=label).encoding)
@@ -89,7 +89,7 @@ def compared(problem: str, steps: int | None, trials: int) -> tuple[int, float, 
 
 
 def main(trials: int = 20) -> None:
-    """Print the table, in Markdown."""
+    """Print the table in Markdown."""
     print("| problem | n | diameter | " + " | ".join(METHODS) + " |")
     print("|---" * (3 + len(METHODS)) + "|")
     for problem, n, diameter in CASES:

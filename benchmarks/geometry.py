@@ -27,12 +27,12 @@ from dpsco_core.geometry import (
 )
 
 ROUNDS = 9
-SECONDS = 0.01  # the time of one round
+SECONDS = 0.01  # the time of one round in seconds
 TARGETS = {"l1 ball, d = 100": 25.0, "lq ball, q = 1.5, d = 1000": 1000.0}
 
 
 def best_microseconds(work: Callable[[], object]) -> float:
-    """Return the least time of one call over some rounds, in microseconds."""
+    """Return the least time of one call over several rounds, in microseconds."""
     work()
     started = time.perf_counter()
     work()
@@ -63,7 +63,7 @@ def sets(d: int) -> dict[str, ConstraintSet]:
 
 
 def projections() -> dict[str, dict[str, float]]:
-    """Return, for every set and size, microseconds and the ratio to a sort."""
+    """Return microseconds, and the ratio to a sort, for every set and size."""
     rows = {}
     for d in (100, 1000):
         w = np.random.default_rng(0).standard_normal(d)
@@ -78,7 +78,7 @@ def projections() -> dict[str, dict[str, float]]:
 
 
 def steps() -> dict[str, float]:
-    """Return microseconds of a mirror step of l_1.1 onto sets of 100 dimensions."""
+    """Return microseconds of l_1.1 mirror steps onto sets of 100 dimensions."""
     mirror = PowerMirror.for_space(RegularSpace(d=100, exponent=1.1))
     w, g = np.zeros(100), np.random.default_rng(2).standard_normal(100) * 100
     named_sets = {

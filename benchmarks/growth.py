@@ -25,7 +25,7 @@ OPTIMISERS = ("sco.noisy-gd", "sco.clipped", "sco.phased-sgd", "sco.private-sgd"
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """The times of one piece of work at several sizes.
+    """The times of one task at several sizes.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class Growth:
 
     @property
     def exponent(self) -> float:
-        """The fitted one: 1 where the time is proportional to the size."""
+        """The fitted exponent: 1 if the time is proportional to the size."""
         return exponent(self.sizes, self.times)
 
 
 def measure() -> list[Growth]:
-    """Return every curve."""
+    """Return the growth of every task."""
     curves = []
     for slug in (*MEANS, *OPTIMISERS):
         by_n = [release(slug, n, 20) for n in RECORDS]
@@ -77,7 +77,7 @@ def _growth(
 
 
 def release(slug: str, n: int, d: int) -> Work | None:
-    """Return a release at a size, its data drawn before; None where the method cannot run."""
+    """Return a release from data drawn in advance; None if the method cannot run."""
     problem_slug = "mean" if "mean" in method_card(slug).problems else "logistic"
     scenario = Scenario(problem=problem_slug, methods=(slug,), n=n, d=d)
     problem, setting = scenario.instance.problem, scenario.setting

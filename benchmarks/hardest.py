@@ -25,7 +25,7 @@ NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure"}
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """The edge of the region in a cell, and the smallest error that was measured there."""
+    """The edge of the provable region in a cell, and the smallest measured error."""
 
     scenario: Scenario
     bound: str
@@ -35,7 +35,7 @@ class Gap:
 
 
 def gap(scenario: Scenario) -> Gap | None:
-    """Return the gap on the hardest data of a scenario; None where no region is drawn."""
+    """Return the gap on a scenario's hardest data; None if the figure has no region."""
     hard = hardest_case(replace(scenario, methods=default_methods(scenario.problem)))
     if hard is None or hard.problem != scenario.problem:
         return None
@@ -58,7 +58,7 @@ def gap(scenario: Scenario) -> Gap | None:
 
 
 def cells(problems: Sequence[str]) -> Iterator[tuple[str, str, str, Gap | None]]:
-    """Yield problem, set, budget and gap of every cell in which the problem is posed."""
+    """Yield problem, set, budget and gap of every cell with that problem."""
     for problem in problems:
         for geometry in SETS:
             for budget in ("zcdp", "approx"):

@@ -35,7 +35,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def visit(address: str) -> dict[str, float]:
-    """Return what one visit measures."""
+    """Return the measurements of one visit."""
     with sync_playwright() as play:
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = play.chromium.launch(executable_path=path, args=FLAGS)

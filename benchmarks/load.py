@@ -34,19 +34,19 @@ from benchmarks.visitor import Answer, VisitFailed, Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "load.json"
-THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
+THINK_SECONDS = (3.0, 15.0)  # the range of a visitor's pause between actions, uniformly distributed
 PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
-FINISHED = " runs in "  # a part of the status: "560 runs in 0.3 s"
+FINISHED = " runs in "  # a part of the status line, as in "560 runs in 0.3 s"
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
-# What a visitor does next: the share of each.
+# The share of each action among the next actions of a visitor.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}
 
 
 @dataclass
 class Log:
-    """What has happened.
+    """A log of the visitors' actions.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Log:
     received: int = 0
 
     def note(self, action: str, answer: Answer) -> None:
-        """Note an answer; one of a run must say that it has finished."""
+        """Record an answer; the answer to a run must say that it has finished."""
         self.received += answer.received
         self.ends.setdefault(action, []).append(answer.seconds)
         if answer.figure is None:
@@ -78,14 +78,14 @@ class Log:
 
 @contextmanager
 def on_cores(cores: int) -> Iterator[tuple[str, psutil.Process]]:
-    """Start the dashboard on some cores and a free port; yield its address and its process."""
+    """Start the dashboard on some cores at a free port; yield its address and process."""
     command_prefix = ("taskset", "-c", f"0-{cores - 1}") if shutil.which("taskset") else ()
     with server(DASHBOARD, command_prefix) as (address, process):
         yield address, psutil.Process(process.pid)
 
 
 async def visit(visitor: Visitor, log: Log, deadline: float, chance: random.Random) -> None:
-    """Do what a visitor does, until the time is over."""
+    """Act like a visitor until the deadline."""
     while True:
         pause = chance.uniform(*THINK_SECONDS)
         if time.monotonic() + pause > deadline:
@@ -100,7 +100,7 @@ async def visit(visitor: Visitor, log: Log, deadline: float, chance: random.Rand
 
 
 async def enter(visitor: Visitor) -> Answer:
-    """Open the page; as a browser does, say that it is there, and so begin its run."""
+    """Open the page and announce the browser, which starts the page's run."""
     page = await visitor.open()
     if page.says(FINISHED):
         return page
@@ -114,10 +114,11 @@ async def enter(visitor: Visitor) -> Answer:
 
 
 async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
-    """Do one thing; a visitor has a seed of their own: nobody else has run the same cells."""
+    """Perform one action; each visitor has a seed, so that no other has run the same cells."""
     if action == RUN:
         await visitor.slide("field_d", chance.choice((-1, 1)))
-        if visitor.widgets[BUTTON].disabled:  # too large: the page offers the nearest that is not
+        # The run is too large: the page offers the nearest allowed one.
+        if visitor.widgets[BUTTON].disabled:
             await visitor.press("nearest")
         return await visitor.press(BUTTON)
     if action == PRESET:
@@ -130,9 +131,10 @@ async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
 async def load(
     address: str, process: psutil.Process | None, sessions: int, seconds: float
 ) -> dict[str, Any]:
-    """Open the sessions, let them act, and return what was measured."""
+    """Open the sessions, let them act, and return the measurements."""
     log, warm = Log(), Log()
-    async with Visitor(address) as warm_up:  # what is loaded and computed once
+    # the first visit loads and computes everything that is shared
+    async with Visitor(address) as warm_up:
         warm.note(OPEN, await enter(warm_up))
         warm.note(BOUNDS, await act(warm_up, BOUNDS, random.Random(0)))
         await warm_up.press("presets")
@@ -140,7 +142,7 @@ async def load(
     memory_before = memory(process)
     async with AsyncExitStack() as stack:
         visitors = []
-        for i in range(sessions):  # one after another, as people come
+        for i in range(sessions):  # sessions start one after another, as people arrive
             visitor = await stack.enter_async_context(Visitor(address, f"seed={i + 1}"))
             log.note(OPEN, await enter(visitor))
             visitors.append(visitor)
@@ -179,7 +181,7 @@ async def load(
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Return the count, the median, the 95 % quantile and the largest of some values."""
+    """Return count, median, 95% quantile and maximum of the values."""
     ordered = sorted(values)
     return {
         "count": len(ordered),
@@ -190,12 +192,12 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def memory(process: psutil.Process | None) -> float:
-    """Return the resident megabytes of the server; 0 if it runs elsewhere."""
+    """Return the resident megabytes of the server; 0 if it runs on another machine."""
     return 0.0 if process is None else process.memory_info().rss / 1e6
 
 
 def processor(process: psutil.Process | None) -> float:
-    """Return the processor seconds of the server so far; 0 if it runs elsewhere."""
+    """Return the processor seconds of the server so far; 0 if it runs on another machine."""
     if process is None:
         return 0.0
     times = process.cpu_times()
@@ -203,7 +205,7 @@ def processor(process: psutil.Process | None) -> float:
 
 
 def show(result: dict[str, Any]) -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     print(
         f"{result['sessions']} sessions for {result['seconds']:.0f} s on {result['cores']} cores "
         f"({result['machine']}, {result['date']}); load average "
@@ -233,7 +235,7 @@ def show(result: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure, print, and keep the result."""
+    """Measure, print, and store the result."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=300.0)

@@ -48,14 +48,14 @@ def task(n: int) -> Scenario:
 
 
 def draw(n: int, trial: int) -> tuple[Logistic, LinearSample]:
-    """Return the problem and a sample of it."""
+    """Draw the problem and a sample of it."""
     problem = task(n).instance.problem
     assert isinstance(problem, Logistic)
     return problem, problem.sample(n, np.random.default_rng([7, trial]))
 
 
 def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
-    """Return the time of a clipped gradient step over two blocked passes, at n = 100,000."""
+    """Return a clipped gradient step's time over two blocked passes, at n = 100,000."""
     _, sample = draw(100_000, 0)
     w = np.full(D, 0.2)
     x = sample.features.x
@@ -70,12 +70,12 @@ def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
             total += margins[low : low + size] @ x[low : low + size]
         return total
 
-    sample.features.norms()  # computed once for all the steps of a run
+    sample.features.norms()  # computed once for all steps of a run
     return ratios(two_passes, {CLIPPED_STEP: lambda: clipped_mean(sample.gradients(w), 10.0)})
 
 
 def risks(n: int) -> dict[str, tuple[float, float, str]]:
-    """Return mean excess risk, median CPU seconds and a remark of every method and peer."""
+    """Return mean excess risk, median CPU seconds and a remark for every method and library."""
     rows: dict[str, tuple[float, float, str]] = {}
     for slug in METHODS:
         rows[slug] = _method(slug, n)
@@ -116,7 +116,8 @@ def _peer(fit: Fit, n: int) -> tuple[float, float, str]:
         problem, sample = draw(n, trial)
         started = time.process_time()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # theirs, about privacy leaks and convergence
+            # Both libraries warn about privacy leaks and convergence.
+            warnings.simplefilter("ignore")
             w = fit(sample.features.x, sample.targets)
         clock.append(time.process_time() - started)
         errors.append(problem.excess_risk(problem.constraint.project(w)).value)
@@ -148,8 +149,9 @@ def _opacus(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     from opacus import GradSampleModule
     from opacus.optimizers import DPOptimizer
 
-    # Full batches, as many as `sco.clipped` takes; the noise that makes them 0.5-zCDP together when
-    # a record is replaced: opacus adds noise_multiplier * max_grad_norm to the sum of gradients.
+    # The steps are full batches, as many as `sco.clipped` takes. The noise makes them 0.5-zCDP
+    # together when a record is replaced: opacus adds noise_multiplier * max_grad_norm to the sum of
+    # gradients.
     steps, clip = 12, float(np.sqrt(D))
     torch.manual_seed(0)
     torch.set_num_threads(1)

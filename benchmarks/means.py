@@ -21,8 +21,8 @@ from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 
 N, D = 100_000, 100
-LEVEL = 5.0  # at which the peers clip every coordinate
-RADIUS = 20.0  # at which the plain version clips every row
+LEVEL = 5.0  # the level at which the other libraries clip every coordinate
+RADIUS = 20.0  # the radius to which the plain version clips every row
 LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
 
 
@@ -68,23 +68,23 @@ Make = Callable[[np.ndarray, np.random.Generator], Work]
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """Another library's way to the same mean: its package, and what makes the work."""
+    """Another library's private mean: its package, and a function that creates the task."""
 
     package: str
     make: Make
 
     def installed(self) -> bool:
-        """Whether it can be measured here."""
+        """Return whether the library is installed."""
         return importlib.util.find_spec(self.package) is not None
 
 
 def missing() -> list[str]:
-    """Return the names of the peers that are not installed."""
+    """Return the names of the other libraries that are not installed."""
     return [name for name, peer in PEERS.items() if not peer.installed()]
 
 
 def _plain_rows(x: np.ndarray, rng: np.random.Generator) -> Work:
-    """Return row clipping as anyone would write it."""
+    """Return row clipping in plain numpy."""
 
     def work() -> np.ndarray:
         norms = np.linalg.norm(x, axis=1)
@@ -95,7 +95,7 @@ def _plain_rows(x: np.ndarray, rng: np.random.Generator) -> Work:
 
 
 def _plain_columns(x: np.ndarray, rng: np.random.Generator) -> Work:
-    """Return clipping of every coordinate as anyone would write it."""
+    """Return coordinate clipping in plain numpy."""
     return lambda: np.clip(x, -LEVEL, LEVEL).mean(axis=0) + rng.normal(0, 0.01, x.shape[1])
 
 
@@ -106,14 +106,14 @@ def _diffprivlib(x: np.ndarray, rng: np.random.Generator) -> Work:
 
     def work() -> object:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # theirs, about the generator
+            warnings.simplefilter("ignore")  # The libraries warn about their random generator.
             return mean(x, axis=0, epsilon=1.0, bounds=bounds)
 
     return work
 
 
 def _opendp(x: np.ndarray, rng: np.random.Generator) -> Work:
-    """Return one measurement a column; the library takes vectors, which are copied beforehand."""
+    """Return one measurement per column; vectors for the library are copied in advance."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

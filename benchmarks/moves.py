@@ -38,7 +38,7 @@ FIELD, START_VALUE, NEW_VALUE, OTHER_VALUE, FAR_VALUE = "epsilon", 1.0, 2.0, 0.5
 
 
 def counted(act: Callable[[], object]) -> Counter[CodeType]:
-    """Return how often each function of ours was entered, in any thread that starts meanwhile."""
+    """Count the calls of each project function, in all threads started meanwhile."""
     calls: Counter[CodeType] = Counter()
 
     def profile(frame: FrameType, event: str, _: object) -> None:
@@ -61,7 +61,7 @@ def session_of(page: AppTest) -> Session:
 
 
 def store(page: AppTest, value: float) -> None:
-    """Run what the page will show at a value, without the page: its bounds stay new."""
+    """Run the page's study at a value without the page, so that its bounds stay uncached."""
     result = session_of(page).curves.result
     assert result is not None
     for scenario in result.scenarios:
@@ -70,7 +70,7 @@ def store(page: AppTest, value: float) -> None:
 
 
 def count_calls_of_move(page: AppTest, value: float) -> Counter[CodeType]:
-    """Move the slider and run the page to its end; return the calls."""
+    """Move the slider, run the page to its end, and return the calls."""
     slider = page.select_slider(key=PREFIX + FIELD).set_value(value)
     calls = counted(slider.run)
     assert not page.exception, page.exception[0].message
@@ -83,7 +83,7 @@ def place_of(code: CodeType) -> str:
 
 
 def report(name: str, calls: Counter[CodeType], limit: int) -> None:
-    """Print what a move took."""
+    """Print the calls of one slider move."""
     named_calls = [code for code in calls if not code.co_name.startswith("<")]
     own_calls = [code for code in named_calls if place_of(code).startswith("dpsco_app")]
     files, own_files = (
@@ -99,7 +99,7 @@ def report(name: str, calls: Counter[CodeType], limit: int) -> None:
 
 
 def main(limit: int) -> None:
-    """Print the calls of a move to new runs, to new bounds, and to what is known."""
+    """Print the calls of moves to new runs, to new bounds, and to stored results."""
     explore.HOLD_BACK_SECONDS = explore.QUIET_SECONDS = 0.0
     screen.LIVE_SECONDS = curves.BESIDE_SECONDS = math.inf
     explore.when_there = lambda: (arrive(), st.rerun())

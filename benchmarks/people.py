@@ -22,8 +22,9 @@ POOLED, ADAPTIVE = "mean.sample", "user.mean-adaptive"
 CLIPPED = ("user.mean-group", "user.mean-clipped")
 METHODS = (POOLED, *CLIPPED, ADAPTIVE)
 PROTOTYPE = Scenario(n=1000, m=256, d=10, p=2.0, margin=0.2, epsilon=1.0, delta=1e-6)
-PLACES = ((1.0, 4.0), (0.8, 4.0), (0.8, 2.0))  # norm of the mean, and diameter of the ball
-TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # the most that the ratio may be
+# pairs: the norm of the mean, and the diameter of the ball
+PLACES = ((1.0, 4.0), (0.8, 4.0), (0.8, 2.0))
+TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # the largest allowed ratio
 SIZES = (
     *((n, 256, 10, 2.0) for n in (300, 1000, 3000)),
     *((1000, m, 10, 2.0) for m in (4, 16, 64)),
@@ -31,13 +32,11 @@ SIZES = (
     (1000, 64, 10, 4.0),
     (10_000, 16, 10, 2.0),
 )
-FACTORS = np.geomspace(
-    0.02, 2.0, 41
-)  # times the planned radius: the radii that are tried in hindsight
+FACTORS = np.geomspace(0.02, 2.0, 41)  # multiples of the planned radius that are tried in hindsight
 
 
 def planned(point: Scenario, trials: int) -> dict[str, float]:
-    """Return the mean error of every method that runs there."""
+    """Return the mean error of every method that runs at the point."""
     errors: dict[str, list[float]] = {}
     for outcome in study(replace(point, methods=METHODS, trials=trials).validate()):
         if not outcome.not_applicable:
@@ -46,7 +45,7 @@ def planned(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def over_others() -> dict[str, float]:
-    """Return the mean error of adaptive users' means over the best other, for each size."""
+    """Return the mean error of adaptive users' means over the best other method, by size."""
     return {f"n={n:,}, m={m}, d={d}, p={p:g}": _ratio(n, m, d, p) for n, m, d, p in SIZES}
 
 
@@ -56,7 +55,7 @@ def _ratio(n: int, m: int, d: int, p: float) -> float:
 
 
 def hindsight(point: Scenario, trials: int) -> dict[str, float]:
-    """Return the mean error of the two clipped means at the best radius."""
+    """Return the mean error of both clipped means at the best radius in hindsight."""
     problem = point.instance.problem
     errors = {slug: np.zeros(len(FACTORS)) for slug in CLIPPED}
     plans = {slug: make_method(slug, "tight", "practical").plan(point.setting) for slug in CLIPPED}
@@ -72,7 +71,7 @@ def hindsight(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def main(trials: int = 20) -> None:
-    """Print both tables, in Markdown."""
+    """Print both tables in Markdown."""
     print("| n = 1,000, m = 256, d = 10, p = 2 | " + " | ".join(METHODS) + " |")
     print("|---" * (1 + len(METHODS)) + "|")
     for offset, diameter in PLACES:

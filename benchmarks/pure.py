@@ -18,7 +18,7 @@ TRIALS = 6
 
 
 def mean_error(problem: str, method: str, n: int, d: int, delta: float) -> float:
-    """Return the mean excess risk of a method; NaN where it does not run."""
+    """Return the mean excess risk of a method; NaN if it does not run."""
     point = Scenario(
         problem=problem,
         methods=(method,),
@@ -36,7 +36,7 @@ def mean_error(problem: str, method: str, n: int, d: int, delta: float) -> float
 
 
 def main() -> None:
-    """Print a table a problem: a row a size, a column a method."""
+    """Print one table per problem, one row per size, one column per method."""
     for problem in BOUNDED_PROBLEMS:
         methods = methods_under(problem, "item", "pure")
         print(f"| {problem}: n, d | " + " | ".join((*methods, f"{RIVAL}, delta={DELTA:g}")) + " |")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DASHBOARD = ("-m", "dpsco_app")  # as `make app` starts it
+DASHBOARD = ("-m", "dpsco_app")  # the same command as `make app`
 PATIENCE = 120  # seconds
 
 

@@ -33,7 +33,7 @@ BLOCKS, LEVEL, RHO = 12, 0.95, 0.5
 
 
 def answer(method: Any, problem: Any, records: Any, point: Scenario, seed: int) -> Vector:
-    """Return one private answer under half of the budget of a point."""
+    """Return one private answer that spends half of a point's budget."""
     budget = ZCDP(rho=RHO / 2)
     setting = problem.setting(records.n, budget)
     plan = method.plan(setting)
@@ -42,7 +42,7 @@ def answer(method: Any, problem: Any, records: Any, point: Scenario, seed: int) 
 
 
 def is_covered(method: Any, point: Scenario, seed: int) -> bool:
-    """Whether the ball of one data set holds the true mean, or the minimiser."""
+    """Return whether one data set's ball contains the true mean, or the minimiser."""
     problem = point.instance.problem
     records: Any = problem.sample(point.n, np.random.default_rng([seed, 1]))
     size = point.n // BLOCKS
@@ -58,13 +58,13 @@ def is_covered(method: Any, point: Scenario, seed: int) -> bool:
         [answer(method, problem, part(i), point, 1000 * seed + 1 + i) for i in range(BLOCKS)]
     )
     distances = np.linalg.norm(parts - parts.mean(axis=0), axis=1)
-    # The average of the blocks is nearer to each of them than the truth is.
+    # The average of the blocks is closer to each block than the true mean is.
     radius = np.quantile(distances, LEVEL) / np.sqrt(1 - 1 / BLOCKS) * np.sqrt(size / point.n)
     return bool(np.linalg.norm(whole - truth) <= radius)
 
 
 def main(trials: int = 200, records: int = 6000) -> None:
-    """Print the coverages, in Markdown."""
+    """Print the coverages in Markdown."""
     print("| method | " + " | ".join(LAWS) + " |")
     print("|---" * (1 + len(LAWS)) + "|")
     for slug, problem, d in METHODS:

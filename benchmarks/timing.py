@@ -36,14 +36,14 @@ def ratios(reference: Work, works: dict[str, Work], rounds: int = ROUNDS) -> dic
         for name, work in works.items():
             base = spent(reference)
             ratio = spent(work) / base
-            if round_:  # the first round warms up
+            if round_:  # The first round only fills the caches.
                 ratios[name].append(ratio)
     return {name: statistics.median(values) for name, values in ratios.items()}
 
 
 def best(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
-    """Return the least time of one call; short calls are repeated until they fill `shortest`."""
-    first_seconds = seconds(work)  # warms up
+    """Return the least time of one call; short calls repeat until they fill `shortest`."""
+    first_seconds = seconds(work)  # this round only fills the caches
     calls = max(1, round(shortest / max(first_seconds, 1e-9)))
 
     def repeated() -> None:
@@ -54,6 +54,6 @@ def best(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
 
 
 def exponent(sizes: list[int], times: list[float]) -> float:
-    """Return the slope of log time against log size, by least squares."""
+    """Return the least-squares slope of log time against log size."""
     slope, _ = np.polyfit(np.log(sizes), np.log(times), 1)
     return float(slope)

@@ -14,7 +14,7 @@ CASES = ((10_000, 500, 1.0), (10_000, 500, 0.0), (3000, 100, 1.0), (3000, 100, 0
 
 
 def over_others() -> dict[str, float]:
-    """Return the mean error of PLAN over the least of the others, for each case.
+    """Return the mean error of PLAN over the least error of the others, for each case.
 
     Student t data with p = 2.5 and mean 0, at epsilon 1 and 20 trials.
     """

@@ -30,12 +30,12 @@ LARGEST_MESSAGE = 200_000_000  # bytes, Streamlit's own limit
 
 
 class VisitFailed(RuntimeError):
-    """The page showed an exception, did not end in time, or the connection was lost."""
+    """The error of a page that shows an exception, is too slow, or loses its connection."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one message of a visitor caused.
+    """The effects of one message of a visitor.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ class Answer:
     received: int
 
     def says(self, words: str) -> bool:
-        """Whether one of the texts holds these words."""
+        """Return whether one of the texts contains these words."""
         return any(words in text for text in self.texts)
 
 
 class Visitor:
-    """One session; use it as an asynchronous context manager.
+    """One session of a visitor; use it as an asynchronous context manager.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ class Visitor:
             str, ForwardMsg
         ] = {}  # messages that the server need not send again
         self._page = ""
-        self.widgets: dict[str, Any] = {}  # the newest description of each, by key or label
+        self.widgets: dict[str, Any] = {}  # the latest description of each widget, by key or label
 
     async def __aenter__(self) -> Self:
-        """Connect."""
+        """Open the connection."""
         self._socket = await connect(
             self._stream, subprotocols=["streamlit"], max_size=LARGEST_MESSAGE, compression=None
         )
@@ -97,17 +97,17 @@ class Visitor:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Leave."""
+        """Close the connection."""
         assert self._socket is not None
         await self._socket.close()
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The keys of the widgets that are on the page and have a state."""
+        """The keys of the widgets on the page that have a state."""
         return tuple(key for key, widget in self.widgets.items() if widget.id in self._values)
 
     async def open(self) -> Answer:
-        """Open the page, and wait until it is drawn."""
+        """Open the page and wait until it is drawn."""
         return await self._send()
 
     async def press(self, key: str) -> Answer:
@@ -115,7 +115,7 @@ class Visitor:
         return await self._send(WidgetState(id=self.widgets[key].id, trigger_value=True))
 
     async def slide(self, key: str, steps: int) -> Answer:
-        """Move a slider over a list of values by some steps, as far as it goes."""
+        """Move a slider over a list of values by some steps, up to its end."""
         slider = self.widgets[key]
         options = list(slider.options)
         place = options.index(self._values[slider.id].string_array_value.data[0]) + steps
@@ -123,7 +123,7 @@ class Visitor:
         return await self._set(_listed(slider.id, [options[place]]))
 
     async def tell(self, key: str, event: str) -> Answer:
-        """Send an event of a component of the page's own."""
+        """Send an event of one of the page's own components."""
         state = WidgetState(id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.widgets[key].id}__events")
         state.json_trigger_value = json.dumps([{"event": event, "value": True}])
         return await self._send(state)
@@ -152,7 +152,7 @@ class Visitor:
             raise VisitFailed(f"No answer within {self._patience:g} s.") from timeout
 
     async def _read(self, started: float) -> Answer:
-        """Read until the script has finished; a script that starts itself again goes on."""
+        """Read messages until the script has finished, including scripts that restart."""
         assert self._socket is not None
         texts: list[str] = []
         widget_ids: set[str] = set()
@@ -189,7 +189,8 @@ class Visitor:
                     raise VisitFailed("The script could not be read.")
                 if message.script_finished in RUN_IS_DONE:
                     seconds = time.perf_counter() - started
-                    if message.script_finished == RUN_IS_DONE[0]:  # what is not drawn has no state
+                    # Widgets that are not drawn have no state.
+                    if message.script_finished == RUN_IS_DONE[0]:
                         self._values = {k: v for k, v in self._values.items() if k in widget_ids}
                     return Answer(
                         seconds=seconds, figure=figure, texts=tuple(texts), received=received
@@ -197,14 +198,14 @@ class Visitor:
         raise VisitFailed("The connection was closed.")
 
     def _learn(self, kind: str, element: Any) -> str:
-        """Note a widget and its state; return its identity, empty if it is none.
+        """Record a widget with its state and return its identity; empty if it is no widget.
 
         What the visitor has set stays, unless the server sets another value.
         """
         identity = getattr(element, "id", "")
         if not isinstance(identity, str) or not identity.startswith("$$"):
             return ""
-        key = identity.split("-", 2)[-1]  # the end of an identity; "None" without a key
+        key = identity.split("-", 2)[-1]  # the key is the end of an identity, "None" without a key
         self.widgets[element.label if key == "None" else key] = element
         if identity not in self._values or getattr(element, "set_value", False):
             state = first_state(kind, element)
@@ -214,7 +215,7 @@ class Visitor:
 
 
 def first_state(kind: str, element: Any) -> WidgetState | None:
-    """Return the state that a browser gives a new widget: its default, or what the server set."""
+    """Return the initial state of a new widget in a browser: the default or the server's value."""
     fixed = element.set_value if hasattr(element, "set_value") else False
     state = WidgetState(id=element.id)
     match kind:
@@ -233,7 +234,7 @@ def first_state(kind: str, element: Any) -> WidgetState | None:
             state.string_value = element.value if fixed else element.default
         case "checkbox":
             state.bool_value = element.value if fixed else element.default
-        case _:  # buttons have no state
+        case _:  # Buttons have no state.
             return None
     return state
 

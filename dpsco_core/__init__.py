@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = f"{__name__}.{MODULES[name]}"
     package = import_module(module)
-    # A module of a package is no attribute of it before its own import.
+    # A module is an attribute of its package only after its own import.
     value = getattr(package, name, None) or import_module(f"{module}.{name}")
     globals()[name] = value
     return value

@@ -35,7 +35,7 @@ from dpsco_core.problems import OPTIMISATION_PROBLEMS, MeanEstimation, Problem
 from dpsco_core.problems.linear_models import LinearModelProblem
 
 OPTIMISERS: tuple[type[Method], ...] = (*EUCLIDEAN_OPTIMISERS, *LQ_OPTIMISERS)
-# Lists, which `add` extends: whoever holds one sees what is added later.
+# The lists are extended in place by `add`, so every holder of a list sees the additions.
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 
 PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
@@ -68,7 +68,7 @@ def add(
     bounds: tuple[Bound, ...],
     distributions: tuple[type[Distribution], ...],
 ) -> None:
-    """Add rows at the end; `dpsco_core.plugins.extend` has checked them."""
+    """Append rows that `dpsco_core.plugins.extend` has checked."""
     METHODS.extend(methods)
     METHOD_SLUGS.extend(m.card.slug for m in methods)
     BOUNDS.extend(bounds)
@@ -121,7 +121,7 @@ def _place(name: str, slug: str, slugs: Sequence[str]) -> int:
 
 
 def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
-    """Return the slugs of the methods that are made for a problem, in order.
+    """Return the slugs of the methods for a problem, in order.
 
     With a level only those that serve it: user-level ones, where users have several items, and
     those without privacy, which pool the items.
@@ -131,7 +131,7 @@ def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _methods_for(problem: str, level: Level | None, count: int) -> tuple[str, ...]:
-    """Return those of the first `count` methods: rows are added, and none ever goes."""
+    """Return the slugs among the first `count` methods; rows are only ever appended."""
     fitting = [m.card for m in METHODS[:count] if problem in m.card.problems]
     if level is None:
         return tuple(card.slug for card in fitting)
@@ -145,7 +145,7 @@ def methods_under(problem: str, level: Level, notion: Privacy) -> tuple[str, ...
 
 
 def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
-    """Return the bounds that are drawn beside a problem: first those of its smallest class.
+    """Return the bounds shown for a problem, those of its smallest class first.
 
     Those of convex losses come after those of strongly convex ones beside a strongly convex
     problem, and lower bounds that do not bind the methods for the problem after those that do.
@@ -159,7 +159,7 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
 
 @lru_cache(maxsize=256)
 def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
-    """Return those of the first `count` bounds: rows are added, and none ever goes."""
+    """Return the slugs among the first `count` bounds; rows are only ever appended."""
     loss_class = problem_card(problem).loss_class
     fitting = sorted(
         (b for b in BOUNDS[:count] if problem in b.card.problems),
@@ -178,19 +178,19 @@ def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
 
 
 def distributions_for(problem: str) -> tuple[str, ...]:
-    """Return the slugs of the laws that a problem may have, in order."""
+    """Return the slugs of the distributions that a problem accepts, in order."""
     kind = problem_class(problem)
     return tuple(law.card.slug for law in DISTRIBUTIONS if not kind.lacking(law))
 
 
 def check_law(problem: str, distribution: str) -> None:
-    """Raise `InvalidInput` unless a problem may have a law."""
+    """Raise `InvalidInput` unless a problem accepts a distribution."""
     must = problem_class(problem).lacking(distribution_class(distribution))
     require(not must, "distribution", f"{must} for the problem {problem}", distribution)
 
 
 def law_can_decay(slug: str, problem: str) -> bool:
-    """Whether the scales of a law's coordinates may fall: `ScaledLaw` draws and measures it."""
+    """Return whether a distribution's coordinates may have decreasing scales, by `ScaledLaw`."""
     law = distribution_class(slug)
     is_scaled = issubclass(law, ScaledLaw) and all(
         getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
@@ -199,7 +199,7 @@ def law_can_decay(slug: str, problem: str) -> bool:
 
 
 def can_be_alike(slug: str, problem: str) -> bool:
-    """Whether the items of a user may have a part in common: of means of ordinary laws.
+    """Return whether items of a user may be correlated: for means of ordinary laws.
 
     What is known of optimisers is proven for users whose items are independent.
     """
@@ -209,7 +209,7 @@ def can_be_alike(slug: str, problem: str) -> bool:
 
 
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
-    """Return the methods that a scenario has if it names none."""
+    """Return the methods of a scenario that names none."""
     slugs = methods_for(problem, level)
     return tuple(slug for slug in DEFAULT_METHODS if slug in slugs)
 
@@ -227,14 +227,14 @@ def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """A problem with, on a hard instance, the spike probability of its prior."""
+    """A problem, with the spike probability of its prior on a hard instance."""
 
     problem: Problem
     spike_probability: float | None
 
     @property
     def law(self) -> Distribution:
-        """The law of a record, or of its features."""
+        """The distribution of a record, or of its features."""
         return self.problem.law
 
 
@@ -243,8 +243,8 @@ def make_instance(
     *,
     problem: str = "mean",
     distribution: str,
-    n: int,  # records, those of all users together
-    m: int = 1,  # records of each user
+    n: int,  # the number of records, over all users
+    m: int = 1,  # the number of records per user
     d: int,
     budget: Budget,
     moment_order: float,
@@ -252,12 +252,14 @@ def make_instance(
     # Norm in the geometry of the mean, or of the true parameter of a linear model, whose features
     # have mean 0. Hard instances have their own mean.
     offset: float,
-    # half the diameter: of the set that is known to hold the mean, or of the constraint set
+    # Half the diameter of the set known to contain the mean, or of the constraint set.
     radius: float,
-    geometry: Geometry = L2,  # the family of that set
-    # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
+    # the family of the set known to contain the mean, or of the constraint set
+    geometry: Geometry = L2,
+    # The moment or other unit of a coordinate that is scaled to 1; hard instances have moments of
+    # at most 1.
     scale: Unit = "moment",
-    decay: float = 0.0,  # with which the scales of coordinates fall
+    decay: float = 0.0,  # the rate at which the scales of coordinates decrease
     alike: float = 0.0,  # the share of the variance that the items of a user have in common
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
@@ -284,7 +286,7 @@ def make_instance(
     elif family.has_prior:
         form = kind.card.loss_class.form
         losses = kind.card.loss_class
-        # Of these losses the hard instance is about the set itself.
+        # For these losses the hard instance is the problem on the set itself.
         is_about_set = form != "squared" or losses.squared_distance
         body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
         cap = math.inf if form == "linear" else radius
@@ -293,7 +295,8 @@ def make_instance(
             arguments |= hardest_for_users(family, n // m, m, d, order, budget, radius)
         probability = arguments["spike_probability"]
     else:
-        check_offset(offset, radius)  # by its own name and value, before a law gets parts of it
+        # The check uses the caller's name and value, before a law receives parts of it.
+        check_offset(offset, radius)
         even, first_coordinate = kind.mean_parts(geometry, d, offset, radius)
         arguments = {"margin": margin, "offset": even * math.sqrt(d), "peak": first_coordinate}
         if scale != "moment":

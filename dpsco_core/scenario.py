@@ -28,11 +28,12 @@ DEFAULT_Q = 1.5
 CHOSEN = tuple(name for name, known in TABLE.items() if known.choices)
 RANGED = tuple(name for name, known in TABLE.items() if known.low is not None)
 REAL = tuple(name for name, known in TABLE.items() if known.kind == "real")
-DELTA_MIN = 1e-100  # so that parts of it, and what it divides, are numbers
+# the least positive delta: its parts, and ratios with it, stay finite and positive
+DELTA_MIN = 1e-100
 
 
 def default_grid(axis: str | None, geometry: str, offset: float = 0.0) -> tuple[float, ...]:
-    """Return values of an axis: dimensions in whole groups, sets that hold the true parameter."""
+    """Return default axis values: whole groups of dimensions, sets that contain the parameter."""
     grid = DEFAULT_GRIDS.get(str(axis), ())
     if axis == "diameter":
         return tuple(x for x in grid if x >= 2 * offset) or (2 * offset,)
@@ -69,8 +70,8 @@ class Scenario(Fields):
         return catalogue.make_instance(
             problem=self.problem,
             distribution=self.distribution,
-            # A hard instance of a mean is the hardest for so many users; the bounds on losses see
-            # all their items (`Bound.seen`), and an instance is the hardest for these.
+            # A hard instance for a mean is hardest at this number of users; lower bounds for losses
+            # assume all their items (`Bound.seen`), and an instance is hardest for those.
             n=self.n * self.m,
             m=self.m,
             d=self.d,
@@ -87,7 +88,7 @@ class Scenario(Fields):
 
     @cached_property
     def setting(self) -> Setting:
-        """What methods and bounds may know at this point."""
+        """The information that methods and bounds may use at this point."""
         instance = self.instance
         probability = instance.spike_probability
         return instance.problem.setting(
@@ -96,7 +97,7 @@ class Scenario(Fields):
 
     @cached_property
     def level(self) -> Level:
-        """What a neighbour replaces: a user's whole block where users have several items."""
+        """The unit that a neighbour replaces: a user's block if users have several items."""
         user = any(catalogue.method_card(slug).level == "user" for slug in self.methods)
         return "user" if user or self.m > 1 else "item"
 
@@ -117,13 +118,13 @@ class Scenario(Fields):
 
     @property
     def cells(self) -> int:
-        """Number of cells: methods times points times trials."""
+        """The number of cells: methods times points times trials."""
         return len(self.methods) * max(1, len(self.grid)) * self.trials
 
     # -- validation -------------------------------------------------------------------------
 
     def validate(self, limits: Limits = LIBRARY, *, sampling: bool = True) -> Scenario:
-        """Return itself if everything is allowed, otherwise raise `InvalidInput`.
+        """Return the scenario itself if everything is allowed; otherwise raise `InvalidInput`.
 
         Parameters
         ----------
@@ -140,25 +141,27 @@ class Scenario(Fields):
         return self
 
     def _types(self) -> tuple[type, ...] | None:
-        """Return what tells equal values apart, as 1 and true; None where nothing may be kept."""
+        """Return a key that separates equal values such as 1 and True; None disables the cache."""
         try:
             hash(self)
             slugs = (self.problem, self.distribution, *self.methods)
             types = (*map(type, map(self.__getattribute__, NAMES)), *map(type, self.grid))
-        except TypeError:  # not a field's type: validation says which
+        except TypeError:  # A value has the wrong type for its field: validation reports the field.
             return None
-        return None if any(map(extend.is_added, slugs)) else types  # a file may be mended, or worse
+        # A plugin file may change between calls.
+        return None if any(map(extend.is_added, slugs)) else types
 
     def _validate(self, limits: Limits, *, sampling: bool) -> None:
         self._check(CHOSEN, limits)
         self._validate_choices(limits)
         self._validate_axis(limits)
         self._validate_budget()
-        self._check(RANGED, limits)  # at the chosen point, on the axis or not
+        self._check(RANGED, limits)  # The check concerns the chosen point, on the axis or not.
         self._validate_point(limits, sampling=sampling and self.axis is None)
         if self.axis is not None:
             for _, point in self.points():
-                point._check((self.axis, "offset"), limits)  # a set may be too small for the truth
+                # A set may be too small to contain the true parameter.
+                point._check((self.axis, "offset"), limits)
                 point._validate_point(limits, sampling=sampling)
         if self.cells > limits.cells:
             raise InvalidInput(
@@ -225,7 +228,7 @@ class Scenario(Fields):
         require(self.epsilon is not None, "epsilon", "given, or rho", "none")
         if not (is_real(self.delta) and 0 <= self.delta < 1):
             require(False, "delta", "at least 0 and below 1", shorten(to_text(self.delta)))
-        real("delta", self.delta or 1.0, DELTA_MIN, 1)  # 0 is pure DP
+        real("delta", self.delta or 1.0, DELTA_MIN, 1)  # a delta of 0 means pure DP
 
     def _validate_point(self, limits: Limits, *, sampling: bool) -> None:
         if self.geometry == "lq" and not (self.q is not None and self.q >= 1):
@@ -250,10 +253,10 @@ class Scenario(Fields):
     # -- in and out -------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values by field, None where there is none; equal scenarios give the same."""
+        """Return plain values by field, None if unset; equal scenarios give equal values."""
         values = {name: getattr(self, name) for name in NAMES}
         values["grid"] = parse("grid", self.grid)  # whole numbers as integers
-        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # 0.0 for -0.0
+        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # -0.0 becomes 0.0
         return {name: to_plain(value) for name, value in values.items()}
 
     def to_json(self) -> str:
@@ -265,7 +268,7 @@ class Scenario(Fields):
         default = Scenario() if base is None else base
         values = {name: getattr(self, name) for name in NAMES}
         out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
-        if "axis" in out:  # without its grid, it would be read with a default one
+        if "axis" in out:  # Without its grid, an axis would be read with a default grid.
             out["grid"] = to_text(self.grid)
         if self.rho is not None:  # the absence of epsilon follows from rho
             out.pop("epsilon", None)
@@ -275,7 +278,7 @@ class Scenario(Fields):
         return out
 
     def to_code(self) -> str:
-        """Return the Python expression that makes this scenario."""
+        """Return the Python expression that creates this scenario."""
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in self.to_dict().items()}
         code = {name: "float('inf')" if v == "inf" else repr(v) for name, v in values.items()}
         arguments = "".join(f"    {name}={text},\n" for name, text in code.items())
@@ -295,7 +298,7 @@ class Scenario(Fields):
 
     @classmethod
     def from_json(cls, text: str) -> Scenario:
-        """Return the scenario of a JSON object; raises `InvalidInput` if it is none."""
+        """Return the scenario of a JSON object; raise `InvalidInput` for other text."""
         try:
             values = json.loads(text)
         except (ValueError, RecursionError):  # too deep, or an integer with too many digits
@@ -305,12 +308,12 @@ class Scenario(Fields):
 
     @classmethod
     def from_query(cls, query: Mapping[str, str], base: Scenario | None = None) -> Scenario:
-        """Return the scenario of a URL's parameters; others than its fields are ignored."""
+        """Return the scenario of a URL's parameters, ignoring parameters that are not fields."""
         return cls.from_dict({k: v for k, v in query.items() if k in TABLE}, base)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], base: Scenario | None = None) -> Scenario:
-        """Return the validated scenario with the given fields, and those of `base` for the others.
+        """Return the validated scenario with the given fields, and all other fields of `base`.
 
         Numbers may be text. A `rho` without an `epsilon` makes the budget zCDP, an `epsilon`
         without a `rho` the opposite; an `axis` without a `grid` takes its default grid; the
@@ -355,5 +358,5 @@ Scenario.__doc__ = with_fields(Scenario.__doc__ or "")
 
 @lru_cache(maxsize=4096)
 def _validated(scenario: Scenario, types: tuple[type, ...], limits: Limits, sampling: bool) -> None:
-    """Validate a scenario; what is allowed stays so."""
+    """Validate a scenario; accepted scenarios stay in the cache."""
     scenario._validate(limits, sampling=sampling)

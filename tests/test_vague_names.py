@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GOAL = 1.0  # per cent
+GOAL = 1.0  # The aim, in per cent.
 
 PRONOUNS = """
 anyone anything both each either every everybody everyone everything few least less many mine more
@@ -50,7 +50,7 @@ LIMITS: dict[str, float] = {
     "deploy": 0.5,
     "dpsco_app": 0.0,
     "dpsco_app/figure": 0.8,
-    "dpsco_app/front": 0.2,
+    "dpsco_app/front": 0.1,
     "dpsco_app/lessons": 0.0,
     "dpsco_app/pages": 0.5,
     "dpsco_app/parts": 1.0,
@@ -65,7 +65,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/cli": 0.0,
     "dpsco_core/data": 0.0,
     "dpsco_core/explain": 0.3,
-    "dpsco_core/fields": 0.0,
+    "dpsco_core/fields": 0.6,
     "dpsco_core/geometry": 0.0,
     "dpsco_core/methods": 0.3,
     "dpsco_core/plugins": 0.0,
@@ -77,7 +77,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/statements": 0.0,
     "dpsco_core/words": 0.0,
     "tests": 0.4,
-    "tests/app": 0.5,
+    "tests/app": 0.6,
     "tests/attack": 0.0,
     "tests/audit": 0.0,
     "tests/base": 0.3,
@@ -86,13 +86,13 @@ LIMITS: dict[str, float] = {
     "tests/cli": 0.2,
     "tests/data": 0.2,
     "tests/deploy": 0.0,
-    "tests/explain": 0.3,
+    "tests/explain": 0.4,
     "tests/geometry": 0.0,
     "tests/methods": 0.0,
     "tests/privacy": 0.5,
     "tests/problems": 0.5,
     "tests/referee": 0.2,
-    "tests/results": 0.0,
+    "tests/results": 0.3,
     "tests/runs": 0.3,
     "tests/site": 0.0,
     "tests/statements": 0.0,

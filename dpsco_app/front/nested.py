@@ -16,12 +16,11 @@ from dpsco_app.front.bound_lines import limit_words, second_proof, short_name
 from dpsco_app.front.costs import DISTINCT_FROM_ONE, TOO_FEW_TRIALS, cost_words
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
-from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.study import Study, place
-from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
+from dpsco_app.front.titles import NO_BREAK, at_point, axis_title, drag_words, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
-from dpsco_app.parts.options import SYMBOL, inside, rounded
+from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.explain.hardest import is_hard
@@ -353,11 +352,26 @@ class NestedPanel(FrontPanel):
             return ""
         axis_note = drag_words(scenario.axis)
         if self._is_hardest and is_hard(scenario):
-            change = "does the ratio fall?" if scenario.axis == "n" else "does the ratio change?"
-            has_picture = far_records(scenario) is not None  # Its words say that data are new.
             novelty = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
-            axis_note = f"drag the dot; {novelty}" + f": {change}" * has_picture
+            axis_note = f"drag the dot; {novelty}{self._prices_at_the_ends}"
         return f"{axis_title(scenario)} ({axis_note})"
+
+    @property
+    def _prices_at_the_ends(self) -> str:
+        """Say what the price is at both ends of the axis; empty where it is not told."""
+        scenario = self.scenario
+        if scenario.axis is None or len(scenario.grid) < 2:
+            return ""
+        texts = []
+        for x in (min(scenario.grid), max(scenario.grid)):
+            row = self.study.row_at(self.lead, x)
+            factor = "" if row is None else self._factor(row, is_hero=True)
+            if not factor:
+                return ""
+            texts.append(
+                f"{factor} at {SYMBOL[scenario.axis]}{NO_BREAK}={NO_BREAK}{number_text(x)}"
+            )
+        return f": {texts[0]}, {texts[1]}"
 
 
 def _rung(

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpsco_app.figure.colours import IMPOSSIBLE, Pair
-from dpsco_app.figure.head import answer_head, head
+from dpsco_app.figure.head import answer_head_html, head_html
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
@@ -88,7 +88,7 @@ def _head(
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline
         small_words = () if waiting else reply.small
-        return head(question_text, lines_above, small_words, theme, is_old=is_old)
+        return head_html(question_text, lines_above, small_words, theme, is_old=is_old)
     colours = {subject: _colour(subject) for _, subject in reply.marks}
     lines = [
         [(text, colours.get(subject)) for text, subject in marked(line, reply.marks)]
@@ -97,7 +97,7 @@ def _head(
     # Where bands of promises are drawn nothing of it is measured.
     has_prices = not (waiting or is_old or (view.card == "light" and not reply.marks))
     small = meaning(studies[0], theme, has_prices=has_prices)
-    return answer_head(
+    return answer_head_html(
         question_text, lines, small, theme, because=because, waiting=waiting, is_old=is_old
     )
 

@@ -35,7 +35,7 @@ class Companions:
         return tuple(s for s in (self.second_scenario, self.overlay) if s is not None)
 
 
-def companions_of(scenario: Scenario, against: str, pin: str, card: str = "") -> Companions:
+def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Companions:
     """Return what a session runs beside a scenario, an open `card` asking for other data."""
     pinned_scenario = pinned(pin)
     if (
@@ -45,16 +45,16 @@ def companions_of(scenario: Scenario, against: str, pin: str, card: str = "") ->
     ):
         return Companions(second_scenario=pinned_scenario, role="pin")
     overlay = None if pinned_scenario == scenario else pinned_scenario
-    if card == "data" and against == NO_SET and pinned_scenario is None:
+    if card == "data" and kind == NO_SET and pinned_scenario is None:
         return Companions(second_scenario=other_data(scenario), role="data")
-    if against == HARDEST:
+    if kind == HARDEST:
         return Companions(second_scenario=hardest(scenario), overlay=overlay)
-    if against == TAIL:
+    if kind == TAIL:
         return Companions(second_scenario=with_other_tail(scenario), role="tail", overlay=overlay)
-    if against in (NO_SET, scenario.geometry) or scenario.axis == "q":
+    if kind in (NO_SET, scenario.geometry) or scenario.axis == "q":
         return Companions(overlay=overlay)
     return Companions(
-        second_scenario=replace(scenario, geometry=against, q=None), role="set", overlay=overlay
+        second_scenario=replace(scenario, geometry=kind, q=None), role="set", overlay=overlay
     )
 
 

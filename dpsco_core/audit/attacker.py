@@ -19,16 +19,17 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, gaussian_curve
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
-RHO = gaussian_allowance(BUDGET)  # what Gaussian noise on the edge of this budget costs
+RHO = gaussian_allowance(BUDGET)  # the rho of Gaussian noise that exactly meets this budget
 MU = math.sqrt(2 * RHO)
 ANSWERS = 100
-FALSE_ALARMS = 1.0  # in percent
-PEOPLE = 100  # members of one trial, and others
-MISSED, ACCUSED = "missed", "accused"  # the series: the shares of members and of others, in percent
+FALSE_ALARMS = 1.0  # the false-alarm rate in percent
+PEOPLE = 100  # the number of members of one trial, and of non-members
+# The two series of the figure: percentages of members and of non-members.
+MISSED, ACCUSED = "missed", "accused"
 
 
 def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Attack some members and as many others, one private share each.
+    """Attack some members and as many non-members, each with its own private share.
 
     Returns rows (series, x, value): one of `MISSED` and one of `ACCUSED`, each at the false alarms
     that the threshold is for; all in percent.
@@ -43,15 +44,15 @@ def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 
 
 def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
-    """Whether the attacker accuses, from one release of the share."""
-    half = (ANSWERS // 2) / ANSWERS  # what the others alone make
+    """Return whether the attacker accuses, based on one release of the share."""
+    half = (ANSWERS // 2) / ANSWERS  # the mean of the half of the answers that the non-members give
     noise = GaussianNoise(l2_sensitivity=1 / ANSWERS, rho=RHO)
     (share,) = Ledger(BUDGET).release(noise, np.array([half + is_member / ANSWERS]), rng)
     return bool(share > half + noise.noise_std * ndtri(1 - FALSE_ALARMS / 100))
 
 
 def least_misses(false_alarms: Vector) -> Vector:
-    """Return the share of members that every attack misses at least; both in percent, shape (k,).
+    """Return the least percentage of members that any attack misses, shape (k,).
 
     Examples
     --------
@@ -62,7 +63,7 @@ def least_misses(false_alarms: Vector) -> Vector:
 
 
 def promised_misses(false_alarms: Vector) -> Vector:
-    """Return what the budget alone promises, whatever the noise; as for `least_misses`."""
+    """Return the percentage of misses that the budget alone guarantees, for any noise."""
     return _percent(budget_curve(BUDGET), false_alarms)
 
 

@@ -19,23 +19,24 @@ from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, ledger_curve
 
-CUTS = 400  # candidate thresholds
-PAIRS = 2  # pairs of neighbours, of which an audit shows the one that it tells apart best
+CUTS = 400  # the number of candidate thresholds
+PAIRS = 2  # the number of pairs of neighbours, of which an audit shows the best distinguished
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """What one attack on a mechanism has achieved, and what its claim allows."""
+    """The results of one attack on a mechanism, and the limits of the mechanism's claim."""
 
-    false_alarms: int  # how often the attack took the neighbour for the data set
+    false_alarms: int  # how often the attack took the neighbour for the original data set
     negatives: int  # the number of test runs on the neighbour
-    misses: int  # how often it took the data set for the neighbour
+    misses: int  # how often the attack took the original data set for the neighbour
     positives: int  # the number of test runs on the data set
-    confidence: float  # a lower bound on the probability that the box holds the two shares
-    # the ends of the box: the shares of false alarms, and those of misses
+    confidence: float  # a lower bound on the probability that the box contains the true shares
+    # The ends of the box: the intervals of the shares of false alarms and of misses.
     alarm_interval: tuple[float, float]
     miss_interval: tuple[float, float]
-    least_misses: float  # what the claim allows at the right edge of the box
+    # the smallest share of misses that the claim allows at the right edge of the box
+    least_misses: float
 
     @property
     def alarm_share(self) -> float:
@@ -62,7 +63,7 @@ def measured(
     positives: int,
     confidence: float,
 ) -> Attack:
-    r"""Return an attack from its counts, with its box.
+    r"""Return an attack computed from its counts, with its confidence box.
 
     Both intervals have a confidence of :math:`1-\beta/2` if the box has :math:`1-\beta`.
 
@@ -99,7 +100,7 @@ def measured(
 
 
 def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Attack]:
-    """Return the curve of what a mechanism claims to spend, and the attack of an audit's runs.
+    """Return the trade-off curve of a mechanism's claim, and the attack by an audit's runs.
 
     `confidence` is that of the box; the audit has already chosen one of two pairs of neighbours by
     these runs, which is paid for. Where the ledgers of the neighbours differ, the data decide on
@@ -128,13 +129,13 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """A test by a threshold, with how well it did on the runs that choose one."""
+    """A threshold test, with its results on the runs that choose it."""
 
     threshold: float
-    is_above: bool  # whether it alarms above the threshold
-    is_swapped: bool  # whether it alarms for the neighbour
-    margin: float  # how far its box is below the curve
-    advantage: float  # its share of right alarms less that of false ones
+    is_above: bool  # whether the attack alarms above its threshold
+    is_swapped: bool  # whether the attack alarms for the neighbour
+    margin: float  # the distance of the box below the curve
+    advantage: float  # the share of correct alarms minus the share of false alarms
 
 
 def _best_cut(

@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms.noise import add_gaussian_noise, add_laplace_
 
 @dataclass
 class WrongNoise(Ledger):
-    """A ledger with honest entries that scales the noise it has drawn by `factor`.
+    """A ledger with honest entries that multiplies the drawn noise by `factor`.
 
     With a factor below 1 the release is less private than its entries say. A factor of 1/K with a
     method that clips K times further out than it claims gives the claimed noise without the clip.
@@ -36,14 +36,14 @@ class WrongNoise(Ledger):
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
-        """Release with scaled noise: for a choice by scores, scores that are as much larger."""
+        """Release with scaled noise; for a choice by scores, the scores are scaled up instead."""
         if isinstance(mechanism, Exponential):
             return super().release(mechanism, value / self.factor, rng, label=label)
         noisy = super().release(mechanism, value, rng, label=label)
         return value + self.factor * (noisy - value)
 
     def open(self, sequence: Any, *, label: str = "") -> Any:
-        """Open a sequence with scaled noise; the noise of its tests is left unchanged."""
+        """Open a sequence with scaled noise; the noise of its tests is not scaled."""
         steps = super().open(sequence, label=label)
         if isinstance(steps, Steps):
             steps.noise_std *= self.factor
@@ -73,7 +73,7 @@ class ManyRuns(Ledger):
 
     runs: int = 1
     factor: float = 1.0
-    # Shape (runs, d): the noisy values. A later projection would make them less informative.
+    # Shape (runs, d): the noisy values before any projection, which would hide information.
     noisy: Vector | None = None
 
     def release(

@@ -42,14 +42,14 @@ Verdict = Literal["refuted", "not refuted"]
 FAULTS: tuple[Fault, ...] = ("none", "half-noise", "no-clipping", "printed-constant")
 LARGEST_RUNS = 10_000_000
 CONFIDENCE = 0.999
-RHO_DELTA = 0.05  # the delta at which a zCDP claim becomes one about epsilon
-UNCLIPPED = 1e9  # multiple of the claimed clip, out of reach of every record
-STEPS = 2  # steps of descents that are private for any number of steps
-RUNS_PER_STEP = 50  # runs on each data set between two chances to cancel
+RHO_DELTA = 0.05  # the delta at which a zCDP claim is converted to a claim about epsilon
+UNCLIPPED = 1e9  # a multiple of the claimed clip that exceeds every record
+STEPS = 2  # the number of steps of a descent that is private for any number of steps
+RUNS_PER_STEP = 50  # the number of runs on each data set between two chances to cancel
 DATA_SETS = 3  # two pairs of neighbours share one data set
-BOOKED_RELEASES = 5  # releases per run whose booked noise is compared
+BOOKED_RELEASES = 5  # the number of releases per run whose recorded noise is compared
 TIMED_RUNS = 3
-LARGEST_PATH_NUMBERS = 60  # numbers of a run's path that are compared
+LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +59,11 @@ class Audit:
     # A single point with one private method, as `dpsco_core.audit.stages.stage` makes it. Its
     # number of trials is not used.
     point: Scenario
-    runs: int = 20_000  # runs on both neighbours of a pair together; even
+    runs: int = 20_000  # the number of runs on both neighbours of a pair together; even
     fault: Fault = "none"  # a fault planted on purpose
-    # the probability that no bound of the audit exceeds the true epsilon, over all looks
+    # The probability that no bound of the audit, over all looks, exceeds the true epsilon.
     confidence: float = CONFIDENCE
-    # The delta at which a zCDP claim is audited; 0.05 if None. Other budgets have their own delta.
+    # The delta at which a zCDP claim is audited; None: 0.05. Other budgets have their own delta.
     delta: float | None = None
     looks: bool = True  # whether to look after 100, 200, 500, ... runs, or only at the end
 
@@ -110,26 +110,26 @@ class Audit:
 class AuditFindings:
     """The findings of an audit up to one look."""
 
-    # the (epsilon, delta)-DP that one run has spent, according to its ledger
+    # The (epsilon, delta)-DP guarantee that one run has spent, according to its ledger.
     claimed_epsilon: float
     delta: float
-    evidence: tuple[Evidence, ...]  # one for each look so far, in order
+    evidence: tuple[Evidence, ...]  # the evidence of each look so far, in order
     neighbours: str  # a description of the data sets
     entries: tuple[Entry, ...]  # the ledger of one run
-    flaws: tuple[str, ...]  # where the ledger itself reports too little noise
-    booked: str  # how the neighbours' ledgers differ at the last look; may be empty
-    # shape (runs so far, k): the outputs on the neighbours of the last look
+    flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
+    booked: str  # differences of the neighbours' ledgers at the last look; empty if there are none
+    # Shape (runs so far, k): the outputs on both neighbours at the last look.
     outputs: Vector
     neighbour_outputs: Vector
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """The best bound of all looks, which hold simultaneously."""
+        """The best lower bound of all looks, which hold simultaneously."""
         return max(e.epsilon_lower_bound for e in self.evidence)
 
     @property
     def best_so_far(self) -> list[float]:
-        """The best bound up to each look."""
+        """The best lower bound up to each look."""
         return list(accumulate((e.epsilon_lower_bound for e in self.evidence), max))
 
     @property
@@ -142,7 +142,7 @@ class AuditFindings:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the runs refute the claim. They can never prove it."""
+        """Whether the runs refute the claim, which they can never prove."""
         return "not refuted" if self.caught_at is None else "refuted"
 
 
@@ -169,12 +169,13 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
     for look in task.checkpoints:
         while runs_done < look // 2:
             count = look // 2 - runs_done
-            if not task.stage.at_once:  # in small portions, so that a visitor may cancel
+            # Runs are made in small portions, so that a visitor may cancel.
+            if not task.stage.at_once:
                 count = min(count, RUNS_PER_STEP)
             for outputs in sets:
                 outputs.run(count)
             ledger = next((outputs.ledger for outputs in sets if outputs.ledger is not None), None)
-            if ledger is None:  # it fails on every data set
+            if ledger is None:  # Without a ledger, the method fails on every data set.
                 assert sets[0].problem is not None
                 raise sets[0].problem
             runs_done += count
@@ -209,7 +210,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
 
 
 def run_audit(task: Audit) -> Iterator[AuditFindings]:
-    """Run an audit; yield its findings after every look. Raises what `audit_steps` does."""
+    """Run an audit and yield its findings after every look; raise the errors of `audit_steps`."""
     yield from (result for _, result in audit_steps(task) if result is not None)
 
 
@@ -224,7 +225,7 @@ def seconds_a_run(task: Audit) -> float:
         return 0.0
     opposite, _ = pairs(task.point, mechanism.plan)
     timed = _Outputs(mechanism, opposite.data, stream(task.point.seed, "audit seconds", 0))
-    timed.run(1)  # fills caches
+    timed.run(1)  # this run fills the caches
     started = time.perf_counter()
     timed.run(TIMED_RUNS)
     return DATA_SETS / 2 * (time.perf_counter() - started) / TIMED_RUNS
@@ -250,7 +251,7 @@ class _Mechanism:
     factor: float
 
     def run(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
-        """Return the outputs of `count` runs, or of one, shape (count or 1, k), and a ledger."""
+        """Return outputs of `count` runs, shape (count or 1, k), and a ledger."""
         budget = self.task.point.budget
         if self.task.stage.at_once:
             ledger_of_many = ManyRuns(budget, runs=count, factor=self.factor)
@@ -293,11 +294,11 @@ class _Outputs:
 
     @property
     def books(self) -> Vector:
-        """Whether each run failed, how many releases it booked, and the logarithms of noises."""
+        """Whether each run failed, its number of recorded releases, and log noise scales."""
         return np.concatenate(self._books)
 
     def rows(self, width: int) -> Vector:
-        """Return all runs as one array; a run that ended early repeats its result."""
+        """Return all runs as one array; a run that ended early repeats its last value."""
         d = self._mechanism.task.point.d
         padded = [
             np.hstack([v, np.tile(v[:, :d], (1, (width - v.shape[1]) // d))]) for v in self._values
@@ -314,7 +315,7 @@ def _ledger_book(entries: tuple[Entry, ...]) -> Vector:
 
 
 def _describe_difference(outputs: _Outputs, neighbour_outputs: _Outputs) -> str:
-    """Say how the books of two neighbours differ, if they are constant on each neighbour."""
+    """Return how two neighbours' records differ, if constant on each neighbour; else ""."""
     books = [side.books for side in (outputs, neighbour_outputs)]
     if any((book != book[0]).any() for book in books) or (books[0][0] == books[1][0]).all():
         return ""
@@ -329,7 +330,7 @@ def _describe_difference(outputs: _Outputs, neighbour_outputs: _Outputs) -> str:
 
 
 def _visible_numbers(release: Release) -> Vector:
-    """Return the numbers of a run that are compared: its result and its path, thinned."""
+    """Return the numbers of a run that are compared: its result and a thinned path."""
     path = release.iterates
     if path is None:
         return release.value
@@ -375,6 +376,6 @@ def _mechanism(task: Audit) -> _Mechanism:
 
 
 def _method_with_movable_clip(method: Method) -> type[Method]:
-    """Return the first method for one of the same problems whose clip can be moved."""
+    """Return the first method for a shared problem whose clip can be changed."""
     problems = set(method.card.problems)
     return next(m for m in METHODS if m.stage.clip is not None and problems & set(m.card.problems))

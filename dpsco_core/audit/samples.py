@@ -9,17 +9,17 @@ from dpsco_core.audit.engine import AuditFindings
 from dpsco_core.audit.statistics import statistics
 
 BINS = 60
-SHARE_OUTSIDE = 0.002  # the share of runs beyond the window at each end
+SHARE_OUTSIDE = 0.002  # the share of runs beyond each end of the window
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Samples:
     """Counts of the audit's statistic, and the threshold of its event."""
 
-    # shape (bins + 1,): about the common mean of the two samples, in units of the larger standard
-    # deviation
+    # Shape (bins + 1,): bin edges about the common mean of both samples, in units of the larger
+    # standard deviation.
     edges: NDArray[np.float64]
-    # shape (bins,): runs on the two neighbours; the bins at the ends count everything beyond
+    # Shape (bins,): counts of runs on each neighbour; the end bins include everything beyond.
     counts: NDArray[np.intp]
     neighbour_counts: NDArray[np.intp]
     threshold: float  # the threshold of the last look's event, in the same units

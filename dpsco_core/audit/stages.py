@@ -29,9 +29,9 @@ class Neighbours:
 
     data: Data
     neighbour_data: Data
-    difference: str  # what they differ in
-    place: str  # where the record is in `data`
-    neighbour_place: str  # where the record is in `neighbour_data`
+    difference: str  # the difference of the two data sets, in words
+    place: str  # the value of the differing record in `data`
+    neighbour_place: str  # the value of the differing record in `neighbour_data`
 
 
 def stage(method: str) -> Scenario:
@@ -66,7 +66,7 @@ def stage(method: str) -> Scenario:
 
 
 def at_printed_rho(point: Scenario, delta: float) -> tuple[Scenario, float]:
-    """Return a point whose budget is the rho of its epsilon at `delta`, and that delta.
+    """Return a point whose budget is the rho of its epsilon at `delta`, and the delta.
 
     Paper calibrations are stated in zCDP, so a printed constant that is too small shows there.
     """
@@ -83,7 +83,7 @@ def refuse_unseen(method: str) -> None:
 
 
 def neighbours(point: Scenario, plan: object = None) -> Neighbours:
-    """Return the worst neighbours at `point`: one record far out on opposite sides.
+    """Return the worst neighbours at `point`: one record far out, on opposite sides.
 
     It is the first of `pairs`, which documents the errors.
     """
@@ -91,7 +91,7 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
 
 
 def pairs(point: Scenario, plan: object = None) -> tuple[Neighbours, Neighbours]:
-    """Return two pairs of neighbours: one record far out, against the opposite side and against 0.
+    """Return two pairs of neighbours: a far record against the opposite side and against 0.
 
     Both pairs share the first data set. A clipped record moves a mean furthest from one side to the
     other; noise that is chosen from the data differs most between a far record and none. If the
@@ -129,7 +129,7 @@ def pairs(point: Scenario, plan: object = None) -> tuple[Neighbours, Neighbours]
 def data_sets(
     point: Scenario, total: int, places: tuple[np.ndarray, ...]
 ) -> tuple[str, tuple[Data, ...]]:
-    """Return what the data sets differ in, and one data set for each of `places`.
+    """Return the difference of the data sets in words, and one data set for each of `places`.
 
     `total` is the number of records; each of `places` has them, shape (total, d). Raises
     `NotApplicable` if records are neither points nor features with a target.
@@ -147,7 +147,7 @@ def data_sets(
     elif isinstance(sample, LinearSample):
         targets = sample.link.admissible(
             np.full(total, FAR_COORDINATE)
-        )  # so far out that slopes are largest
+        )  # so far from 0 that slopes are largest
         data_sets = tuple(replace(sample, features=DenseRows(x), targets=targets) for x in places)
         difference = f"one record of target {targets[0]:g}, with its features"
     else:

@@ -19,26 +19,26 @@ from dpsco_core.base.errors import require
 
 Counts = NDArray[np.intp]
 
-LEAST_RUNS = 40  # ten for each neighbour and half of the data
-CUTS = 256  # candidate thresholds
-RIDGE = 1e-9  # relative to the scatter, for collinear features
+LEAST_RUNS = 40  # the least number of runs: ten for each neighbour and each half of the data
+CUTS = 256  # the number of candidate thresholds
+RIDGE = 1e-9  # the ridge, relative to the scatter, for collinear features
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A lower bound on epsilon that some runs prove."""
+    """A lower bound on epsilon that the runs prove."""
 
-    runs: int  # on both neighbours together, both halves
-    epsilon_lower_bound: float  # at least 0; 0 if the runs prove nothing
+    runs: int  # the number of runs on both neighbours, in both halves
+    epsilon_lower_bound: float  # a lower bound on epsilon; 0 if the runs prove nothing
     delta: float  # the delta of the claim
     confidence: float  # a lower bound on the probability that the bound holds
-    threshold: float  # the event is that the statistic is above this, or not
-    is_above: bool  # whether the event is above the threshold
-    # how often the event happened on the likelier neighbour and on the other one
+    threshold: float  # the threshold of the event
+    is_above: bool  # whether the event is that the statistic exceeds the threshold
+    # The number of runs with the event, on the likelier neighbour and on the other neighbour.
     hits: int
     false_hits: int
-    tested: int  # the number of test runs on each
-    neighbour_place: str = ""  # where the record is in the second data set
+    tested: int  # the number of test runs on each neighbour
+    neighbour_place: str = ""  # the differing record of the second data set, in words
 
 
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
@@ -82,14 +82,14 @@ def proven_epsilon(
 
 def audit(
     # The outputs on the two neighbours, k numbers per run, shape (runs, k). The linear direction
-    # that separates the even runs best turns them into one statistic.
+    # that best separates the even runs reduces them to one statistic.
     outputs: Vector,
     neighbour_outputs: Vector,
     *,
     delta: float,  # in [0, 1)
     confidence: float,  # in (0, 1)
 ) -> Evidence:
-    """Return the evidence of some runs: the best event of the even runs, tested on the odd ones.
+    """Return the evidence: the best event of the even runs, tested on the odd runs.
 
     Raises `InvalidInput` unless both arrays have the same shape, at least 20 runs each, and finite
     numbers.
@@ -167,7 +167,7 @@ def separating_direction(outputs: Vector, neighbour_outputs: Vector) -> Vector:
 def best_event(
     values: Vector, neighbour_values: Vector, delta: float, level: float
 ) -> tuple[float, bool, bool]:
-    """Return the event that proves most: threshold, whether it is above, which side is likelier.
+    """Return the event that proves most: its threshold, its direction and its likelier side.
 
     Among equally good events the middle one is taken.
     """
@@ -176,7 +176,7 @@ def best_event(
     even = np.linspace(0, last_rank, min(len(pooled), CUTS))
     tails = np.geomspace(
         1, max(last_rank, 1), min(len(pooled), CUTS // 4)
-    )  # finely spaced in the tails
+    )  # the grid is fine in the tails
     ranks = np.unique(np.concatenate([even, tails, last_rank - tails]).round().astype(np.intp))
     ranks = np.unique(np.append(ranks[(ranks >= 0) & (ranks < last_rank)], last_rank // 2))
     cuts = (pooled[ranks] + pooled[ranks + 1]) / 2

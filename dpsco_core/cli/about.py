@@ -27,7 +27,7 @@ from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
-# The longest run for a recipe at the defaults; beyond it the example of the method stands in.
+# The longest run for a recipe at the defaults; a slower method shows its example instead.
 MOST_SECONDS = 5.0
 
 
@@ -121,7 +121,7 @@ def run_about(chosen: argparse.Namespace) -> None:
 
 
 def _point(chosen: argparse.Namespace) -> Scenario:
-    """Return the point of a recipe: that of `dpsco run`, or the nearest where the method runs."""
+    """Return the point of a recipe: the default run's, or the nearest where the method runs."""
     chosen.method = [chosen.slug]
     fields = given_fields(chosen)
     try:
@@ -129,7 +129,7 @@ def _point(chosen: argparse.Namespace) -> Scenario:
         if refusal(point, chosen.slug) is None:
             return point
     except InvalidInput:
-        pass  # its own problem, or another of its needs, may be what was not given
+        pass  # The missing argument may be the method's problem or another of its requirements.
     base = replace(nearest(Scenario(), chosen.slug), axis=None, grid=())
     if work(replace(base, methods=(chosen.slug,), trials=1), chosen.slug).seconds > MOST_SECONDS:
         base = example_point(chosen.slug)
@@ -144,7 +144,7 @@ def _recipe_json(method_recipe: Recipe) -> dict[str, Any]:
 
 
 def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
-    """Print the code of a library; raises `InvalidInput` where it has not the mechanism."""
+    """Print code for a library; raise `InvalidInput` if the library lacks the mechanism."""
     codes = {} if method_recipe is None else snippets(method_recipe)
     if library in codes:
         print(codes[library])

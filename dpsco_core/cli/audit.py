@@ -23,7 +23,8 @@ from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
-FLAW_DELTA = 0.2  # the default delta for a printed constant, which 20,000 runs refute there
+# the default delta for a flawed printed constant, which 20,000 runs refute at this delta
+FLAW_DELTA = 0.2
 
 
 def add_audit(commands: Any) -> None:
@@ -153,7 +154,7 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
 
 
 def _print_attack(achieved: Attack) -> None:
-    """Print the attack of the runs on the trade-off curve of the claim."""
+    """Print the attack by the runs on the trade-off curve of the claim."""
     alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
     verdict = "refuted" if achieved.refutes else "not refuted"
     print(
@@ -165,6 +166,6 @@ def _print_attack(achieved: Attack) -> None:
 
 
 def notes(result: AuditFindings) -> list[str]:
-    """Return what the ledgers say about an audit's claim, whatever its runs show."""
+    """Return the ledgers' notes on an audit's claim, which hold whatever the runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])

@@ -53,9 +53,9 @@ FLAGS = {
 }
 
 
-PASS_POINTS = 16  # a finer grid for several passes: nobody waits for a plan here
+PASS_POINTS = 16  # a fine grid for several passes: the command line may take longer than a page
 REPLACED = "neighbours replace one record"
-# What the numbers of each section are for.
+# A sentence for each section on the use of its numbers.
 STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
     "composition": f"{REPLACED}; every release sees all records; by each accounting",
@@ -114,14 +114,14 @@ def run_budget(chosen: argparse.Namespace) -> None:
             print("\n" + table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
         else:
             parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
-            qualifier = ", at most" * (title == "batches")  # moments prove an upper bound only
+            qualifier = ", at most" * (title == "batches")  # moments prove only an upper bound
             ending = words.replace(":", ";", 1)
             print_text(f"{title.capitalize()}{qualifier}: {parts}{ending}")
             print()
 
 
 def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str, Any]:
-    """Return the requested numbers as plain objects; no other sampler beside a chosen one."""
+    """Return the requested numbers as plain objects; a chosen sampler excludes the others."""
     point = _point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
@@ -194,7 +194,7 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
 
 
 def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -> float:
-    """Return the batches that the records are read in; raises `InvalidInput` for what is amiss."""
+    """Return the batches in which the records are read; raise `InvalidInput` for bad flags."""
     epochs, batch, records = inputs["epochs"], inputs["batch"], inputs["records"]
     assert epochs is not None
     for name in ("steps", "releases"):
@@ -210,18 +210,19 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -
     if not 0 < epochs < math.inf:
         raise InvalidInput(f"epochs must be finite and above 0, got epochs={epochs:g}.")
     ratio = epochs * read_whole("records", records) / max(1, read_whole("batch", batch))
-    return float(math.ceil(ratio * (1 - 1e-12)))  # a product of whole numbers may be rounded up
+    # rounding may lift a product of whole numbers above an integer
+    return float(math.ceil(ratio * (1 - 1e-12)))
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:
-    """Return the sum of rho over all releases; of Laplace noise by itself under a pure budget."""
+    """Return the total rho of all releases; under a pure budget, of Laplace noise alone."""
     count, laplace = composition.releases, composition.laplace_rho
     total = {"rho": count * composition.rho}
     return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
 def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Priced:
-    """Return equal releases that meet the budget, or that have the noise which is given."""
+    """Return equal releases that meet the budget or have the given noise."""
     sizes: dict[str, Any] = {"releases": 1, "sampling": chosen.sampling or "none"}
     for name in ("releases", "batch", "records"):
         value = inputs[name]
@@ -255,7 +256,7 @@ def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
         else allocate_passes(steps, passes, point.epsilon, point.delta, PASS_POINTS)
     )
     noise = certificate.noise_multiplier
-    # Replacing a record moves a sum by twice the largest norm of what one adds.
+    # Replacing a record changes a sum by twice the largest norm of one record's contribution.
     return {
         "steps": steps,
         **({"passes": passes} if passes > 1 else {}),

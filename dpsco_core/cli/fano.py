@@ -36,19 +36,19 @@ _PROBLEM = {
     "rho": "zCDP budget",
     "radius": "bound R on the norm of the mean",
 }
-# The algorithms that the bound of a packing binds, by the kind of the budget.
+# The algorithms to which the bound from a packing applies, by the kind of the budget.
 BINDS = {
     ZCDP: "every zCDP algorithm",
     PureDP: "every pure DP algorithm, which is also {rho}-zCDP",
     ApproxDP: "every {rho}-zCDP algorithm: the Gaussian releases that meet the budget",
 }
-# Why dpsco bounds may print less under the name of a form.
+# A note on why the command bounds may print a smaller value for a form of the same name.
 OWN_DATA = (
     "note: every form is at its own best spike probability, as in dpsco bounds on other data; on "
     "data of\nits own instance dpsco bounds takes theirs, the spike_probability of the problem, "
     "where a form may be\nsmaller."
 )
-_LIMITS = ("sampling", "privacy")  # the two limits on telling words apart
+_LIMITS = ("sampling", "privacy")  # the two limits on distinguishing codewords
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,
     "tv": 0.001,
@@ -79,7 +79,7 @@ def add_fano(commands: Any) -> None:
 
 
 def run_fano(chosen: argparse.Namespace) -> None:
-    """Print the numbers of the page Lower bounds; raises `InvalidInput`."""
+    """Print the numbers of the page Lower bounds; raise `InvalidInput` for bad flags."""
     flags = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
     if flags["bits"] is not None:
         numbers = _packing(flags)
@@ -95,7 +95,7 @@ def run_fano(chosen: argparse.Namespace) -> None:
 
 
 def _budget(flags: dict[str, str | None]) -> Budget:
-    """Return the one budget of a packing; raises `InvalidInput` if there are two."""
+    """Return the budget of a packing; raise `InvalidInput` if two are given."""
     rho, epsilon, delta = (
         None if flags[name] is None else _number(name, flags[name])
         for name in ("rho", "epsilon", "delta")
@@ -123,7 +123,7 @@ def _packing(flags: dict[str, str | None]) -> dict[str, Any]:
     names += ["log_size", "expected_changes", "squared_changes"]
     names += [f"{who}_{what}" for what in ("information", "error", "bound") for who in _LIMITS]
     names += ["bound", "squared_bound", "pure_bound"]
-    if not isinstance(budget, PureDP):  # such a budget has no pure epsilon
+    if not isinstance(budget, PureDP):  # Only a pure budget has a pure epsilon.
         names = [name for name in names if name not in ("epsilon", "pure_bound")]
     numbers = {name: to_plain(float(getattr(builder, name))) for name in names}
     binds = BINDS[type(budget)].format(rho=number(builder.rho))

@@ -22,7 +22,8 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-# What each command does, in the order of the help. The module of its name has `add_` and the name.
+# A summary of each command, in the order of the help. The module of the same name defines the
+# command and its `add_` function.
 COMMANDS = {
     "catalogue": "list methods, problems, data and bounds",
     "run": "run methods on synthetic data, and print errors and bounds",
@@ -59,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_command(chosen: argparse.Namespace) -> int:
-    """Load the code of others, run the command and return its exit status."""
-    # It brings the whole catalogue, for which `--help` does not wait.
+    """Load plugin code, run the command and return its exit status."""
+    # The import loads the whole catalogue, so `--help` avoids it.
     with silent_when_interrupted():
         from dpsco_core.plugins import extend
 
@@ -70,7 +71,7 @@ def _run_command(chosen: argparse.Namespace) -> int:
 
 
 def _build_parser(names: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """Return the parser, with the flags of the commands in `names` and the names of all."""
+    """Return the parser with the names of all commands, and flags only for those in `names`."""
     parser = Parser(prog="dpsco", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -24,7 +24,7 @@ from dpsco_core.results.report import plain
 from dpsco_core.scenario import Scenario
 
 UNKNOWNS = ("n", "epsilon", "rho")
-MOST_NUMBERS = 20_000_000  # the largest run of which the noise is printed, for it takes one run
+MOST_NUMBERS = 20_000_000  # the largest run whose noise is printed, because that needs one run
 
 
 def add_need(commands: Any) -> None:
@@ -83,7 +83,7 @@ def run_need(chosen: argparse.Namespace) -> None:
 
 
 def _print_noise(scenario: Scenario, row: Need) -> None:
-    """Print the noise at the value that was found: what sigma the target takes."""
+    """Print the noise at the computed value: the sigma that reaches the target."""
     card = method_card(row.method)
     if row.side != "inside" or not math.isfinite(row.value) or card.privacy == "none":
         return

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports an error in one sentence, and exits with status 2."""
+    """An argument parser that reports an error in one sentence and exits with status 2."""
 
     def error(self, message: str) -> NoReturn:
         line = " ".join(message.split()).rstrip(".")

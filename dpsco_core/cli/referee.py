@@ -38,7 +38,7 @@ from dpsco_core.scenario import Scenario
 
 KINDS = ("upper", "lower")
 MOST_SECONDS = 86_400.0
-# Writes the reports to a path, and returns the exit status.
+# A function that writes the reports to a path and returns the exit status.
 Writer = Callable[[str, Sequence[Report]], int]
 
 
@@ -109,7 +109,7 @@ def run_referee(chosen: argparse.Namespace) -> int:
 
 
 def _files(chosen: argparse.Namespace) -> dict[str, Writer]:
-    """Return the files to be written, each with what writes it; they can be written."""
+    """Return the output files with their writers, after checking that they are writable."""
     files: dict[str, Writer] = {}
     if chosen.out is not None:
         ending = Path(chosen.out).suffix
@@ -142,7 +142,7 @@ def _write_text(path: str, text: str) -> int:
 
 
 def _write_pdf(path: str, reports: Sequence[Report]) -> int:
-    """Write a PDF in a process of its own: the pages that are drawn belong to the dashboard.
+    """Write a PDF in a process of its own, because the dashboard's code draws the pages.
 
     It reads them from its standard input: they may be longer than an argument can be.
     """
@@ -157,7 +157,7 @@ WRITERS: dict[str, Writer] = {".html": _write_html, ".pdf": _write_pdf, ".json":
 def _submission(
     chosen: argparse.Namespace, methods: Sequence[str], fields: dict[str, Any]
 ) -> tuple[Submission, Scenario]:
-    """Return what is to be refereed, and the scenario that its settings vary."""
+    """Return the claims to check, and the scenario from which their settings derive."""
     start = Scenario.from_dict(fields | {"methods": []})
     require(start.axis is None, "axis", "left out for a referee", start.axis)
     if chosen.claim is None and methods and not chosen.files:

@@ -55,7 +55,7 @@ def add_release(commands: Any) -> None:
 
 
 def run_release(chosen: argparse.Namespace) -> None:
-    """Read the columns, release, and print what was released; raises `InvalidInput`."""
+    """Read the columns and print a release of them; raise `InvalidInput` for bad input."""
     # The reader needs pandas, which would slow down every other command.
     from dpsco_core.explain.columns.records import read_records
 

@@ -50,7 +50,7 @@ def run_scenario(chosen: argparse.Namespace) -> None:
 
 
 def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
-    """Yield the outcomes, with a bar on standard error if that is a terminal."""
+    """Yield the outcomes, and show a progress bar if standard error is a terminal."""
     is_terminal = sys.stderr.isatty()
     expected = cost(scenario).seconds / workers if is_terminal else 0.0
     started = last_print = time.monotonic()

@@ -19,7 +19,7 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 
 
 def open_streams() -> None:
-    """Open the standard streams that the caller has closed on the null device.
+    """Open standard streams that the caller has closed on the null device.
 
     The system gives a new file the lowest free number, so a results file could otherwise become
     standard error, and a message would be written into it. Without a standard error, Python prints
@@ -29,7 +29,8 @@ def open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # it gets this number, the lowest free one
+            # The new descriptor gets this number, because it is the lowest free one.
+            os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)  # worker processes need it, too
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -39,7 +40,7 @@ def open_streams() -> None:
 
 @contextmanager
 def silent_when_interrupted() -> Iterator[None]:
-    """End the process in silence on Ctrl-C while a part of the library is imported.
+    """Exit without a message on Ctrl-C while the library is being imported.
 
     Of an exception in the midst of an import, Python would print where it was.
     """
@@ -56,7 +57,7 @@ def silent_when_interrupted() -> Iterator[None]:
 
 
 def print_every_character() -> None:
-    """Escape characters that standard output cannot encode: in Latin-1 an en dash is ``\\u2013``.
+    """Escape characters that standard output cannot encode, such as ``\u2013`` in Latin-1.
 
     Python does so for standard error, but otherwise ends with `UnicodeEncodeError`.
     """
@@ -76,9 +77,9 @@ def require_writable(target: str) -> None:
         if path.is_dir():
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.is_file():
-            path.open("ab").close()  # changes nothing
+            path.open("ab").close()  # opening for appending changes nothing
         elif not os.path.exists(target):  # a device or a pipe is checked when it is written
-            os.stat(os.path.join(path.parent, ""))  # fails unless it exists and is a folder
+            os.stat(os.path.join(path.parent, ""))  # fails unless the path exists and is a folder
             if not os.access(path.parent, os.W_OK | os.X_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):
@@ -110,7 +111,7 @@ def exit_status(command: Callable[[], int | None]) -> int:
 
 
 def _describe_system_error(problem: OSError) -> str:
-    """Return what the system refused, with the name of the file if there is one."""
+    """Return the system's error in words, with the name of the file if there is one."""
     reason = problem.strerror or " ".join(str(problem).split())
     if problem.filename is None:
         return f"The output cannot be written: {reason}."

@@ -66,7 +66,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
     workers = worker_count(scenario, chosen.workers)
     require_memory(
         scenario, 0 if chosen.dask else 1, listed=True
-    )  # several workers check it themselves
+    )  # several workers check the problem themselves
     with Store(chosen.out) as store:
         running = _run_outcomes(scenario, store, workers, chosen.dask)
         outcomes = in_cell_order(scenario, _with_progress_line(scenario, running))
@@ -86,7 +86,7 @@ def _run_outcomes(
     if address is None:
         yield from run_study(scenario, workers, store)
     else:
-        # It brings a network stack, which other commands do not wait for.
+        # The import loads a network stack, which would slow down every other command.
         from dpsco_core.runs.dask_cluster import cluster
 
         with cluster(address) as executor:
@@ -111,7 +111,7 @@ def worker_count(scenario: Scenario, text: str | None) -> int:
 
 
 def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outcome]:
-    """Return outcomes in the order of their cells, wherever they ran."""
+    """Return outcomes in the order of their cells, wherever the cells ran."""
     points = {x: place for place, (x, _) in enumerate(scenario.points())}
     methods = {method: place for place, method in enumerate(scenario.methods)}
     return sorted(outcomes, key=lambda o: (o.trial, points[o.x], methods[o.method]))
@@ -139,7 +139,7 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
 
 
 def _with_progress_line(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """Yield the outcomes, with a line of progress if standard error is a terminal."""
+    """Yield the outcomes, and show a progress line if standard error is a terminal."""
     is_terminal = sys.stderr.isatty()
     started = last_print = time.monotonic()
     for count, outcome in enumerate(outcomes, 1):
@@ -187,7 +187,7 @@ def run_export(chosen: argparse.Namespace) -> None:
 
 
 def stored_frame(store: Store) -> pd.DataFrame:
-    """Return the cells of every study in a store, one row each, with the study's scenario.
+    """Return the cells of every study in a store, one row each, with their scenarios.
 
     The columns are the number of the study, those of `frame` with the standard error of the error,
     and the scenario's fields that its cells share; the swept field has the value of the cell.
@@ -206,7 +206,8 @@ def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd
     uncertain = [o.error_uncertainty for o in outcomes]
     table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
     for name, spec in TABLE.items():
-        if spec.scope == "study" and name != "axis":  # cells have a method, an x and a trial
+        # Cells have a method, an x and a trial instead of an axis.
+        if spec.scope == "study" and name != "axis":
             continue
         value = getattr(scenario, name)
         if name == scenario.axis:

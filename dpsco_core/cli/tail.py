@@ -41,7 +41,7 @@ def add_tail(commands: Any) -> None:
 
 
 def run_tail(chosen: argparse.Namespace) -> None:
-    """Print the same summary as the page does for a file; raises `InvalidInput`."""
+    """Print the summary that the page shows for a file; raise `InvalidInput` for bad input."""
     # The reader needs pandas, which would slow down every other command.
     from dpsco_core.explain.columns.records import read_records
 
@@ -84,7 +84,7 @@ def _tail_in_words(answer: dict[str, Any]) -> str:
 
 
 def read_content(file: str) -> bytes:
-    """Return the content of a file or of standard input; raises `InvalidInput`."""
+    """Return the content of a file or of standard input; raise `InvalidInput` on failure."""
     name = "standard input" if file == STDIN else file
     limit = LARGEST_BYTES + 1  # a device may be endless
     try:

@@ -52,12 +52,12 @@ def require_sound(
 
 
 def read_number(name: str, text: str) -> float:
-    """Return the number of a flag; raises `InvalidInput`."""
+    """Return the number of a flag; raise `InvalidInput` if it is none."""
     return float(read_text(name, text))
 
 
 def read_whole(name: str, value: float) -> int:
-    """Return the number of a flag as an integer; raises `InvalidInput`."""
+    """Return the integer of a flag; raise `InvalidInput` if it is none."""
     if not (math.isfinite(value) and value == int(value)):
         raise InvalidInput(f"{name} must be an integer, got {name}={value}.")
     return int(value)
@@ -117,7 +117,7 @@ def table(rows: list[list[str]], header: list[str]) -> str:
 
 
 def _narrowed(columns: list[list[str]]) -> list[int]:
-    """Return widths of columns that fit together, as far as their longest words allow.
+    """Return column widths that fit the line, as far as the longest words allow.
 
     The first column, of names, is narrowed only where the others are as narrow as they can be.
     """
@@ -170,7 +170,7 @@ def scenario_from_flags(chosen: argparse.Namespace, *, sampling: bool) -> Scenar
 
 
 def with_seed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields with a number for the seed, which is printed if it is fresh."""
+    """Return the fields with a seed; a fresh seed is printed."""
     if values.get("seed") != FRESH:
         return values
     seed = fresh_seed()

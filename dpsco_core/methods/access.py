@@ -17,8 +17,8 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-# Takes a point and the number of the step, from 0; returns the gradients of the step's records
-# there, and the ledger of these records.
+# A function of a point and the number of the step, counted from 0. It returns the gradients of the
+# step's records at that point, and the ledger of these records.
 StepRecords = Callable[[Vector, int], tuple[Any, Ledger]]
 
 
@@ -31,37 +31,38 @@ class KnownLosses(Protocol):
 
 
 class Access:
-    """How the records are handed to the steps, by their number and by nothing else."""
+    """How a run assigns records to its steps, which depends only on the steps' numbers."""
 
-    phases: tuple[Any, ...] = ()  # those on records of their own, where a run has several
+    # The phases, each on a block of records of its own; empty if the run has only one.
+    phases: tuple[Any, ...] = ()
 
     def rows(self, setting: Setting, steps: int) -> int:
-        """Return how many rows a step gets, a record or a user each; of phases the last."""
+        """Return how many rows (records or users) a step reads; with phases, in the last one."""
         raise NotImplementedError
 
     def gradients(self, setting: Setting, steps: int) -> int:
-        """Return how many gradients all the steps take."""
+        """Return the number of gradients that all steps compute together."""
         return steps * self.rows(setting, steps)
 
     def passes(self, steps: int) -> float:
-        """Return how often all records are seen."""
+        """Return how often the run reads all records."""
         raise NotImplementedError
 
     def checked(self, sample: Any, setting: Setting, losses: KnownLosses | None) -> Any:
-        """Return the sample with these losses (None: its own); refuse one of another size."""
+        """Return the sample with these losses (None: its own); refuse a sample of another size."""
         check_sample(sample, setting)
         return sample if losses is None else losses.of(sample)
 
     def open(
         self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
-        """Return what the steps of a run see."""
+        """Return the function by which the steps of a run read their records."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class AllRecords(Access):
-    """Every step sees all records: the steps share the budget."""
+    """Every step reads all records, so the steps share the budget."""
 
     def rows(self, setting: Setting, steps: int) -> int:
         return setting.n
@@ -80,7 +81,7 @@ ALL_RECORDS = AllRecords()
 
 @dataclass(frozen=True)
 class MeanOfAll(AllRecords):
-    """Every step sees the mean gradient of all records, of losses that need no clip."""
+    """Every step reads the mean gradient of all records; the losses need no clipping."""
 
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
@@ -90,7 +91,7 @@ class MeanOfAll(AllRecords):
 
 @dataclass(frozen=True)
 class OwnBlocks(Access):
-    """Step t sees block t alone: a record enters one step, each of which may spend the budget."""
+    """Step t reads only block t: each record enters one step, which may spend the whole budget."""
 
     def rows(self, setting: Setting, steps: int) -> int:
         return setting.n // steps
@@ -111,9 +112,9 @@ class OwnBlocks(Access):
 
 @dataclass(frozen=True, kw_only=True)
 class Batches(Access):
-    """Step t sees the mean gradient of the next records, in their order and once each."""
+    """Step t reads the mean gradient of the next records in order; each record is used once."""
 
-    size: int  # records of a step; the last one may have fewer
+    size: int  # the number of records per step; the last step may have fewer
 
     def rows(self, setting: Setting, steps: int) -> int:
         return self.size
@@ -141,7 +142,7 @@ class Batches(Access):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selected:
-    """The rows of all records, and which of them are those of a step."""
+    """The rows of all records and the positions of those that a step reads."""
 
     rows: Rows
     places: NDArray[np.intp]
@@ -149,10 +150,10 @@ class Selected:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchesInOrder(Access):
-    """Step t sees the t-th batch of the records: in their own order, or in a fresh secret one."""
+    """Step t reads the t-th batch of the records, in their own order or in a fresh secret order."""
 
-    size: int  # records of a step; those that are left at the end are not seen
-    secret: bool  # whether the order is drawn, uniformly, and never released
+    size: int  # the number of records per step; a remainder too small for a step is not used
+    secret: bool  # whether the order is drawn uniformly at random and never released
 
     def rows(self, setting: Setting, steps: int) -> int:
         return self.size
@@ -174,19 +175,19 @@ class BatchesInOrder(Access):
 
 @dataclass(frozen=True, kw_only=True)
 class PoissonSamples(Access):
-    """Step t sees a Poisson sample: every record with one probability, by itself, in secret.
+    """Step t reads a secret Poisson sample: every record is included independently.
 
     How many records a sample has is a part of the secret, and may be 0.
     """
 
-    rate: float  # the probability with which a step takes a record
+    rate: float  # the probability that a step includes a given record
 
     def rows(self, setting: Setting, steps: int) -> int:
-        """Return how many rows a step gets in the mean."""
+        """Return the expected number of rows that a step reads."""
         return max(1, round(self.rate * setting.n))
 
     def gradients(self, setting: Setting, steps: int) -> int:
-        """Return how many gradients all the steps take in the mean."""
+        """Return the expected number of gradients that all steps compute together."""
         return round(steps * self.rate * setting.n)
 
     def passes(self, steps: int) -> float:
@@ -203,22 +204,22 @@ class PoissonSamples(Access):
 
 
 def poisson_sample(n: int, rate: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the positions of a fresh sample, in which each of n records is with one probability.
+    """Return the positions of a fresh sample with each of n records at probability `rate`.
 
-    It is independent of the data and of all other samples; privacy is void if it is released.
+    They are independent of the data and of all other samples; privacy is void if they are released.
     """
     return np.flatnonzero(rng.random(n) < rate)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedRecords(Access):
-    """Step t sees the records that are allocated to it: each takes one step, drawn in secret.
+    """Step t reads the records allocated to it: each record is in one secret, random step.
 
     How many records a step has is a part of the secret, and may be 0.
     """
 
     def rows(self, setting: Setting, steps: int) -> int:
-        """Return how many rows a step gets in the mean, rounded down."""
+        """Return the expected number of rows that a step reads, rounded down."""
         return setting.n // steps
 
     def gradients(self, setting: Setting, steps: int) -> int:
@@ -243,7 +244,7 @@ class AllocatedRecords(Access):
 def allocated_order(
     n: int, steps: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the records in the order of their steps, (n,), and how many each step has, (T,).
+    """Return the records in the order of their steps, (n,), and the number in each step, (T,).
 
     Every record takes one step, uniformly, and independently of all others.
     """
@@ -253,27 +254,27 @@ def allocated_order(
 
 
 class Batched(Protocol):
-    """A phase whose steps see a batch each, one after the other."""
+    """A phase whose steps read consecutive batches, one batch each."""
 
     @property
     def start(self) -> int:
-        """Its first record, by index."""
+        """The index of the first record."""
         ...
 
     @property
     def batch(self) -> int:
-        """Records of a step."""
+        """The number of records per step."""
         ...
 
     @property
     def steps(self) -> int:
-        """T."""
+        """The number T of steps."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhasesOfBatches(Access):
-    """Phases on records of their own, in each of which a step sees a batch of its own."""
+    """Phases on disjoint records, in each of which every step reads a new batch."""
 
     phases: tuple[Batched, ...]
 
@@ -304,7 +305,7 @@ class PhasesOfBatches(Access):
 
 
 def check_sample(sample: Sample, setting: Setting) -> None:
-    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n and d."""
+    """Check that `sample` has the setting's n and d, for which the plan's sensitivity holds."""
     check_kind("sample", sample, "gradients", "PointSample or LinearSample")
     require(sample.n == setting.n, "n", f"the number of records, {sample.n}", setting.n)
     require(sample.d == setting.d, "d", f"the dimension of the sample, {sample.d}", setting.d)

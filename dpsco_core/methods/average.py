@@ -28,32 +28,33 @@ NoiseType = TypeVar("NoiseType", bound="Mechanism[Vector] | None", covariant=Tru
 
 
 def checked_rows(rows: Rows, setting: Setting) -> Rows:
-    """Return the rows as they are; refuse those of another size."""
+    """Return the rows unchanged; refuse rows of another size than the setting's."""
     check_rows(rows, setting)
     return rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanPlan(Plan, Generic[StatisticType, NoiseType]):
-    """The parts of an estimate of a mean; none of them depends on the data."""
+    """The parts of a mean estimate; none of them depends on the data."""
 
-    statistic: StatisticType  # what is released of the rows
-    noise: NoiseType  # what hides a row in it; None: nothing, or what the statistic itself releases
-    # Takes what the method is given and the setting, and returns the rows.
+    statistic: StatisticType  # the statistic of the rows that is released
+    # the noise added to the statistic; None: no noise, or noise that the statistic adds itself
+    noise: NoiseType
+    # A function of the method's input and the setting that returns the rows.
     read: Callable[[Any, Setting], Any] = checked_rows
-    answer_radius: float = math.inf  # the answer is projected on the ball of this
-    # parameters that are worth showing beside the result
+    answer_radius: float = math.inf  # The answer is projected on the ball of this radius.
+    # Parameters that are worth showing beside the result.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 
 
 class Averaging(Method):
-    """A method whose plan is a `MeanPlan`: this is how all of them run."""
+    """A method whose plan is a `MeanPlan`, with the release that all such methods share."""
 
     def release(
         self, records: Any, plan: MeanPlan[Any, Any], ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Release the statistic through `ledger`, and project it on the ball of the answer."""
+        """Release the statistic through `ledger` and project it on the ball of the answer."""
         rows = plan.read(records, plan.setting)
         value, diagnostics = plan.statistic.estimate(rows, plan.noise, ledger, rng)
         return Release(

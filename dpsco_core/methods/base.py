@@ -24,31 +24,32 @@ from dpsco_core.problems.second_moment import second_moment_missing
 Calibration = Literal["tight", "paper"]
 Tuning = Literal["practical", "theory"]
 
-# How a method reads its records, which decides where they may be drawn and summed:
-# "summed"   it asks for sums over them alone, whose pieces may be summed elsewhere;
-# "grouped"  as they come, at every pass, with 4 bytes held for each: its secret group;
-# "ordered"  as they come, at every pass;
-# "whole"    all of them are held.
+# How a method reads its records, which decides where they may be drawn and summed. "summed": it
+# asks only for sums over the records, and parts of a sum may be computed elsewhere. "grouped": it
+# reads the records in order at every pass and holds 4 bytes for each, its secret group. "ordered":
+# it reads the records in order at every pass. "whole": it holds all records in memory.
 Reads = Literal["summed", "grouped", "ordered", "whole"]
 Clipped = Literal["", "records", "gradients"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The parameters of one run, none of which depends on the data: a method adds its own."""
+    """The parameters of one run, none of which depends on the data; methods add their own."""
 
-    halts: ClassVar[bool] = False  # whether a run may end before it has taken all `gradients`
+    # whether a run may end before it has computed all its `gradients`
+    halts: ClassVar[bool] = False
 
-    setting: Setting  # What they are chosen from. A release takes records of its sizes only.
+    # The setting for which the parameters are chosen. A release takes only records of its sizes.
+    setting: Setting
 
     @property
     def passes(self) -> float:
-        """How often a run does what its method's `cost` counts: 1 for a run, or its steps."""
+        """How often a run repeats the unit of its method's `cost`: 1 for a run, or its steps."""
         return 1
 
     @property
     def moves(self) -> float:
-        """How often a run moves a point, and brings it back into the constraint set.
+        """How often a run moves a point and projects it on the constraint set.
 
         About so often where data or chance decide; 0 for an estimator.
         """
@@ -56,7 +57,7 @@ class Plan:
 
     @property
     def pieces(self) -> float:
-        """How many pieces of the records a run takes up one after the other, in Python.
+        """The number of pieces of the records that a run processes one after the other in Python.
 
         A piece is what a step looks at, unless a step goes through several.
         """
@@ -64,37 +65,37 @@ class Plan:
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether a run needs no solver, where its method otherwise has one."""
+        """Whether a run has a closed form, where its method otherwise calls a solver."""
         return False
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The map by which a point is moved; None: it is moved freely, and projected."""
+        """The mirror map of the steps; None: Euclidean steps with projection."""
         return None
 
     @property
     def gradients(self) -> int | None:
-        """Gradients of items (of the mean: records) that a run takes; None where data decide."""
+        """The number of item gradients of a run (for means: records); None: it depends on data."""
         return self.setting.n * self.setting.m
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCost(Coefficients):
-    """What a run of a method costs, but for what its problem and its set add.
+    """The cost of a run of a method, without the costs that its problem and its set add.
 
     `Plan.passes` times the seconds of the coefficients, on records of a generalised linear model;
     and the seconds of a piece for each of `Plan.pieces`.
     """
 
-    # what the coefficients are of: a whole run, or a step over all records or users
+    # Whether the coefficients describe a whole run, or one step over all records or users.
     unit: Literal["run", "step"] = "run"
-    # The coefficients of a run that has a closed form; None: it costs what others do.
+    # The coefficients of a run that has a closed form; None: such a run costs what any other does.
     closed_form: Coefficients | None = None
-    per_piece: float = 0.0  # nanoseconds, without those of the problem and of the set
-    fixed_if_narrow: tuple[float, ...] = ()  # in place of `fixed`, at d = 1, 2 and so on
-    # Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,
-    # from 1 to the second. At 40 settings that was 0.8 to 16 times the planned ones, most often up
-    # to 2.
+    per_piece: float = 0.0  # nanoseconds per piece, without the costs of the problem and of the set
+    fixed_if_narrow: tuple[float, ...] = ()  # replaces `fixed` at d = 1, 2 and so on
+    # For plans that take about 0.1 s: a rough number of steps in place of the planned one. It is
+    # epsilon n / sqrt(d) over the first entry, clipped to between 1 and the second entry. At 40
+    # settings it was 0.8 to 16 times the planned number, most often at most 2 times.
     rough_steps: tuple[float, float] | None = None
 
     def seconds(self, n: int, d: int) -> float:
@@ -108,20 +109,19 @@ class MethodCost(Coefficients):
 class Release:
     """The result of one run of a method."""
 
-    value: Vector  # shape (d,): the estimate: of a mean, or of a minimiser
-    ledger: Ledger  # what it spent, release by release
-    # parameters that were used and quantities worth showing, such as ``clip_radius``
+    value: Vector  # shape (d,): the estimate of a mean, or of a minimiser
+    ledger: Ledger  # the privacy budget spent, release by release
+    # Parameters that were used and quantities worth showing, such as ``clip_radius``.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
-    # shape (k, d): points on the path of an optimiser, from its start to its end; at most a few
-    # hundred
+    # Shape (k, d): points on the path of an optimiser, from start to end; at most a few hundred.
     iterates: Vector | None = None
-    # shape (k,): the step after which each of them was reached
+    # Shape (k,): the step after which each of the iterates was reached.
     iterate_steps: NDArray[np.int64] | None = None
 
 
 def _with_second_moment(plan: Callable[..., Plan]) -> Callable[..., Plan]:
-    """Return a `plan` that refuses a tail index below 2 unless its card has a reason for it."""
+    """Return a version of `plan` that refuses tail indices below 2 unless the card allows them."""
 
     @wraps(plan)
     def checked(method: "Method", setting: Setting, /) -> Plan:
@@ -133,7 +133,7 @@ def _with_second_moment(plan: Callable[..., Plan]) -> Callable[..., Plan]:
 
 
 class Method(Protocol):
-    """A method: a frozen object with its parameters, which plans and releases.
+    """A method: a frozen object with its parameters that plans a run and releases a result.
 
     A method without privacy takes no parameters; every private one takes `calibration` and
     `tuning`. What a class says about itself has a default, save its card.
@@ -141,34 +141,36 @@ class Method(Protocol):
 
     card: ClassVar[MethodCard]
     reads: ClassVar[Reads] = "whole"
-    # Of a method that says nothing, a guess.
+    # The default of a method that declares no cost: a guess.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
-    # Whether a method of users needs no more of a user than the mean of its gradients.
+    # Whether a method at user level needs only the mean of each user's gradients.
     needs_only_means: ClassVar[bool] = False
     stage: ClassVar[Stage] = Stage()
-    # What the method clips to a ball and averages before it adds noise; empty of one that works in
-    # another way. The noise that is added last to an average of records has in each coordinate the
-    # standard deviation of the diagnostic ``noise_std``.
+    # The vectors that the method clips to a ball and averages before it adds noise; empty for a
+    # method that works in another way. The noise added last to an average of records has the
+    # standard deviation ``noise_std`` (a diagnostic) in each coordinate.
     clipped_values: ClassVar[Clipped] = ""
-    # how what runs differs from what the paper prints, beside calibration and tuning; see
-    # `dpsco_core.methods.form`
+    # How the code differs from what the paper prints, apart from calibration and tuning; see
+    # `dpsco_core.methods.form`.
     source: ClassVar[Source] = "printed"
     departs: ClassVar[tuple[Departure, ...]] = ()
-    # What its page tells. Without one here, that of its file in `dpsco_core/words/methods`; without
-    # both, what its card says.
+    # The text of the method's page. If None it is read from the method's file in
+    # `dpsco_core/words/methods`, and without such a file the page shows the text of the card.
     story: ClassVar[Story | None] = None
-    colour: ClassVar[str] = ""  # the dashboard's name of its family's hue, and of its marker;
-    symbol: ClassVar[str] = ""  # it chooses free ones where there is none
-    dashed: ClassVar[bool] = False  # whether another method beside it has the same hue
+    # the dashboard's name of the hue of the method's family; empty: a free hue is chosen
+    colour: ClassVar[str] = ""
+    # the dashboard's name of the method's marker; empty: a free marker is chosen
+    symbol: ClassVar[str] = ""
+    dashed: ClassVar[bool] = False  # whether another method in the same figure has the same hue
 
     def __init_subclass__(cls) -> None:
-        """Let `plan` refuse tail indices below 2 unless the card says why the method runs there."""
+        """Make `plan` refuse tail indices below 2 unless the card says why the method runs."""
         super().__init_subclass__()
         if "plan" in vars(cls):
             cls.plan = _with_second_moment(cls.plan)  # type: ignore[method-assign]
 
     def plan(self, setting: Setting, /) -> Plan:
-        """Return the parameters of a run at `setting`, chosen without any data.
+        """Return the parameters of a run at `setting`, chosen without the data.
 
         Raises `NotApplicable` where the method cannot run at the setting.
         """
@@ -176,29 +178,32 @@ class Method(Protocol):
 
     def release(
         self,
-        # for the mean, for an optimiser, at user level (where ``setting.n`` counts the users)
+        # Samples for the mean, problem samples for an optimiser, either by user at user level
+        # (where ``setting.n`` counts the users).
         records: Any,
-        plan: Any,  # the method's own
+        plan: Any,  # the method's own plan, as its method `plan` returns it
         ledger: Ledger,
         rng: np.random.Generator,
         /,
     ) -> Release:
-        """Return the estimate, all noise through `ledger`, all randomness from `rng`."""
+        """Return the estimate; all noise goes through `ledger`, all randomness comes from `rng`."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMethod(Method):
-    """A private method: one that is run as its paper prints it, or better."""
+    """A private method, with the choice of calibration and tuning that all private methods have."""
 
-    calibration: Calibration = "tight"  # the noise: as large as the budget asks for, or as printed
-    tuning: Tuning = "practical"  # all other parameters: chosen from the setting, or the theorem's
+    # size of the noise: the smallest that the budget allows, or as printed
+    calibration: Calibration = "tight"
+    # all other parameters: chosen from the setting, or as in the theorem
+    tuning: Tuning = "practical"
 
 
 def released(
     method: Method, records: Any, plan: Plan, ledger: Ledger, rng: np.random.Generator
 ) -> Release:
-    """Return what a method releases, if `ledger` accounts for all of it.
+    """Return what a method releases; raise an error if `ledger` does not account for all of it.
 
     Raises `CodeFailed` if the method asks for more than the budget, goes on after the ledger has
     refused, or releases past it.

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import Literal
 
-# Where a method is from: an algorithm that its paper prints; one that the paper describes and does
-# not print; or something simple that others are compared with.
+# The origin of a method: an algorithm that its paper prints; an algorithm that the paper describes
+# without printing it; or a simple algorithm that serves for comparison.
 Source = Literal["printed", "reconstructed", "baseline"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """What a method does in another way than the printed algorithm, beside noise and tuning."""
+    """A difference between a method and the printed algorithm, besides noise and tuning."""
 
     tag: str  # a few words for a legend, such as "one block"
-    text: str  # one sentence
-    practical: bool = False  # whether only the practical tuning departs
+    text: str  # the departure in one sentence
+    practical: bool = False  # whether only the practical tuning departs from the paper
 
 
 ONE_BLOCK = Departure(

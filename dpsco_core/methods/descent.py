@@ -25,27 +25,27 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DescentPlan(Plan):
-    """The parts of a descent, and its shares of the budget; none of them depends on the data."""
+    """The parts of a descent and its shares of the budget; none of them depends on the data."""
 
-    statistic: Statistic  # what a step releases of the gradients
-    access: Access = ALL_RECORDS  # the records that a step sees
-    descent: Moves  # how the point moves
-    rho: float = 0.0  # what the whole run spends; 0 of a method without privacy
-    # what a step spends: rho/T on all records, or all of rho on a block of its own
+    statistic: Statistic  # the statistic of the gradients that a step releases
+    access: Access = ALL_RECORDS  # the records that a step reads
+    descent: Moves  # the rule that moves the point
+    rho: float = 0.0  # the budget of the whole run; 0 for a method without privacy
+    # The budget of one step: rho/T on all records, or all of rho on a block of its own.
     rho_step: float = 0.0
-    losses: KnownLosses | None = None  # the losses to descend on; None: the sample's own
-    # parameters that are worth showing beside the result
+    losses: KnownLosses | None = None  # the losses to minimise; None: those of the sample
+    # Parameters that are worth showing beside the result.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 
     @property
     def step_rows(self) -> int:
-        """Rows that a step gets, a record or a user each."""
+        """The number of rows, records or users, that a step reads."""
         return self.access.rows(self.setting, self.descent.steps)
 
     @property
     def phases(self) -> tuple[Any, ...]:
-        """Phases on records of their own; empty where every step sees what the others see."""
+        """The phases on disjoint records; empty if all steps read the same records."""
         return self.access.phases
 
     @property
@@ -70,12 +70,12 @@ class DescentPlan(Plan):
 
 
 class Descending(Method):
-    """A method whose plan is a `DescentPlan`: this is how all of them run."""
+    """A method whose plan is a `DescentPlan`, with the release that all such methods share."""
 
     def release(
         self, sample: Any, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Descend on what the steps release through `ledger`.
+        """Descend along the gradients that the steps release through `ledger`.
 
         The points between the steps, and the averages of them, are post-processing.
         """
@@ -102,11 +102,11 @@ def whole_batch(
     statistic: Statistic,
     descent: Descent,
     rho: float,
-    sensitivity: float,  # how far a record moves what a step releases
-    diagnostics: Mapping[str, float],  # parameters that are worth showing
+    sensitivity: float,  # the largest change that one record makes to what a step releases
+    diagnostics: Mapping[str, float],  # parameters that are worth showing beside the result
     losses: KnownLosses | None = None,
 ) -> DescentPlan:
-    """Return the plan whose steps share `rho`, all on all records."""
+    """Return the plan whose steps all read every record and share `rho` equally."""
     rho_step = rho / descent.steps
     noise = {"noise_std": sensitivity / math.sqrt(2 * rho_step), **descent.diagnostics}
     calls = {"rho_step": rho_step, "gradient_calls": float(descent.steps * setting.n)}

@@ -17,12 +17,12 @@ PARAMETERS = {
 @dataclass(frozen=True, kw_only=True)
 class Form:
     name: FormName
-    tag: str  # how this method departs from what is printed, in a few words; empty if it does not
-    text: str  # all of it, in sentences
+    tag: str  # the departure from the printed algorithm in a few words; empty if there is none
+    text: str  # the departure in full sentences
 
 
 def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> Form | None:
-    """Return the form of a method; None for a baseline and for a method that no paper has.
+    """Return the form of a method; None for a baseline and for a method without a paper.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> F
 
 
 def common_form(calibration: Calibration, tuning: Tuning) -> str:
-    """Return what the methods of one run have in common, as a sentence for a legend.
+    """Return what the methods of one run have in common as a sentence for a legend.
 
     Examples
     --------

@@ -17,19 +17,19 @@ from dpsco_core.methods.base import Plan, PrivateMethod, Release
 from dpsco_core.methods.run import Descended, walk_phases
 from dpsco_core.privacy.ledger import Ledger
 
-# Takes the point, the phase, the ledger of its records and its number from 1. It returns the next
-# point, and how many records or users are seen by then; None ends the run.
+# A function of the point, the phase, the ledger of the phase's records and the phase's number, from
+# 1. It returns the next point and the number of records or users seen so far; None ends the run.
 PhaseRun = Callable[[Vector, Any, Ledger, int], tuple[Vector, int] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhasesPlan(Plan):
-    """Phases whose records are disjoint. A kind adds its parameters, and says how one runs."""
+    """Phases on disjoint records. Each subclass adds its parameters and the run of one phase."""
 
-    phases: tuple[Any, ...]  # each knows its records, or users, by index
+    phases: tuple[Any, ...]  # the phases; each knows the indices of its records or users
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
-        """Return the first point, and what runs a phase; refuse a sample of another size."""
+        """Return the first point and the function of a phase; refuse a sample of another size."""
         raise NotImplementedError
 
     def run(
@@ -41,16 +41,16 @@ class PhasesPlan(Plan):
         return walked, *self.result(len(walked.path.steps) - 1)
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
-        """Return the diagnostics and the notes of a run in which so many phases were completed."""
+        """Return the diagnostics and the notes of a run with `completed` phases."""
         raise NotImplementedError
 
 
 class PhasedMethod(PrivateMethod):
-    """A private method whose plan is a `PhasesPlan`: this is how all of them run."""
+    """A method whose plan is a `PhasesPlan`, with the release that all such methods share."""
 
     def release(
         self, sample: Any, plan: PhasesPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the phases; what is done to a point that is released is post-processing."""
+        """Run the phases; operations on released points are post-processing."""
         walked, diagnostics, notes = plan.run(sample, ledger, rng)
         return walked.released(ledger, diagnostics, notes)

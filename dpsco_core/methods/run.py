@@ -21,12 +21,12 @@ PhaseType = TypeVar("PhaseType")
 
 
 class Path:
-    """The iterates of a run: some hundred of them are kept, whatever their number."""
+    """The iterates of a run, of which at most a few hundred are stored."""
 
     def __init__(
         self,
         start: Vector,  # the point before the first step
-        steps: int,  # number of steps to come
+        steps: int,  # the number of steps to come
     ) -> None:
         spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
         self._wanted = set(np.unique(spread).astype(np.int64).tolist())
@@ -35,13 +35,13 @@ class Path:
 
     @classmethod
     def through(cls, points: Sequence[Vector], steps: Sequence[int]) -> Path:
-        """Return the path through these points, which are reached after these steps."""
+        """Return the path through these points, each reached after the given step."""
         path = cls(points[0], 0)
         path._points, path._steps = list(points), list(steps)
         return path
 
     def add(self, step: int, w: Vector) -> None:
-        """Keep `w`, reached after step number `step` (from 1), if it is wanted."""
+        """Store `w`, reached after step number `step` (from 1), if the path includes that step."""
         between_steps()
         if step in self._wanted:
             self._steps.append(step)
@@ -49,12 +49,12 @@ class Path:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """The steps that are kept, shape (k,)."""
+        """The steps whose points are stored, shape (k,)."""
         return np.array(self._steps, dtype=np.int64)
 
     @property
     def points(self) -> Vector:
-        """The points after them, shape (k, d)."""
+        """The points after the stored steps, shape (k, d)."""
         return np.array(self._points)
 
 
@@ -68,7 +68,7 @@ class Descended:
     def released(
         self, ledger: Ledger, diagnostics: Mapping[str, float], notes: Sequence[str] = ()
     ) -> Release:
-        """Return what the run hands out."""
+        """Return the release of the run."""
         return Release(
             value=self.value,
             ledger=ledger,
@@ -80,21 +80,21 @@ class Descended:
 
 
 class Schedule(Protocol):
-    """How many steps a walk takes, and which of its points are averaged: such as a `Descent`."""
+    """The number of steps of a walk and the points that are averaged, such as a `Descent`."""
 
     @property
     def steps(self) -> int:
-        """T."""
+        """The number T of steps."""
         ...
 
     @property
     def averaged(self) -> int:
-        """The output is the average of the last so many iterates."""
+        """The number of last iterates whose average is the output."""
         ...
 
     @property
     def queried(self) -> bool:
-        """Whether it is that of all queried points, from the start on, instead."""
+        """Whether the output is the average of all queried points, from the start on, instead."""
         ...
 
     @property
@@ -106,13 +106,15 @@ class Schedule(Protocol):
 def walk(
     start: Vector,  # the point before the first step
     plan: Schedule,
-    step: Callable[[Vector, int], Vector],  # takes the point and the number of the step, from 0
-    path: Path | None = None,  # to which the points are added; None: one of this walk alone
-    steps_before: int = 0,  # the steps of that path that were made before
-    # the weights of the points after the steps in their average; None: equal ones
+    # a function of the point and the number of the step, from 0
+    step: Callable[[Vector, int], Vector],
+    # the path to which the points are added; None: a new path for this walk
+    path: Path | None = None,
+    steps_before: int = 0,  # the number of steps already on that path
+    # The weight in the average of the point after each step; None: equal weights.
     weight: Callable[[int], float] | None = None,
 ) -> Descended:
-    """Take the steps of a plan from a point, and average."""
+    """Run the steps of a plan from a point and return the average."""
     w = start
     path = Path(w, plan.steps) if path is None else path
     total, mass = np.zeros_like(w), 0.0
@@ -132,7 +134,7 @@ def walk(
 
 @dataclass(frozen=True, kw_only=True)
 class WholeAverage:
-    """Steps whose points are all averaged: those after them, or those where they are queried."""
+    """Steps whose points are all averaged: after each step, or where gradients are queried."""
 
     steps: int
     queried: bool = False
@@ -147,7 +149,7 @@ class WholeAverage:
 
 
 class SizedSchedule(Schedule, Protocol):
-    """What `descend` asks of its parameters: a step size besides."""
+    """The parameters that `descend` needs: a `Schedule` with a step size."""
 
     @property
     def step_size(self) -> float:
@@ -157,15 +159,16 @@ class SizedSchedule(Schedule, Protocol):
 
 def descend(
     constraint: ConstraintSet,
-    # T steps of size eta, and what is averaged: the queried points :math:`w_0..w_{T-1}`, as the
-    # proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`
+    # T steps of size eta, and the points that are averaged: the queried points
+    # :math:`w_0..w_{T-1}`, as the proof of Kamath et al. (2022), Theorem 3.1 needs, or the last of
+    # :math:`w_1..w_T`.
     descent: SizedSchedule,
-    # takes the point and the number of the step, from 0, and returns a finite gradient
+    # A function of the point and the number of the step, from 0, that returns a finite gradient.
     oracle: Callable[[Vector, int], Vector],
-    # so many descents side by side: points and gradients have shape (copies, d)
+    # The number of descents run side by side: points and gradients then have shape (copies, d).
     copies: int | None = None,
 ) -> Descended:
-    r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
+    r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)` from the centre and return the average.
 
     Kamath et al. (2022), Algorithm 1, and Zhao et al. (2024), Algorithm 1.
     """
@@ -180,13 +183,13 @@ def descend(
 
 def walk_phases(
     start: Vector,  # the point before the first phase
-    phases: Sequence[PhaseType],  # each on a block of the records, or users, of its own
+    phases: Sequence[PhaseType],  # each phase runs on its own block of the records or users
     ledger: Ledger,
-    # Takes the point, the phase, the ledger of its block and its number from 1. It returns the next
-    # point, and how many records or users are seen by then; None ends the run.
+    # A function of the point, the phase, the ledger of its block and the phase's number, from 1. It
+    # returns the next point and the number of records or users seen so far; None ends the run.
     run: Callable[[Vector, PhaseType, Ledger, int], tuple[Vector, int] | None],
 ) -> Descended:
-    """Run one phase after the other, to the last point; the points inside a phase are not kept."""
+    """Run the phases one after the other; points inside a phase are not stored."""
     w = start
     points, ends = [w], [0]
     for i, (phase, block) in enumerate(

@@ -21,16 +21,16 @@ from dpsco_core.privacy.poisson import PoissonSteps
 
 @dataclass(frozen=True, kw_only=True)
 class PoissonSums(Statistic):
-    """Sums over Poisson samples of rows, each shortened to the radius, over a public number.
+    """Sums over Poisson samples of rows clipped to the radius, divided by a public number.
 
     A row that is replaced moves the sum of every sample that it is in by up to 2R. The noise of
     all steps is opened together. Raises `InvalidInput` if the radius is outside the range of
     `check_level`.
     """
 
-    radius: float  # R
-    divisor: float  # the mean number of rows of a sample, by which a sum is divided
-    certificate: PoissonSteps  # what makes all steps private together
+    radius: float  # R, the clip radius
+    divisor: float  # the expected number of rows of a sample, by which a sum is divided
+    certificate: PoissonSteps  # the proof that all steps together are private
 
     def __post_init__(self) -> None:
         check_level("radius", self.radius)
@@ -39,7 +39,7 @@ class PoissonSums(Statistic):
         return 2 * self.radius / self.divisor
 
     def open(self, ledger: Ledger, d: int) -> Steps:
-        """Account for all noise of the run."""
+        """Account for all noise of the run before the first step."""
         return ledger.open(
             PoissonGaussianSteps(certificate=self.certificate, size=d, largest_norm=self.radius),
             label="sums of clipped gradients, each over a Poisson sample",
@@ -51,14 +51,14 @@ class PoissonSums(Statistic):
 
 @dataclass
 class NoisySums:
-    """The sums of one run, and their noise, which is opened at the first of them."""
+    """The noisy sums of one run; their noise is accounted for at the first step."""
 
     statistic: PoissonSums
     noise: Steps | None = None
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the noisy sum over a sample, divided by the public number; shape (d,).
+        """Return the noisy sum over a sample, divided by the public number, shape (d,).
 
         It is never divided by how many rows the sample has, which is secret.
         """
@@ -70,7 +70,7 @@ class NoisySums:
 
 
 def selected_sum(selected: Selected, radius: float) -> Vector:
-    """Return the sum of the selected rows, each projected on the ball of `radius`; shape (d,)."""
+    """Return the sum of the selected rows, each projected on the ball of `radius`, shape (d,)."""
     rows, places = selected.rows, selected.places
     total, size = np.zeros(rows.d), rows_per_block(rows.d)
     for low in range(0, len(places), size):

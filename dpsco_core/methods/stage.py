@@ -6,13 +6,11 @@ from typing import Any, Literal
 
 from dpsco_core.problems.base import Setting
 
-# What a function knows of the records that it is to take, or of which it returns some:
-# "range"      its last two arguments are where they start and stop;
-# "phase"      one argument has fields `start` and `stop`, or `first`;
-# "positions"  its second argument has their positions;
-# "groups"     its second argument has the group of every record, and it returns a row for each;
-# "blocks"     it returns a row for each block;
-# "order"      the first value that it returns has the positions of all, in the order of use.
+# How the tests learn which records a function takes or returns. "range": its last two arguments are
+# the start and the stop. "phase": one argument has fields `start` and `stop`, or `first`.
+# "positions": its second argument holds the positions. "groups": its second argument holds the
+# group of every record, and it returns a row for each group. "blocks": it returns a row for each
+# block. "order": its first value holds the positions of all records in the order of use.
 Told = Literal["range", "phase", "positions", "groups", "blocks", "order"]
 
 
@@ -23,62 +21,67 @@ class Split:
     `tests/trust` lets it return the first records whatever it is asked for, and must notice.
     """
 
-    function: str  # where it is: "package.module.function", or "package.module.Class.method"
+    function: str  # its full name: "package.module.function", or "package.module.Class.method"
     told: Told
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmallRun:
-    """A run that is short, and in which whatever the method does happens more than once."""
+    """A short run in which every kind of operation of the method happens more than once."""
 
-    scenario: Mapping[str, Any] = field(default_factory=dict)  # fields in which it is not the stage
-    fields: Mapping[str, Any] = field(default_factory=dict)  # fields of the method
-    # The plan of a method at a setting, where no field gives it; None: the method's own.
+    # the scenario's fields that differ from the stage
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)  # the method's fields
+    # A function that returns the plan of a method at a setting, where no field gives it; None: the
+    # method's own plan.
     plan: Callable[[Any, Setting], Any] | None = None
 
 
-# Fields of a scenario at which it is the secret order of the records that makes a run private.
+# A scenario in which a run is private only because the order of the records is secret.
 AMPLIFIED: Mapping[str, Any] = {"n": 1500, "epsilon": 0.3, "delta": 1e-4}
-# Parts of the records of any optimiser at item level.
+# The functions through which any optimiser at item level takes a part of the records.
 PARTS = tuple(
     Split(function=f"dpsco_core.problems.samples.{kind}.part", told="range")
     for kind in ("points.PointSample", "linear.LinearSample")
 )
 SHAPED = SmallRun(fields={"noise": "generalized gaussian"})
-SOLVED = SmallRun(scenario={"problem": "logistic", "d": 2})  # where a solver has work
+# a scenario in which the solver has work to do
+SOLVED = SmallRun(scenario={"problem": "logistic", "d": 2})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Where a method is audited: the small run whose output tells most about one record.
+    """The audit setting of a method: the small run whose output reveals most about one record.
 
     And where `tests/trust` breaks it on purpose: `splits`, `small` and `others`.
     """
 
-    # Records, or users. One, where a method looks at one record a step or puts each into a group of
-    # its own: all that it lets out is then about that one.
+    # The number of records, or users. It is 1 if a method takes one record per step, or puts each
+    # record into its own group: all that it releases is then about that one.
     records: int = 8
-    # Slug of an optimiser's problem. The loss whose gradient is the record itself is the sharpest,
-    # where the method allows it; otherwise the first problem of its card.
+    # The slug of an optimiser's problem. The loss whose gradient is the record itself shows a leak
+    # best, where the method allows it; otherwise the first problem of its card.
     problem: str = "linear"
     exponent: float = 1.5  # q of the geometry, for methods of the geometry `"lq"`
-    # coordinate of the worst record, from the plan and d; None: beyond every clip
+    # A function of the plan and d that returns the coordinate of the worst record; None: beyond
+    # every clip.
     place: Callable[[Any, int], float] | None = None
-    # whether the method's only use of randomness is one noisy value, which is its result
+    # Whether the method draws only one noisy value, which is its result.
     at_once: bool = False
-    # whether a run may take any number of steps, set by the field `descent`
+    # Whether a run may take any number of steps, set by the field `descent`.
     free_steps: bool = False
-    # the method's field that moves its clip, and the plan's that says where it is
+    # The method's field that sets its clip, and the plan's field that holds it.
     clip: tuple[str, str] | None = None
-    # a field of the method and its value at which the noise that its paper prints is furthest below
-    # what its claim needs; None if no such constant is known
+    # A field of the method and its value at which the noise printed in the paper is furthest below
+    # what the paper's claim needs; None if no such constant is known.
     flawed: tuple[str, float] | None = None
-    unseen: str = ""  # why runs cannot show anything, in a sentence; empty if they can
-    instead: str = ""  # slug of a method that can be audited in its place
-    # How it divides its records among releases; empty if every release looks at all of them.
+    unseen: str = ""  # one sentence on why runs cannot show a leak; empty if they can
+    instead: str = ""  # the slug of a method that can be audited in its place
+    # How the method divides its records among releases; empty if every release reads all records.
     splits: tuple[Split, ...] = ()
-    # Needed where one block, one step or one phase would leave a fault nothing to break.
+    # A small run, needed if the method would otherwise have a single block, step or phase and a
+    # test could not detect a fault.
     small: SmallRun = field(default_factory=SmallRun)
-    # Other ways to be private, by name: another mechanism, or another accounting. What they do not
-    # say is as in `small`.
+    # Further private variants by name, with another mechanism or another accounting. Their unset
+    # fields are those of `small`.
     others: Mapping[str, SmallRun] = field(default_factory=dict)

@@ -41,25 +41,25 @@ from dpsco_core.statements.kamath import algorithm_3_sensitivity
 
 
 class Measuring(Protocol):
-    """What measures the rows of one step after the other, in one run."""
+    """The releases of one run, made step by step."""
 
     def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return what is released of the rows of step t, from 0; shape (d,)."""
+        """Return what step t, from 0, releases of its rows, shape (d,)."""
         ...
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
-        """What the steps so far have made known; all of it follows from what was released."""
+        """The diagnostics after the steps so far; all of them are functions of releases."""
         ...
 
 
 class Statistic:
-    """What is released of rows. A kind adds its parameters, and two functions."""
+    """What a method releases of its rows. Each subclass adds its parameters and two functions."""
 
-    label: ClassVar[str]  # what it is, in words, for the ledger
+    label: ClassVar[str]  # the name of the statistic in the ledger, in words
 
     def label_of(self, t: int) -> str:
-        """Return what the ledger says of it in step t, from 0."""
+        """Return the statistic's name in the ledger at step t, from 0."""
         return self.label
 
     def value(self, rows: Any) -> Vector:
@@ -67,36 +67,36 @@ class Statistic:
         raise NotImplementedError
 
     def sensitivity(self, n: int, d: int) -> float:
-        """Return how far it moves in l2 if one of n rows is replaced, whatever the rows are."""
+        """Return the largest l2 change when one of n rows is replaced, whatever the rows are."""
         raise NotImplementedError
 
     def noise(self, n: int, d: int, rho: float) -> Mechanism[Vector]:
-        """Return what makes it rho-zCDP."""
+        """Return the noise that makes the statistic rho-zCDP."""
         return GaussianNoise(l2_sensitivity=self.sensitivity(n, d), rho=rho)
 
     @property
     def pieces(self) -> int:
-        """How many blocks of the rows it takes up one after the other, in Python."""
+        """The number of blocks of rows that are processed one after the other in Python."""
         return 1
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return what measures it in the steps of a run, each of n rows and rho-zCDP."""
+        """Return the releases of a run of `steps` steps, each of n rows and rho-zCDP."""
         return NoisyStatistic(self, self.noise(n, d, rho))
 
     def estimate(
         self,
         rows: Any,
-        noise: Mechanism[Vector] | None,  # what hides a row in it
+        noise: Mechanism[Vector] | None,  # the mechanism that adds noise to the statistic
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
-        """Return what is released of the rows once, shape (d,), and what this makes known."""
+        """Return a single release of the rows, shape (d,), and its diagnostics."""
         assert noise is not None
         return ledger.release(noise, self.value(rows), rng, label=self.label), {}
 
 
 class PublicStatistic(Statistic):
-    """A statistic that is handed out as it is, by a method without privacy."""
+    """A statistic released without noise by a method without privacy."""
 
     def estimate(
         self,
@@ -110,23 +110,23 @@ class PublicStatistic(Statistic):
 
 @dataclass(frozen=True)
 class NoisyStatistic:
-    """A statistic with its noise, which are the same in every step."""
+    """A statistic with noise, both the same in every step."""
 
     statistic: Statistic
     noise: Mechanism[Vector]
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Any, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the statistic of the rows with the noise, shape (d,)."""
+        """Return the statistic of the rows plus noise, shape (d,)."""
         value = self.statistic.value(rows)
         return ledger.release(self.noise, value, rng, label=self.statistic.label_of(t))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExactMean(Statistic):
-    """A mean gradient as it is, of methods without privacy."""
+    """The exact mean gradient, for methods without privacy."""
 
-    work: int = 1  # pieces of records that are taken up for it
+    work: int = 1  # the number of pieces of records that the statistic processes
 
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
@@ -144,9 +144,9 @@ class ExactMean(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedMean(Statistic):
-    """The mean of the rows, each shortened to the radius: of n, one moves it by at most 2R/n."""
+    """The mean of rows clipped to the radius R: replacing one of n moves it by at most 2R/n."""
 
-    radius: float  # R
+    radius: float  # R, the clip radius
 
     label: ClassVar[str] = "mean of clipped records"
 
@@ -159,10 +159,11 @@ class ClippedMean(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class EncodedClippedMeans(Statistic):
-    """Means of clipped rows whose noise cancels from step to step, phase by phase."""
+    """Means of clipped rows whose noise partly cancels between steps, phase by phase."""
 
-    radius: float  # R
-    encodings: tuple[Encoding, ...]  # what hides all the steps of a phase together
+    radius: float  # R, the clip radius
+    # the noise mechanism of each phase, which protects all steps of the phase together
+    encodings: tuple[Encoding, ...]
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
         return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
@@ -170,16 +171,16 @@ class EncodedClippedMeans(Statistic):
 
 @dataclass
 class EncodedSteps:
-    """The steps of the phase that is under way, opened at its first one."""
+    """The steps of the current phase, whose noise is accounted for at its first step."""
 
     radius: float
-    encodings: list[Encoding]  # the encoding of every step
+    encodings: list[Encoding]  # the noise mechanism of every step
     phase: CorrelatedSteps | None = None
-    left: int = 0  # steps of the phase that are still to come
+    left: int = 0  # the number of steps left in the phase
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the mean of the clipped rows with the noise of the step, shape (d,)."""
+        """Return the mean of the clipped rows plus the noise of the step, shape (d,)."""
         if self.left == 0:
             self.phase, self.left = ledger.open(self.encodings[t]), self.encodings[t].steps
         assert self.phase is not None
@@ -189,26 +190,27 @@ class EncodedSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfClippedMeans(Statistic):
-    r"""Of every coordinate, clipped to :math:`[-3\tau,3\tau]`, the median of the means of blocks.
+    r"""Coordinatewise medians of block means, with entries clipped to :math:`[-3\tau,3\tau]`.
 
     A coordinate of it moves by `median_sensitivity`.
     """
 
-    threshold: float  # τ
-    blocks: int  # m consecutive ones; the remainder is dropped
-    printed: bool = False  # whether the noise is for the sensitivity that the paper prints
+    threshold: float  # τ, the clipping threshold
+    blocks: int  # m, the number of blocks of consecutive rows; rows left over are dropped
+    printed: bool = False  # whether the noise is scaled to the sensitivity that the paper prints
 
     label: ClassVar[str] = "median of clipped block means"
 
     def value(self, rows: Rows) -> Vector:
         means = clipped_block_means(rows, 3 * self.threshold, self.blocks)
-        return np.asarray(np.median(means, axis=0))  # the midpoint of an even number
+        # with an even number of means, the midpoint of the middle two
+        return np.asarray(np.median(means, axis=0))
 
     def sensitivity(self, n: int, d: int) -> float:
         return math.sqrt(d) * self.coordinate_sensitivity(n)
 
     def coordinate_sensitivity(self, n: int) -> float:
-        """Return how far one coordinate moves if one of n rows is replaced."""
+        """Return the largest change of one coordinate when one of n rows is replaced."""
         if self.printed:
             return algorithm_3_sensitivity(self.threshold, self.blocks, n)
         return median_sensitivity(self.threshold, self.blocks, n // self.blocks)
@@ -220,15 +222,15 @@ class MedianOfClippedMeans(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothlyTruncatedMean(Statistic):
-    r"""The mean of :math:`\tau\psi(x/\tau;c)` over the entries x of a coordinate.
+    r"""The mean of :math:`\tau\psi(x/\tau;c)` over the entries x of each coordinate.
 
     :math:`\psi` is between :math:`-S_c` and :math:`S_c`, so that it moves by at most
     :math:`2\tau S_c\sqrt d/n`.
     """
 
-    tau: float  # the truncation level
-    smoothing_variance: float  # c
-    printed: bool = False  # whether the noise is for τ√(2d)/n, as the paper prints it
+    tau: float  # the truncation level tau
+    smoothing_variance: float  # c, the variance of the smoothing noise
+    printed: bool = False  # whether the noise is scaled to τ√(2d)/n, as the paper prints it
 
     label: ClassVar[str] = "mean of smoothly truncated entries"
 
@@ -246,13 +248,14 @@ class SmoothlyTruncatedMean(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class DeepPointOfGroups(Statistic):
-    """A point deep among the noisy clipped means of secret random groups, split anew each time."""
+    """A deep point among noisy clipped means of secret random groups, split anew each time."""
 
-    radius: float  # R
-    groups: int  # k of m rows each: a row moves the mean of one group, by at most 2R/m
-    quantile: float  # the share of the projections on any direction that must lie beyond
-    bound: float  # the norm of the mean is known to be at most this
-    walk: int | None = None  # at most so many steps of the search; None: from bound and noise
+    radius: float  # R, the clip radius
+    groups: int  # k groups of m rows each: replacing a row changes one group's mean by at most 2R/m
+    quantile: float  # the share of projections on any direction that must exceed the level
+    bound: float  # a public bound on the norm of the mean
+    # the largest number of steps of the search; None: computed from the bound and the noise
+    walk: int | None = None
 
     label: ClassVar[str] = "means of disjoint groups"
 
@@ -270,15 +273,15 @@ class DeepPointOfGroups(Statistic):
         return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
 
     def split_by(self) -> Split | None:
-        """Return what draws the groups, see `deep_point`; None: groups of equal size."""
+        """Return the function that draws the groups (see `deep_point`); None: equal sizes."""
         return None
 
     def scale(self, n: int) -> float:
-        """Return what multiplies the released means of the groups of n rows."""
+        """Return the factor of the released means of the groups of n rows."""
         return 1.0
 
     def search(self, d: int, noise_std: float) -> Search:
-        """Return the search for the point that suits the noise."""
+        """Return the search for the point at this noise level."""
         length = self.walk or practical_length(self.bound, d, noise_std)
         return Search(left_out=left_out(self.groups, self.quantile), steps=length)
 
@@ -296,7 +299,7 @@ class DeepPointOfGroups(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class DeepPointOfSecretGroups(DeepPointOfGroups):
-    """The same, where it is a part of the proof that nobody knows the groups."""
+    """A deep point of groups whose secrecy is a part of the privacy proof."""
 
     amplification: ShuffleAmplification
 
@@ -310,7 +313,7 @@ class DeepPointOfSecretGroups(DeepPointOfGroups):
 
 @dataclass
 class NoisyDeepPoint:
-    """The release of group means, and the search for a deep point among them."""
+    """The release of group means and the search for a deep point among them."""
 
     statistic: DeepPointOfGroups
     noise: Mechanism[Vector]
@@ -333,16 +336,16 @@ class NoisyDeepPoint:
         return into_ball(point, groups.bound)
 
     def with_noise(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
-        """Return the means of the groups with their noise, shape (groups, d)."""
+        """Return the noisy means of the groups, shape (groups, d)."""
         return ledger.release(self.noise, means, rng, label=self.statistic.label)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NormalisedMean(Statistic):
-    r"""The mean of :math:`Rg/(\|g\|+\gamma)` over the rows g: one of n moves it by at most 2R/n."""
+    r"""The mean of :math:`Rg/(\|g\|+\gamma)` over rows g: one of n moves it by at most 2R/n."""
 
-    scale: float  # R, the length that a long row gets
-    stability: float  # γ, the length of a row that gets half of it
+    scale: float  # R, the length to which a long row is scaled
+    stability: float  # γ, the length of a row that is scaled to half of R
 
     label: ClassVar[str] = "mean of normalised gradients"
 
@@ -370,7 +373,8 @@ def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
 
 def normalised(
     base: Vector,  # shape (rows, d)
-    coefficients: Vector | None,  # shape (rows,): row i is ``coefficients[i] * base[i]``; None: 1
+    # shape (rows,): row i is ``coefficients[i] * base[i]``; None: all are 1
+    coefficients: Vector | None,
     norms: Vector,  # the norms of the rows of `base`
     scale: float,
     stability: float,
@@ -387,10 +391,10 @@ def normalised(
             norms = row_norms(base)
         return base, scale / (norms + stability)
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        # The norm of the row itself could overflow; that of the features cannot.
+        # The norm of the whole row could overflow; the norm of the features cannot.
         sizes = np.abs(coefficients)
         weights = np.copysign(scale / (norms + stability / sizes), coefficients)
-    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # a NaN is bad
+    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # A NaN counts as bad.
     if bad.any():
         base = base.copy()
         base[bad] = 0.0

@@ -19,28 +19,28 @@ from dpsco_core.geometry.mirror import PowerMirror, mirror_step
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.run import Descended, Path, WholeAverage, descend, walk
 
-# Takes the point and the number of the step, from 0, and returns a finite gradient.
+# A function of the point and the number of the step, from 0, that returns a finite gradient.
 Oracle = Callable[[Vector, int], Vector]
 
 
 class Moves:
-    """All steps of a run. A kind adds its parameters, T among them, and how they are made."""
+    """The steps of a run. Each subclass adds its parameters, such as T, and the rule of a step."""
 
     steps: int  # T
-    projected: ClassVar[bool] = True  # whether a step brings its point back into the set
+    projected: ClassVar[bool] = True  # whether each step projects its point on the constraint set
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The map by which a point is moved; None: it is moved freely, and projected."""
+        """The mirror map of the steps; None: Euclidean steps with projection."""
         return None
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What a release says of them."""
+        """The diagnostics of the steps in a release."""
         raise NotImplementedError
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps, and average."""
+        """Run the steps and return the average."""
         raise NotImplementedError
 
 
@@ -50,9 +50,10 @@ class Descent(Moves):
 
     steps: int  # T
     step_size: float  # eta
-    averaged: int = 1  # the output is the average of the last so many iterates
-    queried: bool = False  # whether it is that of all queried points, from the start on, instead
-    # what the model predicts for optimisation and privacy noise together
+    averaged: int = 1  # the number of last iterates whose average is the output
+    # whether the output is instead the average of all queried points, from the start on
+    queried: bool = False
+    # The model's prediction of the optimisation error and the privacy error together.
     modelled_risk: float = math.nan
 
     def __post_init__(self) -> None:
@@ -65,12 +66,12 @@ class Descent(Moves):
 
     @property
     def points(self) -> int:
-        """The number of points of the average that is the output."""
+        """The number of points in the average that is the output."""
         return self.steps if self.queried else self.averaged
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What a release says of it."""
+        """The diagnostics of the steps in a release."""
         return {
             "steps": float(self.steps),
             "step_size": self.step_size,
@@ -78,7 +79,7 @@ class Descent(Moves):
         }
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Descend."""
+        """Run the descent and return the average of its points."""
         return descend(constraint, self, oracle)
 
 
@@ -89,13 +90,13 @@ class MirrorSteps(Moves):
     From 0; the average is that of the points after the steps.
     """
 
-    space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
+    space: RegularSpace  # the space of the parameters, with its dual norm and its mirror map
     steps: int  # T
-    weight: float  # γ, one over the step size
+    weight: float  # γ, the reciprocal of the step size
 
     @property
     def mirror(self) -> PowerMirror:
-        """The map Φ."""
+        """The mirror map Φ of the space."""
         return PowerMirror.for_space(self.space)
 
     @property
@@ -107,7 +108,7 @@ class MirrorSteps(Moves):
         }
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps, and average."""
+        """Run the steps and return the average."""
         mirror, weight = self.mirror, self.weight
 
         def step(w: Vector, t: int) -> Vector:
@@ -124,11 +125,11 @@ class PrefixSums(Moves):
     it would no longer cancel.
     """
 
-    descents: tuple[Descent, ...]  # T, eta and what is averaged, of each phase
+    descents: tuple[Descent, ...]  # T, eta and the averaged points of each phase
 
     @property
     def steps(self) -> int:  # type: ignore[override]
-        """The steps of all phases together."""
+        """The total number of steps of all phases."""
         return sum(descent.steps for descent in self.descents)
 
     @property
@@ -136,7 +137,7 @@ class PrefixSums(Moves):
         return self.descents[-1].diagnostics | {"steps": float(self.steps)}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the phases, from the centre."""
+        """Run the phases from the centre and return the last point."""
         w, steps_before = constraint.centre, 0
         path = Path(w, self.steps)
         for descent in self.descents:
@@ -151,7 +152,7 @@ class PrefixSums(Moves):
         constraint: ConstraintSet,
         oracle: Oracle,
         path: Path,
-        steps_before: int,  # the steps of the phases before
+        steps_before: int,  # the number of steps in the phases before
     ) -> Vector:
         pulled = np.zeros_like(start)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-# What must be smooth.
+# The part of a problem that must be smooth.
 Smooth = Literal[
     "no loss",
     "nothing",
@@ -17,33 +17,33 @@ Smooth = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Why a method is private, in the order in which one proves it."""
+    """The proof that a method is private, in three parts."""
 
-    sensitivity: str  # what a neighbour can change, and by how much at most
-    mechanism: str  # the noise that hides it, and where its size comes from
-    composition: str  # what all releases cost together
+    sensitivity: str  # the largest change of a release when a record or user is replaced
+    mechanism: str  # the noise mechanism, and how its scale is chosen
+    composition: str  # the privacy cost of all releases together
 
     @property
     def steps(self) -> tuple[tuple[str, str], ...]:
-        """The three sentences with their titles."""
+        """The three parts of the proof with their titles."""
         return tuple((f.name.capitalize(), getattr(self, f.name)) for f in fields(self))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """A method in plain words, for people; formulas stand between dollar signs."""
+    """A plain-language description of a method; formulas are between dollar signs."""
 
-    what: str  # what it does, in three sentences
-    steps: tuple[str, ...]  # as the library runs them
-    # what accuracy and the guarantee need; privacy's own are in `privacy`
+    what: str  # a description of the method in three sentences
+    steps: tuple[str, ...]  # the steps as the library runs them
+    # Assumptions of the accuracy and of the guarantee; those of privacy alone are in `privacy`.
     assumptions: tuple[str, ...]
     privacy: Proof | None  # None for a method without privacy
-    smooth: Smooth  # what must be smooth
-    order: str  # time of a run in LaTeX, without dollars
-    cost: str  # gradients and passes in words
-    when: str  # when to choose it
-    pitfalls: tuple[str, ...]  # what goes wrong in use
-    # flaws of the paper's calibration or theorem, and what the library does instead
+    smooth: Smooth  # the part of the problem that must be smooth
+    order: str  # the running time in LaTeX, without dollar signs
+    cost: str  # the number of gradients and passes, in words
+    when: str  # when to choose the method
+    pitfalls: tuple[str, ...]  # common mistakes in use
+    # Flaws of the paper's calibration or theorem, and what the library does instead.
     errata: tuple[str, ...] = ()
-    # fields of a scenario in which it runs, beside a baseline; small enough for the dashboard
+    # A scenario in which the method runs beside a baseline, small enough for the dashboard.
     example: Mapping[str, Any]

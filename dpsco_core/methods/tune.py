@@ -14,7 +14,7 @@ from dpsco_core.methods.base import Tuning
 
 Parameter = TypeVar("Parameter")
 
-MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
+MOST_STEPS = 100_000  # Beyond this many steps a run takes more than minutes on any machine.
 
 
 def chosen(
@@ -24,7 +24,7 @@ def chosen(
     theory: Callable[[], Parameter],
     practical: Callable[[], Parameter],
 ) -> Parameter:
-    """Return a parameter as it is given, or else as the tuning chooses it from the setting."""
+    """Return a parameter as given, or else as the tuning chooses it."""
     if parameter is not None:
         return parameter
     return theory() if tuning == "theory" else practical()
@@ -32,13 +32,14 @@ def chosen(
 
 def cheapest(
     candidates: Sequence[Parameter],
-    risk: Callable[[Parameter], float],  # what a model predicts of a candidate
+    risk: Callable[[Parameter], float],  # the model's prediction of the risk of a candidate
     cost: Callable[[Parameter], float],
     *,
-    risk_limit: Callable[[float], float],  # the risk that is good enough, from the least one
-    what: str,  # the candidates in words, for the refusal
+    # A function of the least risk that returns the largest risk that is good enough.
+    risk_limit: Callable[[float], float],
+    what: str,  # the candidates in words, for the error message
 ) -> Parameter:
-    """Return the cheapest of the candidates that are good enough, of two the one of less risk.
+    """Return the cheapest candidate within the risk limit; ties go to the lower risk.
 
     Raises `NotApplicable` where no candidate has a finite predicted risk.
     """
@@ -48,7 +49,7 @@ def cheapest(
 
 
 def whole_steps(steps: float) -> int:
-    """Return the printed real number of steps as an integer of at least 1.
+    """Return the printed real number of steps, rounded to an integer of at least 1.
 
     Raises `NotApplicable` if it is too large to run.
     """
@@ -61,7 +62,7 @@ def whole_steps(steps: float) -> int:
 
 
 def finite(value: float, what: str) -> float:
-    """Return `value`, a certified constant that a theorem's parameters need.
+    """Return `value`, a certified constant of a theorem's parameters; refuse it if infinite.
 
     Raises `NotApplicable` if it is infinite or 0: the problem does not certify it.
     """

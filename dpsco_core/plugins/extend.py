@@ -33,12 +33,12 @@ from dpsco_core.plugins.guards import added_bound, guard_law, guard_method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
-CLAIMS = "CLAIMS"  # what is no row of the catalogue
-LARGEST = 1_000_000  # bytes of a file
+CLAIMS = "CLAIMS"  # the name in a file for claims, which are not rows of the catalogue
+LARGEST = 1_000_000  # the largest size of a file in bytes
 
 
 class OwnFile(NamedTuple):
-    """A file as it was read: workers run the same text, wherever they are."""
+    """A plugin file as it was read, so that workers anywhere run the same text."""
 
     path: str
     text: str
@@ -51,16 +51,16 @@ class OwnFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Addition:
-    """What a file or an installed package adds to the catalogue."""
+    """The catalogue rows that a file or an installed package adds."""
 
     methods: tuple[type[Method], ...] = ()
     bounds: tuple[Bound, ...] = ()
     distributions: tuple[type[Distribution], ...] = ()
-    claims: tuple[object, ...] = ()  # inequalities, which are no rows of the catalogue
+    claims: tuple[object, ...] = ()  # inequalities, which are not rows of the catalogue
 
     @property
     def slugs(self) -> tuple[str, ...]:
-        """All of them."""
+        """The slugs of all added rows."""
         methods = (m.card.slug for m in self.methods)
         bounds = (b.card.slug for b in self.bounds)
         return (*methods, *bounds, *(d.card.slug for d in self.distributions))
@@ -71,7 +71,7 @@ _packages: dict[str, Addition] = {}
 
 
 def load(*paths: str | Path) -> tuple[OwnFile, ...]:
-    """Add what Python files define to the catalogue, and return them; a second time adds nothing.
+    """Load Python files into the catalogue and return them; loading twice adds nothing.
 
     Rows of one file may name rows of another. Raises `InvalidInput` if a file cannot be read or
     run, or holds what may not be added: then nothing of any of them is.
@@ -95,7 +95,7 @@ def _read(path: str | Path) -> OwnFile:
 
 
 def load_text(*files: OwnFile) -> None:
-    """As `load`, of files that have been read."""
+    """Load files that have been read; see `load`."""
     todo = [file for file in dict.fromkeys(files) if file not in _files]
     additions: dict[OwnFile, Addition] = {}
     try:
@@ -116,12 +116,12 @@ def load_text(*files: OwnFile) -> None:
 
 
 def addition_of(file: OwnFile) -> Addition:
-    """Return what a file that was loaded has added."""
+    """Return the addition of a loaded file."""
     return _files[file]
 
 
 def _module_name(file: OwnFile) -> str:
-    """Return a name made of what the file holds, so that objects can be sent between processes."""
+    """Return a name derived from the file's text, so that objects can move between processes."""
     return f"dpsco_own_{Path(file.path).stem}_{file.digest}"
 
 
@@ -129,7 +129,7 @@ def _run(file: OwnFile) -> Mapping[str, Any]:
     """Run a file as a module, and return its names."""
     module = ModuleType(_module_name(file))
     module.__file__ = file.path
-    sys.modules[module.__name__] = module  # where dataclasses and pickle look
+    sys.modules[module.__name__] = module  # dataclasses and pickle look modules up here
     exec(compile(file.text, file.path, "exec"), vars(module))
     return vars(module)
 
@@ -142,7 +142,8 @@ def _explained(file: OwnFile) -> Iterator[None]:
     except InvalidInput:
         raise
     except BaseException as problem:
-        if isinstance(problem, KeyboardInterrupt):  # from whoever started the process
+        # Whoever started the process has interrupted it.
+        if isinstance(problem, KeyboardInterrupt):
             raise
         reason = describe_error(problem, file.path)
         must = "a Python file that can be loaded"
@@ -150,7 +151,7 @@ def _explained(file: OwnFile) -> Iterator[None]:
 
 
 def load_installed() -> None:
-    """Add what installed packages offer in the entry-point group ``dpsco.methods``.
+    """Load the additions of installed packages in the entry-point group ``dpsco.methods``.
 
     Raises `InvalidInput` as `load`, for the first package that may not be added.
     """
@@ -180,7 +181,7 @@ def loaded() -> tuple[OwnFile, ...]:
 
 
 def code_for(slugs: Iterable[str]) -> str:
-    """Return the lines by which a script gets the rows of `slugs` that are not built in, or ""."""
+    """Return the lines with which a script loads the rows of `slugs` that are not built in."""
     slug_set = set(slugs)
     lines = [
         f"extend.load({file.path!r})  # has {', '.join(sorted(slug_set & set(addition.slugs)))}\n"
@@ -193,13 +194,13 @@ def code_for(slugs: Iterable[str]) -> str:
 
 
 def digests(slugs: Iterable[str]) -> tuple[str, ...]:
-    """Return the hashes of the files that rows of `slugs` come from: results change with them."""
+    """Return the hashes of the files behind `slugs`: results change with them."""
     slug_set = set(slugs)
     return tuple(file.digest for file, own in _files.items() if slug_set & set(own.slugs))
 
 
 def is_added(slug: str) -> bool:
-    """Whether a row of the catalogue is one that was added."""
+    """Return whether a catalogue row was added by a plugin."""
     return any(slug in own.slugs for own in (*_files.values(), *_packages.values()))
 
 
@@ -238,7 +239,7 @@ def _checked(names: Mapping[str, Any], source: str) -> Addition:
 
 
 def _guard(addition: Addition, path: str) -> None:
-    """Let what was checked fail in one sentence wherever its code is called."""
+    """Make the checked objects report errors of their code in one sentence."""
     for family in addition.methods:
         guard_method(family, path)
     for law in addition.distributions:
@@ -252,7 +253,7 @@ def _demand(condition: bool, name: str, must: str, value: object, source: str) -
 
 
 def _check_card(card: Any, source: str) -> None:
-    """Refuse a card with a field that is not what the field is for."""
+    """Refuse a card that has a value of the wrong kind in a field."""
     _demand(isinstance(card, Card), "card", "a Card", card, source)
     for name, hint in get_type_hints(type(card)).items():
         value, must = getattr(card, name), ""
@@ -281,10 +282,10 @@ def _has_card(family: type, kind: type[Card]) -> bool:
 
 
 def _check_method(family: Any, source: str) -> None:
-    """Refuse what cannot be a method, and what could see data before it releases."""
+    """Refuse a class that is not a method, or could see data before it releases."""
     frozen = isinstance(family, type) and is_dataclass(family)
     frozen = frozen and family.__dataclass_params__.frozen
-    # A method that could be changed could keep what it has read, and plan with it.
+    # A mutable method could store records that it has read, and plan with them.
     _demand(frozen, "METHODS", "frozen dataclasses", family, source)
     _demand(_has_card(family, MethodCard), "METHODS", "classes with a MethodCard", family, source)
     _check_card(family.card, source)
@@ -329,7 +330,7 @@ def _check_method(family: Any, source: str) -> None:
 
 
 def _check_slugs(additions: Mapping[str, Addition]) -> None:
-    """Refuse rows, by their files, that name rows which do not exist, and slugs that do."""
+    """Refuse rows that refer to missing rows, and slugs that already exist."""
     added = additions.values()
     methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for a in added for m in a.methods)}
     bounds = {"", *catalogue.BOUND_SLUGS, *(b.card.slug for a in added for b in a.bounds)}

@@ -23,18 +23,18 @@ from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
-FAILED = "failed"  # the name of the one term of a bound that cannot be evaluated
-# Draws of a coordinate that are compared with what a law says of it. No more than three of their
-# standard deviations apart, of which a sound law fails with probability 2e^-18.
+FAILED = "failed"  # the name of the only term of a bound that cannot be evaluated
+# The number of draws of a coordinate that are compared with the properties that a law declares, and
+# the largest allowed gap in standard deviations: a correct law exceeds it with probability 2e^-18.
 COMPARED, LARGEST_GAP = 2000, 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddedBound(Bound):
-    """A bound of somebody's own: where its code fails, it has no value, and says why."""
+    """A plugin's bound: if its code fails, it has no value and gives the reason."""
 
     bound: Bound
-    path: str  # the file that it is in
+    path: str  # the path of the plugin's file
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
         outcome = self._tried(setting, plan)
@@ -43,7 +43,7 @@ class AddedBound(Bound):
     def combined(self, terms: Terms) -> float:
         try:
             return float(guarded(self.bound.combined, self._label, self.path)(terms))
-        except CodeFailed:  # `failures` says it
+        except CodeFailed:  # `failures` reports the error.
             return math.nan
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class AddedBound(Bound):
     def _tried(
         self, setting: Setting, plan: Plan | None = None
     ) -> tuple[dict[str, float], tuple[str, ...]] | str:
-        """Return its terms and the failing hypotheses; or the sentence that says why not."""
+        """Return the bound's terms and failing hypotheses, or the sentence of its error."""
 
         def run() -> tuple[dict[str, float], tuple[str, ...]]:
             terms = self.bound.terms(setting, plan)
@@ -84,11 +84,11 @@ class AddedBound(Bound):
 
 
 def added_bound(bound: Bound, path: str) -> AddedBound:
-    """Return a bound as the catalogue has it."""
+    """Return the guarded form of a bound that the catalogue stores."""
     label = f"bound={bound.card.slug}"
 
     def number(call: Any) -> Any:
-        """Return a function whose failures are NaN: of a letter, or of a frontier."""
+        """Return a function of a symbol or frontier that turns errors into NaN."""
         safe = guarded(call, label, path)
 
         def value_or_nan(argument: Any) -> float:
@@ -101,7 +101,7 @@ def added_bound(bound: Bound, path: str) -> AddedBound:
         return value_or_nan
 
     def guarded_check(check: Any) -> Any:
-        """Return a check whose failure is what it says."""
+        """Return a check that reports its own error as a failure."""
         safe = guarded(check, label, path)
 
         def failure(setting: Setting) -> str:
@@ -126,7 +126,7 @@ def added_bound(bound: Bound, path: str) -> AddedBound:
 
 
 def guard_method(family: type[Method], path: str) -> None:
-    """Let a class of methods fail in one sentence."""
+    """Make a class of methods report errors in one sentence."""
     label = f"method={family.card.slug}"
     for name, check, passes in (
         ("plan", _wrong_plan, (NotApplicable,)),
@@ -140,7 +140,7 @@ def guard_method(family: type[Method], path: str) -> None:
 
 
 def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that fails where it draws from numpy's global generator.
+    """Return a function that fails if it draws from numpy's global generator.
 
     A run that does is not the one that its seed and its ledger say.
     """
@@ -157,13 +157,13 @@ def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _global_state() -> tuple[object, ...]:
-    """Return where numpy's global generator stands."""
+    """Return the state of numpy's global generator."""
     name, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - watched, not used
     return (name, np.asarray(words).tobytes(), *rest)
 
 
 def guard_law(family: type[Distribution], path: str) -> None:
-    """Let a class of distributions fail in one sentence."""
+    """Make a class of distributions report errors in one sentence."""
     label = f"distribution={family.card.slug}"
     for name, member in list(vars(family).items()):
         if name in ANSWERS and not overrides_answer(family, name):
@@ -179,7 +179,7 @@ def guard_law(family: type[Distribution], path: str) -> None:
 
 
 def _guard_univariate(family: type[Distribution], label: str, path: str) -> None:
-    """Let the law of a coordinate that a class of distributions gives fail in one sentence."""
+    """Make the coordinate distribution of a class report errors in one sentence."""
     get_marginal = family.univariate.fget  # type: ignore[attr-defined]
 
     def univariate(law: Distribution) -> Univariate | None:
@@ -198,7 +198,7 @@ def _guard_univariate(family: type[Distribution], label: str, path: str) -> None
 
 @lru_cache(maxsize=1024)
 def try_law(law: Distribution) -> None:
-    """Ask a law what a run asks, and take two records; raises `CodeFailed` if it fails."""
+    """Call everything a run needs of a law, with two records; raise `CodeFailed` on errors."""
     path = getattr(sys.modules.get(type(law).__module__), "__file__", None) or ""
     label = f"distribution={law.card.slug}"
 
@@ -219,7 +219,7 @@ def try_law(law: Distribution) -> None:
 
 
 def _compare_coordinate(law: Distribution) -> None:
-    """Compare what a law says of a coordinate, if anything, with some draws of it."""
+    """Compare the declared properties of a law's coordinate, if any, with some draws."""
     marginal = law.univariate
     if marginal is None:
         return

@@ -28,14 +28,14 @@ from dpsco_core.privacy.checks import check_count, check_positive
 from dpsco_core.privacy.losses import LossLaw, repeated_delta
 
 MOST_PASSES = 1_000_000
-POINTS = 14  # base-2 logarithm of the points of a pass's grid, as for `allocation_delta`
-CELLS = 6  # points of a pass's curve for each standard deviation of its loss
-DENSE = 6.0  # deviations up to which these points are equally far apart
-GROWTH = 1.15  # factor by which each gap beyond is larger than the one before
-NEGLIGIBLE = 1e-3  # a share of delta that total losses may take
-# What rounding may take from a value of the curve of a pass, which is added to it.
+POINTS = 14  # base-2 logarithm of the number of grid points of a pass, as for `allocation_delta`
+CELLS = 6  # the number of points on a pass's curve per standard deviation of its loss
+DENSE = 6.0  # Up to this many deviations the points of the curve are equally spaced.
+GROWTH = 1.15  # Beyond, each gap between points is this much larger than the gap before it.
+NEGLIGIBLE = 1e-3  # the share of delta that may be lost to losses counted as total
+# The rounding error of a value on a pass's curve, which is added to the value.
 ROUNDING = 1e-15
-ACCURACY = 2e-3  # how far above the least noise a certificate may be, relative
+ACCURACY = 2e-3  # the largest relative excess of a certificate's noise over the least noise
 TRIALS = 8
 
 
@@ -47,7 +47,7 @@ def passes_delta(
     points: int = POINTS,
     negligible: float = 1e-12,
 ) -> float:
-    r"""Return delta at `epsilon` of passes of Gaussian steps under random allocation.
+    r"""Return delta at `epsilon` of several passes of randomly allocated Gaussian steps.
 
     The curve of one pass is `allocation_delta`. It is convex in :math:`e^\varepsilon`, so that
     chords between its points are above it, and are the curve of a law of losses on a lattice, which
@@ -90,7 +90,7 @@ def passes_delta(
 def allocate_passes(
     steps: int, passes: int, epsilon: float, delta: float, points: int = POINTS
 ) -> AllocatedSteps:
-    r"""Return noise such that all passes of random allocation together are (epsilon, delta)-DP.
+    r"""Return the noise at which all passes of random allocation together are (epsilon, delta)-DP.
 
     It is the least up to some thousandths, and rounded up, where delta is far above P times 1e-15;
     nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the least.
@@ -124,9 +124,9 @@ def allocate_passes(
 
 
 def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: int) -> float:
-    """Return a noise multiplier that is seen to be enough; infinite if none is."""
+    """Return a noise multiplier that is verified to be enough; infinite if none is."""
     rho, best, lowest = gaussian_rho(epsilon, delta), math.inf, 0.0
-    # Many small losses of passes add up to about a normal one of rho (2P/T) sinh(s^2).
+    # The sum of many small losses is nearly normal, with rho = (2P/T) sinh(s^2).
     guess = 1 / math.sqrt(math.asinh(rho * steps / (2 * passes)))
     for _ in range(TRIALS):
         reached = passes_delta(steps, passes, guess, epsilon, points, NEGLIGIBLE * delta)
@@ -136,7 +136,7 @@ def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: 
             lowest = max(lowest, guess)
         if best <= lowest * (1 + ACCURACY):
             break
-        # As of a normal loss: the ratio of the noise is the root of that of rho.
+        # For a normal loss the ratio of noises is the square root of the ratio of rhos.
         spent = gaussian_rho(epsilon, min(max(reached, 1e-300), 0.99))
         aim = guess * math.sqrt(spent / rho) * (1 + ACCURACY / 2)
         if reached <= delta and aim >= guess / (1 + ACCURACY):
@@ -149,7 +149,7 @@ def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: 
 
 
 def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: float) -> LossLaw:
-    """Return a law of losses whose curve is at least that of one pass."""
+    """Return a loss distribution whose curve is at least that of one pass."""
     square = noise_multiplier**-2
     deviation = min(2 * math.sqrt(math.sinh(min(square, 30.0)) / steps), math.sqrt(2 * square))
     spacing = deviation / CELLS
@@ -166,7 +166,8 @@ def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: 
     lattice = np.arange(places[-1] + 1)
     ratios = np.exp(spacing * lattice)
     upper = np.interp(ratios, ratios[places], deltas)
-    # Exchanging the records mirrors the pair: its curve at -x follows from that at x.
+    # Exchanging the records mirrors the pair of distributions: the curve at -x follows from the
+    # curve at x.
     lower = -np.expm1(-spacing * lattice[:0:-1]) + upper[:0:-1] / ratios[:0:-1]
     curve = np.concatenate((lower, upper)) + ROUNDING
     return LossLaw.of_curve(curve, -places[-1], spacing)

@@ -32,51 +32,52 @@ from dpsco_core.privacy.checks import check_positive
 from dpsco_core.privacy.entries import Entry, approximate_entry
 
 MOST_STEPS = 100_000
-# What is certified at a smaller epsilon holds at a larger one. Beyond this the grid has to be so
-# coarse, and the rounding of the transform is so large beside delta, that more noise comes out.
+# A certificate at a smaller epsilon also holds at a larger one. Above this epsilon the grid would
+# have to be so coarse, and the transform's rounding error so large relative to delta, that the
+# certified noise would increase.
 LARGEST_EPSILON = 12.0
-LARGEST_SHIFT = 5.0  # largest C / sigma that a grid can hold
-# What rounding may cost each step relative to the answer, in the moments of the tilted law.
+LARGEST_SHIFT = 5.0  # the largest ratio C / sigma that a grid can represent
+# The relative error that rounding may add per step to moments of the tilted distribution.
 ROUNDING = 1e-12
-# The largest error of a value of a transform of doubles, for each doubling of its size, relative to
-# the sum of the absolute values that it transforms; a power of T multiplies it by T.
+# The largest error of a value of a Fourier transform in doubles, per doubling of its size and
+# relative to the sum of the absolute values that it transforms. The T-th power multiplies it by T.
 TRANSFORM_ROUNDING = 4 * float(np.finfo(np.float64).eps)
-QUICK_POINTS = 15  # for a method that is planned while a visitor waits
-TINY = 1e-15  # where delta is far below anything that is asked for
+QUICK_POINTS = 15  # the grid size (base-2 logarithm) for plans that a visitor waits for
+TINY = 1e-15  # a delta far below every requested delta
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedSteps:
-    """A certified sequence: `steps` steps to which records are allocated at random.
+    """A certificate for `steps` steps to which records are allocated at random.
 
     Make one with `allocate_steps` or `allocate_passes`, never by hand.
     """
 
-    steps: int  # number T of steps of a pass
-    # standard deviation of the noise on a sum over the largest norm of one record's contribution;
-    # neighbours move a sum by up to twice that norm
+    steps: int  # T, the number of steps of a pass
+    # The standard deviation of the noise on a sum, divided by the largest norm of one record's
+    # contribution; neighbours change a sum by up to twice that norm.
     noise_multiplier: float
     # the guarantee of the whole sequence
     epsilon: float
     delta: float
-    passes: int = 1  # in each of which a record takes one step, drawn anew
+    passes: int = 1  # the number of passes; in each a record is allocated to a new random step
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
-        """Return what a ledger records of steps of `size` coordinates each."""
+        """Return the ledger entry of steps of `size` coordinates each."""
         check_positive("largest_norm", largest_norm)
         cost = (self.epsilon, self.delta)
         noise_std = self.noise_multiplier * largest_norm
         entry = approximate_entry(
             "allocated gaussian", label, 2 * largest_norm, noise_std, size, cost
         )
-        # A replaced record stays in its step: one of the sums of a pass moves.
+        # A replaced record stays in its step, so only one of a pass's sums changes.
         return replace(entry, disjoint_blocks=self.steps, releases=self.passes)
 
 
 def allocation_delta(
     steps: int, noise_multiplier: float, epsilon: float, points: int | None = None
 ) -> float:
-    r"""Return delta at `epsilon` of Gaussian steps under random allocation, replacing a record.
+    r"""Return delta at `epsilon` of randomly allocated Gaussian steps, when a record is replaced.
 
     .. math:: \delta = \frac1T\,E\Big(\sum_{t=1}^T
         \big[e^{s z_t - s^2/2} - e^{\varepsilon - s z_t - s^2/2}\big]\Big)_+,
@@ -117,8 +118,10 @@ def allocation_delta(
     simple = gaussian_delta(simple_rho(steps, s), epsilon)
     if steps == 1 or epsilon > LARGEST_EPSILON or s > LARGEST_SHIFT:
         return simple
-    spread = (1 + math.exp(epsilon)) * math.sqrt(math.expm1(s * s))  # bounds a term's deviation
-    single = min(10.0, math.exp(epsilon) * math.expm1(8 * s))  # a term is hardly ever larger
+    # a bound on the standard deviation of a term
+    spread = (1 + math.exp(epsilon)) * math.sqrt(math.expm1(s * s))
+    # the size that a single term rarely exceeds
+    single = min(10.0, math.exp(epsilon) * math.expm1(8 * s))
     top = steps * math.expm1(epsilon) + 12 * spread * math.sqrt(steps) + single
     width = 4.5 * top / (1 << (points or _points(steps)))
     law = _rounded_law(s, epsilon, top, width)
@@ -130,7 +133,7 @@ def allocation_delta(
 def allocate_steps(
     steps: int, epsilon: float, delta: float, points: int | None = None
 ) -> AllocatedSteps:
-    r"""Return the least noise such that random allocation to `steps` is (epsilon, delta)-DP.
+    r"""Return the least noise at which random allocation to `steps` is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -155,7 +158,7 @@ def allocate_steps(
 
 
 def simple_rho(steps: int, s: float) -> float:
-    r"""Return the rho of Gaussian pairs of which the pair of all steps of a pass is a mixture.
+    r"""Return the rho of the Gaussian pairs in the mixture of all steps of a pass.
 
     A single step moves by 2C. Of several, the records' steps may be paired off by a shift, so that
     the outputs move by C in two steps, :math:`\sqrt2 C` in all.
@@ -169,7 +172,7 @@ def _simple_noise(steps: int, epsilon: float, delta: float) -> float:
 
 
 def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float:
-    """Return a noise multiplier that is enough at `epsilon` and `delta`, and about the least."""
+    """Return a noise multiplier, close to the least, that is enough at `epsilon` and `delta`."""
     largest_noise = _simple_noise(steps, epsilon, delta)
     low, high = math.log(1 / LARGEST_SHIFT), math.log(largest_noise)
     if steps == 1 or low >= high:
@@ -188,7 +191,7 @@ def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float
     coarse = points - 2
     if excess(low, coarse) <= 0 or excess(high, coarse) > 0:
         return largest_noise
-    # A coarse grid finds the place, a fine one the value; what is seen to be enough is returned.
+    # A coarse grid brackets the root and a fine grid refines it; the returned value is verified.
     rough = scipy.optimize.brentq(excess, low, high, args=(coarse,), xtol=1e-3)
     left, right = max(low, rough - 0.02), min(high, rough + 0.002)
     if excess(right, points) > 0:
@@ -200,23 +203,25 @@ def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float
 
 @dataclass(frozen=True, eq=False)
 class _RoundedLaw:
-    """The law of one term on a grid, with the mean of every cell kept."""
+    """The distribution of one term, rounded to a grid with the mean of every cell unchanged."""
 
     start: int  # the lowest point is start * width
-    mass: Vector  # probability of each point, shape (K,)
-    excess: float  # what is cut off: the mean of the part of a term above the highest point
+    mass: Vector  # the probability of each point, shape (K,)
+    # the expectation of a term's part above the highest point, which the grid cuts off
+    excess: float
 
 
 def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _RoundedLaw:
     start = math.floor(-top / width)
     count = math.ceil(top / width) - start + 2
     grid = width * (start + np.arange(count))
-    # The term e^(-s^2/2) (e^(sz) - e^(epsilon - sz)) rises with z: it is at most x where z is.
+    # The term e^(-s^2/2) (e^(sz) - e^(epsilon - sz)) increases in z, so it is at most x up to this
+    # z.
     z = (epsilon / 2 + np.arcsinh(grid * (math.exp(s * s / 2 - epsilon / 2) / 2))) / s
     growth = math.exp(epsilon)
     mass_below = ndtr(z)
     mean_below = ndtr(z - s) - growth * ndtr(z + s)
-    # Above the middle of the law the differences are those of the upper tails.
+    # Above the median, probabilities are differences of upper tails, which keep their digits.
     mass_above = ndtr(-z)
     mean_above = ndtr(s - z) - growth * ndtr(-z - s)
     upper = z[:-1] > 0
@@ -232,7 +237,7 @@ def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _Rounded
 
 
 def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
-    r"""Return an upper bound on the mean positive part of the sum S of `steps` terms.
+    r"""Return an upper bound on :math:`E\,S_+` for the sum S of `steps` terms.
 
     A positive sum is rare. The terms are tilted by :math:`e^{\theta D}/M`, with a rate
     :math:`\theta` that moves the mean of the tilted sum to 0:
@@ -243,7 +248,7 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
     with np.errstate(divide="ignore"):
         logs = np.log(law.mass)
     coarse = _coarse_law(grid, law.mass)
-    rate = _tilt(*coarse)  # Any rate is valid.
+    rate = _tilt(*coarse)  # Every tilting rate is valid, so a rate from the coarse grid will do.
     tilted, log_moment = _tilted(grid, logs, rate)
     mean = float(grid @ tilted)
     deviation = math.sqrt(float(((grid - mean) ** 2) @ tilted))
@@ -251,8 +256,8 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
     size = 1 << math.ceil(math.log2(2 * room / width))
     transform = scipy.fft.rfft(tilted, size)
     sums = scipy.fft.irfft(transform**steps, size)
-    # Each value of the transform of probabilities has this error at most, its powers T times as
-    # much, and the sums, which are means over all frequencies, the mean of that.
+    # The error bound applies to each value of the probabilities' transform, T times it to the T-th
+    # powers, and the average of these to the sums, which are means over all frequencies.
     error = TRANSFORM_ROUNDING * (math.log2(size) + 4)
     error *= (steps + 1) * float(np.mean(np.abs(transform) ** (steps - 1)))
     index = np.arange(1, size // 2)
@@ -265,7 +270,7 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
 
 
 def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
-    """Return the masses of the tilted law, and the logarithm of its moment M."""
+    """Return the probabilities of the tilted distribution, and the logarithm of its moment M."""
     exponents = logs + rate * grid
     peak = float(exponents.max())
     weights = np.exp(exponents - peak)
@@ -274,7 +279,7 @@ def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
 
 
 def _tilt(grid: Vector, logs: Vector) -> float:
-    """Return the rate at which the tilted law has mean 0; 0 if its mean is not negative."""
+    """Return the rate that gives the tilted distribution mean 0; 0 if its mean is not negative."""
 
     def mean(rate: float) -> float:
         return float(grid @ _tilted(grid, logs, rate)[0])
@@ -289,7 +294,7 @@ def _tilt(grid: Vector, logs: Vector) -> float:
 
 
 def _coarse_law(grid: Vector, mass: Vector) -> tuple[Vector, Vector]:
-    """Return the means of blocks of up to 64 points, and the logarithms of their masses.
+    """Return the means of blocks of up to 64 points, and the logarithms of their probabilities.
 
     A block is narrow beside the law's standard deviation.
     """
@@ -310,7 +315,7 @@ def _tail_part(
     steps: int,
     high: float,
 ) -> float:
-    r"""Return a bound on the mean of a sum where it is above `high`.
+    r"""Return a bound on the expectation of a sum over the event that it exceeds `high`.
 
     .. math:: E[S; S > h] \le \max(h, 1/\theta)\, e^{-\theta h} (E e^{\theta D})^T
     """
@@ -321,7 +326,7 @@ def _tail_part(
 
     means, log_masses = coarse
     deviation = math.sqrt(float(means**2 @ np.exp(log_masses)))
-    # Any rate is valid, so the best of a grid will do, and of a finer one around it.
+    # Every tilting rate is valid, so the best of a grid and of a finer grid around it will do.
     rates = np.geomspace(1e-3 / grid[-1], 50 / deviation + 1 / grid[-1], 60)
     for _ in range(2):
         bounds = np.array([log_bound(float(rate), *coarse) for rate in rates])

@@ -23,13 +23,13 @@ from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaus
 
 Route = Literal["printed", "closed", "numerical"]
 
-ROUNDING = 1e-7  # relative rounding of the divergence below, for up to 10^9 groups
-LARGEST_EPSILON = 600.0  # e^epsilon overflows beyond
+ROUNDING = 1e-7  # the relative rounding error of the divergence for up to 10^9 groups
+LARGEST_EPSILON = 600.0  # Beyond this, e^epsilon overflows.
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffleAmplification:
-    """A certified amplification: k groups at `rho_group`-zCDP each are (epsilon, delta)-DP.
+    """A certificate that k groups at `rho_group`-zCDP each are (epsilon, delta)-DP after shuffling.
 
     Create it with `amplify`, never by hand.
 
@@ -56,7 +56,7 @@ class ShuffleAmplification:
 
 
 def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
-    r"""Closed-form epsilon after shuffling k pure randomisers, with its side condition enforced.
+    r"""Return the closed-form epsilon after shuffling k pure randomisers; enforce its condition.
 
     .. math:: \min\Big\{\ln\Big[1 + \tfrac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1}
         \Big(8\sqrt{e^{\varepsilon_0}\ln(4/\delta)/k} + 8e^{\varepsilon_0}/k\Big)\Big],
@@ -96,7 +96,7 @@ def _clones_formula(epsilon_group: float, groups: int, delta: float) -> float:
 
 
 def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
-    r"""Exact delta of the clones' two-binomial divergence :math:`H(k, \varepsilon_0, \varepsilon)`.
+    r"""Return the exact delta of the clones' divergence :math:`H(k, \varepsilon_0, \varepsilon)`.
 
     Pure :math:`\varepsilon_0`-DP randomisers in uniformly random order are
     :math:`(\varepsilon, H)`-DP, for every k, without a side condition. The sum over the number of
@@ -107,8 +107,9 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     if epsilon >= epsilon_group:
         return 0.0
-    epsilon = min(epsilon, LARGEST_EPSILON)  # the divergence decreases in epsilon
-    share = 1 / (1 + math.exp(-epsilon_group))  # a
+    # The divergence decreases in epsilon, so a smaller epsilon is safe.
+    epsilon = min(epsilon, LARGEST_EPSILON)
+    share = 1 / (1 + math.exp(-epsilon_group))  # the share a in the paper's notation
     a_term = -math.expm1(epsilon - epsilon_group) * share  # A = a - e^epsilon (1 - a)
     # B = e^epsilon a - (1 - a), and A - B = 1 - e^epsilon; neither is a difference near 0.
     b_term = (math.expm1(epsilon) - math.expm1(-epsilon_group)) * share
@@ -122,7 +123,8 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     weights = binom.pmf(clones, trials, q)
     # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
     start = clones + 2 - np.ceil((clones + 1) * (a_term / (a_term + b_term)))
-    # A P(i >= i_c - 1) - B P(i >= i_c), without the cancellation of its two large terms.
+    # This equals A P(i >= i_c - 1) - B P(i >= i_c), without cancellation between the two large
+    # terms.
     tail_term = math.expm1(epsilon) * binom.sf(start - 1, clones, 0.5)
     inner = a_term * binom.pmf(start - 1, clones, 0.5) - tail_term
     total = float(np.sum(weights * np.maximum(inner, 0.0)))
@@ -132,7 +134,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=1024)
 def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleAmplification | None:
-    r"""Return the largest per-group rho that shuffling k groups turns into (epsilon, delta)-DP.
+    r"""Return the largest rho per group at which k shuffled groups are (epsilon, delta)-DP.
 
     Returns None if a condition of the route fails, so that nothing is amplified. Those of
     ``"printed"`` are
@@ -161,7 +163,7 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
     target = _largest_group_epsilon(groups, epsilon, delta_shuffle, route)
     if target is None:
         return None
-    # delta - delta/2 pays for the failure of k approximate randomisers.
+    # The other half of delta pays for the failure of k approximate randomisers.
     delta_group = (delta - delta_shuffle) / (
         (math.exp(epsilon) + 1) * (1 + 0.5 * math.exp(-target)) * groups
     )

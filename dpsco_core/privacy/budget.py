@@ -16,7 +16,9 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-import scipy  # its `stats` are imported on first use, in a third of a second
+
+# `scipy.stats` is imported on first use, because the import takes a third of a second.
+import scipy
 from numpy.typing import NDArray
 from scipy.special import erfcx, expit, ndtr
 
@@ -27,8 +29,8 @@ from dpsco_core.privacy.concentration import laplace_epsilon, pure_epsilon_of, p
 Conversion = Literal["tight", "paper"]
 
 EPSILON_MAX = 1e6
-RHO_MAX = 1e12  # above the rho of every pure algorithm up to EPSILON_MAX
-# The exact Gaussian curve is computed to this relative accuracy, and inverted on the safe side.
+RHO_MAX = 1e12  # larger than the rho of every pure algorithm up to EPSILON_MAX
+# The relative accuracy of the exact Gaussian curve, whose inverse is rounded to the safe side.
 CURVE_ACCURACY = 1e-12
 BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities
 
@@ -74,11 +76,11 @@ class ZCDP:
         _positive("rho", self.rho, RHO_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
-        """Return itself."""
+        """Return this guarantee itself."""
         return self
 
     def to_approx(self, delta: float, conversion: Conversion = "tight") -> ApproxDP:
-        """Return the (epsilon, delta) guarantee that every `rho`-zCDP algorithm has."""
+        """Return the (epsilon, delta) guarantee of every `rho`-zCDP algorithm."""
         return ApproxDP(epsilon=zcdp_epsilon(self.rho, delta, conversion), delta=delta)
 
     def __str__(self) -> str:
@@ -186,7 +188,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     return math.exp(root)
 
 
-# Gauss-Legendre quadrature on [0, 1].
+# Nodes and weights of Gauss-Legendre quadrature on [0, 1].
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 
@@ -213,9 +215,10 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     nu = math.sqrt(2 * rho)
     low = (epsilon - rho) / nu
     high = (epsilon + rho) / nu
-    # e^epsilon phi(high) = phi(low): with Mills' ratio m = Phi(-x)/phi(x) nothing large cancels.
+    # Since e^epsilon phi(high) = phi(low), Mills' ratio m = Phi(-x)/phi(x) avoids large cancelling
+    # terms.
     density = math.exp(-low * low / 2) / math.sqrt(2 * math.pi)
-    if nu < 1:  # m(low) - m(high) is the integral of -m' = 1 - x m
+    if nu < 1:  # The difference m(low) - m(high) is the integral of -m' = 1 - x m.
         points = low + nu * _NODES
         return density * nu * float(_WEIGHTS @ (1 - points * _mills(points)))
     ratio_low, ratio_high = _mills(np.array([low, high]))
@@ -230,7 +233,7 @@ def _mills(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=4096)
 def gaussian_epsilon(rho: float, delta: float) -> float:
-    """Return the smallest epsilon at delta of a Gaussian rho-zCDP mechanism; rounded up.
+    """Return the least epsilon at delta of a Gaussian rho-zCDP mechanism, rounded up.
 
     Examples
     --------
@@ -246,13 +249,14 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
 
     if is_met(0.0):
         return 0.0
-    largest = (rho + 2 * math.sqrt(rho * -math.log(delta))) * (1 + 1e-9)  # Bun and Steinke's
+    # The conversion of Bun and Steinke (2016) is an upper bound.
+    largest = (rho + 2 * math.sqrt(rho * -math.log(delta))) * (1 + 1e-9)
     return _bisect(is_met, holds=largest, fails=0.0)
 
 
 @lru_cache(maxsize=4096)
 def gaussian_rho(epsilon: float, delta: float) -> float:
-    """Return the largest rho whose Gaussian mechanism is (epsilon, delta)-DP; rounded down.
+    """Return the largest rho whose Gaussian mechanism is (epsilon, delta)-DP, rounded down.
 
     This gives the least noise that a Gaussian release, or an adaptive composition of them, may draw
     at an (epsilon, delta) budget.
@@ -278,7 +282,7 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
-    r"""Return the smallest epsilon at delta of repeated epsilon-DP releases; rounded up.
+    r"""Return the least epsilon at delta of repeated epsilon-DP releases, rounded up.
 
     By the optimal composition theorem (Kairouz, Oh and Viswanath 2015, Theorem 3.3) no adaptive
     composition loses more than randomised responses of the same epsilon, one for each release. For
@@ -293,7 +297,8 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
     _positive("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     likely = float(expit(epsilon))
-    spread = 40 * math.sqrt(releases * likely * (1 - likely)) + 1  # the mass beyond is below 1e-300
+    # the probability beyond is below 1e-300
+    spread = 40 * math.sqrt(releases * likely * (1 - likely)) + 1
 
     def is_met(target: float) -> bool:
         fewest = math.floor((releases + target / epsilon) / 2) + 1
@@ -311,7 +316,7 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
 
 
 def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> float:
-    """Return the number closest to `fails` at which `is_met` is still seen to hold."""
+    """Return the number closest to `fails` at which `is_met` is verified to hold."""
     for _ in range(200):
         middle = (holds + fails) / 2
         if middle in (holds, fails):
@@ -321,7 +326,7 @@ def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> f
 
 
 def _paper_rho(epsilon: float, delta: float) -> float:
-    # (sqrt(e+l)-sqrt(l))^2 without cancellation
+    # The square of sqrt(e+l)-sqrt(l), computed without cancellation.
     log_1_delta = -math.log(delta)
     return (epsilon / (math.sqrt(epsilon + log_1_delta) + math.sqrt(log_1_delta))) ** 2
 
@@ -355,7 +360,7 @@ def laplace_allowance(budget: Budget) -> float:
 
 
 def gaussian_allowance(budget: Budget) -> float:
-    """Return the largest total rho of Gaussian releases that meets `budget`; 0 if it is pure."""
+    """Return the largest total rho of Gaussian releases that meets `budget`; 0 if it is pure DP."""
     match budget:
         case PureDP():
             return 0.0

@@ -33,8 +33,8 @@ from dpsco_core.privacy.entries import (
 from dpsco_core.privacy.losses import Choices
 from dpsco_core.privacy.selection import selection_delta, selection_epsilon
 
-# rho of Gaussian noise, epsilon and rho of pure releases, epsilon and delta of approximate ones,
-# and rho of shaped noise.
+# The components are: the rho of Gaussian noise; the epsilon and rho of pure releases; the epsilon
+# and delta of approximate releases; and the rho of shaped noise.
 Shares = tuple[float, ...]
 NO_SHARES: Shares = (0.0,) * 6
 
@@ -97,19 +97,20 @@ class Tally:
         self._sums: list[_Sum] = [_Sum() for _ in NO_SHARES]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
-        self._choices: Choices = ()  # those on all records
+        self._choices: Choices = ()  # the exponential mechanisms on all records
         self._block_choices: dict[tuple[int, int], Choices] = {}
         self._dearest_choices: dict[int, Choices] = {}
         self._choices_first = True
         self._noise_drawn = False
 
     def totals(self, *entries: Entry) -> Totals:
-        """Return the totals so far with `entries`, which all have the same part, added."""
+        """Return the totals with `entries` added, which all belong to the same part."""
         extra = self._growth(*entries) if entries else NO_SHARES
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         choices_first, _ = self._order_with(*entries)
         choices = self._choices_with(*entries)
-        # Blocks may choose in any order, and the curve of choices that come first depends on it.
+        # Exponential mechanisms on blocks may run in any order, and the curve that requires all
+        # choices to come first depends on the order.
         has_block_choices = bool(self._block_choices) or any(
             entry.part is not None and entry.mechanism == "exponential" for entry in entries
         )
@@ -125,7 +126,7 @@ class Tally:
         )
 
     def add(self, entry: Entry) -> None:
-        """Add one entry."""
+        """Add one entry to the running totals."""
         self._choices_first, self._noise_drawn = self._order_with(entry)
         if entry.mechanism == "exponential":
             self._add_choices(entry)
@@ -141,7 +142,7 @@ class Tally:
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
     def _order_with(self, *entries: Entry) -> tuple[bool, bool]:
-        """Return whether choices come first with `entries` added, and whether noise was drawn."""
+        """Return whether choices come first with `entries` added, and whether there is noise."""
         choices_first, is_noise_drawn = self._choices_first, self._noise_drawn
         for entry in entries:
             if entry.mechanism == "exponential":
@@ -161,7 +162,7 @@ class Tally:
         self._dearest_choices[entry.part[0]] = _dearest_choices(dearest, block)
 
     def _choices_with(self, *entries: Entry) -> Choices:
-        """Return all choices that count, with those of `entries`, which all have the same part."""
+        """Return all choices that count, including `entries`, which all belong to the same part."""
         added = tuple(
             choices
             for entry in entries
@@ -178,7 +179,7 @@ class Tally:
         return (*on_all_records, *(choices for block in dearest.values() for choices in block))
 
     def _growth(self, *entries: Entry) -> Shares:
-        """Return the increase of each total by `entries`, which all have the same part."""
+        """Return the increase of each total by `entries`, which all belong to the same part."""
         share, part = _share(entries[0]), entries[0].part
         for entry in entries[1:]:
             share = tuple(x + y for x, y in zip(share, _share(entry), strict=True))
@@ -198,19 +199,19 @@ def _choices_of(entry: Entry) -> Choices:
 
 
 def _dearest_choices(a: Choices, b: Choices) -> Choices:
-    """Return choices that cost at least what `a` does, and at least what `b` does."""
+    """Return choices that cost at least as much as `a` and at least as much as `b`."""
     pairs = zip_longest(a, b, fillvalue=(0.0, 0))
     return tuple((max(x[0], y[0]), max(x[1], y[1])) for x, y in pairs)
 
 
 class _Sum:
-    """A compensated sum."""
+    """A sum with compensated rounding errors."""
 
     def __init__(self) -> None:
         self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:
-        # Most sums have few terms or none, and for two numbers `+` equals `fsum`.
+        # Most sums have at most two terms, and for two numbers `+` equals `fsum`.
         correction = self._correction
         return math.fsum((self._total, correction, extra)) if correction else self._total + extra
 
@@ -236,9 +237,10 @@ def tally(entries: Iterable[Entry]) -> Totals:
 
 
 def fits(total: Totals, budget: Budget) -> bool:
-    """Whether releases with these totals meet `budget`, up to rounding."""
+    """Return whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    is_approximate = bool(total.approximate_epsilon or total.approximate_delta)  # or NaN
+    # a NaN counts as approximate
+    is_approximate = bool(total.approximate_epsilon or total.approximate_delta)
     match budget:
         case PureDP(epsilon=epsilon):
             is_pure = not total.rho and not total.other_rho and not is_approximate
@@ -303,7 +305,7 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
 
 
 def _is_choices_with_gaussians(total: Totals) -> bool:
-    """Whether there are exponential mechanisms and otherwise only Gaussian noise."""
+    """Return whether the releases are exponential mechanisms and Gaussian noise only."""
     is_only_gaussian = not total.pure and not total.other_rho
     is_only_gaussian = is_only_gaussian and not (
         total.approximate_epsilon or total.approximate_delta
@@ -346,14 +348,14 @@ def snap(spent: Budget, budget: Budget) -> Budget:
         is_same = math.isclose(spent.epsilon, budget.epsilon, rel_tol=10 * ROUNDING)
         return PureDP(epsilon=budget.epsilon) if is_same else spent
     pairs = [(getattr(spent, name), getattr(budget, name)) for name in spent.__dataclass_fields__]
-    # The exact Gaussian curve is inverted numerically: its round trip is good to 1e-9.
+    # The exact Gaussian curve is inverted numerically, accurate to 1e-9.
     tolerance = 1e-9 if isinstance(budget, ApproxDP) else 10 * ROUNDING
     is_same = all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs)
     return budget if is_same or _same_rho(spent, budget) else spent
 
 
 def _same_rho(spent: Budget, budget: Budget) -> bool:
-    """Whether two approximate budgets with equal delta stand for the same rho, up to rounding.
+    """Return whether two budgets with equal delta have the same rho, up to rounding.
 
     If delta pays for nearly all of it, a tiny epsilon depends on the last digits of rho.
     """
@@ -366,7 +368,7 @@ def _same_rho(spent: Budget, budget: Budget) -> bool:
 
 
 def binding(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
-    """Return the notions whose lower bounds bind the releases in `entries`; see the ledger."""
+    """Return the notions whose lower bounds apply to releases with these entries."""
     mechanisms = {e.mechanism for e in entries} - {"exponential"}
     total, slack = tally(entries), 1 + ROUNDING
     is_within_epsilon = total.all_pure <= pure_epsilon(budget) * slack

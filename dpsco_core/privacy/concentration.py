@@ -10,13 +10,13 @@ from functools import lru_cache
 
 from scipy.optimize import brentq
 
-# Below it the closed form of `laplace_rho` cancels, and its series is used.
+# Below this epsilon the closed form of `laplace_rho` loses digits, and its series is used.
 SERIES_BELOW = 0.5
 SERIES_TERMS = 18
 
 
 def laplace_rho(epsilon: float) -> float:
-    r"""Return the least rho of Laplace noise that is epsilon-DP.
+    r"""Return the least rho of Laplace noise that satisfies epsilon-DP.
 
     :math:`\rho=\varepsilon+e^{-\varepsilon}-1` for independent noise of scale
     :math:`\Delta_1/\varepsilon` on every entry of a value of l1 sensitivity :math:`\Delta_1`
@@ -31,13 +31,13 @@ def laplace_rho(epsilon: float) -> float:
     if epsilon >= SERIES_BELOW:
         return epsilon + math.expm1(-epsilon)
     total = 1.0
-    for k in range(SERIES_TERMS, 2, -1):  # 1 - e/3 (1 - e/4 (1 - ...))
+    for k in range(SERIES_TERMS, 2, -1):  # The loop evaluates 1 - e/3 (1 - e/4 (1 - ...)).
         total = 1.0 - epsilon / k * total
     return epsilon * epsilon / 2 * total
 
 
 def pure_rho(epsilon: float) -> float:
-    r"""Return the least rho that every epsilon-DP release has.
+    r"""Return the least rho that bounds every epsilon-DP release.
 
     :math:`\rho=\varepsilon\tanh(\varepsilon/2)`, which randomised response attains
     (theory/pure-releases.md, 2). It is below :math:`\varepsilon^2/2`, Proposition 1.4 of Bun and
@@ -63,7 +63,7 @@ def choice_rho(epsilon: float) -> float:
 
 @lru_cache(maxsize=4096)
 def laplace_epsilon(rho: float) -> float:
-    """Return the largest epsilon at which one Laplace release is rho-zCDP; rounded down.
+    """Return the largest epsilon at which one Laplace release is rho-zCDP, rounded down.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def laplace_epsilon(rho: float) -> float:
 
 @lru_cache(maxsize=4096)
 def pure_epsilon_of(rho: float, shares: tuple[float, ...] = (1.0,)) -> float:
-    """Return the largest epsilon at which every epsilon-DP release is rho-zCDP; rounded down.
+    """Return the largest epsilon at which every epsilon-DP release is rho-zCDP, rounded down.
 
     With several shares, which sum to 1, it is that of so many releases, each of which has its share
     of epsilon: together they cost less than one release does.
@@ -108,9 +108,10 @@ def _largest(
     """
     low, high = math.sqrt(2 * rho), rho + len(shares)
     low = min(low, high)
-    if cost(low) >= rho:  # rho is so small that the cost is half the square, up to rounding
+    # For so small a rho the cost equals half the square of epsilon, up to rounding.
+    if cost(low) >= rho:
         epsilon = low
-    elif cost(high) <= rho:  # rho is so large that epsilon - 1 rounds to it
+    elif cost(high) <= rho:  # For so large a rho, epsilon - 1 rounds to rho.
         return high
     else:
         epsilon = float(

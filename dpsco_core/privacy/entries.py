@@ -6,7 +6,7 @@ from typing import Literal
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.concentration import laplace_rho, pure_rho
 
-# The relative rounding that sums of shares such as rho/T may have.
+# The relative rounding error allowed in sums of shares such as rho/T.
 ROUNDING = 1e-12
 
 MechanismName = Literal[
@@ -32,42 +32,44 @@ class Entry:
 
     mechanism: MechanismName
     label: str  # what was released, in words
-    # the l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity for which the
-    # noise was calibrated; for an exponential mechanism that of every candidate's score
+    # The sensitivity for which the noise was calibrated, in the l2 (Gaussian), l1 (Laplace) or dual
+    # norm (generalized Gaussian); for an exponential mechanism the sensitivity of each candidate's
+    # score.
     sensitivity: float
-    # The proven sensitivity. It exceeds `sensitivity` only if a paper's own constant is too small;
+    # The proven sensitivity. It exceeds `sensitivity` only if the paper's constant is too small;
     # the release is then less private than it claims.
     proven_sensitivity: float
-    # standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
-    # generalized Gaussian, whose norm is sigma times a chi variable; the scale of the Gumbel noise
-    # on a score
+    # The scale of the noise per coordinate: the standard deviation (Gaussian) or the scale
+    # (Laplace); the scale sigma of a generalized Gaussian, whose norm is sigma times a chi
+    # variable; or the scale of the Gumbel noise on a score.
     noise: float
-    size: int  # number of noisy coordinates, or of choices that exponential mechanisms made
-    # The share in the notion of the mechanism, otherwise 0. Pure releases, exponential mechanisms
-    # among them, have both an epsilon and the rho that each of them satisfies by itself.
+    size: int  # the number of noisy coordinates, or of choices by exponential mechanisms
+    # The rho that the release spends, 0 for (epsilon, delta)-DP releases. Pure releases, including
+    # exponential mechanisms, have both an epsilon and a rho, each of which they satisfy on its own.
     rho: float = 0.0
     epsilon: float = 0.0
     delta: float = 0.0
-    # more than 1 if the value has one statistic for each of so many disjoint blocks, of which a
-    # neighbour changes one (parallel composition)
+    # The number of disjoint blocks, if the value has one statistic per block: a neighbour changes
+    # one block (parallel composition). Otherwise 1.
     disjoint_blocks: int = 1
-    # the number of a partition of the records and of the block that the release reads; see
-    # `Ledger.disjoint`
+    # The number of a partition of the records and the number of the block that the release reads;
+    # see `Ledger.disjoint`.
     part: tuple[int, int] | None = None
-    # How many releases it accounts for. It is more than 1 only where they are (epsilon, delta)-DP
-    # together, and a record may be in several of them.
+    # The number of releases in the entry. It exceeds 1 only if the releases are (epsilon, delta)-DP
+    # together and a record may be in several of them.
     releases: int = 1
-    # K and n if the release reads fresh secret batches of K of the n records of its part
+    # The batch size K and the number n of records in the part, if the release reads fresh secret
+    # batches; otherwise None.
     batch: tuple[int, int] | None = None
 
     @property
     def flawed(self) -> bool:
-        """Whether the noise is too small for the share that the release claims."""
+        """Whether the noise is too small for the budget share that the release claims."""
         return self.proven_sensitivity > self.sensitivity * (1 + ROUNDING)
 
     @property
     def flaw(self) -> str:
-        """A sentence that says how much too small the noise is; for an entry that is `flawed`."""
+        """The sentence of a `flawed` entry: by how much its noise is too small."""
         return (
             f"{self.label}: calibrated to sensitivity {self.sensitivity:.4g}, but "
             f"{self.proven_sensitivity:.4g} is proven, so it is "
@@ -77,8 +79,9 @@ class Entry:
 
 
 PURE = ("laplace", "spherical laplace", "pure objective perturbation")
-# (epsilon, delta)-DP as a whole. A noisy test, itself pure, is a part of such a whole: disjoint
-# users may divide epsilon between tests and noise as they like, and the most expensive one counts.
+# Mechanisms that are (epsilon, delta)-DP as a whole. A noisy test, which is pure itself, belongs to
+# such a whole: disjoint users may divide epsilon between tests and noise freely, and the most
+# expensive user counts.
 APPROXIMATE = (
     "shuffled gaussian",
     "allocated gaussian",
@@ -88,13 +91,13 @@ APPROXIMATE = (
     "noisy test",
     "tested gaussian",
 )
-# The mechanisms whose share is a rho; pure ones, which have one too, are omitted: see
-# `Ledger.bound_by`.
+# The mechanisms whose cost is a rho alone; pure mechanisms, which also have a rho, are not listed:
+# see `Ledger.bound_by`.
 CONCENTRATED = {"gaussian", "generalized gaussian"}
 
 
 def pure_share(mechanism: MechanismName, epsilon: float) -> float:
-    """Return the rho that a pure release costs, by its mechanism (theory/pure-releases.md, 4).
+    """Return the rho of a pure release by its mechanism (theory/pure-releases.md, 4).
 
     Independent Laplace noise on every entry costs `laplace_rho`. Of the others only what every pure
     release costs is proven.
@@ -110,7 +113,7 @@ def approximate_entry(
     size: int,
     cost: tuple[float, float],
 ) -> Entry:
-    """Return the entry of noise whose whole `cost` is one (epsilon, delta)."""
+    """Return the entry of noise whose whole `cost` is one pair (epsilon, delta)."""
     return Entry(
         mechanism=mechanism,
         label=label,
@@ -124,7 +127,7 @@ def approximate_entry(
 
 
 def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
-    """Return a sentence that says that `entries` do not fit into `budget`."""
+    """Return a sentence saying that `entries` exceed `budget`."""
     rho, epsilon, delta = (
         sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
     )

@@ -24,7 +24,7 @@ from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 
 @dataclass
 class Ledger:
-    """Accounts for every private release of one run.
+    """An accountant for every private release of one run.
 
     Examples
     --------
@@ -39,7 +39,8 @@ class Ledger:
     """
 
     budget: Budget  # the total budget of the run
-    refusal: str = field(default="", init=False, repr=False, compare=False)  # why it refused, or ""
+    # the reason of a refusal; empty before any
+    refusal: str = field(default="", init=False, repr=False, compare=False)
     _entries: list[Entry] = field(default_factory=list, repr=False)
     _tally: Tally = field(default_factory=Tally, repr=False, compare=False)
     _partitions: int = field(default=0, repr=False)
@@ -53,7 +54,7 @@ class Ledger:
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """A sentence for every release whose noise is smaller than proven private."""
+        """One sentence for every release with less noise than its proof needs."""
         return tuple(e.flaw for e in self._entries if e.flawed)
 
     def release(
@@ -77,7 +78,7 @@ class Ledger:
         return mechanism.draw(value, rng)
 
     def open(self, sequence: Sequence[Opened], *, label: str = "") -> Opened:
-        """Account for a sequence of releases, and return the object that makes them in turn.
+        """Account for a sequence of releases and return the object that makes them in order.
 
         Raises `BudgetExceeded` if they do not fit.
         """
@@ -110,7 +111,7 @@ class Ledger:
         return snap(compose(self.entries, self.budget), self.budget)
 
     def bound_by(self) -> tuple[Privacy, ...]:
-        """Return the notions whose lower bounds bind this run, at the setting's own numbers.
+        """Return the notions whose lower bounds apply to this run, at the setting's own numbers.
 
         ``"pure"`` is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"`` is zCDP at its
         `concentrated_rho`, which need not hold for a pure run under an (epsilon, delta) budget, nor
@@ -120,7 +121,7 @@ class Ledger:
         return () if not self._entries or self.flaws else binding(self.entries, self.budget)
 
     def _record(self, *entries: Entry) -> None:
-        """Record all of `entries`, or none of them."""
+        """Record all of `entries`, or none of them if the budget refuses."""
         if self._parent is not None:
             entries = tuple(replace(entry, part=self._part) for entry in entries)
             self._parent._record(*entries)

@@ -12,31 +12,33 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # its `optimize` and `signal` are imported on first use
+import scipy  # `scipy.optimize` and `scipy.signal` are imported on first use.
 from scipy.special import log_ndtr, ndtr
 
 from dpsco_core.base.arrays import Vector
 
-# Exponential mechanisms in their order: the epsilon of one, and how many of them in a row.
+# Exponential mechanisms in order: the epsilon of each, and how many equal ones follow each other.
 Choices = tuple[tuple[float, int], ...]
 
 CELLS = 24
-MOST_POINTS = 1024  # points of a law of privacy losses; beyond, its lattice becomes coarser
-TAIL = 1e-40  # the mass that is cut off and counted as a total loss of privacy
-# Longer laws are convolved by Fourier transforms. What these lose in an entry is at most a few
-# units of rounding, times the norms of both factors and the logarithm of their length. Entries that
-# may be nothing but this are dropped, and all of it is counted as a total loss.
+# points of a distribution of privacy losses; beyond, its lattice becomes coarser
+MOST_POINTS = 1024
+TAIL = 1e-40  # the probability that is cut off and counted as a total loss of privacy
+# Above this size distributions are convolved by Fourier transforms. The error in an entry is at
+# most a few units of rounding, times the norms of both factors and the logarithm of their length.
+# Entries that may be pure rounding error are dropped, and the whole error is counted as a total
+# loss of privacy.
 DIRECT_POINTS = 1100
 ROUNDING = 4e-16
-LARGEST_RATE = 200.0  # the largest tilt, in units of one over the largest loss
-LONGEST = 1 << 20  # points of a transform
-COARSEST = 8  # points of a law that is not put on a coarser lattice
-DEVIATIONS = 10.0  # beyond so many deviations a Gaussian loss is counted as a total one
+LARGEST_RATE = 200.0  # the largest tilting rate, in units of one over the largest loss
+LONGEST = 1 << 20  # the largest number of points of a Fourier transform
+COARSEST = 8  # A distribution with at most this many points keeps its lattice.
+DEVIATIONS = 10.0  # A Gaussian loss beyond this many standard deviations counts as total.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LossLaw:
-    """A law of privacy losses on the multiples of `spacing`, with a mass of total loss.
+    """A distribution of privacy losses on multiples of `spacing`, and a mass of total loss.
 
     Mass is only moved to the two ends of the cell around it, so that the probability and the mean
     of the likelihood ratio stay: the curve, a mean of convex functions of it, can only grow.
@@ -51,7 +53,7 @@ class LossLaw:
 
     @classmethod
     def of_choices(cls, choices: Choices) -> LossLaw:
-        """Return the law of all exponential mechanisms together, by fixed pairs."""
+        """Return the distribution of all exponential mechanisms together, by fixed pairs."""
         laws = [cls.of_choice(epsilon).repeated(count) for epsilon, count in choices]
         spacing = min((law.spacing for law in laws), default=1.0)
         total = cls(spacing=spacing, first_index=0, weights=np.ones(1))
@@ -61,7 +63,7 @@ class LossLaw:
 
     @classmethod
     def of_choice(cls, epsilon: float, half: int = CELLS // 2) -> LossLaw:
-        r"""Return the law of one exponential mechanism.
+        r"""Return the distribution of one exponential mechanism.
 
         The dominating pair has the density :math:`e^{x/2}/(4\sinh(\varepsilon_1/2))` on
         :math:`|x|\le\varepsilon_1` (Dong, Durfee and Rogers 2020); a cell of width w puts
@@ -76,19 +78,19 @@ class LossLaw:
         places = np.arange(-half, half + 1)
         cells = np.full(2 * half + 1, 2.0)
         cells[[0, -1]] = 1.0
-        # e^(x/2) / (2 sinh(epsilon/2)) without overflow
+        # This equals e^(x/2) / (2 sinh(epsilon/2)), without overflow.
         size = np.exp((places * width - epsilon) / 2) / -math.expm1(-epsilon)
         return cls(spacing=width, first_index=-half, weights=cells * size * math.tanh(width / 4))
 
     @classmethod
     def of_atoms(cls, losses: Vector, weights: Vector, spacing: float, lost_mass: float) -> LossLaw:
-        """Return a law on the lattice whose curve is at least that of some losses, increasing."""
+        """Return a lattice distribution whose curve is at least that of increasing losses."""
         first_index, spread = _on_lattice(losses, weights, spacing)
         return cls(spacing=spacing, first_index=first_index, weights=spread, lost_mass=lost_mass)
 
     @classmethod
     def of_randomised_response(cls, epsilon: float, delta: float, spacing: float) -> LossLaw:
-        """Return the law of the pair that dominates every (epsilon, delta)-DP release.
+        """Return the distribution of the pair that dominates every (epsilon, delta)-DP release.
 
         It is the randomised response of Kairouz, Oh and Viswanath (2015), Theorem 3.1.
         """
@@ -98,7 +100,7 @@ class LossLaw:
 
     @classmethod
     def of_laplace(cls, epsilon: float, spacing: float) -> LossLaw:
-        r"""Return the law of Laplace noise on one number, a shift of epsilon scales.
+        r"""Return the distribution of Laplace noise on one number shifted by epsilon scales.
 
         The loss is :math:`\varepsilon-2x` at a distance x from the centre, up to the shift.
         """
@@ -115,7 +117,7 @@ class LossLaw:
 
     @classmethod
     def of_gaussian(cls, rho: float, spacing: float) -> LossLaw:
-        """Return the law of Gaussian noise that is rho-zCDP."""
+        """Return the distribution of Gaussian noise that is rho-zCDP."""
         deviation = math.sqrt(2 * rho)
         low = math.floor((rho - DEVIATIONS * deviation) / spacing)
         high = math.ceil((rho + DEVIATIONS * deviation) / spacing)
@@ -144,7 +146,7 @@ class LossLaw:
         most_points: int = MOST_POINTS,
         tail: float = TAIL,
     ) -> LossLaw:
-        """Return the law of a pair whose losses have these masses between the ends of cells.
+        """Return the distribution of a pair whose losses have these masses between cell ends.
 
         Parameters
         ----------
@@ -168,7 +170,7 @@ class LossLaw:
 
     @classmethod
     def of_curve(cls, deltas: Vector, first_index: int, spacing: float) -> LossLaw:
-        r"""Return the law whose curve joins points of another one by chords.
+        r"""Return the distribution whose curve joins points of another curve by chords.
 
         A curve is convex in :math:`e^\varepsilon`, so that chords in it are above the curve.
         `deltas` are its values on the lattice, from `first_index` on, or values above them: what
@@ -184,7 +186,7 @@ class LossLaw:
         return cls(spacing=spacing, first_index=first_index, weights=weights, lost_mass=lost_mass)
 
     def deltas(self, epsilons: Vector) -> Vector:
-        """Return the curve at some epsilons, shape (k,)."""
+        """Return the delta at each epsilon, shape (k,)."""
         values = self.values
         places = np.searchsorted(values, epsilons, side="right")
         likely_above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
@@ -200,7 +202,7 @@ class LossLaw:
         return self.spacing * (self.first_index + np.arange(len(self.weights), dtype=np.float64))
 
     def repeated(self, count: int) -> LossLaw:
-        """Return the law of the sum of `count` independent copies."""
+        """Return the distribution of the sum of `count` independent copies."""
         square, total = self, None
         while count:
             if count % 2:
@@ -211,7 +213,7 @@ class LossLaw:
         return total
 
     def plus(self, addend: LossLaw) -> LossLaw:
-        """Return the law of the sum with an independent one."""
+        """Return the distribution of the sum with an independent `addend`."""
         spacing = max(self.spacing, addend.spacing)
         left, right = self.on_lattice(spacing), addend.on_lattice(spacing)
         weights, rounding = _convolved(left.weights, right.weights)
@@ -225,7 +227,7 @@ class LossLaw:
         return total.on_lattice(2 * spacing) if len(total.weights) > self.most_points else total
 
     def trimmed(self) -> LossLaw:
-        """Return the law without tails: the upper one is a total loss, the lower one moves up."""
+        """Return the distribution without tails: the upper is a total loss, the lower moves up."""
         upper_mass = np.cumsum(self.weights[::-1])[::-1]
         lower_mass = np.cumsum(self.weights)
         low = int(np.searchsorted(lower_mass, self.tail, side="right"))
@@ -240,7 +242,7 @@ class LossLaw:
         )
 
     def on_lattice(self, spacing: float) -> LossLaw:
-        """Return a law on another lattice whose curve is at least this law's."""
+        """Return a distribution on another lattice whose curve is at least this one."""
         if spacing == self.spacing:
             return self
         first_index, weights = _on_lattice(self.values, self.weights, spacing)
@@ -248,7 +250,7 @@ class LossLaw:
 
 
 def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
-    r"""Return the delta at epsilon of `count` independent copies of a law.
+    r"""Return the delta at epsilon of `count` independent copies of a loss distribution.
 
     One power of a Fourier transform, under the tilt :math:`e^{\theta L}/M` whose mean is near
     epsilon: :math:`\delta=M^kE_\theta[e^{-\theta L}(1-e^{\varepsilon-L})_+]`. What rounding loses
@@ -281,7 +283,7 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     size = 1 << math.ceil(math.log2(2 * room / law.spacing + len(weights)))
     if size > LONGEST:
         if len(law.weights) <= COARSEST:
-            return 1.0  # No coarser lattice says more than that.
+            return 1.0  # A coarser lattice would prove nothing better.
         return repeated_delta(law.on_lattice(2 * law.spacing), count, epsilon)
     power = np.fft.irfft(np.fft.rfft(tilted, size) ** count, size)
     low = math.floor(count * mean / law.spacing) - size // 2
@@ -299,14 +301,14 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     cut = math.exp(min(wrapped, 0.0) - rate * (top - epsilon))
     entries = min(float(size), 1 + 1 / max(rate * law.spacing, 1e-300))
     rounding = ROUNDING * (count + math.log2(size)) * entries
-    # Where epsilon is below the mean loss the tilt raises this factor above 1.
+    # If epsilon is below the mean loss, tilting increases this factor above 1.
     scale = math.exp(min(count * level - rate * epsilon, 700.0))
     total_loss = -math.expm1(count * math.log1p(-law.lost_mass)) if law.lost_mass < 1 else 1.0
     return min(1.0, scale * (excess_mass + cut + rounding) + total_loss)
 
 
 def _on_lattice(losses: Vector, weights: Vector, spacing: float) -> tuple[int, Vector]:
-    """Return the first point of a lattice, and the weights there, of losses that increase.
+    """Return the first lattice point and the lattice weights of increasing losses.
 
     Each weight is shared by the points on either side of its loss, so that the masses under P and
     under R both stay: the curve is at least that of the losses.
@@ -323,7 +325,7 @@ def _on_lattice(losses: Vector, weights: Vector, spacing: float) -> tuple[int, V
 
 
 def convex_below(x: Vector, y: Vector) -> Vector:
-    """Return the largest convex function below points, at their places, which increase.
+    """Return the largest convex function below the points (x, y), evaluated at increasing x.
 
     A convex function whose values are at most `y` is below it, too.
     """
@@ -339,7 +341,7 @@ def convex_below(x: Vector, y: Vector) -> Vector:
 
 
 def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
-    """Return the weights of a sum, and what their rounding may hide."""
+    """Return the weights of a sum, and a bound on what their rounding may hide."""
     if max(len(left), len(right)) <= DIRECT_POINTS:
         return np.convolve(left, right), 0.0
     weights = scipy.signal.fftconvolve(left, right)
@@ -349,7 +351,7 @@ def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
 
 
 def normal_masses(ends: Vector) -> Vector:
-    """Return the normal masses between neighbouring ends, to a good relative accuracy.
+    """Return normal probabilities between neighbouring ends, with small relative errors.
 
     They are negative where the ends fall.
     """
@@ -361,7 +363,7 @@ def normal_masses(ends: Vector) -> Vector:
 
 
 def _at_ends(ends: Vector, likely: Vector, rare: Vector) -> Vector:
-    """Return the weights at the ends of cells of equal width to which their masses are moved.
+    """Return the weights at the ends of equal cells to which the cells' masses are moved.
 
     `likely` and `rare` are the masses of the cells under P and under R, both of which stay.
     """

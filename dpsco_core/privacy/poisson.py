@@ -31,7 +31,7 @@ from dpsco_core.privacy.losses import LossLaw, normal_masses, repeated_delta
 Neighbours = Literal["replace-one", "add-remove"]
 Direction = Literal["replace", "remove", "add"]
 
-# Which pairs of neighbours a step is looked at for.
+# The ordered pairs of neighbours for which a step's privacy loss is computed.
 DIRECTIONS: dict[Neighbours, tuple[Direction, ...]] = {
     "replace-one": ("replace",),
     "add-remove": ("remove", "add"),
@@ -39,31 +39,31 @@ DIRECTIONS: dict[Neighbours, tuple[Direction, ...]] = {
 MOST_STEPS = 10_000_000
 CELLS_PER_DEVIATION = 25
 MOST_CELLS = 60_000
-REACH = 9.5  # deviations of a step's noise that are looked at; beyond, a loss counts as total
+REACH = 9.5  # in standard deviations of a step's noise; beyond, a loss counts as total
 LEAST_NOISE, MOST_NOISE = 0.2, 1e6
 NOISE_ACCURACY = 1e-4
 EPSILON_ACCURACY = 1e-7
-LARGEST_EPSILON = 300.0  # a larger one is as good as none
+LARGEST_EPSILON = 300.0  # a larger epsilon proves practically nothing
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoissonSteps:
-    """A certified sequence: `steps` steps, each on a Poisson sample of the records.
+    """A certificate for `steps` steps, each on a Poisson sample of the records.
 
     Make one with `sample_steps`, never by hand.
     """
 
-    steps: int  # number T of steps
-    rate: float  # q, the probability with which a step takes a record
-    # standard deviation of the noise on a sum over the largest norm of one record's contribution;
-    # neighbours move a sum by up to twice that norm
+    steps: int  # T, the number of steps
+    rate: float  # q, the probability that a step includes a given record
+    # The standard deviation of the noise on a sum, divided by the largest norm of one record's
+    # contribution; neighbours change a sum by up to twice that norm.
     noise_multiplier: float
-    # the guarantee of the whole sequence, if one record is replaced
+    # The guarantee of the whole sequence, when one record is replaced.
     epsilon: float
     delta: float
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
-        """Return what a ledger records of steps of `size` coordinates each."""
+        """Return the ledger's entry of steps of `size` coordinates each."""
         check_positive("largest_norm", largest_norm)
         cost = (self.epsilon, self.delta)
         noise_std = self.noise_multiplier * largest_norm
@@ -74,7 +74,7 @@ class PoissonSteps:
 
 
 def sample_steps(rate: float, steps: int, epsilon: float, delta: float) -> PoissonSteps:
-    """Return steps on Poisson samples that are (epsilon, delta)-DP if one record is replaced.
+    """Return steps on Poisson samples that are (epsilon, delta)-DP when a record is replaced.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def poisson_epsilon(
     delta: float,
     neighbours: Neighbours = "replace-one",
 ) -> float:
-    """Return an epsilon at `delta` of Poisson-sampled Gaussian steps, possibly adaptive.
+    """Return an epsilon at `delta` of Poisson-sampled, possibly adaptive Gaussian steps.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def poisson_noise_multiplier(
     delta: float,
     neighbours: Neighbours = "replace-one",
 ) -> float:
-    """Return a noise multiplier at which such steps are (epsilon, delta)-DP; rounded up.
+    """Return a noise multiplier at which the steps are (epsilon, delta)-DP, rounded up.
 
     The parameters are those of `poisson_epsilon`.
     """
@@ -183,7 +183,7 @@ def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> Non
 
 
 def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector:
-    """Return the loss of a step where its output, in units of its noise, is z."""
+    """Return a step's privacy loss at the output z, in units of the step's noise."""
     gain = np.log1p(rate * np.expm1(s * z - s * s / 2))
     if direction == "remove":
         return np.asarray(gain)
@@ -193,22 +193,23 @@ def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector
 
 
 def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> Vector:
-    """Return the outputs z at which a step has these losses; infinite beyond its range."""
-    if direction == "replace":  # q k y^2 + (1-q)(1-e) y - e q k = 0 for y = exp(s z)
+    """Return the outputs z at which a step has these losses; infinite outside its range."""
+    # The code solves q k y^2 + (1-q)(1-e) y - e q k = 0 for y = exp(s z).
+    if direction == "replace":
         k, ratio = math.exp(-s * s / 2), np.exp(losses)
         b = (1 - rate) * -np.expm1(losses)
         root = np.abs(b) + np.sqrt(b * b + 4 * (rate * k) ** 2 * ratio)
         y = np.where(b > 0, 2 * rate * k * ratio / root, root / (2 * rate * k))
         return np.asarray(np.log(y) / s)
     signed = losses if direction == "remove" else -losses
-    excess = np.expm1(signed) / rate  # exp(s z - s^2/2) less 1
+    excess = np.expm1(signed) / rate  # exp(s z - s^2/2) minus 1
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (np.log1p(np.maximum(excess, -1.0)) + s * s / 2) / s
     return np.asarray(np.where(excess > -1, z, -np.inf))
 
 
 def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
-    """Return the law of the losses of one step."""
+    """Return the distribution of the privacy loss of one step."""
     outputs = np.linspace(-REACH - s, REACH + s, 4001)
     losses = _losses_at(outputs, s, rate, direction)
     mixture = (1 - rate) * np.exp(-(outputs**2) / 2) + rate * np.exp(-((outputs - s) ** 2) / 2)
@@ -235,7 +236,7 @@ def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
 
 
 def _epsilon(law: LossLaw, steps: int, delta: float) -> float:
-    """Return the least epsilon of at least 0 at which the delta of all steps is at most `delta`."""
+    """Return the least epsilon of at least 0 at which all steps have a delta of at most `delta`."""
 
     def excess(epsilon: float) -> float:
         return math.log(max(repeated_delta(law, steps, epsilon), 1e-300) / delta)

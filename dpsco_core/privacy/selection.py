@@ -32,10 +32,10 @@ from dpsco_core.privacy.budget import (
 from dpsco_core.privacy.concentration import choice_epsilon_of
 from dpsco_core.privacy.losses import CELLS, Choices, LossLaw
 
-# The shares of rho of groups of equal exponential mechanisms, and their numbers, in their order.
+# Groups of equal exponential mechanisms in their order: the share of rho of each, and their number.
 Shares = tuple[tuple[float, int], ...]
 
-MOST_RECURSIVE = 2  # the cost grows by a factor of 48 with each
+MOST_RECURSIVE = 2  # the largest recursion depth: the cost grows 48-fold with each level
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -51,7 +51,7 @@ def choice_epsilon(rho: float, count: int = 1) -> float:
 
 
 def gaussian_deltas(rho: float, epsilons: Vector) -> Vector:
-    r"""Return delta at many epsilons, including negative ones, of rho-zCDP Gaussian noise.
+    r"""Return the delta of rho-zCDP Gaussian noise at many epsilons, which may be negative.
 
     See `gaussian_delta`; :math:`\delta(-x) = 1-e^{-x}+e^{-x}\delta(x)`. A rho of 0 releases
     nothing.
@@ -80,14 +80,14 @@ def _mills(x: Vector) -> Vector:
 @lru_cache(maxsize=4096)
 def selection_delta(
     epsilon: float,  # at least 0
-    rho: float,  # rho of all Gaussian releases together, at least 0
-    choices: Choices,  # the exponential mechanisms, in their order
+    rho: float,  # the rho of all Gaussian releases together, at least 0
+    choices: Choices,  # the exponential mechanisms in their order
     *,
-    # whether all Gaussian releases come after all exponential mechanisms; otherwise the recursion
-    # is not proven, and fixed pairs are used
+    # Whether all Gaussian releases come after all exponential mechanisms; if not, the recursion is
+    # not proven, and fixed pairs are used.
     choices_first: bool,
 ) -> float:
-    """Return a delta at which all releases together are (epsilon, delta)-DP; at most 1."""
+    """Return a delta, at most 1, at which all releases together are (epsilon, delta)-DP."""
     if choices_first and sum(count for _, count in choices) <= MOST_RECURSIVE:
         epsilons = [own for own, count in choices for _ in range(count)]
         return min(1.0, float(_recursion(rho, epsilons)(np.array([epsilon]))[0]))
@@ -97,7 +97,7 @@ def selection_delta(
 
 
 def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
-    """Return the curve of exponential mechanisms, in their order, before Gaussian noise.
+    """Return the privacy curve of exponential mechanisms, in order, before Gaussian noise.
 
     A cell of t from t0 to t1 has the two losses t1 and t0 - epsilon_1, with the probability that
     makes the mean of the likelihood ratio 1.
@@ -121,7 +121,7 @@ def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
 
 @lru_cache(maxsize=4096)
 def selection_epsilon(delta: float, rho: float, choices: Choices, *, choices_first: bool) -> float:
-    """Return the smallest epsilon of all releases together, at delta; rounded up.
+    """Return the least epsilon of all releases together at delta, rounded up.
 
     The parameters are those of `selection_delta`.
     """
@@ -136,7 +136,7 @@ def selection_epsilon(delta: float, rho: float, choices: Choices, *, choices_fir
 
 
 def _smallest(excess: Callable[[float], float], largest: float) -> float:
-    """Return the smallest number from 0 to `largest` with `excess` at most 0, else `largest`.
+    """Return the least number in [0, `largest`] with `excess` at most 0; `largest` if none.
 
     It is accurate to rounding, on the side where the condition holds.
     """
@@ -152,7 +152,7 @@ def _smallest(excess: Callable[[float], float], largest: float) -> float:
 
 
 def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: bool) -> float:
-    r"""Return the largest total rho whose shares meet a zCDP or an (epsilon, delta) budget.
+    r"""Return the largest total rho whose shares meet a zCDP or (epsilon, delta) budget.
 
     A share f of it in k exponential mechanisms makes each of them
     :math:`\sqrt{8f\rho/k}`-DP (`choice_epsilon`); the Gaussian releases get the rest. Rounded down.

@@ -31,27 +31,28 @@ from dpsco_core.privacy.entries import Entry
 
 Curve = Literal["gaussian", "zcdp"]
 
-CLONES_SHARE = 0.9  # the share of delta for the clones; the rest pays for approximate steps
+CLONES_SHARE = 0.9  # the clones' share of delta; the rest pays for approximate steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledSteps:
-    """A certified sequence: steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
+    """A certificate that steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
 
     Create it with `shuffle_steps`, never by hand.
     """
 
-    steps: int  # number n of steps, one record each
-    rho_step: float  # the share of each step, whose noise is sensitivity / sqrt(2 rho_step)
+    steps: int  # n, the number of steps on one record each
+    rho_step: float  # the budget of each step, whose noise is sensitivity / sqrt(2 rho_step)
     # the guarantee of the whole sequence
     epsilon: float
     delta: float
-    # the local guarantee that the clones argument uses; 0 without amplification
+    # The local guarantee in the clones argument; 0 without amplification.
     epsilon_step: float
     delta_step: float
-    amplified: bool  # whether shuffling proves it; otherwise the curve of one step does
-    # the property of a step that is used: the exact curve of Gaussian noise, or only its zCDP
-    # guarantee, which covers noise of any shape
+    # whether shuffling gives the guarantee; otherwise the curve of one step gives it
+    amplified: bool
+    # The assumption on a step: the exact curve of Gaussian noise, or its zCDP guarantee alone,
+    # which covers noise of any shape.
     curve: Curve = "gaussian"
 
     @property
@@ -105,7 +106,7 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
 def shuffle_steps(
     steps: int, epsilon: float, delta: float, curve: Curve = "gaussian"
 ) -> ShuffledSteps:
-    r"""Return the largest rho per step such that `steps` shuffled steps are (epsilon, delta)-DP.
+    r"""Return the largest rho per step at which `steps` shuffled steps are (epsilon, delta)-DP.
 
     It is the larger rho of the two accountants. The clones get nine tenths of delta, without a side
     condition; the rest is divided over the failures of :math:`(\varepsilon_0, \delta_0)`-DP steps.

@@ -16,14 +16,14 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.privacy.budget import ApproxDP, gaussian_epsilon
 from dpsco_core.privacy.checks import check_count
 
-LARGEST_RATIO = 30.0  # larger ratios of sensitivity to noise get no credit for batches
+LARGEST_RATIO = 30.0  # batches get no credit at larger ratios of sensitivity to noise
 _gauss_legendre = cache(
     np.polynomial.legendre.leggauss
-)  # on first use, because it would slow down the import
+)  # imported on first use, because it would slow down the import of the library
 
 
 def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
-    r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP mechanism on M of N records.
+    r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP release on M of N records.
 
     :math:`\varepsilon = \ln(1 + \frac MN(e^{\varepsilon_0}-1))`, :math:`\delta = \frac MN\delta_0`:
     `base` itself at M = N, and at most :math:`\frac MN(e^{\varepsilon_0}-1)`.
@@ -41,14 +41,14 @@ def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
 
 
 def _amplified(epsilon: float, share: float) -> float:
-    # ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), for e^x that overflows
+    # This equals ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), also where e^x overflows.
     if epsilon < 1:
         return math.log1p(share * math.expm1(epsilon))
     return epsilon + math.log(share + (1 - share) * math.exp(-epsilon))
 
 
 def check_batch(batch_size: int, count: int) -> None:
-    """Raise `InvalidInput` for a batch larger than the records."""
+    """Raise `InvalidInput` for a batch larger than the number of records."""
     check_count("count", count)
     check_count("drawn", batch_size)
     require(batch_size <= count, "drawn", f"at most {count}", batch_size)

@@ -30,17 +30,17 @@ from dpsco_core.privacy.composition import tally
 from dpsco_core.privacy.entries import APPROXIMATE, PURE, Entry
 from dpsco_core.privacy.losses import LossLaw
 
-POINTS = 8192  # points of the lattice between 0 and the largest loss that counts
+POINTS = 8192  # the number of lattice points between 0 and the largest loss that counts
 MOST_POINTS = 1 << 17
 TAIL = 1e-18
-LINES = 4000  # points of a curve whose lines bound the trade-off
-ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders of the conversion from zCDP, less 1
-FARTHEST = 300.0  # a larger loss of privacy is a total one
+LINES = 4000  # the number of points of a curve whose tangent lines bound the trade-off
+ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
+FARTHEST = 300.0  # a larger loss of privacy counts as total
 FALSE_ALARMS = (0.001, 0.01, 0.1)
-# What counts as one (epsilon, delta)-DP whole: the noise is private only where the test is.
+# Parts of one (epsilon, delta)-DP whole: the noise is private only together with the test.
 TESTED = ("noisy test", "tested gaussian")
 
-# What a release costs: its kind, and its epsilon and delta or its rho.
+# The cost of a release: its kind, then its epsilon and delta, or its rho.
 Cost = tuple[str, float, float]
 
 
@@ -48,15 +48,15 @@ Cost = tuple[str, float, float]
 class TradeoffCurve:
     """A lower bound on the misses of every attack, as a function of its false alarms."""
 
-    # shape (k,): epsilons of at least 0, and the delta that is proven at each
+    # Shape (k,): epsilons of at least 0. `deltas` holds the delta proven at each.
     epsilons: Vector
     deltas: Vector
-    # the distance of the two unit Gaussians between which an attacker has to decide, if the curve
-    # is theirs: exact, and then the only thing that `misses` uses
+    # The distance of the two unit Gaussians that an attacker has to tell apart, if the curve is
+    # theirs: it is then exact, and `misses` uses nothing else.
     mu: float | None = None
 
     def misses(self, false_alarms: Vector) -> Vector:
-        r"""Return the least share of misses at each share of false alarms, both in [0, 1].
+        r"""Return the least share of misses at each share of false alarms, all in [0, 1].
 
         :math:`\Phi(\Phi^{-1}(1-x)-\mu)` of Gaussian noise, and otherwise the largest of the lines
         :math:`1-\delta-e^\varepsilon x` and :math:`e^{-\varepsilon}(1-\delta-x)`, which are the
@@ -73,7 +73,7 @@ class TradeoffCurve:
         return best
 
     def epsilon(self, delta: float) -> float:
-        """Return an epsilon that the curve proves at a delta; infinite if it proves none."""
+        """Return an epsilon that the curve proves at a delta; infinite if there is none."""
         if self.mu is not None:
             return gaussian_epsilon(self.mu**2 / 2, delta)
         proven = np.flatnonzero(self.deltas <= delta)
@@ -82,14 +82,14 @@ class TradeoffCurve:
         place = int(proven[0])
         if place == 0:
             return float(self.epsilons[0])
-        # A curve is convex in the exponential of epsilon: it is below its chords.
+        # A curve is convex in e^epsilon, so it lies below its chords.
         low, high = self.epsilons[place - 1], self.epsilons[place]
         share = (self.deltas[place - 1] - delta) / (self.deltas[place - 1] - self.deltas[place])
         return float(low + math.log1p(min(share, 1.0) * math.expm1(high - low)))
 
     @property
     def advantage(self) -> float:
-        r"""The largest share of right alarms less that of false ones, over all attacks.
+        r"""The largest share of correct alarms minus false alarms, over all attacks.
 
         The curve is convex and its own inverse, so that the attack has as many misses as false
         alarms: :math:`(1-\delta)/(1+e^\varepsilon)` on a line.
@@ -100,7 +100,7 @@ class TradeoffCurve:
 
 
 def gaussian_curve(rho: float) -> TradeoffCurve:
-    r"""Return the curve of Gaussian releases of ratios fixed in advance: :math:`\mu=\sqrt{2\rho}`.
+    r"""Return the curve of Gaussian releases with fixed budget shares: :math:`\mu=\sqrt{2\rho}`.
 
     `rho` is the sum over all of them; exact (theory/trade-off-curves.md, 2).
 
@@ -129,7 +129,7 @@ def budget_curve(budget: Budget) -> TradeoffCurve:
 
 
 def concentrated_deltas(rho: float, epsilons: Vector) -> Vector:
-    r"""Return the delta at each epsilon that every rho-zCDP release has, shape (k,).
+    r"""Return the delta at each epsilon of an arbitrary rho-zCDP release, shape (k,).
 
     :math:`\min_\alpha e^{(\alpha-1)(\alpha\rho-\varepsilon)}\frac{(1-1/\alpha)^\alpha}{\alpha-1}`
     (Canonne, Kamath and Steinke 2020, Proposition 12). Any order gives a valid delta. Negative
@@ -150,15 +150,16 @@ def concentrated_deltas(rho: float, epsilons: Vector) -> Vector:
 
 @dataclass(frozen=True, kw_only=True)
 class Odds:
-    """The least share of misses at one share of false alarms, whatever the attack is."""
+    """The least share of misses at one share of false alarms, over all attacks."""
 
     false_alarms: float
-    least_misses: float  # what every algorithm that meets the budget leaves
-    gaussian_least_misses: float | None  # what Gaussian noise within it leaves, if it may be used
+    least_misses: float  # the smallest share of misses under every algorithm that meets the budget
+    # the same for Gaussian noise within the budget, if it may be used
+    gaussian_least_misses: float | None
 
 
 def odds(budget: Budget, false_alarms: tuple[float, ...] = FALSE_ALARMS) -> tuple[Odds, ...]:
-    """Return the least shares of misses that a budget leaves an attacker.
+    """Return the least shares of misses of any attacker against a budget.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def odds(budget: Budget, false_alarms: tuple[float, ...] = FALSE_ALARMS) -> tupl
 
 
 def ledger_curve(entries: Sequence[Entry]) -> TradeoffCurve:
-    """Return the curve of all releases of a ledger, whose shares were fixed in advance.
+    """Return the curve of all releases of a ledger whose budget shares were fixed in advance.
 
     Gaussian releases alone have their exact curve. Otherwise every release is replaced by a pair of
     laws that dominates it, and the losses of the pairs are added (theory/trade-off-curves.md, 3).
@@ -193,7 +194,7 @@ def ledger_curve(entries: Sequence[Entry]) -> TradeoffCurve:
 def _by_block(
     entries: Sequence[Entry],
 ) -> tuple[tuple[Cost, ...], tuple[tuple[tuple[Cost, ...], ...], ...]]:
-    """Return what the releases on all records cost, and those of each block of each partition."""
+    """Return the costs of releases on all records, and those on each block of each partition."""
     tested = tally(entry for entry in entries if entry.mechanism in TESTED)
     common: list[Cost] = []
     if tested.approximate_epsilon or tested.approximate_delta:
@@ -216,7 +217,7 @@ def _by_block(
 
 
 def _costs(entry: Entry) -> list[Cost]:
-    """Return what a release costs; a choice for each of its exponential mechanisms."""
+    """Return the costs in an entry, one for each of its exponential mechanisms."""
     match entry.mechanism:
         case "gaussian":
             return [("gaussian", entry.rho, 0.0)]
@@ -224,7 +225,7 @@ def _costs(entry: Entry) -> list[Cost]:
             return [("concentrated", entry.rho, 0.0)]
         case "exponential":
             return [("choice", entry.epsilon / entry.size, 0.0)] * entry.size
-        # Only of noise on a single number is the pair of Laplace laws known to dominate.
+        # A pair of Laplace distributions is known to dominate only for noise on a single number.
         case "laplace" if entry.size == 1:
             return [("laplace", entry.epsilon, 0.0)]
         case mechanism if mechanism in PURE:
@@ -251,12 +252,12 @@ def _mixed(
 
 
 def _reach(rho: float) -> float:
-    """Return a loss that rho-zCDP exceeds with a probability below 1e-20."""
+    """Return a loss that rho-zCDP releases exceed with a probability below 1e-20."""
     return rho + 10 * math.sqrt(2 * rho)
 
 
 def _largest_loss(costs: Iterable[Cost]) -> float:
-    """Return a loss that all of these exceed rarely."""
+    """Return a loss that releases with these costs rarely exceed."""
     epsilons, rhos = 0.0, 0.0
     for kind, size, _ in costs:
         if kind in ("gaussian", "concentrated"):
@@ -267,11 +268,11 @@ def _largest_loss(costs: Iterable[Cost]) -> float:
 
 
 def _law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
-    """Return the law of the losses of releases on the same records."""
+    """Return the distribution of the total loss of releases on the same records."""
     start = LossLaw(
         spacing=spacing, first_index=0, weights=np.ones(1), most_points=MOST_POINTS, tail=TAIL
     )
-    # Gaussian shares add up, and so do those of which only zCDP is known.
+    # Shares of Gaussian noise add up, and so do shares with a zCDP guarantee only.
     sums = {
         kind: math.fsum(size for name, size, _ in costs if name == kind)
         for kind in ("gaussian", "concentrated")
@@ -283,12 +284,12 @@ def _law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
 
 
 def _fine(law: LossLaw) -> LossLaw:
-    """Return the same law, with room for as many points as a curve needs."""
+    """Return the same distribution with as many points as a curve needs."""
     return replace(law, most_points=MOST_POINTS, tail=TAIL)
 
 
 def _single(cost: Cost, spacing: float) -> LossLaw:
-    """Return the law of the losses of a pair that dominates one release."""
+    """Return the loss distribution of a pair that dominates one release."""
     kind, size, delta = cost
     if _largest_loss([cost]) > FARTHEST:
         return LossLaw(spacing=spacing, first_index=0, weights=np.zeros(1), lost_mass=1.0)
@@ -309,7 +310,7 @@ def _single(cost: Cost, spacing: float) -> LossLaw:
 
 
 def _worst_block(laws: Sequence[LossLaw]) -> LossLaw:
-    """Return the law whose curve is the largest of some at each epsilon.
+    """Return the distribution whose curve is the maximum of the given curves.
 
     A neighbour changes one block. The largest of curves is convex in the exponential of epsilon, so
     that it is the curve of a pair of laws, which dominates every block.

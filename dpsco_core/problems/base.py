@@ -28,7 +28,7 @@ class LinearModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    r"""Certified constants of a problem; for mean estimation the "gradients" are the records X.
+    r"""Certified constants of a problem; for mean estimation the "gradients" are the records.
 
     The moments are those of the per-sample gradient :math:`g = \nabla\ell(w, Z)`, at every w of the
     constraint set, and of order p = ``Setting.moment_order``. A constant that a problem cannot
@@ -46,8 +46,8 @@ class Constants:
     variance_trace: float  # bound on the trace of Cov(g)
     # public bound on :math:`\|E g\|_2` (the papers' R), which methods may use
     mean_gradient_bound: float
-    # bound on that trace at the minimiser, if it grows like the square of the distance (see
-    # `variance_growth`); infinite if that is not certified
+    # A bound on the same trace at the minimiser, if it grows like the square of the distance (see
+    # `variance_growth`); infinite if none is certified.
     minimum_variance: float = math.inf
     # twice the largest l2 norm of a point of the constraint set: its l2 diameter if the set is
     # symmetric, otherwise at least the diameter
@@ -58,21 +58,22 @@ class Constants:
     strong_convexity: float = 0.0  # strong convexity of the population risk
     sample_strong_convexity: float = 0.0  # strong convexity of the loss of every record
     lipschitz: float = math.inf  # bound on :math:`\|\nabla\ell(w, z)\|_2` for every record
-    # bounds on :math:`(E L_Z^2)^{1/2}` and :math:`(E L_Z^p)^{1/p}`, with :math:`L_z` the Lipschitz
-    # constant of the loss of record z on the constraint set (Asi, Liu and Tian 2024)
+    # Bounds on :math:`(E L_Z^2)^{1/2}` and :math:`(E L_Z^p)^{1/p}`, with :math:`L_z` the Lipschitz
+    # constant of the loss of record z on the constraint set (Asi, Liu and Tian 2024).
     lipschitz_second: float = math.inf
     lipschitz_moment: float = math.inf
     # whether the gradient of the population risk vanishes at its minimiser
     minimum_interior: bool = False
     nonnegative: bool = False  # whether the loss is at least 0
     twice_differentiable: bool = False  # whether every record's loss is twice differentiable
-    linear_model: LinearModel | None = None  # if the loss is a generalised linear one
+    # the constants of a generalised linear loss; None for other losses
+    linear_model: LinearModel | None = None
     # ``"mean"``: half the squared distance to the record; ``"linear"``: linear in the parameter
     structure: Literal["mean", "linear-model", "linear", "other"] = "other"
 
     @property
     def variance_growth(self) -> float:
-        r"""The K of :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
+        r"""The K in :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
 
         :math:`V_*` is `minimum_variance`. `variance_trace` is attained at the largest distance from
         the minimiser, which is `mean_gradient_bound` over `smoothness`.
@@ -85,25 +86,25 @@ class Constants:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    r"""Everything that a method or a bound may know besides the data."""
+    r"""Everything that a method or a bound may use besides the data."""
 
-    n: int  # records (or users)
-    d: int  # dimension
+    n: int  # the number of records (or users)
+    d: int  # the dimension
     m: int = 1  # items per user; 1 at item level
-    # the share of the variance that the items of one user have in common, from 0 (independent
-    # items) to 1 (equal ones); 0 where users have one item
+    # The share of the variance that the items of one user have in common, from 0 (independent
+    # items) to 1 (equal items); 0 if users have one item.
     alike: float = 0.0
-    moment_order: float  # the tail index p: the order of the moment that is bounded; above 1
+    moment_order: float  # p > 1, the order of the bounded moment, shown as the tail index
     budget: Budget  # the privacy budget; neighbours differ by replacing one record
     constants: Constants  # certified constants of the problem
-    # on a hard instance, the spike probability of its prior
+    # The spike probability of the prior on a hard instance; otherwise None.
     spike_probability: float | None = None
-    # the constraint set; None stands for the l2 ball of the constants' diameter
+    # The constraint set; None: the l2 ball of the constants' diameter.
     constraint: ConstraintSet | None = None
-    # The law of the records, if an l2 ball contains their mean. Only bounds for a law are given it:
-    # see `Bound.seen`.
+    # The distribution of the records, if an l2 ball contains their mean. Only bounds for a single
+    # distribution receive it: see `Bound.seen`.
     law: Distribution | None = None
-    # q >= 1, the exponent of the parameters' norm in mirror maps
+    # The exponent q >= 1 of the parameters' norm in mirror maps.
     exponent: float = 2.0
 
     def __post_init__(self) -> None:
@@ -117,19 +118,19 @@ class Setting:
 
     @property
     def design_effect(self) -> float:
-        """By what the variance of a user's mean exceeds that of m independent items, 1 to m."""
+        """The factor, 1 to m, of a user mean's variance over that of m independent items."""
         return 1 + (self.m - 1) * self.alike
 
     @property
     def body(self) -> ConstraintSet:
-        """The constraint set, which is public. It needs a finite diameter."""
+        """The constraint set, which is public; its diameter must be finite."""
         if self.constraint is not None:
             return self.constraint
         return Ball(d=self.d, radius=self.constants.diameter / 2)
 
     @property
     def rho(self) -> float:
-        """The rho of the concentrated lower bounds: see `concentrated_rho`."""
+        """The rho of the lower bounds for concentrated DP: see `concentrated_rho`."""
         return concentrated_rho(self.budget)
 
     @property
@@ -153,5 +154,5 @@ class ExcessRisk:
     """The excess population risk of a parameter."""
 
     value: float  # at least 0, up to rounding
-    # standard error if the value is an average over an evaluation sample; 0 if it is exact
+    # The standard error if the value is an average over an evaluation sample; 0 if it is exact.
     standard_error: float = 0.0

@@ -20,9 +20,9 @@ from dpsco_core.problems.base import Setting
 class DualConstants:
     r"""The certified constants of Su, Zhao and Wang (2023), Assumptions 3 and 4."""
 
-    exponent: float  # q, of the parameters' norm
-    dual: float  # q', of the gradients'
-    diameter: float  # M, of the constraint set in the q-norm
+    exponent: float  # q, the exponent of the parameters' norm
+    dual: float  # q', the exponent of the gradients' norm
+    diameter: float  # M, the diameter of the constraint set in the q-norm
     radius: float  # the largest q-norm of a point of the set
     # of the population risk and of every record's loss, with respect to the q-norm
     smoothness: float
@@ -70,7 +70,7 @@ def dual_constants(setting: Setting) -> DualConstants:
     smoothness = to_dual * to_primal * c.smoothness
     diameter = body.diameter_in(q)
     gradient = to_dual * c.mean_gradient_bound
-    if c.minimum_interior:  # the gradient vanishes in the set, at most M away
+    if c.minimum_interior:  # The gradient vanishes at a point of the set, at most M away.
         gradient = min(gradient, smoothness * diameter)
     return DualConstants(
         exponent=q,

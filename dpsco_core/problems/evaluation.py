@@ -11,18 +11,18 @@ from dpsco_core.data.base import Distribution
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.problems.base import ExcessRisk
 
-# The seed is used for nothing else, so that no method ever sees these records.
+# The seed of the evaluation sample; no method draws records with it.
 EVALUATION_SEED = 20_221_104
-EVALUATION_ELEMENTS = 4_000_000  # 32 MB
+EVALUATION_ELEMENTS = 4_000_000  # the number of entries of an evaluation sample: 32 MB
 EVALUATION_ROWS = 1 << 17
-KEPT_BYTES = 1 << 27  # cached samples: a sweep of d or p returns to each in turn
+KEPT_BYTES = 1 << 27  # the size of the cache: a sweep of d or p returns to each sample in turn
 
 _cached_samples: dict[Distribution, DenseRows] = {}  # the most recently used sample is last
 _lock = Lock()
 
 
 def evaluation_rows(law: Distribution) -> DenseRows:
-    """Return the evaluation sample of a law, at most 32 MB, shared by all problems on it."""
+    """Return the evaluation sample of a distribution, at most 32 MB, shared by all its problems."""
     with _lock:
         sample = _cached_samples.pop(law, None) or _evaluation_rows(law)
         _cached_samples[law] = sample

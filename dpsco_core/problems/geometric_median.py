@@ -39,14 +39,14 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DISTANCES = np.arange(-30.0, 26.0, 0.5)
 _STEP = 0.1
 _INVERSES = np.exp(np.arange(-24.0, 22.0, _STEP))
-# Panels shrink geometrically towards points where the density jumps, or is not analytic.
+# Panels become geometrically smaller towards points where the density jumps or is not analytic.
 _PANEL_FACTORS = np.concatenate(
     [1 - 0.5 ** np.arange(1, 16), [1.0], 1 + 0.5 ** np.arange(15, 0, -1)]
 )
 
 
 def median_slope(law: Univariate, d: int, c: float) -> float:
-    """Return h(c): increasing in c, in [-1, 1]."""
+    """Return h(c) in [-1, 1], the increasing function whose root is the coordinate median."""
     transform_a, transform_l = _transforms(law, c)
     powers = np.power(transform_l, d - 1)
     # The trapezoidal rule in log u: du = u dlog u.
@@ -55,7 +55,7 @@ def median_slope(law: Univariate, d: int, c: float) -> float:
 
 @lru_cache(maxsize=64)
 def coordinate_median(law: Univariate, d: int) -> float:
-    """Return the root c of h, to about 1e-8: the median for d = 1, near the mean for large d."""
+    """Return the root c of h to about 1e-8: the median for d = 1, close to the mean for large d."""
     if law.symmetric or d == 1:
         return law.median
     low, high = sorted((law.median, law.mean))
@@ -69,7 +69,7 @@ def coordinate_median(law: Univariate, d: int) -> float:
 
 @lru_cache(maxsize=64)
 def inverse_distance(law: Univariate, d: int, c: float) -> float:
-    r"""Return :math:`E\,1/\|c\mathbf 1-Y\|` of d >= 2 independent coordinates, by quadrature."""
+    r"""Return :math:`E\,1/\|c\mathbf 1-Y\|` for d >= 2 independent coordinates, by quadrature."""
     _, transform_l = _transforms(law, c)
     return float(np.power(transform_l, d) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
 
@@ -87,8 +87,8 @@ def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
     return kernel @ (r * (left_mass - right_mass)), kernel @ (left_mass + right_mass)
 
 
-HALVINGS = 60  # bisection steps for a number between 0 and 1
-ON_BOUNDARY = 1e-12  # relative to the set: a mean this close counts as inside, as in `mean_inside`
+HALVINGS = 60  # the number of bisection steps for a number between 0 and 1
+ON_BOUNDARY = 1e-12  # relative to the set: so close a mean counts as inside, as in `mean_inside`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ class GeometricMedian(PointProblem):
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:
-        """Whether a law is symmetric about its mean, which is then the median at any scales."""
+        """Return whether a law is symmetric, so that its mean is the median at any scales."""
         return not family.has_prior and univariate_of(family()).symmetric
 
     @classmethod
@@ -157,12 +157,12 @@ class GeometricMedian(PointProblem):
     def mean_parts(
         cls, geometry: Geometry, d: int, offset: float, radius: float
     ) -> tuple[float, float]:
-        """Return an even mean, for which the minimiser is known."""
+        """Return a mean with equal coordinates, for which the minimiser is known."""
         return offset * geometry.diagonal(d, 1.0)[1], 0.0
 
     @property
     def far_points(self) -> FarPoints | None:
-        """The law of points so far away that their distances are linear; None elsewhere."""
+        """The distribution of points so far away that distances are linear; otherwise None."""
         return self.distribution if isinstance(self.distribution, FarPoints) else None
 
     @property
@@ -205,7 +205,7 @@ class GeometricMedian(PointProblem):
         )
 
     def _interior(self) -> bool:
-        """Whether the gradient vanishes at the minimiser; a hard instance has a kink there.
+        """Whether the gradient vanishes at the minimiser; on a hard instance it has a kink there.
 
         Points far away pull the median to the boundary.
         """
@@ -216,13 +216,13 @@ class GeometricMedian(PointProblem):
         return shift <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
 
     def _coordinate(self) -> float:
-        """The coordinate of the minimiser for an ordinary law."""
+        """The coordinate of the minimiser for an ordinary distribution."""
         law = self.distribution
         low, high = self.geometry.diagonal(law.d, self.radius)
         return min(max(_free_coordinate(law), low), high)
 
     def _boundary_slope(self) -> float:
-        """A coordinate of the population gradient at the minimiser: 0 if that is inside the set."""
+        """A coordinate of the population gradient at the minimiser: 0 in the interior."""
         law = self.distribution
         if self._interior():
             return 0.0
@@ -288,7 +288,7 @@ def _lengths(problem: GeometricMedian) -> Vector:
 
 
 def _free_coordinate(law: Distribution) -> float:
-    """Return the coordinate of the minimiser without a constraint, for an ordinary law."""
+    """Return the coordinate of the unconstrained minimiser for an ordinary distribution."""
     univariate = univariate_of(law)
     mean = float(law.mean[0])
     if univariate.symmetric:

@@ -16,26 +16,26 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.problems.links import HuberLink
 
-# Margins of hidden signs that are to be at least 1, and must not fall below it by rounding.
+# Margins of hidden signs must be at least 1, also after rounding.
 ABOVE_ONE = 1 + 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guess:
-    """What a problem's loss is worth at features with true margins of one size."""
+    """The price of guessing a hidden sign from features whose true margins have one size."""
 
-    # takes sizes z > 0, shape (k,), and returns the prices
+    # A function of sizes z > 0, shape (k,), that returns the prices.
     price: Callable[[Vector], Vector]
-    # takes sizes and returns the share of records whose target tells of the sign: of the others the
-    # target is a fair coin
+    # A function of sizes that returns the share of records whose target reveals the sign; every
+    # other target is a fair coin.
     telling: Callable[[Vector], Vector]
     curvature: float = math.inf  # bound on the curvature of the conditional risk in the margin
-    # sizes at which the bound is sought; empty where the largest that is allowed is the best
+    # The candidate sizes for the bound; empty if the largest allowed size is the best.
     sizes: tuple[float, ...] = ()
 
 
 def labels_beyond(margins: Vector, gap: float) -> Vector:
-    """Return labels that are farther from 0 than their true margins by `gap`; 0 at a margin of 0.
+    """Return labels whose distance from 0 exceeds that of their margins by `gap`; 0 at margin 0.
 
     Without a gap they are the margins.
     """
@@ -47,28 +47,28 @@ def _always_ready(sizes: Vector) -> Vector:
 
 
 def _absolute_price(sizes: Vector) -> Vector:
-    """Return the sizes: the answer is 0, whose residual is one of them."""
+    """Return the sizes, which are the residuals of the best answer 0."""
     return np.asarray(sizes, dtype=np.float64)
 
 
 def _huber_price(sizes: Vector) -> Vector:
-    """Return Huber's loss of the sizes: by convexity no answer is better than 0."""
+    """Return Huber's loss of the sizes, the price of the best answer 0 (by convexity)."""
     return HuberLink().value(np.asarray(sizes, dtype=np.float64), np.zeros(1))
 
 
 def _hinge_price(sizes: Vector) -> Vector:
-    """Return 1 from a margin of 1 on, where the label is the sign, and 0 below: it is a coin."""
+    """Return 1 for margins of at least 1, where labels are signs, and 0 for smaller ones."""
     return (np.asarray(sizes) >= 1).astype(np.float64)
 
 
 def _logistic_price(sizes: Vector) -> Vector:
-    r"""Return :math:`\ln2-h((1+\tau)/2)`, h the entropy: the relative entropy to a fair coin."""
+    r"""Return :math:`\ln2-h((1+\tau)/2)`, the relative entropy to a fair coin; h is the entropy."""
     share = _logistic_share(sizes)
     return np.asarray(((1 + share) * np.log1p(share) + (1 - share) * np.log1p(-share)) / 2)
 
 
 def _logistic_share(sizes: Vector) -> Vector:
-    r"""Return :math:`\tau=\tanh\frac z2`.
+    r"""Return :math:`\tau=\tanh\frac z2`, the share of labels that reveal the sign.
 
     A label is the sign with probability :math:`\frac{1+\tau}2`: with probability :math:`\tau` it
     is, and else it is a fair coin. It is kept below 1, where prices only fall.

@@ -41,12 +41,12 @@ class Hinge(LinearModelProblem):
     guess = HINGE_GUESS
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Return the sign of a margin of size at least 1, else a fair coin: -1 or 1."""
+        """Return labels in {-1, 1}: the sign of margins of size at least 1, else a fair coin."""
         coins = 2.0 * rng.integers(0, 2, size=len(margins)) - 1.0
         return np.where(np.abs(margins) >= 1, np.sign(margins), coins)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return the excess; see the class."""
+        """Return the excess risk given the features; see `Hinge`."""
         certain = np.maximum(1.0 - np.sign(truth) * margins, 0.0)
         coin = 0.5 * np.maximum(np.abs(margins) - 1.0, 0.0)
         return np.where(np.abs(truth) >= 1, certain, coin)

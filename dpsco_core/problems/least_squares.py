@@ -61,7 +61,7 @@ class LeastSquares(LinearModelProblem):
 
     @staticmethod
     def feature_order(p: float) -> float:
-        """Return 2p: the p-th moment of a product takes both factors' moments of order 2p."""
+        """Return 2p: the p-th moment of a product needs both factors' moments of order 2p."""
         return 2 * p
 
     @property
@@ -115,7 +115,7 @@ class LeastSquares(LinearModelProblem):
         )
 
     def _lipschitz_moment(self, k: float) -> float:
-        r"""Bound the root of the k-th moment of the Lipschitz constant of a record's loss.
+        r"""Return a bound on the root of the k-th moment of a record's Lipschitz constant.
 
         With the noise N independent of X it is at most
         :math:`(\text{reach}\,\|X\|+|N|)\|X\|`, where the reach bounds :math:`\|w-w^*\|`.
@@ -125,7 +125,7 @@ class LeastSquares(LinearModelProblem):
         return self.reach * law.record_moment(2 * k) ** 2 + noise * law.record_moment(k)
 
     def _product_norm(self) -> float:
-        r"""Bound :math:`\|\langle X,v\rangle X_j\|_p` over unit vectors v.
+        r"""Return a bound on :math:`\|\langle X,v\rangle X_j\|_p` over unit vectors v.
 
         By Cauchy and Schwarz. For independent centred coordinates also by parts: with
         :math:`a = \|X_j\|_{2p}^2` and :math:`b = \|X_j\|_p D_p`, the terms :math:`v_jX_j^2` and
@@ -142,7 +142,7 @@ class LeastSquares(LinearModelProblem):
         return min(bound, math.hypot(a, b), max(a, math.sqrt(p - 1) * b))
 
     def _trace(self, reach: float) -> float:
-        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v of length `reach`.
+        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v of norm `reach`.
 
         It is exact: :math:`\|E XX^\top v\|^2` is subtracted from `fourth_moment_trace`, and both
         are worst for the same v. This also holds for unequal scales: at an axis whose squared scale
@@ -155,5 +155,5 @@ class LeastSquares(LinearModelProblem):
 
 
 def _with_noise(signal: float, noise: float, p: float) -> float:
-    """Bound the p-norm of A - B if E[B | A] = 0, from the p-norms of both."""
+    """Return a bound on the p-norm of A - B if E[B | A] = 0, from the p-norms of both."""
     return min(signal + noise, math.sqrt(signal**2 + (p - 1) * noise**2))

@@ -11,7 +11,7 @@ from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.point_losses import NegativeProduct
 from dpsco_core.problems.points import PointProblem
 
-ROUNDING = 1e-12  # smaller shares of the largest excess risk are rounding errors
+ROUNDING = 1e-12  # smaller shares of the largest excess risk are rounding error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Linear(PointProblem):
         return ExcessRisk(value=excess if excess > ROUNDING * largest else 0.0)
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector:
-        """Return the errors: an average of length 0 gives the centre, any other the minimiser."""
+        """Return the errors: an average of norm 0 gives the centre, any other the minimiser."""
         return np.where(lengths == 0, self.l2_radius * self.distribution.mean_norm, 0.0)
 
     @property

@@ -27,7 +27,7 @@ from dpsco_core.problems.samples.linear import LinearSample
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModelProblem(OptimisationProblem):
-    r"""Features X from a law with mean 0, a target Y that depends on X, and a loss of the margin.
+    r"""Features X with mean 0, a target Y that depends on X, and a loss of the margin.
 
     Given X, the conditional risk is smallest at the margin :math:`\langle X, w^*\rangle`, so
     :math:`w^*` minimises the population risk and every record's conditional excess is at least 0.
@@ -35,13 +35,14 @@ class LinearModelProblem(OptimisationProblem):
     hard instance it takes two values, and the average is exact.
     """
 
-    features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
+    features: Distribution  # the distribution of X: an ordinary one with mean 0, or a hard instance
     offset: float  # the norm of w* in the geometry, at most `radius`: see `Geometry.point`
     link: ClassVar[Link]  # the loss of the margin
     gradient_units: ClassVar[tuple[str, ...]] = ("features",)
-    # what it costs to guess a hidden sign; None where no lower bound is made of it
+    # The cost of guessing a hidden sign; None if no lower bound uses it.
     guess: ClassVar[Guess | None] = None
-    classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # the two targets where they are labels
+    # the two values of the target, if targets are labels
+    classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,23 +78,23 @@ class LinearModelProblem(OptimisationProblem):
         """Draw the targets of records from their true margins."""
 
     def truth(self, true_margins: Vector) -> Vector:
-        """Return what the excess needs of the true margins, shape (..., n); here the margins."""
+        """Return the function of the true margins, shape (..., n), that the excess needs."""
         return true_margins
 
     @abstractmethod
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return the excess risk of `margins` given the features and their `truth`, at least 0."""
+        """Return the excess risk of `margins`, given the features and their `truth`; at least 0."""
 
     @property
     def reach(self) -> float:
-        r"""Bound on :math:`\|w-w^*\|_2` over the constraint set."""
-        if self.hidden is not None:  # a bound for every parameter of the prior
+        r"""An upper bound on :math:`\|w-w^*\|_2` over the constraint set."""
+        if self.hidden is not None:  # This bound holds for every parameter of the prior.
             return 2 * self.l2_radius
         return self.l2_radius + float(np.linalg.norm(self.minimiser))
 
     @property
     def hidden(self) -> HiddenParameter | None:
-        """The features' law where its prior hides the true parameter; None elsewhere."""
+        """The features' distribution if its prior hides the true parameter; otherwise None."""
         return self.features if isinstance(self.features, HiddenParameter) else None
 
     @property
@@ -146,7 +147,7 @@ class LinearModelProblem(OptimisationProblem):
         Otherwise it is the average over the evaluation sample, with its standard error.
         """
         if self.hidden is not None:
-            # The losses are as large at a feature and its negative, with their targets.
+            # The losses at a feature and at its negative are equal, with the corresponding targets.
             margins, best = (self.hidden.spike_margins(v) for v in (w, self.minimiser))
             if self.hidden.hides == "classes":
                 labels = np.full(len(margins), self.classes[1])
@@ -166,7 +167,7 @@ class LinearModelProblem(OptimisationProblem):
         return self.average_risk(w)
 
     def average_risk(self, w: Vector, rows: int | None = None) -> ExcessRisk:
-        """Return the average over the evaluation sample or its first `rows`, with its error."""
+        """Return the average over the evaluation sample, or its first `rows`, with its error."""
         truth = _truth(self)[..., :rows]
         blocks = evaluation_rows(self.features).blocks(0, truth.shape[-1])
         margins = np.concatenate([block @ w for block in blocks])
@@ -174,7 +175,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @property
     def linear_model(self) -> LinearModel:
-        """Bounds for the link, and the exact norm of the features."""
+        """The bounds for the link function, and the exact norm of the features."""
         return LinearModel(
             slope=self.link.slope_bound,
             curvature=self.link.curvature_bound,
@@ -188,7 +189,7 @@ class LinearModelProblem(OptimisationProblem):
         squared_slope: float | None = None,  # a sharper bound on E‖g‖² than the one below
         twice_differentiable: bool = False,  # whether the link is so
     ) -> Constants:
-        r"""Return the constants of a link with a bounded slope.
+        r"""Return the constants of a problem whose link has a bounded slope.
 
         With S the bound on :math:`|\phi'|`, a gradient is :math:`g = \phi' X`, so that
 
@@ -233,7 +234,7 @@ class LinearModelProblem(OptimisationProblem):
 
 @lru_cache(maxsize=8)
 def _truth(problem: LinearModelProblem) -> Vector:
-    """Return the truth of the evaluation sample, at most 3 MB; the last few are cached."""
+    """Return the truth of the evaluation sample, at most 3 MB; the last few stay in the cache."""
     true = problem.minimiser
     blocks = evaluation_rows(problem.features).blocks()
     truth = problem.truth(np.concatenate([block @ true for block in blocks]))

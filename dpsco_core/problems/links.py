@@ -24,12 +24,12 @@ def softplus(x: Vector) -> Vector:
 class Link(ABC):
     r"""A convex scalar loss :math:`\phi(s, y)` of the margin s and the target y, vectorised."""
 
-    slope_bound: float = math.inf  # on :math:`|\phi'|`; infinite if there is none
-    curvature_bound: float = math.inf  # on :math:`\phi''`; infinite where it has kinks
+    slope_bound: float = math.inf  # bound on :math:`|\phi'|`; infinite if there is none
+    curvature_bound: float = math.inf  # bound on :math:`\phi''`; infinite for losses with kinks
     labels: tuple[float, float] | None = None  # the negative and the positive; None: any number
 
     def encoded(self, targets: Vector) -> Vector:
-        """Return the labels as this loss has them, one by one: what is above 0 is positive.
+        """Return the labels in this loss's encoding; labels above 0 are positive.
 
         So they may be -1 and 1, or 0 and 1. Targets that are numbers are returned as they are.
         """
@@ -51,7 +51,7 @@ class Link(ABC):
         """Return `slope` for one record, without the cost of an array."""
 
     def rounded(self, curvature: float) -> "Link":
-        r"""Return a link without kinks, with :math:`\phi''` at most `curvature`.
+        r"""Return a smooth link, with :math:`\phi''` at most `curvature`.
 
         It is below this one by at most 1/(2 curvature), with the same bound on its slope. A link
         with bounded curvature returns itself.
@@ -60,7 +60,7 @@ class Link(ABC):
         return self
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, mapped one by one into the range where the bounds hold.
+        """Return each target mapped into the range in which the bounds hold.
 
         By default targets that are not finite, or beyond `FARTHEST`, become 0.
         """
@@ -202,7 +202,7 @@ class RoundedAbsoluteLink(Link):
     It lies between :math:`|s-y| - \frac1{2c}` and :math:`|s-y|`.
     """
 
-    curvature_bound: float  # c
+    curvature_bound: float  # c, the bound on the curvature
     slope_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -224,7 +224,7 @@ class RoundedHingeLink(HingeLink):
     It lies between :math:`t_+ - \frac1{2c}` and :math:`t_+`.
     """
 
-    curvature_bound: float  # c
+    curvature_bound: float  # c, the bound on the curvature
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):

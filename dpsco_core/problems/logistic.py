@@ -60,7 +60,7 @@ class Logistic(LinearModelProblem):
         return np.stack([true_margins, softplus(true_margins), expit(true_margins)])
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return the relative entropy between the two laws of the label."""
+        """Return the relative entropy between the two distributions of the label."""
         true_margins, true_terms, probabilities = truth
         excess = softplus(margins)
         excess -= true_terms

@@ -29,14 +29,14 @@ from dpsco_core.problems.posed import Problem
 class MeanEstimation(Problem):
     r"""Estimate :math:`\mu = E X` from n records; the error is :math:`\|\hat\mu - \mu\|_2`."""
 
-    # the law of a record, with a p-th central coordinate moment of at most 1
+    # The distribution of a record, with p-th central coordinate moments of at most 1.
     distribution: Distribution
-    # Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set known
-    # to contain it). Methods may use the bound on the l2 norm that follows. The caller guarantees
-    # it; a scenario checks its own.
+    # A public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set
+    # known to contain the mean). Methods may use the bound on the l2 norm that it implies. The
+    # caller guarantees it; a scenario checks its own bound.
     mean_bound: float
-    # The family of the set known to contain the mean. Unless it is l2, estimates are projected on
-    # the set (`restrict`), which costs no privacy.
+    # The family of the set known to contain the mean. Unless the set is an l2 ball, estimates are
+    # projected on it (`restrict`), which costs no privacy.
     geometry: Geometry = L2
 
     exact_risk = True
@@ -79,7 +79,7 @@ class MeanEstimation(Problem):
         return self.geometry.constraint(self.distribution.d, self.mean_bound)
 
     def restrict(self, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the point of the set nearest to `estimate`, shape (d,).
+        """Return the projection of `estimate` on the set, shape (d,).
 
         On the l2 ball the estimate is returned unchanged: published estimators use only the bound
         on the norm. So it is on a hard instance unless the set contains every mean of its prior: a
@@ -96,12 +96,12 @@ class MeanEstimation(Problem):
         return float(np.linalg.norm(estimate - self.distribution.mean))
 
     def excess_risk(self, estimate: NDArray[np.float64]) -> ExcessRisk:
-        """Return the l2 error of `estimate`, shape (d,), after it is restricted to the set."""
+        """Return the l2 error of the projection of `estimate`, shape (d,), on the set."""
         return ExcessRisk(value=self.error(self.restrict(estimate)))
 
     @property
     def constants(self) -> Constants:
-        r"""The certified constants of the class of this law.
+        r"""The certified constants of the distribution's class.
 
         The coordinate-wise class has moment 1 and hence a covariance trace of at most d; if the
         variance is 1, its moment is the law's own. If the scales differ, the moment is that of the
@@ -125,7 +125,7 @@ class MeanEstimation(Problem):
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
     ) -> Setting:
-        """Return what methods and bounds may know about this problem at n records."""
+        """Return the information about this problem that methods and bounds may use."""
         return Setting(
             n=n,
             m=m,
@@ -135,7 +135,7 @@ class MeanEstimation(Problem):
             budget=budget,
             constants=self.constants,
             spike_probability=spike_probability,
-            # On the l2 ball the bound on the norm is the constraint.
+            # For the l2 ball, the bound on the norm already is the constraint.
             constraint=None if self.geometry == L2 else self.constraint,
             exponent=self.geometry.exponent,
         )

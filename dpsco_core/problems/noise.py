@@ -16,26 +16,26 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-import scipy  # its `interpolate` is imported on first use
+import scipy  # `scipy.interpolate` is imported on first use.
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 
-TABLE_END = 9.0  # arsinh(4052); excesses beyond are computed one by one
-TABLE_BLOCK = 1 << 13  # look-ups per block, which fits the cache
-# The smallest scale of a law whose absolute excess is tabulated: the second derivative of its
-# density is at most 540 there.
+TABLE_END = 9.0  # arsinh(4052); larger excesses are computed one by one
+TABLE_BLOCK = 1 << 13  # the number of look-ups per block, which fits the cache
+# The smallest scale at which absolute excess is tabulated: the second derivative of the density is
+# then at most 540.
 LEAST_TABLED = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """The law of ``Y - origin``, for a Y of `univariate`."""
+    """The distribution of ``Y - origin``, for Y with distribution `univariate`."""
 
-    law: Distribution  # the law that is sampled, of dimension 1 and mean 0
-    univariate: Univariate  # the same law before centring
+    law: Distribution  # the sampled distribution, of dimension 1 and mean 0
+    univariate: Univariate  # the same distribution before centring
     origin: float  # the value of Y at which the noise is 0
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
@@ -45,7 +45,7 @@ class Noise:
         return draws
 
     def absolute_excess(self, s: Vector) -> Vector:
-        """Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`, for a noise with median 0."""
+        """Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s` for a noise N with median 0."""
         law = self.univariate
         if law.tabulated and law.scale >= LEAST_TABLED:
             return _absolute_table(self)(s)
@@ -57,7 +57,7 @@ class Noise:
         return np.maximum(excess, 0.0)
 
     def huber_excess(self, s: Vector) -> Vector:
-        r"""Return :math:`E\,h(s-N) - E\,h(N)`, h the Huber loss, for a noise of Huber location 0.
+        r"""Return :math:`E\,h(s-N) - E\,h(N)`, h the Huber loss, for a noise N of Huber location 0.
 
         :math:`E\,h(s-N) = J(s+1) - J(s-1) - s` up to a constant.
         """
@@ -86,7 +86,7 @@ class Noise:
 
 @dataclass(frozen=True, eq=False)
 class ExcessTable:
-    """An excess as cubics in arsinh(s), `steps` per unit, exact in value and slope at the knots.
+    """Cubics in arsinh(s), `steps` per unit, with exact value and slope of an excess at knots.
 
     `steps` is a power of two, so that no place is rounded before its cubic is selected. The error
     is the fourth power of the step, over 384, times the fourth derivative: see `_huber_table`.
@@ -98,7 +98,7 @@ class ExcessTable:
 
     @cached_property
     def cubics(self) -> Vector:
-        """Coefficients in the share of a step, of the cube first, shape (4, knots - 1)."""
+        """Coefficients of the cubics in the share of a step, cube first, shape (4, knots - 1)."""
         end = int(TABLE_END) * self.steps
         knots = np.arange(-end, end + 1) / self.steps
         s = np.sinh(knots)
@@ -129,19 +129,19 @@ class ExcessTable:
 
 @lru_cache(maxsize=8)
 def _huber_table(noise: Noise) -> ExcessTable:
-    """Tabulate the excess, with error <= 1e-12 (1+|s|), 50 times faster than Student's function."""
+    """Return a table of the excess with error <= 1e-12 (1+|s|), 50 times faster than direct."""
     return ExcessTable(noise._huber_excess, noise._huber_slope, steps=512)
 
 
 @lru_cache(maxsize=8)
 def _absolute_table(noise: Noise) -> ExcessTable:
-    """Tabulate the excess as in `_huber_table`, more finely because the loss has a kink."""
+    """Return a table like `_huber_table`, with more knots because the loss has a kink."""
     return ExcessTable(noise._absolute_excess, noise._absolute_slope, steps=2048)
 
 
 @lru_cache(maxsize=256)
 def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> Noise:
-    """Return the noise for some features, shifted so that its median or Huber location is 0.
+    """Return the noise for given features, shifted so that its median or Huber location is 0.
 
     The median has a closed form. The Huber location, the root c of
     :math:`E\\,\\mathrm{clip}(c-Y, -1, 1) = I(c+1)-I(c-1)-1`, is found to 1e-14. Both equal the mean
@@ -175,7 +175,7 @@ def lacks_density(family: type[Distribution]) -> str:
 
 
 def univariate_of(law: Distribution) -> Univariate:
-    """Return the law of a coordinate before centring; `InvalidInput` if it is left open."""
+    """Return the law of a coordinate before centring; raise `InvalidInput` if it has none."""
     univariate = law.univariate
     if univariate is None:
         raise InvalidInput(
@@ -185,7 +185,7 @@ def univariate_of(law: Distribution) -> Univariate:
 
 
 def huber_curvature(noise: Noise) -> float:
-    r"""Bound :math:`\sup_s P(|N-s| \le 1)`."""
+    r"""Return a bound on :math:`\sup_s P(|N-s| \le 1)`."""
     return noise.univariate.concentration(2.0)
 
 

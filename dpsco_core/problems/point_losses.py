@@ -75,7 +75,7 @@ class Distance(PointLoss):
     def value(self, w: Vector, points: Vector) -> Vector:
         lengths = row_norms(points)
         sums = row_norms(w - points) + lengths
-        # <w, z / sum> rather than <w, z> / sum, which would overflow first.
+        # The code computes <w, z / sum>, because the sums in <w, z> / sum could overflow.
         sums = np.where(sums > 0, sums, 1.0)
         return np.asarray((w @ w) / sums - 2 * ((points / sums[:, None]) @ w))
 

@@ -17,9 +17,9 @@ from dpsco_core.problems.samples.points import PointSample
 
 @dataclass(frozen=True, kw_only=True)
 class PointProblem(OptimisationProblem):
-    """Records Z from a law, and a loss of the parameter and the record."""
+    """Records Z from a distribution, and a loss of the parameter and the record."""
 
-    # the law of Z, whose `offset` is the norm of the mean; hard instances have their own mean
+    # The distribution of Z, whose `offset` is the norm of the mean; hard instances fix their mean.
     distribution: Distribution
     loss: ClassVar[PointLoss]
 
@@ -42,5 +42,5 @@ class PointProblem(OptimisationProblem):
         return GeneratedSample.from_keys(self, key, key, n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> PointSample:
-        """Return the given records with the loss; nothing is drawn."""
+        """Return the given records with the loss, without drawing anything."""
         return PointSample(points=rows, loss=self.loss, constraint=self.constraint)

@@ -21,25 +21,26 @@ UNRELATED = "one whose hidden signs decide the answer of this problem"
 
 
 class Problem(ABC):
-    """A mean to be estimated, or a risk to be minimised."""
+    """A mean to estimate, or a risk to minimise."""
 
     card: ClassVar[ProblemCard]
-    # whether risks are exact rather than averages over an evaluation sample; on a two-point law
-    # they always are
+    # Whether risks are exact instead of averages over an evaluation sample; on a two-point
+    # distribution they always are exact.
     exact_risk: ClassVar[bool] = False
-    geometry: Geometry  # the family of the set of answers
-    # what the prior of a hard instance may hide here: see `Distribution.hides`
+    geometry: Geometry  # the family of the set of possible estimates
+    # The quantities that the prior of a hard instance may hide in this problem: see
+    # `Distribution.hides`.
     hideable: ClassVar[tuple[str, ...]] = ("mean",)
 
     @property
     @abstractmethod
     def law(self) -> Distribution:
-        """The law of a record, or of its features."""
+        """The distribution of a record, or of its features."""
 
     @property
     @abstractmethod
     def constraint(self) -> ConstraintSet:
-        """The set of answers."""
+        """The set of possible answers."""
 
     @property
     @abstractmethod
@@ -48,7 +49,7 @@ class Problem(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return one member of the prior: hard instances draw their pattern."""
+        """Return one draw from the prior: hard instances draw their pattern."""
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> Any:
@@ -56,14 +57,14 @@ class Problem(ABC):
 
     @abstractmethod
     def stream(self, n: int, rng: np.random.Generator) -> Any:
-        """Return the same records as `sample`, drawn as they are read and never held."""
+        """Return the records of `sample`, drawn as they are read and never stored."""
 
     @abstractmethod
     def excess_risk(self, w: Vector, /) -> ExcessRisk:
-        """Return the error of the finite answer `w`, shape (d,)."""
+        """Return the error of the finite estimate `w`, shape (d,)."""
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector | None:
-        """Return the errors without privacy if the average of the records has these lengths.
+        """Return the errors without privacy if averages of the records have these norms.
 
         The average has the direction of the mean, which lies in the l2 ball of answers. None if the
         lengths do not determine the error.
@@ -74,18 +75,18 @@ class Problem(ABC):
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
     ) -> Setting:
-        """Return what methods and bounds may know with n users of m items."""
+        """Return the information that methods and bounds may use, for n users of m items."""
 
     # -- how a scenario makes a problem -------------------------------------------------------
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what a law must be, to follow "must be", if `family` is not so; otherwise ""."""
+        """Return what a distribution must be, as words after "must be"; "" if `family` is so."""
         return "" if family.hides in cls.hideable else UNRELATED
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:
-        """Whether the scales of the coordinates of a law may differ for this problem."""
+        """Return whether the coordinates of a distribution may have different scales."""
         return True
 
     @staticmethod
@@ -97,22 +98,23 @@ class Problem(ABC):
     def mean_parts(
         cls, geometry: Geometry, d: int, offset: float, radius: float
     ) -> tuple[float, float]:
-        """Return the mean of the law in every coordinate, and the addition in the first."""
+        """Return the mean in every coordinate, and the part added to the first coordinate."""
         return geometry.parts(d, offset, radius)
 
     @classmethod
     @abstractmethod
     def on_law(cls, law: Any, *, offset: float, radius: float, geometry: Geometry) -> Self:
-        """Return the problem on a law; see `dpsco_core.catalogue.make_instance`."""
+        """Return the problem for a distribution; see `dpsco_core.catalogue.make_instance`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptimisationProblem(Problem):
-    """A loss, a law of the records and a constraint set from a family."""
+    """A loss, a distribution of the records, and a constraint set from a family."""
 
     radius: float  # half the diameter of the constraint set, in its own norm
     geometry: Geometry = L2  # the family of the constraint set
-    # in whose unit a gradient is, the first of several factors that of the law; empty without one
+    # The factors of a gradient's unit; the first is the unit of the records. Empty if there is
+    # none.
     gradient_units: ClassVar[tuple[str, ...]] = ("records",)
 
     def __post_init__(self) -> None:
@@ -130,7 +132,7 @@ class OptimisationProblem(Problem):
 
     @abstractmethod
     def stream(self, n: int, rng: np.random.Generator) -> Sample:
-        """Return the same records as `sample`, drawn as they are read and never held."""
+        """Return the records of `sample`, drawn as they are read and never stored."""
 
     @abstractmethod
     def excess_risk(self, w: Vector) -> ExcessRisk:
@@ -154,7 +156,7 @@ class OptimisationProblem(Problem):
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
     ) -> Setting:
-        """Return what methods and bounds may know about this problem with n users of m items."""
+        """Return the information that methods and bounds may use, for n users of m items."""
         return Setting(
             n=n,
             m=m,

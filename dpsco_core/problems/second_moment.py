@@ -4,7 +4,7 @@ from dpsco_core.base.cards import Card
 
 
 def second_moment_missing(subject: str, card: Card, moment_order: float) -> str:
-    """Return why something does not hold at a tail index; empty where it does.
+    """Return the reason why a subject fails at a tail index; empty if it holds.
 
     Its card gives the reason where it holds below 2: `Card.infinite_variance`.
     """

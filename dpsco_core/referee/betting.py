@@ -15,12 +15,12 @@ their tails are heavy, and stopping early costs nothing.
 import math
 from dataclasses import dataclass, field
 
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # the shares of the wealth that are bet
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # candidate shares of the wealth in a bet
 
 
 @dataclass
 class Wealth:
-    """The wealth of bets against the claim that a mean of values from 0 on is at most `claim`.
+    """The wealth of bets against the claim that the mean of non-negative values is at most `claim`.
 
     Examples
     --------
@@ -31,11 +31,11 @@ class Wealth:
     True
     """
 
-    claim: float  # positive
+    claim: float  # the claimed mean, positive
     _logs: list[float] = field(default_factory=lambda: [0.0] * len(SHARES))
 
     def add(self, value: float) -> None:
-        """Bet on one more value, at least 0."""
+        """Bet on one more value, which must be at least 0."""
         for place, share in enumerate(SHARES):
             self._logs[place] += math.log1p(share * (value / self.claim - 1))
 
@@ -47,5 +47,5 @@ class Wealth:
         return largest + math.log(total / len(SHARES))
 
     def refutes(self, level: float) -> bool:
-        """Whether the wealth has reached 1/`level`."""
+        """Return whether the wealth has reached 1/`level`."""
         return self.log_value >= -math.log(level)

@@ -31,12 +31,12 @@ TYPED = Paper("This claim", "-", "-", 0, "-")
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """What is to be refereed together: a method, bounds on its error, and inequalities."""
+    """The inputs of one referee run: a method, bounds on its error, and inequalities."""
 
-    methods: tuple[str, ...]  # slugs
+    methods: tuple[str, ...]  # slugs of methods
     bounds: tuple[Bound, ...]
     inequalities: tuple[Inequality, ...]
-    files: tuple[str, ...] = ()  # paths
+    files: tuple[str, ...] = ()  # paths of files
 
 
 def bound_of_formula(
@@ -49,7 +49,7 @@ def bound_of_formula(
     guarantee: Guarantee = "expectation",
     kind: Literal["upper", "lower"] = "upper",
 ) -> Bound:
-    """Return the bound that a formula claims of a method at a problem.
+    """Return the bound on a method's error, at a problem, that a formula claims.
 
     Its hypotheses are that the letters have values, and `conditions` such as ``"n >= 100*d"``.
     Raises `InvalidInput` for an unknown letter, a wrong method and a condition without a sign.
@@ -89,7 +89,7 @@ def bound_of_formula(
 
 
 def _has_letters(formula: Formula) -> Hypothesis:
-    """Return the hypothesis that every letter has a value."""
+    """Return the hypothesis that all symbols of a formula have a value."""
 
     def check(setting: Setting) -> str:
         values = letters_at(setting, formula.letters)
@@ -123,7 +123,7 @@ def read_condition(text: str) -> Hypothesis:
 
 
 def submission_of_files(files: Sequence[tuple[OwnFile, Addition]]) -> Submission:
-    """Return what loaded files ask the referee to look at.
+    """Return the claims in loaded files that the referee has to check.
 
     Raises `InvalidInput` for a file without a private method, a bound or an inequality, for a claim
     without hypotheses, and for a claim that is no `Inequality`.
@@ -154,7 +154,7 @@ def submission_of_files(files: Sequence[tuple[OwnFile, Addition]]) -> Submission
 
 
 def _guarded(claim: Inequality, path: str) -> Inequality:
-    """Return an inequality whose code fails in one sentence, but where it is only undefined."""
+    """Return an inequality whose code errors become one sentence, unless it is undefined."""
     row = f"claim={claim.slug}"
 
     def safe(function: Callable[..., Any]) -> Callable[..., Any]:

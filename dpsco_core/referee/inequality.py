@@ -7,16 +7,16 @@ from typing import Literal
 
 from dpsco_core.base.errors import CodeFailed, NotApplicable, require
 
-Point = Mapping[str, float]  # a value of every variable
-Quantity = Callable[..., float]  # takes the variables by name
-# What a quantity raises where it has no value, such as the logarithm of a negative number.
+Point = Mapping[str, float]  # A value for every variable.
+Quantity = Callable[..., float]  # A function of the variables, by name.
+# The errors of a quantity without a value, such as the logarithm of a negative number.
 UNDEFINED = (ArithmeticError, ValueError, NotApplicable)
 TOLERANCE = 1e-9  # the relative excess that counts as rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariableRange:
-    """The values of one variable that a statement is about."""
+    """The range of one variable in a statement."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class VariableRange:
 
     @property
     def is_logarithmic(self) -> bool:
-        """Whether the values are searched by their logarithms: they span more than a factor 4."""
+        """Whether the range spans more than a factor 4, so that the search uses logarithms."""
         return self.low > 0 and self.high > 4 * self.low
 
     def value(self, share: float) -> float:
@@ -48,7 +48,7 @@ class VariableRange:
         return float(round(value)) if self.is_whole else value
 
     def nested(self, share: float, size: float) -> float:
-        """Return the share of the whole range that a share of a smaller one is.
+        """Return the share of the whole range that equals a share of a nested, smaller range.
 
         Smaller ranges are around the value nearest to 1, on the logarithmic scale: what grows
         without an end does so towards the other ends, as n and 1/epsilon become large. A range
@@ -60,7 +60,7 @@ class VariableRange:
         return anchor + (share - anchor) * size
 
     def share(self, value: float) -> float:
-        """Return at which share of the range a value is."""
+        """Return the share of the range at which a value lies."""
         low, high = self.low, self.high
         if self.is_logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(value)
@@ -77,7 +77,7 @@ class Requirement:
 
 @dataclass(frozen=True, kw_only=True)
 class Inequality:
-    """The claim that `smaller` is at most `larger` wherever all hypotheses hold.
+    """The claim that `smaller` is at most `larger` whenever all hypotheses hold.
 
     Examples
     --------
@@ -99,17 +99,17 @@ class Inequality:
     larger: Quantity
     ranges: Mapping[str, VariableRange]
     hypotheses: tuple[Requirement, ...]
-    # "rate": up to a constant factor that the statement hides
+    # "explicit": all constants are stated; "rate": up to an unstated constant factor.
     constant: Literal["explicit", "rate"] = "explicit"
-    path: str = field(default="", compare=False)  # the file that it is in
+    path: str = field(default="", compare=False)  # the file with the statement
 
     def __post_init__(self) -> None:
-        """Refuse a claim without variables, or without hypotheses."""
+        """Raise an error for a claim without variables or without hypotheses."""
         require(bool(self.ranges), "ranges", "those of at least one variable", "none")
         require(bool(self.hypotheses), "hypotheses", "at least one condition", "none")
 
     def allows(self, point: Point) -> bool:
-        """Whether every hypothesis holds at a point; false where one is undefined."""
+        """Return whether every hypothesis holds at a point; false if one is undefined."""
         try:
             return all(bool(h.holds(**point)) for h in self.hypotheses)
         except CodeFailed:
@@ -118,7 +118,7 @@ class Inequality:
             return False
 
     def ratio(self, point: Point) -> float:
-        """Return the smaller quantity over the larger; NaN where either is undefined.
+        """Return the smaller quantity over the larger; NaN if either is undefined.
 
         It is above 1 where the claim fails: infinite where `larger` is not positive and `smaller`
         is.

@@ -77,5 +77,5 @@ def _verdict_text(verdict: str) -> str:
 
 
 def mark_of(verdict: str) -> str:
-    """Return how grave a verdict is: bad, warn, soft or calm; every page has a colour for each."""
+    """Return the severity of a verdict (bad, warn, soft or calm), which pages show as a colour."""
     return MARKS.get(verdict, "calm")

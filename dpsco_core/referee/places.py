@@ -20,11 +20,11 @@ ORDERS, BUDGETS = (2.0, 3.0, 10.0), (0.1, 1.0, 10.0)
 LARGE_RECORDS, LARGE_DIMENSIONS = (100, 10**4, 10**6, 10**8), (1, 10, 100, 1000)
 WIDE_BUDGETS = (0.01, 0.1, 1.0, 10.0)
 DIAMETERS = (0.1, 2.0, 100.0)
-BELOW_TWO, ITEMS = 1.5, 4  # the tail index of bounds for p < 2, and the items of users
+BELOW_TWO, ITEMS = 1.5, 4  # the tail index for bounds with p < 2, and the number of items per user
 
 
 def base_place(method: str, start: Scenario) -> Scenario:
-    """Return the scenario that the settings of a claim on a method vary."""
+    """Return the scenario from which the settings of a claim on a method are derived."""
     card = method_card(method)
     problem = start.problem if start.problem in card.problems else card.problems[0]
     point = replace(start, problem=problem, methods=(method,), axis=None, grid=())
@@ -40,7 +40,7 @@ def base_place(method: str, start: Scenario) -> Scenario:
 
 
 def start_of(claim: Bound, start: Scenario) -> Scenario:
-    """Return a scenario of the kind that a bound is about: its problem, budget, tail and users."""
+    """Return a scenario within a bound's scope: its problem, budget, tail index and users."""
     card = claim.card
     if start.problem not in card.problems:
         start = replace(start, problem=card.problems[0])
@@ -48,7 +48,7 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
         start = replace(start, distribution=distributions_for(start.problem)[0])
     if card.privacy == "pure" and start.delta:
         start = replace(start, delta=0.0)
-    # The rows that are made for some settings only are those for infinite variance.
+    # Rows that exist only at some settings are those for infinite variance.
     if claim.has_scope and start.p >= 2:
         start = replace(start, p=BELOW_TWO)
     if card.geometry == "lq" and start.geometry == "l2":
@@ -59,7 +59,7 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
 
 
 def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[Scenario, ...]:
-    """Return the settings at which the method runs for trials, those that are hardest first."""
+    """Return the settings for trials at which the method runs, the hardest first."""
     places = []
     for count, point in enumerate(_distinct(_trials(base))):
         progress(f"planning: setting {count + 1}")
@@ -69,7 +69,7 @@ def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[S
 
 
 def wide_places(base: Scenario) -> Iterator[Scenario]:
-    """Yield settings for bounds, which cost nothing at any size."""
+    """Yield settings for the evaluation of bounds, which is cheap at any size."""
     return (
         point for point in _distinct(_wide(base)) if _setting_of(point, sampling=False) is not None
     )
@@ -113,7 +113,7 @@ def _orders(base: Scenario) -> tuple[float, ...]:
 
 
 def _plain_law(base: Scenario) -> str:
-    """Return a law that is quick to describe: bounds on a class know nothing of it."""
+    """Return a distribution that is cheap to evaluate: bounds on a class do not depend on it."""
     laws = distributions_for(base.problem)
     return "gaussian" if "gaussian" in laws else laws[0]
 
@@ -130,7 +130,7 @@ def _extremes(
     dimensions: tuple[int, ...],
     budgets: tuple[float, ...],
 ) -> Iterator[dict[str, Any]]:
-    """Yield changes of one or two fields to their extremes."""
+    """Yield the base with one or two fields changed to extreme values."""
     yield from ({"n": n} for n in records)
     yield from ({"d": d} for d in dimensions)
     yield from ({"p": order} for order in _orders(base))
@@ -144,10 +144,10 @@ def _distinct(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
 
 
 def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
-    """Return what is known at a point; None where no such setting exists."""
+    """Return the information known at a point; None if there is no such setting."""
     try:
         return point.validate(sampling=sampling).setting
-    except (InvalidInput, NotApplicable):  # no such law, or none of this size
+    except (InvalidInput, NotApplicable):  # The distribution does not exist, or not at this size.
         return None
 
 
@@ -156,6 +156,6 @@ def _can_run(point: Scenario) -> bool:
         return False
     try:
         planned(point, point.methods[0])
-    except NotApplicable:  # the method says why, wherever a person chooses it
+    except NotApplicable:  # The method states the reason wherever it is chosen.
         return False
     return True

@@ -27,12 +27,12 @@ from dpsco_core.runs.study import planned, stream
 from dpsco_core.scenario import Scenario
 
 AUDIT_RUNS = 20_000
-LEAST_RUNS = 1000  # runs of an audit that may tell a fault
+LEAST_RUNS = 1000  # the least number of audit runs that may reveal a fault
 DIMENSIONS = (1, 3)
 RECORDS = 9
-# What a release is compared with: the inner loop's own rounding.
+# The relative rounding error of the method's computation, allowed in comparisons of releases.
 SLACK = 1e-6
-# A release whose sensitivity is not between neighbours: what a solver has left open on one data
+# The label of a release whose sensitivity is not between neighbours: the solver's error on one data
 # set, which the linear term of the objective hides.
 OF_A_SOLVER = "what the solver left open"
 NAME = "Privacy"
@@ -40,19 +40,19 @@ NAME = "Privacy"
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbouring:
-    """The pair of data sets that moves a statistic furthest, and by how much."""
+    """A pair of data sets that changes a statistic most, and the size of the change."""
 
-    excess: float  # over the sensitivity that the ledger states
+    excess: float  # the excess over the sensitivity in the ledger
     release: Recorded | None
-    background: str  # what all other records are
-    record: str  # where the one record was and went
+    background: str  # a description of all other records
+    record: str  # a description of the replaced record, before and after
     d: int
-    pairs: int  # pairs that were compared
-    has_steps: bool  # whether sequences of steps were not seen
+    pairs: int  # the number of pairs that were compared
+    has_steps: bool  # whether the method releases sequences of steps, which the check cannot see
 
 
 def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> Neighbouring | None:
-    """Return the pair of neighbours that moves a release furthest over its stated sensitivity.
+    """Return the pair of data sets with the largest change of a release over its sensitivity.
 
     By brute force over backgrounds, places of the replaced record and dimensions. None where the
     method cannot run on any of them.
@@ -84,7 +84,7 @@ def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> 
 def _candidates(
     method: str,
 ) -> Iterator[tuple[Scenario, tuple[str, Vector], tuple[str, tuple[Vector, Vector]]]]:
-    """Yield points, backgrounds by name, and pairs of records by name."""
+    """Yield points with named backgrounds and named pairs of records."""
     start = stage(method)
     sizes = DIMENSIONS if start.geometry == "l2" else (start.d,)
     for n, d in product(sorted({start.n, RECORDS}, reverse=True), sizes):
@@ -112,7 +112,7 @@ def _candidates(
 def _compare(
     point: Scenario, rows: Vector, places: tuple[Vector, Vector], seed: int
 ) -> tuple[float, Recorded | None, Tape] | None:
-    """Return the largest excess of a pair with its release, and the first tape."""
+    """Return a pair's largest excess with its release, and the recording of the first run."""
     pair = []
     for place in places:
         records = rows.copy()
@@ -124,7 +124,7 @@ def _compare(
         neighbour_tape = _play(point, neighbour_data, seed, tape)
     except CodeFailed:
         raise
-    except (InvalidInput, NotApplicable):  # the method does not run on such data
+    except (InvalidInput, NotApplicable):  # The method does not run on such data.
         return None
     is_seen = [r.entry.label != OF_A_SOLVER for r in tape.releases]
     tapes = [
@@ -179,7 +179,7 @@ def check_privacy(
         rows.append(("sensitivity by brute force", "not checked", text))
     try:
         ledger_row, flaw = _ledger_row(method, seed)
-    except NotApplicable as refusal:  # the stage of its audit is too small for it
+    except NotApplicable as refusal:  # The stage of the method's audit is too small for it.
         ledger_row, flaw = ("ledger", "not checked", str(refusal)), ""
     rows.append(ledger_row)
     if flaw:
@@ -221,7 +221,7 @@ def _caught(findings: AuditFindings, fault: str) -> str:
 
 
 def _ledger_row(method: str, seed: int) -> tuple[tuple[str, str, str], str]:
-    """Return the row of a ledger, and a sentence if it spends more than its budget or is flawed."""
+    """Return a ledger's row, and a sentence if it exceeds its budget or is flawed."""
     point = stage(method)
     _, (data,) = data_sets(point, point.n * point.m, (np.zeros((point.n * point.m, point.d)),))
     ledger = RecordingLedger(point.budget)

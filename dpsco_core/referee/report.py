@@ -9,9 +9,10 @@ from typing import Any, Literal, get_args
 from dpsco_core.scenario import Scenario
 
 Value = str | float | int
-Progress = Callable[[str], None]  # takes a few words at every step
-# "refuted" is certain, or holds with the stated confidence; "contradicts" is what would refute the
-# claim if it persisted. There is no word for a claim that is right: no check can prove one.
+Progress = Callable[[str], None]  # A function that is called with a few words at every step.
+# The possible results of a check. "refuted" is certain, or holds with the stated confidence;
+# "contradicts" would refute the claim if the observation persisted. No result says that a claim is
+# right, because no check can prove that.
 Judgement = Literal[
     "refuted",
     "contradicts",
@@ -23,7 +24,7 @@ Judgement = Literal[
     "not checked",
 ]
 WORST_FIRST: tuple[Judgement, ...] = get_args(Judgement)
-LEAST_SHARE = 0.1  # the share of the settings at which a claim is tried, below which they are few
+LEAST_SHARE = 0.1  # Below this share of settings, a claim is reported as tried at few of them.
 CONFIDENCE = 0.999  # the confidence of every refutation by trials
 
 
@@ -31,15 +32,15 @@ CONFIDENCE = 0.999  # the confidence of every refutation by trials
 class Check:
     """One check of a claim."""
 
-    name: str  # a heading
+    name: str  # the heading of the check
     verdict: Judgement
-    sentence: str  # what was seen, with its numbers
+    sentence: str  # the observation in one sentence, with its numbers
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
     command: str = ""  # a command that repeats the counter-example
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain texts, numbers and lists; a number that is not finite is None."""
+        """Return plain texts, numbers and lists; numbers that are not finite become None."""
         rows = [
             [None if isinstance(v, float) and not math.isfinite(v) else v for v in row]
             for row in self.rows
@@ -48,7 +49,7 @@ class Check:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Check":
-        """Return the check whose `to_dict` this is; None becomes NaN."""
+        """Return the check that `to_dict` has converted; None becomes NaN."""
         rows = tuple(tuple(math.nan if v is None else v for v in row) for row in values["rows"])
         return cls(**{**values, "columns": tuple(values["columns"]), "rows": rows})
 
@@ -66,7 +67,7 @@ class Report:
 
     @property
     def verdict(self) -> Judgement:
-        """The gravest verdict of the checks."""
+        """The most severe verdict among the checks."""
         verdicts = {check.verdict for check in self.checks}
         return next((v for v in WORST_FIRST if v in verdicts), "not checked")
 
@@ -84,7 +85,7 @@ class Report:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report whose `to_dict` this is; its verdict is that of its checks."""
+        """Return the report that `to_dict` has converted; its verdict follows from its checks."""
         return cls(
             title=values["title"],
             claim=values["claim"],
@@ -96,24 +97,24 @@ class Report:
 
 
 def reports_dict(reports: Sequence[Report]) -> dict[str, Any]:
-    """Return the reports as what a JSON file holds; `reports_of` reads it."""
+    """Return the reports as the content of a JSON file, which `reports_of` reads."""
     return {"reports": [report.to_dict() for report in reports]}
 
 
 def reports_of(values: Mapping[str, Any]) -> tuple[Report, ...]:
-    """Return the reports whose `reports_dict` this is."""
+    """Return the reports that `reports_dict` has converted."""
     return tuple(map(Report.from_dict, values["reports"]))
 
 
 def value_text(value: Value) -> str:
-    """Return what a cell of a table shows: four digits, and a dash for what is not finite."""
+    """Return a table cell's text: four digits, or a dash for numbers that are not finite."""
     if isinstance(value, str):
         return value
     return f"{value:.4g}" if math.isfinite(value) else "-"
 
 
 def flags(point: Scenario, files: Sequence[str] = ()) -> str:
-    """Return the flags of the command line that describe a point.
+    """Return the command-line flags of a point.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def flags(point: Scenario, files: Sequence[str] = ()) -> str:
 
 
 def place_words(point: Scenario) -> str:
-    """Return where a trial was made, in a few words."""
+    """Return a short description of the setting of a trial."""
     budget = f"ρ={point.rho:g}" if point.rho is not None else f"ε={point.epsilon:g}"
     users = f" m={point.m}" if point.m > 1 else ""
     size = f"n={point.n} d={point.d}{users} p={point.p:g} {budget}"

@@ -22,15 +22,15 @@ from dpsco_core.referee.report import LEAST_SHARE, Check, Judgement, Progress, f
 from dpsco_core.scenario import Scenario
 
 ROUNDING = 1e-9
-LEAST_GROWTH = 0.05  # the least power of an axis that counts as growth of a hidden constant
+LEAST_GROWTH = 0.05  # The least power of an axis that counts as growth of an unstated constant.
 AXES = {"n": (10**2, 10**5, 10**8), "d": (1, 30, 1000), "diameter": (0.1, 10.0, 1000.0)}
 MOST_ROWS = 6
-LEAST_PLACES = 9  # settings that are looked at however little time there is
+LEAST_PLACES = 9  # the least number of settings that are tried, however little time there is
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rival:
-    """A proven bound at the same place as a claim."""
+    """A proven bound for the same setting as a claim."""
 
     point: Scenario
     claim: float
@@ -38,18 +38,18 @@ class Rival:
     slug: str
 
     def excess(self, kind: str) -> float:
-        """Return by which factor the claim is on the wrong side; at most 1 if it is not."""
+        """Return the factor by which the claim contradicts the bound; at most 1 if it does not."""
         larger, smaller = (self.value, self.claim) if kind == "upper" else (self.claim, self.value)
         return larger / smaller if smaller > 0 else math.inf
 
 
 def class_setting(point: Scenario) -> Setting:
-    """Return the setting of a point with what its class of laws certifies, and no more."""
+    """Return a point's setting with the constants of its class of distributions only."""
     return of_class(point.setting, laws_for(problem_card(point.problem).loss_class))
 
 
 def rival(claim: Bound, point: Scenario) -> Rival | None:
-    """Return the sharpest proven bound of the other kind at a point; None if there is none.
+    """Return the sharpest proven bound of the opposite kind at a point; None if there is none.
 
     None also where the claim's hypotheses fail, or it is infinite or void.
     """
@@ -65,7 +65,7 @@ def rival(claim: Bound, point: Scenario) -> Rival | None:
 
 
 def _opposite(claim: Bound, point: Scenario) -> list[tuple[float, str]]:
-    """Return the values and slugs of proven bounds that the claim may not pass."""
+    """Return the values and slugs of proven bounds that limit the claim."""
     card = replace(claim.card, constant="explicit", guarantee="expectation")
     loss = problem_card(point.problem).loss_class
     is_special = loss.curvature == "linear" or loss.squared_distance
@@ -88,7 +88,7 @@ def _opposite(claim: Bound, point: Scenario) -> list[tuple[float, str]]:
 
 
 def _concentrated(claim: Bound, point: Scenario) -> tuple[Scenario, ...]:
-    """Return the point with the rho that Gaussian releases may spend, for a zCDP claim."""
+    """Return the point at the rho of Gaussian releases, if the claim is about zCDP."""
     if claim.card.privacy != "zcdp" or not point.delta:
         return ()
     return (replace(point, epsilon=None, delta=None, rho=point.setting.rho),)
@@ -171,7 +171,7 @@ def _row(example: Rival, kind: str) -> tuple[str, float, float, float, str]:
 
 
 def _smaller(claim: Bound, example: Rival) -> Rival:
-    """Return a counter-example with n and d halved as long as it remains one."""
+    """Return a counter-example with n and d halved as often as it remains one."""
     has_shrunk = True
     while has_shrunk:
         has_shrunk = False
@@ -192,7 +192,7 @@ def _rate_check(
     columns: tuple[str, ...],
     rows: tuple[tuple[str | float, ...], ...],
 ) -> Check:
-    """Say which hidden constant the proven bounds ask for, and whether it grows without an end."""
+    """Return the check of a rate: the least hidden constant, and whether it grows without limit."""
     least_constant = max(float(row[3]) for row in rows)
     growing = []
     for axis, values in AXES.items():
@@ -217,7 +217,7 @@ def _rate_check(
 
 
 def _changed(base: Scenario, axis: str, value: float) -> Scenario:
-    """Return the base at another value of a field; a small set holds a mean near its centre."""
+    """Return the base with one field changed; a small set gets a mean near its centre."""
     changes: dict[str, Any] = {axis: value}
     if axis == "diameter":
         changes["offset"] = min(base.offset, value / 2)
@@ -266,7 +266,7 @@ def check_optimality(claim: Bound, base: Scenario) -> Check:
 
 
 def check_hypotheses(claim: Bound, points: Sequence[Scenario]) -> Check:
-    """Say how often each hypothesis fails at the settings of the trials.
+    """Return the check of how often each hypothesis fails at the settings of the trials.
 
     The verdict is "too few settings" where the claim is tried at hardly any of them: that nothing
     refutes it there says little.

@@ -19,7 +19,7 @@ from dpsco_core.referee.trials import check_trials
 from dpsco_core.scenario import Scenario
 
 SECONDS, SEED = 60.0, 0
-# Shares of a claim's time that have gone by when each check ends.
+# The share of a claim's time that has passed when each check ends.
 ENDS = {"rivals": 0.25, "trials": 0.65, "slopes": 1.0}
 
 

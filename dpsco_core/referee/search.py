@@ -14,14 +14,14 @@ from itertools import combinations, product
 from dpsco_core.base.errors import require
 from dpsco_core.referee.inequality import TOLERANCE, Inequality, Point
 
-SPREAD_POINTS = 1500  # points of the recurrence in a box
-MOST_CORNERS = 7  # variables whose corners are all tried
-STARTS = 6  # points from which steps are tried
-STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # shares of a range
+SPREAD_POINTS = 1500  # the number of points in a box, from a low-discrepancy sequence
+MOST_CORNERS = 7  # the largest number of variables whose corners are all tried
+STARTS = 6  # the number of points from which a local search starts
+STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # step lengths of the local search, as shares of a range
 BOXES = (1 / 3, 2 / 3, 1.0)  # sizes of the nested boxes, as shares of the ranges' logarithms
-# A hidden constant counts as refuted if the largest ratio grows by this factor from box to box.
+# An unstated constant counts as refuted if the largest ratio grows by this factor from box to box.
 GROWTH = 1.5
-CLEAR = 1.5  # the ratio of a counter-example that needs no larger one
+CLEAR = 1.5  # a counter-example with this ratio needs no further search
 MIDDLE = 0.5
 
 Shares = tuple[float, ...]
@@ -29,19 +29,20 @@ Shares = tuple[float, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """What a search has seen."""
+    """The results of a search for a counter-example."""
 
-    point: Point | None  # where the ratio is largest; the smallest counter-example if there is one
-    ratio: float  # the ratio there
+    # the point with the largest ratio, or the simplest counter-example if there is one
+    point: Point | None
+    ratio: float  # the ratio at that point
     smaller: float
     larger: float
-    tried: int  # points that were evaluated
-    allowed: int  # those at which all hypotheses hold and both sides have a value
+    tried: int  # the number of evaluated points
+    allowed: int  # the number of points at which all hypotheses hold and both sides have a value
     growth: tuple[float, ...] = ()  # the largest ratio in each of the nested boxes, for a rate
 
     @property
     def refutes(self) -> bool:
-        """Whether the claim fails: at the point, or, of a rate, by growth without an end."""
+        """Whether the claim fails: at the point, or, for a rate, by growth without limit."""
         if self.growth:
             return all(
                 big >= GROWTH * small > 0
@@ -51,7 +52,7 @@ class SearchResult:
 
 
 def search(claim: Inequality, seed: int = 0, deadline: float = math.inf) -> SearchResult:
-    """Return the largest ratio of the two sides that a search sees.
+    """Search for a counter-example and return the largest ratio of the two sides.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def search(claim: Inequality, seed: int = 0, deadline: float = math.inf) -> Sear
     for size in BOXES:
         explorer = _Explorer(claim, seed, deadline, size)
         shares, ratio = explorer.best()
-        # A larger box holds the smaller ones.
+        # A larger box contains the smaller ones, so ratios cannot decrease.
         growth.append(max([ratio if shares is not None else 0.0, *growth]))
         tried, allowed = tried + explorer.tried, allowed + explorer.allowed
     explorer.tried, explorer.allowed = tried, allowed
@@ -103,7 +104,7 @@ def _result(
 
 
 class _Explorer:
-    """Tries points of one box, whose sides are shares of the ranges around their middle."""
+    """A search in one box, whose sides are shares of the ranges around their middle."""
 
     def __init__(self, claim: Inequality, seed: int, deadline: float, size: float) -> None:
         self._claim, self._seed, self._deadline, self._size = claim, seed, deadline, size
@@ -112,14 +113,14 @@ class _Explorer:
         self._ratios: dict[tuple[float, ...], float] = {}
 
     def point(self, shares: Shares) -> dict[str, float]:
-        """Return the point at shares of the box."""
+        """Return the point at the given shares of the box."""
         return {
             name: span.value(span.nested(share, self._size))
             for (name, span), share in zip(self._claim.ranges.items(), shares, strict=True)
         }
 
     def ratio(self, shares: Shares) -> float:
-        """Return the ratio at a point; minus infinity where the claim says nothing."""
+        """Return the ratio at a point; minus infinity if a hypothesis fails there."""
         point = self.point(shares)
         key = tuple(point.values())
         if key not in self._ratios:
@@ -130,7 +131,7 @@ class _Explorer:
         return self._ratios[key]
 
     def best(self) -> tuple[Shares | None, float]:
-        """Return the shares with the largest ratio; None if the claim says nothing anywhere."""
+        """Return the shares with the largest ratio; None if the hypotheses hold nowhere."""
         ratios = {shares: self.ratio(shares) for shares in self._spread() if self._has_time()}
         order = sorted(ratios, key=lambda shares: -ratios[shares])
         best, largest = None, -math.inf
@@ -143,7 +144,7 @@ class _Explorer:
         return best, largest
 
     def smallest(self, shares: Shares, ratio: float) -> tuple[Shares, float]:
-        """Return a counter-example with variables as small and as round as its excess allows.
+        """Return a counter-example with small, round values that keeps enough of its excess.
 
         A tenth of the excess over 1 is kept, and no more than a ratio of `CLEAR` is asked for.
         """
@@ -162,7 +163,7 @@ class _Explorer:
         return shares, self.ratio(shares)
 
     def _rounded(self, shares: Shares, place: int, threshold: float) -> Shares:
-        """Return the same shares with one variable rounded to as few digits as possible."""
+        """Return the shares with one variable rounded to as few digits as possible."""
         name = self._names[place]
         span, value = self._claim.ranges[name], self.point(shares)[name]
         for digits in (1, 2, 3):
@@ -222,7 +223,7 @@ def _with_share(shares: Shares, place: int, share: float) -> Shares:
 
 
 def describe(point: Mapping[str, float]) -> str:
-    """Return a point in words.
+    """Return a description of a point.
 
     Examples
     --------

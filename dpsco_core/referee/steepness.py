@@ -31,7 +31,7 @@ from dpsco_core.scenario import Scenario
 
 FACTORS = (1, 2, 4, 8)  # multiples of the smallest value of an axis
 STARTS = {"n": 1000, "d": 4, "epsilon": 0.25, "rho": 0.05, "m": 2}
-TRIALS = (4, 8, 16, 32)  # numbers of trials after which an axis is looked at
+TRIALS = (4, 8, 16, 32)  # numbers of trials after which the slope along an axis is evaluated
 JUDGEMENTS: dict[str, Judgement] = {
     CONSISTENT: "consistent with",
     CONSISTENT_UPPER_BOUND: "consistent with",
@@ -41,7 +41,7 @@ NAME = "Slopes"
 
 
 def least_seconds(claim: Bound, base: Scenario, limits: Limits = LIBRARY) -> float:
-    """Return the predicted seconds of the smallest part of the slopes.
+    """Return the predicted seconds of the smallest slope measurement.
 
     It is run however short the time is, and is most of what a report takes at least.
     """
@@ -135,7 +135,7 @@ def _axis_row(
 
 
 def _has_room(claim: Bound, terms: Matrix, errors: Matrix) -> bool:
-    """Whether a claim without hidden constants is far above the error at the end of an axis.
+    """Return whether a claim with explicit constants is far above the error at an axis' end.
 
     It may be loose by a factor that falls along the axis, so that a steeper slope contradicts
     nothing yet.
@@ -146,7 +146,7 @@ def _has_room(claim: Bound, terms: Matrix, errors: Matrix) -> bool:
 
 
 def _is_above(fit: FittedSlope, high: float, trials: int) -> bool:
-    """Whether the 99.9 % interval of a slope is above a range, too.
+    """Return whether the 99.9% interval of a slope also lies above the range.
 
     An axis is looked at several times, and there are several of them.
     """
@@ -157,7 +157,7 @@ def _is_above(fit: FittedSlope, high: float, trials: int) -> bool:
 def _points(
     claim: Bound, base: Scenario, axis: str, limits: Limits
 ) -> list[tuple[float, Scenario]]:
-    """Return values of an axis with the points there, where the claim holds and the method runs."""
+    """Return axis values, and their points, where the hypotheses hold and the method runs."""
     points = []
     for value in _values(base, axis):
         changes: dict[str, Any] = {axis: value}
@@ -165,7 +165,7 @@ def _points(
         try:
             point.validate(limits)
             planned(point, point.methods[0])
-        except (InvalidInput, NotApplicable):  # the axis cannot be swept here
+        except (InvalidInput, NotApplicable):  # This axis cannot be swept here.
             continue
         if too_large(replace(point, trials=TRIALS[0]), limits):
             continue

@@ -20,7 +20,7 @@ from dpsco_core.privacy.entries import Entry
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """One release: its exact value, its entry, the exponent of the norm, and what came out."""
+    """One recorded release: exact value, ledger entry, exponent of the norm, and output."""
 
     value: Vector
     entry: Entry
@@ -30,7 +30,7 @@ class Recorded:
 
 @dataclass
 class Tape:
-    """The releases of one run in order, and whether it opened a sequence of steps."""
+    """The releases of one run in order, and whether the run opened a sequence of steps."""
 
     releases: list[Recorded] = field(default_factory=list)
     has_steps: bool = False
@@ -38,7 +38,7 @@ class Tape:
 
 @dataclass
 class RecordingLedger(Ledger):
-    """A ledger that records exact values; with `original`, it releases what that tape has."""
+    """A ledger that records exact values; given `original`, it repeats that tape's outputs."""
 
     tape: Tape = field(default_factory=Tape)
     original: Tape | None = None
@@ -46,7 +46,7 @@ class RecordingLedger(Ledger):
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
-        """Release as a ledger does, so that the generator moves as far, and record it."""
+        """Release like a ledger, advancing the random generator equally, and record the release."""
         output = super().release(mechanism, value, rng, label=label)
         place = len(self.tape.releases)
         if self.original is not None and place < len(self.original.releases):
@@ -62,7 +62,7 @@ class RecordingLedger(Ledger):
         return output
 
     def open(self, sequence: Any, *, label: str = "") -> Any:
-        """Open a sequence, whose statistics are not seen."""
+        """Open a sequence; the exact statistics of its steps are not recorded."""
         self.tape.has_steps = True
         return super().open(sequence, label=label)
 
@@ -90,7 +90,7 @@ def norm_exponent(mechanism: Any) -> float:
 
 
 def largest_excess(tape: Tape, neighbour_tape: Tape) -> tuple[float, Recorded | None]:
-    """Return the largest move of a statistic over its stated sensitivity, and that release."""
+    """Return the largest change of a statistic over its stated sensitivity, and its release."""
     largest, worst = 0.0, None
     for release, neighbour in zip(tape.releases, neighbour_tape.releases, strict=False):
         if release.value.shape != neighbour.value.shape or release.entry.sensitivity <= 0:

@@ -18,18 +18,18 @@ from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
 SCAN_TRIALS, MOST_TRIALS, LEAST_TRIALS = 2, 400, 20
-FRESH_SEED = 1  # what is added to the seed for the trials of a test
-CHOSEN = 3  # settings that are tested
-SCAN_SHARE = 0.5  # the share of the time that a scan takes
-SUSPECT = 0.7  # the least ratio of measured to claimed that is tested
-CAUTION = 6.0  # standard errors of an evaluation that a cautious error is lower by
+FRESH_SEED = 1  # added to the seed for the trials of a test
+CHOSEN = 3  # the number of settings that are tested
+SCAN_SHARE = 0.5  # the share of the time for a first scan of all settings
+SUSPECT = 0.7  # the least ratio of the measured to the claimed error at which a setting is tested
+CAUTION = 6.0  # a cautious error is this many standard errors of the evaluation lower
 MOST_ROWS = 6
 NAME = "Measured over claimed"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A setting with the mean of a few errors there."""
+    """A setting with the mean error of a few trials."""
 
     point: Scenario
     claim: float
@@ -37,12 +37,12 @@ class Trial:
 
     @property
     def ratio(self) -> float:
-        """Measured over claimed."""
+        """The measured error over the claimed error."""
         return self.mean / self.claim
 
 
 def error_of(claim: Bound, point: Scenario, trial: int, *, cautious: bool = False) -> float:
-    """Return the error of one trial in the units of the claim; NaN where the method cannot run.
+    """Return the error of one trial in the claim's units; NaN if the method cannot run.
 
     An excess risk may be an average over an evaluation sample. A cautious error is then lower by
     `CAUTION` of its standard errors, so that it is not above the exact one.
@@ -65,7 +65,7 @@ def check_trials(
     progress: Progress,
     files: Sequence[str] = (),
 ) -> Check:
-    """Run a method at settings where the hypotheses hold, and test its error against the claim.
+    """Run a method at settings within the hypotheses and test its errors against the claim.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _tested(
     progress: Progress,
     files: Sequence[str],
 ) -> Check:
-    """Test the worst settings of a scan on fresh trials."""
+    """Test the worst settings of a scan with fresh trials."""
     guarantee = claim.card.guarantee
     words = "expected error" if guarantee == "expectation" else f"error, with {guarantee},"
     suspects = [t for t in trials[:CHOSEN] if t.ratio >= SUSPECT]
@@ -175,7 +175,7 @@ def _tested(
 def _bet(
     claim: Bound, suspect: Trial, level: float, deadline: float, progress: Progress
 ) -> tuple[int, float, Wealth]:
-    """Return the number of fresh trials, their mean error and the wealth that they make."""
+    """Return the number of fresh trials, their mean error and the wealth of the bets."""
     share = _failures_allowed(claim)
     wealth = Wealth(claim=suspect.claim if share is None else share)
     total, point = 0.0, _fresh(suspect.point)
@@ -190,11 +190,11 @@ def _bet(
 
 
 def _fresh(point: Scenario) -> Scenario:
-    """Return a point whose trials are not those of the scan: another seed, so that a run has it."""
+    """Return a point with another seed, so that its trials differ from the scan's."""
     return replace(point, seed=(point.seed + FRESH_SEED) % (SEED_MAX + 1))
 
 
 def _failures_allowed(claim: Bound) -> float | None:
-    """Return the probability with which a claim may fail; None for one on an expected error."""
+    """Return the claim's failure probability; None for a claim on an expected error."""
     guarantee = claim.card.guarantee
     return None if guarantee == "expectation" else 1 - float(guarantee.rpartition(" ")[2])

@@ -10,13 +10,13 @@ from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
-NOMINAL = 0.95  # the proven coverage, for every law of the class
+NOMINAL = 0.95  # the proven coverage, for every distribution in the class
 LEVEL = 0.95  # the confidence of the interval for the coverage
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """The trials of one method, and how many of their intervals covered the mean."""
+    """The number of trials of one method, and of those whose interval contained the mean."""
 
     method: str
     trials: int  # at least 1

@@ -12,7 +12,7 @@ from dpsco_core.methods.mean import SampleMean
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.scenario import Scenario
 
-Exact = Mapping[tuple[str, float | None], float | None]  # expected errors, by method and point
+Exact = Mapping[tuple[str, float | None], float | None]  # Expected errors, by method and point.
 
 PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
@@ -67,7 +67,7 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
 
 
 def _without_standard_error(row: Measurement, point: Scenario | None) -> Measurement:
-    """Return a row without the standard error of what has no variance.
+    """Return a row without a standard error if its error has no finite variance.
 
     The error of the sample mean has the records' own tail index, so that averages of it over trials
     do not settle where that is at most 2 (theory/infinite-variance.md, 1).
@@ -80,7 +80,7 @@ def _without_standard_error(row: Measurement, point: Scenario | None) -> Measure
 
 
 def _with_exact(row: Measurement, expected: Exact) -> Measurement:
-    """Return a row with its expected error, or with its price over that of the reference."""
+    """Return a row with its expected error, or with its price relative to the reference's."""
     expected_mean = expected.get((row.method, row.x))
     if expected_mean is not None:
         return replace(row, mean=expected_mean, standard_error=0.0, exact=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
-HEAVY, LIGHT = 2.0, 10.0  # the tail indices that are compared
-LIGHT_FROM = 6.0  # a tail index from here on is compared with the heavy one
+HEAVY, LIGHT = 2.0, 10.0  # the tail indices that a comparison uses
+LIGHT_FROM = 6.0  # a tail index from this value on is compared with the heavy one
 FLAT = 0.1  # a slope closer to 0 counts as flat
 
 
@@ -25,7 +25,7 @@ def with_other_tail(scenario: Scenario) -> Scenario | None:
 
 
 def times_to_halve(slope: float) -> float:
-    """Return the factor on the number of records that halves an error; infinity if flat.
+    """Return the factor by which the records must grow to halve an error; infinite if flat.
 
     `slope` is the exponent of the error as a power of n.
 

@@ -18,7 +18,7 @@ NOMINAL = "probability 0.95"
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A ball around a run's answer that contains the mean in 95 % of runs, for any law of a class.
+    """A ball about a run's result that contains the mean in 95% of runs, for a class of laws.
 
     It follows from public numbers alone. In one dimension it is an interval.
     """
@@ -26,7 +26,7 @@ class Interval:
     radius: float
     privacy: float  # the share of the radius due to clipping and noise
     trials: int  # runs that finished
-    covering_trials: int  # those whose ball contained the mean
+    covering_trials: int  # the number of runs whose ball contained the mean
 
     @property
     def coverage(self) -> float:

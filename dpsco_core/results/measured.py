@@ -21,16 +21,17 @@ class Measurement:
     method: str  # slug
     x: float | None  # value on the axis
     trials: int  # 0 if the method refuses to run
-    mean: float  # NaN if it refuses
+    mean: float  # NaN if the method refuses to run
     standard_error: float  # the standard error of the mean; NaN with a single trial
-    # the quantiles of the trials at 10 % and 90 %
+    # The quantiles of the trials at 10% and 90%.
     low: float
     high: float
-    # relative to the `reference_of` the table in the same trials; None if there is none, or for it
+    # The error relative to that of the table's `reference_of` in the same trials; None for the
+    # reference itself and without one.
     price: Ratio | None
     seconds: float  # the median over the releases
-    refusal: str = ""  # why the method cannot run
-    exact: bool = False  # whether the mean is the expected error, not an average
+    refusal: str = ""  # why the method cannot run; empty if it can
+    exact: bool = False  # whether the mean is the expected error instead of an average
 
     @property
     def half(self) -> float:

@@ -115,7 +115,7 @@ def run_notebook(
     lines: Mapping[str, Sequence[str]] | None = None,
     formulas: Sequence[str] = (),
 ) -> str:
-    """Return the same run as a notebook: text, scenario, run, table, bounds and figure.
+    """Return a notebook of a run: text, scenario, run, table, bounds and figure.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.results.slopes import range_of_terms
 from dpsco_core.scenario import Scenario
 
-# Letters of a formula that need the setting: certified constants and sizes of the problem.
+# The symbols of a formula that need the setting: certified constants and sizes of the problem.
 OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "q": lambda setting: setting.exponent,
     "L": lambda setting: setting.constants.lipschitz,
@@ -26,7 +26,7 @@ OF_SETTING: dict[str, Callable[[Setting], float]] = {
 
 
 def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> dict[str, float]:
-    """Return the value of every letter of a formula at a point; NaN if it has none.
+    """Return the value at a point of every symbol of a formula; NaN if it has none.
 
     rho is the budget of Gaussian noise, for (epsilon, delta) the one that they allow; D is the
     diameter of the set in its norm, and `width` its Gaussian width (the proven upper bound for
@@ -53,7 +53,7 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
 
 
 def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
-    """Return the value of letters of a formula at a setting, which may certify less than a point.
+    """Return the values of a formula's symbols at a setting, which may certify less than a point.
 
     As `letters_of`: D is the diameter of the public set in its norm, also of the l2 ball that holds
     a mean.
@@ -73,10 +73,10 @@ def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
 
 
 def _diameter(setting: Setting) -> float:
-    """Return the diameter of the public set in its norm."""
+    """Return the diameter of the public set in its own norm."""
     constants = setting.constants
     if setting.constraint is None and math.isinf(constants.diameter):
-        # A mean is estimated without a constraint, and its norm is known to be at most R.
+        # A mean has no constraint set; its norm is known to be at most R.
         return 2 * constants.mean_gradient_bound
     return setting.body.diameter_in(setting.exponent)
 
@@ -87,7 +87,7 @@ def _condition(constants: Constants) -> float:
 
 
 def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float], ...]:
-    """Return (x, value) where the formula is positive and finite along the scenario's axis.
+    """Return the points (x, value) of a formula on the scenario's axis, if positive and finite.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
 
 
 def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
-    """Return the smallest and the largest slope of a formula's terms along a scenario's axis.
+    """Return the least and largest slope of a formula's terms along a scenario's axis.
 
     The range of `dpsco_core.results.slopes.rate_range`: for any positive factors in front of the
     summands. NaN where a summand is not positive and finite, or there is one point.

@@ -19,7 +19,7 @@ from dpsco_core.catalogue import DEFAULT_METHODS, method_card
 if TYPE_CHECKING:  # importing pandas takes a third of a second
     import pandas as pd
 
-Errors = Mapping[int, float]  # by trial
+Errors = Mapping[int, float]  # Errors by trial.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Ratio:
     """A ratio of two mean errors over the same trials, with its 95 % interval."""
 
     value: float
-    # NaN if there is only one trial
+    # The ends of the interval; NaN if there is only one trial.
     low: float
     high: float
     reference: str = ""  # the method in the denominator

@@ -47,15 +47,16 @@ WARNING = (
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayRelease:
-    """What a method released of one's own arrays."""
+    """The release of a method on the caller's own arrays."""
 
     value: Vector  # shape (d,): the mean in the unit of the records, or the parameter
-    ledger: Ledger  # what it spent, release by release
-    # the radius of a ball about the value, in the l2 norm and the unit of the records, that holds
-    # the mean with probability 0.95 over independent records; None where none is proven
+    ledger: Ledger  # the privacy budget spent, release by release
+    # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
+    # with probability 0.95 over independent records; None if none is proven.
     interval: float | None
     method: str  # slug
-    parameters: Mapping[str, float] = field(default_factory=dict)  # radii, steps, noise
+    # parameters such as radii, steps and noise
+    parameters: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     warning: str = WARNING
 
@@ -79,7 +80,7 @@ def release(
     problem: str | None = None,
     rng: np.random.Generator | None = None,
 ) -> ArrayRelease:
-    r"""Release a mean, or the parameter of a loss, of one's own records.
+    r"""Release a mean, or the parameter of a loss, from the caller's own records.
 
     Nothing but the shape and the type of the arrays is read without privacy: state `bound`, `unit`,
     `centre` and `p` from public knowledge. A statement that is false costs accuracy, never privacy;
@@ -170,7 +171,7 @@ def release(
         delta=delta,
         rho=rho,
         diameter=2 * bound / scale,
-        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no answer
+        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no minimiser
         axis=None,
         grid=(),
         trials=1,
@@ -178,7 +179,7 @@ def release(
     ).validate(sampling=False)
     setting = _setting_as_stated(point)
     plan = planned(point, method, setting)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite counts as 0
+    with np.errstate(over="ignore", invalid="ignore"):  # Gradients that are not finite count as 0.
         scaled = DenseRows((rows - guess) / unit)
     sample = scaled if is_mean else _sample(point, scaled, targets)
     ledger = Ledger(point.budget)
@@ -206,7 +207,7 @@ def _is_model(problem: str) -> bool:
 
 
 def _setting_as_stated(point: Scenario) -> Setting:
-    """Return the setting at which nothing is certified of the records but what was stated.
+    """Return the setting that certifies only what the caller stated about the records.
 
     The laws of the catalogue have more: features of a linear model that do not correlate, and noise
     of one law. The second moments of any features have a largest eigenvalue of at most their trace,
@@ -226,7 +227,7 @@ def _setting_as_stated(point: Scenario) -> Setting:
 
 
 def _parameter_scale(problem: str, unit: float) -> float:
-    """Return the unit of the answer where records, or features, are divided by theirs.
+    """Return the unit of the parameter if records, or features, are divided by their unit.
 
     A point that is close to records has their unit. The coefficients of a linear model grow as
     features shrink, and the direction that a linear loss looks for has no unit.
@@ -241,7 +242,7 @@ def _kind(records: Any) -> str:
 
 
 def _arrays(records: Any) -> tuple[Vector, Vector | None]:
-    """Return the rows, shape (n, d), and the targets, shape (n,), of records of either kind."""
+    """Return the rows, shape (n, d), and the targets, shape (n,), of records of any type."""
     if not isinstance(records, tuple):
         return _matrix("records", records), None
     require(len(records) == 2, "records", "features and targets", f"a tuple of {len(records)}")
@@ -252,13 +253,13 @@ def _arrays(records: Any) -> tuple[Vector, Vector | None]:
 
 
 def _array(name: str, values: Any) -> Vector:
-    """Return an array of real numbers; tables and columns of other libraries become arrays.
+    """Return an array of real numbers; accept tables and columns of other libraries.
 
     A list is refused, for the type of its array depends on single entries.
     """
     has_type = hasattr(values, "dtype") or hasattr(values, "dtypes")
     require(has_type, name, "an array of numbers, as np.array makes one", type(values).__name__)
-    # A masked array is refused, and keeps its mask until then.
+    # A masked array keeps its mask until it is refused.
     return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
 
 
@@ -278,7 +279,7 @@ def _centre(centre: ArrayLike, d: int) -> Vector:
 
 
 def _sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
-    """Return the records with the loss and the set of a point."""
+    """Return the records with the loss and the constraint set of a point."""
     problem = point.instance.problem
     if isinstance(problem, LinearModelProblem):
         assert targets is not None
@@ -288,7 +289,7 @@ def _sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
 
 
 def _interval(point: Scenario, setting: Setting, method: str, plan: Plan) -> float | None:
-    """Return the smallest radius that is proven of this run for all laws of the class."""
+    """Return the least proven radius of this run over all distributions in the class."""
     rows = [b for b in bounds_for(point.problem, point.level) if b.card.method == method]
     rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
     values = [b.value(setting, plan) for b in rows if not b.failures(setting)]

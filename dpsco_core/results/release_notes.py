@@ -14,12 +14,13 @@ from dpsco_core.base.cards import MethodCard
 from dpsco_core.privacy.ledger import Ledger
 
 ON_BOUND = "The answer lies on the bound: bound, unit or centre may be wrong, or noise is large."
-# A chosen radius below this many times the root of d is too small for records of the stated unit.
+# A chosen radius below this multiple of the square root of d is too small for records of the stated
+# unit.
 SMALL_RADIUS = 0.2
 
 
 def delta_note(delta: float | None, n: int) -> Iterator[str]:
-    """Yield a sentence if delta is above one over the number of records.
+    """Yield a warning if delta exceeds one over the number of records.
 
     A release that publishes one record in n, drawn at random, is (0, 1/n)-DP.
     """
@@ -31,20 +32,21 @@ def delta_note(delta: float | None, n: int) -> Iterator[str]:
 
 
 def bound_note(value: Vector, bound: float) -> Iterator[str]:
-    """Yield a sentence if a released answer lies on its bound, both in the tool's unit."""
+    """Yield a warning if a released value lies on its bound, both in the stated unit."""
     if float(np.linalg.norm(value)) >= bound * (1 - 1e-9):
         yield ON_BOUND
 
 
 def radius_notes(
     card: MethodCard,
-    parameters: Mapping[str, float],  # what the run reports, in units: planned or released
+    # the reported parameters of the run, in units: planned or released
+    parameters: Mapping[str, float],
     ledger: Ledger,
     value: Vector,  # the released mean, in units, shape (d,)
     bound: float,  # the largest distance of the mean from the centre, in units
     unit: float,
 ) -> Iterator[str]:
-    """Yield what the radius and the noise of a released mean say of the statements.
+    """Yield warnings that the radius and the noise of a released mean imply for the inputs.
 
     A choice of a radius among records that all lie beyond the ladder falls on a tiny one, and so it
     does among records that are much closer together than `unit`: the answer is then the centre

@@ -47,7 +47,7 @@ ON_OWN_DATA = (
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A bound at one point: its value, its terms, and the hypotheses that fail there.
+    """A bound at one point: its value, its terms, and the hypotheses that fail.
 
     The value and the terms are NaN if the bound says nothing here; see `Bound.refusal`.
     `applies` says whether the bound covers methods for the problem's class of losses. It is false
@@ -60,16 +60,18 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
-    # why the bound has no value here, on this set or at this tail index; empty if it has one
+    # The reason why the bound has no value on this set or at this tail index; empty if it has one.
     refusal: str = ""
-    binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
-    note: str = ""  # a caveat for readers of the value; may be empty
-    # the classes of laws on which an upper bound holds at the point; see `classes.covered`
+    # The algorithms to which a lower bound applies, as words after "every" or "no".
+    binds: str = ""
+    note: str = ""  # a caveat about the value; may be empty
+    # The classes of distributions for which an upper bound holds at the point; see
+    # `classes.covered`.
     covers: tuple[LawClass, ...] = ()
 
     @property
     def failed(self) -> str:
-        """The error of a plugin bound whose code fails; else ""."""
+        """The error of a plugin bound whose code fails; "" for other bounds."""
         broken = isinstance(self.bound, AddedBound) and FAILED in self.terms
         return self.failures[0] if broken else ""
 
@@ -89,7 +91,7 @@ def bound_setting(point: Scenario, row: Bound) -> Setting:
 
 
 def known_law(point: Scenario) -> Distribution | None:
-    """Return the law of the records at a point, if an l2 ball is known to contain their mean."""
+    """Return the distribution of the records at a point, if an l2 ball must contain their mean."""
     problem = point.instance.problem
     if problem.geometry != L2:
         return None
@@ -97,7 +99,7 @@ def known_law(point: Scenario) -> Distribution | None:
 
 
 def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
-    """Return the value of a bound at `point`; a bound on a run uses the parameters of that run.
+    """Return a bound's value at `point`; a bound on a run uses that run's parameters.
 
     If the method refuses to run, its bound is infinite and the refusal is the failed hypothesis.
     """
@@ -111,14 +113,14 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
             refusals = (str(refusal),)
     unequal = (
         point.decay > 0 and row.card.law_class != VARIANCE
-    )  # a variance bound concerns their sum
+    )  # A variance bound is about the sum of the coordinates.
     note = WORST_COORDINATE if unequal and not row.card.of_law else ""
     if row.card.instance and setting.spike_probability is not None:
-        note = ON_OWN_DATA  # scales cannot differ there
+        note = ON_OWN_DATA  # With the user's own data the scales cannot differ.
     elif row.card.infinite_variance and setting.moment_order < 2:
         note = row.card.infinite_variance
     reason = row.refusal(setting)
-    terms = row.terms(setting, plan)  # evaluated once: some need a search
+    terms = row.terms(setting, plan)  # The terms are evaluated once, because some need a search.
     if refusals or reason:
         terms = dict.fromkeys(terms, math.nan if reason else math.inf)
     return Evaluation(
@@ -136,7 +138,7 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
 
 
 def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
-    """Return every bound of the problem (or those in `slugs`) at every point of the scenario.
+    """Return every bound of the problem (or those in `slugs`) at every point of a scenario.
 
     Bounds for the problem's smallest class of losses come first; see `bounds_for`.
     """
@@ -171,7 +173,7 @@ def _common(card: Any) -> dict[str, Any]:
 
 
 def _read(card: Any, *names: str) -> dict[str, Any]:
-    """Return fields of a card in the form that JSON has."""
+    """Return the fields of a card in JSON types."""
     values = {name: getattr(card, name) for name in names}
     classes = (LossClass, LawClass)
     return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in values.items()}
@@ -228,7 +230,8 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
 def _result_json(
     scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
 ) -> dict[str, Any]:
-    outcome = max(group, key=lambda o: o.not_applicable is not None)  # a failed trial, if any
+    # a failed trial, if there is one
+    outcome = max(group, key=lambda o: o.not_applicable is not None)
     form = form_of(method_class(outcome.method), scenario.calibration, scenario.tuning)
     errors, price = [o.error for o in group], row.price
     median, *quantiles = np.quantile(errors, (0.5, *QUANTILES))

@@ -57,7 +57,7 @@ COLUMNS = [
     "bound",
     "points",
 ]
-# The axes along which an error is a power. p and q stand in exponents and have no such slope.
+# The axes along which an error is a power. p and q are in exponents and have no such slope.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
 DIGITS = 2  # slopes are compared as rounded on screen, so that verdict and numbers agree
@@ -75,7 +75,7 @@ class FittedSlope:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there is an interval."""
+        """Whether the slope has an interval."""
         return not math.isnan(self.low)
 
 
@@ -143,7 +143,7 @@ def slope_rows(scenario: Scenario, errors: Mapping[str, PointErrors]) -> list[di
 
 
 def line_slope(
-    # positive, k >= 2, not all equal
+    # The values of the axis: positive, at least 2, not all equal.
     x: Vector,
     y: Vector,
 ) -> float:
@@ -210,11 +210,11 @@ def range_of_terms(
 
 def verdict(
     fit: FittedSlope,
-    # the ends of `rate_range`
+    # The ends of `rate_range`.
     low: float,
     high: float,
 ) -> Verdict | None:
-    """Compare the interval of a slope with the range of the terms; None if there is no range.
+    """Return how a slope's interval compares with the range of terms; None without a range.
 
     An upper bound may be loose by a factor that changes along the axis, so a slope below all its
     terms is consistent with it. A slope above all of them contradicts no theorem yet, since a rate
@@ -233,7 +233,7 @@ def verdict(
 
 
 def _method_errors(points: PointErrors) -> tuple[Vector, Matrix, int]:
-    """Return the points of a method in order, its errors there, and the number of points left out.
+    """Return a method's points in order, its errors there, and the number of omitted points.
 
     The errors have one row per trial. Points without an error are left out, and so are trials that
     have not run at every point. The count is of points whose mean error is 0, which has no

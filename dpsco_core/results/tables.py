@@ -36,7 +36,7 @@ NO_PRICE = Ratio(value=math.nan, low=math.nan, high=math.nan)
 
 
 def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return a tidy frame with one row per (method, x, trial).
+    """Return a tidy data frame with one row per (method, x, trial).
 
     Columns: method (slug), name, x, trial, error, seconds, spent (text), not_applicable.
     """
@@ -59,7 +59,7 @@ def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFrame:
-    """Return one row per (method, x): mean, median, standard error, quantiles, price, seconds.
+    """Return a table: one row per (method, x) with mean, quantiles, price and seconds.
 
     Rows keep the order of their first cells; the numbers do not depend on the order of the cells.
     A method that does not apply has NaN everywhere and its reason. Quantiles are over the trials:

@@ -22,11 +22,12 @@ from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.runs.cost import cost, fits_limits, too_large
 from dpsco_core.scenario import RANGED, Scenario
 
-# Returns the scenarios that run together with a given one, and may depend on it.
+# A function that returns the scenarios that run together with a given one, which may depend on it.
 CompanionsOf = Callable[[Scenario], Sequence[Scenario]]
-ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, reduce a size instead
+# the least numbers of trials and of points; below them, a size is reduced instead
+ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3
 SIZES = ("n", "m")  # the axes whose largest points may exceed the limits
-LEAST_SIZE = 50  # records or users; hardly any method runs with fewer
+LEAST_SIZE = 50  # the least number of records or users: hardly any method runs with fewer
 
 
 def no_companions(scenario: Scenario) -> tuple[Scenario, ...]:
@@ -48,7 +49,8 @@ def nearest_allowed(
     # The largest sizes and times allowed. Times are compared with an upper prediction, so that a
     # suggested change is never refused.
     limits: Limits,
-    companions_of: CompanionsOf = no_companions,  # gives the scenarios that run with this one
+    # a function that returns the scenarios that run together with this one
+    companions_of: CompanionsOf = no_companions,
 ) -> tuple[str, Any] | None:
     """Return the smallest change of one field, as (field, value), that the limits allow.
 
@@ -125,7 +127,7 @@ def _invalid(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) ->
 
 
 def _fits(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> bool:
-    """Whether the limits are certain to allow a scenario."""
+    """Return whether the limits are certain to allow a scenario."""
     if _invalid(scenario, limits, companions_of):
         return False
     scenarios = (scenario, *companions_of(scenario))
@@ -186,7 +188,7 @@ def _trials(
 def _grids(
     scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the grid of the points that are allowed on their own, then ever shorter ones."""
+    """Yield the grid of all points that are allowed on their own, then ever shorter grids."""
     allowed = _good_points(scenario, limits, companions_of)[: limits.grid]
     while len(allowed) >= fewest:
         yield "grid", allowed

@@ -25,21 +25,21 @@ from dpsco_core.runs.study import canonical, method_setting, planned
 from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
-OVERHEAD = 2e-4  # seconds per cell: streams, plans, bookkeeping
+OVERHEAD = 2e-4  # seconds per cell for random streams, plans and bookkeeping
 EVALUATION = 2.2e-3  # seconds to estimate an excess risk by an average
-AVERAGING = 1e-9  # seconds per number: averaging users' items, where only means are used
+AVERAGING = 1e-9  # seconds per number for averaging users' items, where a method needs only means
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Predicted work of a scenario."""
+    """The predicted work of a scenario."""
 
     cells: int  # methods times points times trials
     seconds: float  # the sum over all cells
     largest_cell: float  # seconds of the slowest cell, including its sampling
 
 
-# Returns how many trials of a method have already run: (point, method, x on the axis) -> count.
+# A function of (point, method, x on the axis) that returns the number of finished trials.
 FinishedTrials = Callable[[Scenario, str, float | None], int]
 
 
@@ -105,7 +105,7 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
 
 
 def _run_seconds(point: Scenario, slug: str, visited: int, *, exact: bool) -> float:
-    """Return the predicted seconds of a run that visits so many items, or users' means."""
+    """Return the predicted seconds of a run that visits `visited` items, or users' means."""
     family, setting = method_class(slug), method_setting(point, slug)
     if point.problem == MeanEstimation.card.slug:
         return family.cost.seconds(visited, point.d)
@@ -124,7 +124,7 @@ def _passes(point: Scenario, slug: str, *, exact: bool = True) -> float:
     Unless `exact`, no plan is made for methods whose plan takes long.
     """
     if point.problem == MeanEstimation.card.slug:
-        return 1  # a refusal is not looked for: an estimator costs little
+        return 1  # Estimators cost little, so no refusal is computed for them.
     price = method_class(slug).cost
     if exact or price.rough_steps is None:
         plan = _plan_or_none(point, slug)
@@ -154,7 +154,8 @@ def too_large(scenario: Scenario, limits: Limits, companions: Sequence[Scenario]
     The work of the companions is added. No single cell may exceed the limit on one cell.
     """
     scenarios = (scenario, *companions)
-    problem = next(filter(None, map(memory_problem, scenarios)), "")  # before a plan is made
+    # checked before any plan is made
+    problem = next(filter(None, map(memory_problem, scenarios)), "")
     if problem or fits_limits((cost(s, exact=False) for s in scenarios), limits):
         return problem
     price, *companion_prices = (cost(s) for s in scenarios)
@@ -182,7 +183,7 @@ def too_large(scenario: Scenario, limits: Limits, companions: Sequence[Scenario]
 
 
 def fits_limits(prices: Iterable[Cost], limits: Limits) -> bool:
-    """Whether the limits allow the total work and the longest of its cells."""
+    """Return whether the limits allow the total work and the longest cell."""
     prices = tuple(prices)
     longest = max((price.largest_cell for price in prices), default=0.0)
     total = sum(price.seconds for price in prices)

@@ -22,8 +22,9 @@ from dpsco_core.plugins import extend
 
 PATIENCE = 10.0  # seconds to wait for the scheduler's answer, and for the first worker
 PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits after all workers have gone
-# Another service at the address may send anything: huge lengths, words in place of numbers. Dask
-# raises the last two if certificates are missing that the address or its configuration asks for.
+# Errors of a connection to something that is no Dask scheduler: another service may send huge
+# lengths, or words in place of numbers. Dask raises the last two if certificates are missing that
+# the address or its configuration asks for.
 NO_SCHEDULER = (OSError, EOFError, LookupError, MemoryError, ValueError, TypeError, RuntimeError)
 
 
@@ -47,7 +48,7 @@ class Cluster(Executor):
         self._alone_since = None
 
     def check(self) -> None:
-        """Raise `WorkersLost` if there has been no worker for a while; Dask itself would wait."""
+        """Raise `WorkersLost` after a while without workers, where Dask would keep waiting."""
         if self._client.nthreads():
             self._not_alone()
             return
@@ -59,7 +60,7 @@ class Cluster(Executor):
             )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accept no more calls; the cluster itself keeps running."""
+        """Stop accepting calls; the cluster itself keeps running."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
 
@@ -91,7 +92,7 @@ def cluster(
     try:
         try:
             _require_workers(client, address)
-            if extend.loaded():  # on every worker, and on workers that join later
+            if extend.loaded():  # run on every worker, and on workers that join later
                 client.register_worker_callbacks(partial(_load_plugins, extend.loaded()))
             yield Cluster(client, address)
         except KilledWorker as problem:
@@ -117,7 +118,7 @@ def _describe_problem(
 
 
 def _require_scheduler(address: str) -> None:
-    """Raise `InvalidInput` unless a scheduler answers: a client that fails later would linger."""
+    """Raise `InvalidInput` unless a scheduler answers, before a client is created."""
     from distributed.comm.addressing import parse_address, parse_host_port
 
     try:
@@ -152,7 +153,8 @@ def _require_scheduler(address: str) -> None:
 async def _identity(address: str) -> dict[str, Any]:
     from distributed import Security, rpc
 
-    encryption = Security().get_connection_args("client")  # the same settings as the client's
+    # The connection uses the client's settings.
+    encryption = Security().get_connection_args("client")
     connection: Any = rpc(address, timeout=PATIENCE, connection_args=encryption)
     async with asyncio.timeout(PATIENCE), connection as remote:
         identity: dict[str, Any] = await remote.identity()

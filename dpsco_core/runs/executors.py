@@ -25,7 +25,7 @@ from dpsco_core.runs.study import CellStore, Outcome, spreads, study
 from dpsco_core.scenario import Scenario
 
 MOST_WORKERS = 256
-LEAST_SECONDS = 4.0  # a study predicted to take less runs without processes
+LEAST_SECONDS = 4.0  # a study with a shorter predicted time runs without worker processes
 BLAS_THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -153,12 +153,12 @@ def _kill(pool: ProcessPoolExecutor) -> None:
     results: Any = pool._result_queue
     pool.shutdown(
         wait=False, cancel_futures=True
-    )  # first, so that the pool does not report dead workers
+    )  # registered first, so that the pool does not report dead workers
     for worker in workers:
         worker.kill()
     for worker in workers:
         worker.join()
-    if results is not None:  # its thread may wait for the rest of a half-sent result
+    if results is not None:  # The thread of `results` may wait for the rest of a half-sent result.
         results._writer.close()
 
 
@@ -179,8 +179,8 @@ def _one_blas_thread_in_new_processes() -> Iterator[None]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C; a process that starts here keeps it blocked until it is initialised."""
-    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+    """Block Ctrl-C; a process started here keeps it blocked until it is initialised."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks.
         yield
         return
     old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -191,7 +191,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _initialise_worker(plugins: tuple[extend.OwnFile, ...]) -> None:
-    """Leave Ctrl-C to the parent, which waits for the results, and end when the parent ends.
+    """Ignore Ctrl-C, which the parent handles, and end when the parent ends.
 
     `plugins` are the files that the parent has added to its catalogue.
     """
@@ -207,4 +207,4 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
-    os._exit(1)  # even during a call: nobody is left to read its result
+    os._exit(1)  # The exit happens even during a call, because nobody is left to read its result.

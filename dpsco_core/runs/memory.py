@@ -10,20 +10,20 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.scenario import Scenario
 
-NUMBER = 8  # bytes
+NUMBER = 8  # bytes per number
 # Measured as the peak of a process: the rows with a block of work on them, and the vectors with
 # one entry per row (labels, norms, margins).
 WORK = 1.3
 VECTORS = 4
-USERS_MEANS = 3.4  # rows are held as users' means, bounded means and gradients
+USERS_MEANS = 3.4  # rows are stored as users' means, bounded means and gradients
 WORKER = 1.2e8  # bytes of a worker process with its imports
-STREAMED = 3e7  # bytes of a few blocks, if records are drawn as they are read
+STREAMED = 3e7  # bytes of the blocks in memory, if records are drawn as they are read
 GROUP = 4  # bytes for the secret group of a record
-SMALL = 3e7  # bytes that are taken for granted
+SMALL = 3e7  # bytes that every machine is assumed to have
 OUTCOME = 2500  # bytes per stored outcome
 MEMINFO = Path("/proc/meminfo")
-# The files of control groups 2 and 1 that tell a container's limit, its usage, and the part of the
-# usage that is cached files, which the kernel frees on demand.
+# Files of control groups, versions 2 and 1, with a container's memory limit, its usage, and the
+# part of the usage that is cached files, which the kernel frees on demand.
 GROUPS = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
@@ -50,7 +50,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
             continue
         in_memory = items_fit(point.n, point.m, point.d)
         work = WORK  # peak memory relative to the rows of the sample
-        if of_users:  # users' mean gradients are held too: as large as the items if m = 1
+        if of_users:  # Users' mean gradients are in memory too, as large as the items if m = 1.
             work = WORK + 1 / point.m if in_memory else USERS_MEANS
         rows = point.n * (point.m if in_memory else 1)
         largest = max(largest, NUMBER * rows * (work * point.d + VECTORS))
@@ -59,7 +59,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
 
 
 def bytes_free() -> float:
-    """Return the bytes that this process may still take; infinite if the system does not say."""
+    """Return the bytes that this process may still allocate; infinite if the system is silent."""
     limits = [_machine()]
     for limit_file, usage_file, cached in GROUPS:
         limit, usage = _number(_text(FOLDER / limit_file)), _number(_text(FOLDER / usage_file))

@@ -28,11 +28,11 @@ from dpsco_core.scenario import Scenario
 
 APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
 VERSION = 1  # the version of the tables
-# The version of the numbers, a part of every key. Raise it by 1 with any change after which a cell
-# with the same scenario and trial has another error, spends otherwise or reports something else.
-# Existing files stay valid; their cells of other versions are not found, and run again.
+# The version of the numbers, a part of every key. Raise it by 1 with any change that alters the
+# error, the spent budget or another output of a cell at the same scenario and trial. Existing files
+# stay valid; their cells of other versions are ignored, and run again.
 NUMBERS_VERSION = 4
-PATIENCE = 60.0  # seconds that a writer waits for another one
+PATIENCE = 60.0  # seconds that a writer waits for another writer
 PAUSE = 0.01  # seconds
 SCHEMA = """
 CREATE TABLE cells (
@@ -101,7 +101,7 @@ class Store:
             raise
 
     def _address(self, *, read_only: bool) -> str:
-        """Return the address by which SQLite opens the file; raises `StoreError` if it may not."""
+        """Return the address for SQLite to open the file; raise `StoreError` if not allowed."""
         with self._in_a_sentence("opened"):
             is_new = not self.path.exists() or self.path.stat().st_size == 0
         condition = "a file that exists and is not empty"
@@ -122,7 +122,8 @@ class Store:
             return
         self._write_ahead()
         self._base.execute("PRAGMA synchronous = NORMAL")  # still safe if the process is killed
-        with self._transaction("IMMEDIATE"):  # another process may have created them meanwhile
+        # Another process may have created the tables meanwhile.
+        with self._transaction("IMMEDIATE"):
             if self._number("SELECT count(*) FROM sqlite_master"):
                 return
             for statement in SCHEMA.split(";"):
@@ -145,7 +146,7 @@ class Store:
     def _check(self, *, read_only: bool) -> None:
         """Raise `StoreError` unless the file is an intact store, or is empty and writable."""
         self._base.execute("PRAGMA trusted_schema = OFF")
-        with self._transaction("DEFERRED"):  # another process may be creating it
+        with self._transaction("DEFERRED"):  # Another process may be creating the tables.
             mark = self._number("PRAGMA application_id")
             version = self._number("PRAGMA user_version")
             statements = self._base.execute("SELECT sql FROM sqlite_master").fetchall()
@@ -208,18 +209,18 @@ class Store:
     # -- studies ----------------------------------------------------------------------------
 
     def begin(self, scenario: Scenario) -> None:
-        """Note that a study was begun, so that `scenarios` lists it."""
+        """Record that a study has begun, so that `scenarios` lists it."""
         text = json.dumps(scenario.to_dict(), sort_keys=True)
         with self._in_a_sentence("read"):
             earlier = self._base.execute("SELECT 1 FROM studies WHERE scenario = ?", (text,))
-            if earlier.fetchone():  # written by a version without checksums
+            if earlier.fetchone():  # A version without checksums wrote this row.
                 return
         text = with_sum(text)
         with self._in_a_sentence("written"):
             self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
 
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Return the studies that were begun, finished or not, without those in `unknown`.
+        """Return the studies that have begun, finished or not, except those in `unknown`.
 
         Raises `InvalidInput` if there are studies and none of them is readable.
         """
@@ -229,7 +230,7 @@ class Store:
         return readable
 
     def unknown(self) -> tuple[str, ...]:
-        """Return one sentence for each study that cannot be read: another version wrote it."""
+        """Return one sentence for each study that is unreadable: another version wrote it."""
         return tuple(str(problem) for problem in self._studies()[1])
 
     def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
@@ -255,7 +256,7 @@ class Store:
             raise self._foreign("is damaged") from problem
 
     def count(self) -> int:
-        """Return how many studies were begun, without reading them."""
+        """Return the number of studies that have begun, without reading them."""
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM studies")
 
@@ -287,7 +288,7 @@ class Store:
         )
 
     def _writable(self) -> bool:
-        """Whether the system lets this user write the file and its folder."""
+        """Return whether this user may write the file and its folder."""
         effective = os.access in os.supports_effective_ids
         places = (self.path, self.path.absolute().parent)
         return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
@@ -338,7 +339,7 @@ def text_without_sum(text: str, key: bytes = b"") -> str:
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Whether a run under `budget` can have spent this: part of it, or part of its pure budget."""
+    """Return whether a run under `budget` can spend this: a part of it, or of its pure budget."""
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
     ):

@@ -49,8 +49,8 @@ from dpsco_core.problems.samples.users import (
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.scenario import Scenario
 
-# A nonzero error lies between the first two. Rounding takes an excess risk below 0 by less than the
-# third, times the square of the diameter if that is above 1.
+# The range of a nonzero error is from the first number to the second. Rounding lowers an excess
+# risk below 0 by less than the third, times the square of the diameter if that is above 1.
 SMALLEST, LARGEST, ROUNDING = 1e-200, 1e100, 1e-6
 
 Dataset = Rows | UserRows | Sample | ItemSample | MeanSample
@@ -73,23 +73,25 @@ class Outcome:
     method: str  # slug
     x: float | None  # value on the axis
     trial: int  # from 0
-    # l2 error of the mean, or excess population risk; NaN where the method does not apply
+    # The l2 error of the mean, or the excess population risk; NaN if the method does not apply.
     error: float
-    # seconds of the release; they include the sampling only if records are drawn as they are read
+    # The seconds of the release; they include the sampling only if records are drawn as they are
+    # read.
     seconds: float
     spent: Budget | None  # the budget that the ledger spent; None for a method without privacy
-    # the privacy notions whose lower bounds bind the run: see `Ledger.bound_by`
+    # The privacy notions whose lower bounds apply to the run: see `Ledger.bound_by`.
     bound_by: tuple[Privacy, ...] = ()
-    # where the noise is too small to be proven private (``calibration="paper"`` only)
+    # The releases whose noise is too small to be proven private (``calibration="paper"`` only).
     flaws: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     diagnostics: Mapping[str, float] = field(default_factory=dict)  # the parameters of the run
     not_applicable: str | None = None  # why the method could not run
-    # (field, value) pairs: the nearest change of the scenario that would let it run
+    # Pairs (field, value): the nearest change of the scenario at which the method would run.
     changes: tuple[tuple[str, float | str | None], ...] = ()
-    # standard error of the excess risk as an average over an evaluation sample; 0 if it is exact
+    # The standard error of the excess risk as an average over an evaluation sample; 0 if it is
+    # exact.
     error_uncertainty: float = 0.0
-    # whether `not_applicable` reports that plugin code failed; such a cell is never stored
+    # Whether `not_applicable` reports an error in plugin code; such a cell is never stored.
     failed: bool = False
 
 
@@ -122,7 +124,7 @@ def run_cell(cell: Cell, executor: Executor | None = None) -> Outcome:
 
 def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outcome, Ledger]:
     """Run one cell and return its outcome with its ledger; see `run_cell`."""
-    with one_blas_thread():  # more threads would add in another order
+    with one_blas_thread():  # Several threads would add in another order.
         ledger = Ledger(cell.point.budget)
         blank = Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=np.nan, seconds=0.0, spent=None
@@ -173,10 +175,12 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
 
 
 def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) -> tuple[str, ...]:
-    """Return a note if users' means are shrunk because their items do not fit in memory."""
+    """Return a note if users' means are shrunk because items do not fit in memory; else ""."""
     bound = release.diagnostics.get("feature_bound", math.inf)
-    is_certified = math.isfinite(point.setting.constants.lipschitz)  # then nothing is shrunk
-    is_meant = method_class(method).needs_only_means  # such a method shrinks means at every size
+    # Lipschitz losses need no shrinking of records.
+    is_certified = math.isfinite(point.setting.constants.lipschitz)
+    # Such a method shrinks users' means at every size.
+    is_meant = method_class(method).needs_only_means
     if not isinstance(records, MeanSample) or math.isinf(bound) or is_certified or is_meant:
         return ()
     return (
@@ -187,13 +191,13 @@ def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) 
 
 
 def is_error(value: float, point: Scenario) -> bool:
-    """Whether a number can be an error: finite, and not negative beyond rounding."""
+    """Return whether a number can be an error: finite, and not negative beyond rounding."""
     lowest = -ROUNDING * max(1.0, point.diameter or 1.0) ** 2
     return lowest <= value <= LARGEST and not 0 < abs(value) < SMALLEST
 
 
 def require_held(point: Scenario, method: str) -> None:
-    """Raise `NotApplicable` if the records are not held and the method needs them repeatedly."""
+    """Raise `NotApplicable` if a method rereads records that are not in memory."""
     if not streamed(point.n, point.m, point.d) or method_class(method).reads != "whole":
         return
     largest_n = max(1, LIBRARY.elements // point.d)
@@ -214,7 +218,7 @@ def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
     try:
         method = make_method(slug, point.calibration, point.tuning)
         plan = method.plan(method_setting(point, slug) if setting is None else setting)
-        close_arrays(plan)  # cached parts are shared with later runs
+        close_arrays(plan)  # Parts in the cache are shared with later runs.
         return plan
     except CodeFailed:
         raise
@@ -231,10 +235,10 @@ def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
 
 
 def _can_plan(point: Scenario, slug: str) -> bool:
-    """Whether a method that meets the budget of a point accepts the point's problem and set."""
+    """Return whether a method that meets a point's budget accepts its problem and set."""
     try:
         planned(point, slug)
-    except (CodeFailed, NotApplicable):  # What it says is said where it is chosen.
+    except (CodeFailed, NotApplicable):  # The refusal is reported where the method is chosen.
         return False
     return True
 
@@ -297,7 +301,7 @@ def study(
         yield from (outcome for _, outcome in pairs if outcome is not None)
         todo = iter([cell for cell, outcome in pairs if outcome is None])
     large, todo = _split_by_sharing(todo)
-    for cell in large:  # one after another, each shared by all workers
+    for cell in large:  # Large cells run one after another, each shared by all workers.
         yield _store_outcome(cell, run_cell(cell, executor), store)
     # Cells with the same data share their point and their trial.
     with closing(in_groups(executor, run_cell, todo, lambda c: (c.point, c.trial))) as results:
@@ -306,7 +310,7 @@ def study(
 
 
 def spreads(point: Scenario, method: str) -> bool:
-    """Whether all workers share a cell: its method sums over more records than memory holds."""
+    """Return whether all workers share a cell: its method sums more records than memory holds."""
     return method_class(method).reads == "summed" and streamed(point.n, point.m, point.d)
 
 

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-WEIGHT = 1e-3  # the prior prediction counts as a cell with 3 % of the largest predicted seconds
+# the weight of the prediction: that of a cell with 3% of the largest predicted seconds
+WEIGHT = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,8 +13,8 @@ class Kind:
     """A group of similar cells: one method at one point of the axis, all new or all stored."""
 
     method: str
-    key: Hashable  # distinguishes the kinds of one method
-    predicted: float  # seconds per cell
+    key: Hashable  # a hashable key for the kind of cell within one method
+    predicted: float  # the predicted seconds per cell
 
 
 class TimeLeft:
@@ -38,7 +39,7 @@ class TimeLeft:
         self._largest = max((kind.predicted for kind in self._remaining), default=0.0) ** 2
 
     def record(self, cell: Kind, seconds: float) -> None:
-        """Record that a cell has run, and its seconds."""
+        """Record the seconds of a finished cell."""
         self._remaining[cell] -= 1
         self._spent[cell] += seconds
         self._count[cell] += 1
@@ -47,7 +48,7 @@ class TimeLeft:
 
     @property
     def seconds(self) -> float:
-        """The predicted seconds of all cells that have not run."""
+        """The predicted seconds of all unfinished cells."""
         weight = WEIGHT * self._largest
         common = _ratio(sum(self._products.values()), sum(self._squares.values()), weight, 1.0)
         total = 0.0

@@ -1,4 +1,4 @@
-"""The matrix of problems, sets, budgets and users: what is empty is listed, with its reason."""
+"""The matrix of problems, sets, budgets and users: every empty cell is listed with its reason."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from dpsco_core.geometry.geometries import GEOMETRIES
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
 COMMAND = 'WRITE_MATRIX=1 python -m pytest -m slow tests/explain/test_matrix.py -k "page"'
 OTHER_SETS = tuple(g for g in GEOMETRIES if g != "l2")
-WITH_MEANS = ("mean", "quadratic", "linear")  # a mean of users solves them
+WITH_MEANS = ("mean", "quadratic", "linear")  # Problems that a mean of users solves.
 CONVEX = tuple(p for p in PROBLEM_SLUGS if p not in (*WITH_MEANS, "least-squares"))
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Cells in which methods run and something is missing, and why."""
+    """Cells in which methods run but a bound is missing, and the reason."""
 
     reason: str
     problems: tuple[str, ...]
     geometries: tuple[str, ...]
-    pairs: tuple[tuple[str, int], ...]  # a kind of budget, and the items per user
+    pairs: tuple[tuple[str, int], ...]  # A kind of budget, and the number of items per user.
 
     def names(self) -> Iterator[str]:
         for problem, geometry, (budget, m) in product(self.problems, self.geometries, self.pairs):
@@ -49,9 +49,9 @@ ALL_PAIRS = tuple(product(BUDGETS, ITEMS))
 # No optimiser at user level is pure.
 RUNS = tuple(pair for pair in ALL_PAIRS if pair != ("pure", 16))
 
-# Cells without an explicit lower bound: none is left.
+# Cells without an explicit lower bound; there are none.
 NO_LOWER: tuple[Gap, ...] = ()
-# Cells in which the only explicit lower bounds are over a wider class of losses.
+# Cells whose only explicit lower bounds are for a wider class of losses.
 ONLY_WIDER = (
     Gap(
         "the far points of the median's hard case are proven on the l2 ball alone",
@@ -69,7 +69,7 @@ def listed(gaps: tuple[Gap, ...], part: str = "") -> set[str]:
 
 
 def check(cells: tuple[MatrixCell, ...], part: str = "") -> None:
-    """The lists are exact, so that whoever fills a cell takes it out of them."""
+    """Check that the lists are exact, so that a cell that is filled must be removed from them."""
     running = [c for c in cells if c.methods]
     lacking = {c.name for c in running if not (c.lowers or c.wider)}
     assert lacking == listed(NO_LOWER, part), "cells without an explicit lower bound"
@@ -84,36 +84,35 @@ def check(cells: tuple[MatrixCell, ...], part: str = "") -> None:
 
 
 @pytest.mark.parametrize("problem", ["mean", "linear"])
-def test_the_empty_cells_of_two_problems_are_those_that_are_listed(problem: str) -> None:
+def test_the_empty_cells_of_two_problems_are_those_of_the_list(problem: str) -> None:
     check(tuple(matrix(problem)), f"{problem} ")
 
 
 @pytest.mark.slow
-def test_the_empty_cells_are_those_that_are_listed() -> None:
+def test_the_empty_cells_are_those_of_the_list() -> None:
     check(tuple(matrix()))
 
 
-def test_a_cell_counts_what_runs_and_what_holds_there() -> None:
-    counted_cell = cell("hinge", "l2", "zcdp", 1)
-    assert counted_cell is not None
-    assert {"sco.clipped", "sco.fresh-batches"} <= set(counted_cell.methods)
-    assert all("hinge" in method_card(s).problems for s in counted_cell.methods)
-    assert "upper.sco.fresh-batches" in counted_cell.uppers
-    assert "upper.sco.fresh-batches-pure" not in counted_cell.uppers
+def test_a_cell_counts_the_methods_that_run_and_the_bounds_that_hold() -> None:
+    one = cell("hinge", "l2", "zcdp", 1)
+    assert one is not None
+    assert {"sco.clipped", "sco.fresh-batches"} <= set(one.methods)
+    assert all("hinge" in method_card(s).problems for s in one.methods)
+    assert "upper.sco.fresh-batches" in one.uppers
+    assert "upper.sco.fresh-batches-pure" not in one.uppers
     loss = problem_card("hinge").loss_class
-    assert all(bound(s).card.applies_to(loss) for s in counted_cell.lowers)
-    assert not any(bound(s).card.applies_to(loss) for s in counted_cell.wider)
-    assert not {"lower.sco.tracing-approx", "lower.sco.hypercube-pure"} & {
-        *counted_cell.lowers,
-        *counted_cell.wider,
-    }
+    assert all(bound(s).card.applies_to(loss) for s in one.lowers)
+    assert not any(bound(s).card.applies_to(loss) for s in one.wider)
+    assert not {"lower.sco.tracing-approx", "lower.sco.hypercube-pure"} & {*one.lowers, *one.wider}
     corners = cell("hinge", "l1", "pure", 1)
     assert corners is not None
     assert {"lp.frank-wolfe", "sco.fresh-batches"} <= set(corners.methods)
     assert "upper.sco.fresh-batches-pure" in corners.uppers
 
 
-def test_the_command_prints_the_matrix_within_the_width(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_matrix_within_the_line_width(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["matrix", "--problem", "mean"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
@@ -124,20 +123,18 @@ def test_the_command_prints_the_matrix_within_the_width(capsys: pytest.CaptureFi
         [len(c.methods), len(c.uppers), len(c.lowers), len(c.wider)] for c in cells
     ]
     assert main(["matrix", "--problem", "mean", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["sizes"] == SIZES
-    assert [c["lowers"] for c in printed["cells"]] == [list(c.lowers) for c in cells]
+    told = json.loads(capsys.readouterr().out)
+    assert told["sizes"] == SIZES
+    assert [c["lowers"] for c in told["cells"]] == [list(c.lowers) for c in cells]
     assert main(["matrix", "--problem", "none"]) == 2
 
 
 def counts(problem: str, geometry: str, budget: str, m: int) -> str:
-    counted_cell = cell(problem, geometry, budget, m)  # type: ignore[arg-type]
-    if counted_cell is None or not counted_cell.methods:
+    one = cell(problem, geometry, budget, m)  # type: ignore[arg-type]
+    if one is None or not one.methods:
         return "–"
-    lower = f"{len(counted_cell.lowers)}" + f" (+{len(counted_cell.wider)})" * bool(
-        counted_cell.wider
-    )
-    return f"{len(counted_cell.methods)} · {len(counted_cell.uppers)} · {lower}"
+    lower = f"{len(one.lowers)}" + f" (+{len(one.wider)})" * bool(one.wider)
+    return f"{len(one.methods)} · {len(one.uppers)} · {lower}"
 
 
 def rows_of(problem: str) -> str:

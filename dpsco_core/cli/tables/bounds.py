@@ -30,7 +30,7 @@ NOTIONS: Mapping[Privacy, str] = {
 def print_bounds(
     scenario: Scenario, slugs: Sequence[str] | None = None, *, in_full: bool = False
 ) -> None:
-    """Print bounds by method and by whom they bind, with notes for readers of the values.
+    """Print bounds by method and by the algorithms that they bind, with notes.
 
     Of twins, which differ in no more than how a statement is refined or squared, the best one that
     holds is printed, unless `slugs` names bounds or all are to be printed `in_full`.
@@ -47,7 +47,7 @@ def print_bounds(
 
 
 def _print_whole(scenario: Scenario, evaluations: Sequence[Evaluation]) -> None:
-    """Print everything that is known of each bound, its class and statement below its value."""
+    """Print all fields of each bound, with its class and statement below its value."""
     header = ["bound", scenario.axis or "", "value", "constant", "of"]
     for e in evaluations:
         card = e.bound.card
@@ -71,7 +71,7 @@ Group = dict[tuple[Hashable, ...], list[Evaluation]]
 
 
 def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Print the bounds by method and by whom they bind, and return those that are printed."""
+    """Print bounds by method and bound algorithms, and return the printed bounds."""
     quantity = problem_card(scenario.problem).quantity
     bound_notions = {*binding(scenario.budget), *_concentrated(scenario)}
     groups: dict[str, Group] = {}
@@ -124,14 +124,14 @@ def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list
 
 
 def _best(alike: Sequence[Evaluation]) -> Evaluation:
-    """Return the sharpest of bounds of one kind: of those that hold, if any does."""
+    """Return the sharpest of bounds of one kind, among those that hold if there are any."""
     sign = 1 if alike[0].bound.card.kind == "upper" else -1
     holding = [e for e in alike if not e.failures] or alike
     return smallest_or(holding, lambda e: sign * e.value, alike[0])
 
 
 def _group_row(e: Evaluation, failures: list[str]) -> list[str]:
-    """Return the row of a bound; what fails is numbered among `failures`."""
+    """Return the row of a bound; failing hypotheses are numbered in `failures`."""
     card = e.bound.card
     marks = []
     for failure in e.failures:
@@ -152,7 +152,7 @@ def _group_row(e: Evaluation, failures: list[str]) -> list[str]:
 
 
 def _concentrated(scenario: Scenario) -> tuple[Privacy, ...]:
-    """Return the notion of the Gaussian releases that a budget of (epsilon, delta) allows."""
+    """Return the zCDP budget of the Gaussian releases that an (epsilon, delta) budget allows."""
     return ("zcdp",) if isinstance(scenario.budget, ApproxDP) else ()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_core.base.search import smallest
 from dpsco_core.cli.tools import number
 
 SAMPLERS = {"none": "no sampling", "fixed": "fixed batches", "poisson": "Poisson batches"}
@@ -12,9 +13,9 @@ ACCOUNTANTS = {"none": "exact accountant", "fixed": "RDP accountant", "poisson":
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetAnswer:
-    """What was asked for, with all that it depends on, and what it is an answer to."""
+    """One line that answers a question about a budget, and the question in words."""
 
-    line: str  # the value, its neighbours, the sampling scheme, the accountant
+    line: str  # one line with the value, its neighbours, the sampling scheme and the accountant
     question: str
 
     def to_dict(self) -> dict[str, str]:
@@ -23,7 +24,7 @@ class BudgetAnswer:
 
 
 def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> BudgetAnswer:
-    """Return the answer to what was asked: the last of what the flags add to a budget.
+    """Return the answer to the last question that the flags add to a budget.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def _of_noise(
 
 
 def _neighbours(noise: Mapping[str, Any], sizes: Mapping[str, float | None]) -> str:
-    """Return the neighbours for whom the noise was given: theirs is the multiplier of the flag."""
+    """Return the neighbours for which the noise multiplier of the flag is stated."""
     is_add_remove = noise.get("noise_multiplier_add_remove") == sizes["noise-multiplier"]
     return "add/remove" if is_add_remove else "replace-one"
 
@@ -118,8 +119,8 @@ def _of_batch(
 def _of_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    best = min(rows, key=lambda row: float(row["noise_multiplier"]))
-    # A record that is replaced moves a sum by twice the largest norm.
+    best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
+    # Replacing a record changes a sum by twice the largest norm.
     return BudgetAnswer(
         line=f"noise multiplier {number(2 * best['noise_multiplier'])} (replace-one); shuffled "
         f"records; argument: {best['argument']}",
@@ -131,7 +132,7 @@ def _of_shuffling(
 def _of_notion(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    """Return the conversion of a budget of another notion, or of several releases of it."""
+    """Return the conversion of a budget of another notion, or of repeated releases."""
     budget = numbers["budget"]
     is_pure, ending = budget["kind"] == "pure", f"{SAMPLERS['none']}; {ACCOUNTANTS['none']}"
     rows = {row["conversion"]: row for row in numbers["conversions"]}

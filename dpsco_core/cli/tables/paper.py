@@ -26,7 +26,7 @@ PROVEN = (
 
 
 def print_paper(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> None:
-    """Print the sections of a paper, and what it leaves out."""
+    """Print the sections of a paper, and the parts that it omits."""
     paper = entry.paper
     print_text(f"{paper.title}. {paper.authors}. {paper.venue}.")
     print_text(NO_EXPERIMENTS)
@@ -63,7 +63,7 @@ def _print_section(entry: ReproducedPaper, section: SectionTable) -> None:
 
 
 def _print_methods(section: SectionTable) -> None:
-    """Print what ran, a row a method, and which rows of `dpsco bounds` prove something."""
+    """Print the methods that ran, one per row, and the rows of `dpsco bounds` about them."""
     rows = {}
     for statement in section.statements:
         if (runs := statement.measured) is not None:
@@ -86,7 +86,7 @@ def _quantity(section: SectionTable) -> str:
 
 
 def statement_cells(entry: ReproducedPaper, statement: Statement, failures: list[str]) -> list[str]:
-    """Return the cells of a statement; what fails is numbered among `failures`."""
+    """Return the table cells of a statement; failing hypotheses are numbered in `failures`."""
     card, row = statement.card, statement.row
     quoted = "" if card.paper == entry.paper else f"{card.paper}: "
     chance = card.guarantee.removeprefix("probability ")

@@ -18,7 +18,7 @@ CHOSEN = "the radius is chosen in the run, by private releases: on your records 
 
 
 def print_recipe(recipe: Recipe) -> None:
-    """Print what to set, the noise of every release, and how the budget is counted."""
+    """Print the settings, the noise of every release, and the accounting of the budget."""
     print()
     _print_setting("Recipe at", recipe.point)
     if recipe.refusal:
@@ -39,13 +39,13 @@ def print_recipe(recipe: Recipe) -> None:
 
 
 def _print_setting(title: str, point: Scenario) -> None:
-    """Print the setting that numbers are for, and how they are turned into a reader's unit."""
+    """Print the setting of the numbers, and their conversion to the reader's unit."""
     print_text(f"{title} {setting_in_words(point)}")
     print_text(f"units: {unit_in_words(point)}")
 
 
 def print_recipes(recipes: Sequence[Recipe]) -> None:
-    """Print the main numbers of several recipes, a row each."""
+    """Print the main numbers of several recipes, one row each."""
     rows = []
     for recipe in recipes:
         release = recipe.main_release

@@ -23,7 +23,8 @@ from dpsco_core.results.slopes import PointErrors, slope_rows
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-# A recipe takes one run more of each private method: longer runs are left to `dpsco about`.
+# The largest predicted time for a recipe in the table, which needs one run more of each private
+# method; slower recipes are left to `dpsco about`.
 MOST_SECONDS = 2.0
 PROMISE = (
     "the promise is the smallest mean error that an algorithm can guarantee for all data of the "
@@ -37,7 +38,7 @@ OTHER_NOTION = (
 
 
 def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool = False) -> None:
-    """Print errors, prices, slopes, what is proven, and which method to take.
+    """Print errors, prices, slopes, proven bounds, and the recommended method.
 
     `in_full` adds medians, intervals and every proven lower bound.
     """
@@ -81,7 +82,7 @@ def _headline(scenario: Scenario) -> str:
 def _print_errors(
     scenario: Scenario, outcomes: Sequence[Outcome], measurements: Table, *, in_full: bool
 ) -> None:
-    """Print a row for each method and point, and below it what the prices are relative to."""
+    """Print a row for each method and point, then the reference of the prices."""
     medians = _medians(outcomes) if in_full else {}
     lines = [
         [
@@ -110,7 +111,7 @@ def _medians(outcomes: Sequence[Outcome]) -> Mapping[tuple[str, float | None], f
 
 
 def _print_refusals(scenario: Scenario, measurements: Table) -> None:
-    """Print why methods cannot run, each reason once with its points."""
+    """Print the reasons why methods cannot run, each once with its points."""
     points: dict[tuple[str, str], list[str]] = {}
     for row in measurements.values():
         if row.refusal:
@@ -163,7 +164,7 @@ def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
-    """Print the floor, the promise and Fano's bound: as a list, or for an axis as columns."""
+    """Print the floor, the promise and Fano's bound, as a list or as columns of an axis."""
     print("\nWhat is proven of the mean error\n")
     if scenario.axis is None:
         _print_point(points[0], scenario.budget)
@@ -201,7 +202,7 @@ def _print_point(point: Proven, budget: Budget) -> None:
 
 
 def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> list[str]:
-    """Return a row: of whom a value is proven, where `binds` is empty of an upper bound."""
+    """Return a row with a proven value and the algorithms it binds (none for an upper bound)."""
     if binds:
         algorithms = f"every {binds}"
     elif bound is None:
@@ -213,7 +214,7 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
 
 
 def _algorithms(bound: Bound | None, budget: Budget | None) -> str:
-    """Return which algorithms the lower end of the promise binds, after "every"."""
+    """Return the algorithms that the promise's lower end binds, as words after "every"."""
     if bound is None:
         return "algorithm of the budget"
     name = name_bound_algorithms(bound.card, budget)
@@ -221,7 +222,7 @@ def _algorithms(bound: Bound | None, budget: Budget | None) -> str:
 
 
 def _print_axis(axis: str, points: Sequence[Proven], budget: Budget | None) -> None:
-    """Print a row for each value, and whom each column binds; `budget` is None if it varies."""
+    """Print a row per axis value and the algorithms of each column; `budget` None if it varies."""
     lines = [
         [
             number(point.x),

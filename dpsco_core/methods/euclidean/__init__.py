@@ -26,7 +26,7 @@ from dpsco_core.methods.euclidean.sampling.one_random_step import PrivateSgdAllo
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
-# The order of lists and figures; a new one is its last.
+# The order of methods in lists and figures; a new method is added at the end.
 EUCLIDEAN_OPTIMISERS: tuple[type[Method], ...] = (
     Sgd,
     Erm,

@@ -49,30 +49,33 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 LOOKS = 2
-LOOK_SHARE = 0.03  # a share of rho, for all looks together
+LOOK_SHARE = 0.03  # the share of rho for all looks together
 TEST_SHARE = 0.02
-LOOSE = 1.5  # times the radius that is found: the certified norm is too large, and not to be kept
-UNSETTLED = 4.0  # times what noise explains: the descent had not yet arrived
-TOP_FACTOR = 32.0  # a multiple of the certified norm of a gradient: the ladder begins there
+# A certified norm above this multiple of the radius from a look is too loose to be kept.
+LOOSE = 1.5
+# The descent has not arrived where the spread of its points exceeds this multiple of the noise.
+UNSETTLED = 4.0
+# The largest candidate radius is this multiple of the certified norm of a gradient.
+TOP_FACTOR = 32.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveDescentPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
-    top_radius: float  # the largest radius of the ladder
-    epsilon: float  # epsilon of each look
-    target: float  # k: about so many gradients are to be longer than the radius
-    capped: bool  # whether k was cut to n/2: too few records
-    blind_radius: float  # what the setting alone recommends
-    looks: int  # 0 if there are too few records to look at
-    # of everything, of all steps together, and of the test
-    rho: float
-    steps_rho: float
-    test_rho: float
-    # steps, step size and averaging; None: they follow from the radius of the first look
+    top_radius: float  # the largest candidate radius
+    epsilon: float  # the epsilon of each look
+    target: float  # k: the number of gradients that should be longer than the radius, approximately
+    capped: bool  # whether k was cut to n/2 because there are too few records
+    blind_radius: float  # the radius chosen from the setting alone, without a look at the records
+    looks: int  # the number of looks; 0 if there are too few records for one
+    rho: float  # the budget of the whole run
+    steps_rho: float  # the budget of all steps together
+    test_rho: float  # the budget of the test
+    # Steps, step size and averaging; None: they are chosen from the radius of the first look.
     descent: Descent | None
-    # beta, if the answer may be the average of steps of size 1/beta; else it is that of `descent`
+    # The curvature beta if the answer may be the average of points after steps of size 1/beta;
+    # None: the answer is always the average that `descent` states.
     curvature: float | None
 
     @property
@@ -84,12 +87,12 @@ class AdaptiveDescentPlan(Plan):
         return self.passes
 
     @property
-    def gradients(self) -> None:  # the first look decides on the steps
+    def gradients(self) -> None:  # The number of steps depends on the radius of the first look.
         return None
 
     @property
     def radii(self) -> Vector:
-        """The ladder, falling."""
+        """The candidate radii, in decreasing order."""
         return ladder(self.top_radius, self.setting.n)
 
     def descent_at(self, radius: float) -> Descent:
@@ -100,7 +103,7 @@ class AdaptiveDescentPlan(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveDescent(Method):
-    r"""Projected gradient descent on means of clipped gradients, the clip radius chosen privately.
+    r"""Projected gradient descent on means of gradients clipped to a privately chosen radius.
 
     Two looks, exponential mechanisms on a ladder of public radii, and a test choose between what is
     found and the radius that the setting recommends. The T steps are those of `ClippedDescent`, at
@@ -108,18 +111,19 @@ class AdaptiveDescent(Method):
     averages where steps of size 1/beta would lead (theory/adaptive-methods.md, 3).
     """
 
-    # The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the data.
-    # If None 32 times the certified norm of a gradient, at most the Lipschitz constant.
+    # The largest candidate radius, in [1e-150, 1e150]; it must not depend on the data. If None it
+    # is 32 times the certified norm of a gradient, and at most the Lipschitz constant.
     radius: float | None = None
-    # Steps, step size and averaging. If None they follow from the looks.
+    # Steps, step size and averaging. If None they are chosen from the radii of the looks.
     descent: Descent | None = None
-    # if None it looks where there are records enough; without looks it is `ClippedDescent`
+    # Whether the method looks at the records to choose the radius; without looks it equals
+    # `ClippedDescent`. If None it looks where there are enough records.
     looks: bool | None = None
-    # under an (epsilon, delta) budget: fixed pairs for the looks with the exact Gaussian curve, or
-    # Bun and Steinke's conversion
+    # The accounting under an (epsilon, delta) budget: "tight" gives the looks fixed pairs and uses
+    # the exact Gaussian curve; "paper" uses the conversion of Bun and Steinke (2016).
     calibration: Calibration = "tight"
-    # ``"theory"``: the ladder begins at R of Zhao et al. (2024), equation (19), times M, and T and
-    # eta are those of Theorem 4 at that radius.
+    # ``"theory"``: the largest candidate radius is R of Zhao et al. (2024), equation (19), times M,
+    # and T and eta are those of Theorem 4 at that radius.
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
@@ -145,13 +149,13 @@ class AdaptiveDescent(Method):
         records=128,
         free_steps=True,
         clip=("radius", "top_radius"),
-        # The fewest steps with all looks.
+        # The smallest number of steps at which all looks take place.
         small=SmallRun(fields={"descent": Descent(steps=6, step_size=0.1), "looks": True}),
         others={"steps of its own": SmallRun(fields={"descent": None})},
     )
 
     def plan(self, setting: Setting) -> AdaptiveDescentPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        """Return the parameters at `setting`; raise `NotApplicable` if it cannot run there."""
         refuse_pure(setting)
         if self.looks is False:
             return self._plan(setting, looks=0)
@@ -212,7 +216,8 @@ class AdaptiveDescent(Method):
         def tested(w: Vector) -> float:
             narrow, wide = radius_pair = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1])
             if narrow == wide:
-                # What a run has spent must not depend on what its looks have found.
+                # The test is charged in any case: the budget spent must not depend on what the
+                # looks return.
                 unit, rho = np.zeros(1), plan.test_rho
                 ledger.release(
                     GaussianNoise(l2_sensitivity=1.0, rho=rho), unit, rng, label="no test"
@@ -235,7 +240,7 @@ class AdaptiveDescent(Method):
         descent = plan.descent_at(used_radii[0])
         rho_step = plan.steps_rho / descent.steps
         place = second_look(descent.steps)
-        tail: list[Vector] = []  # where a step of size 1/beta would lead
+        tail: list[Vector] = []  # the points that a step of size 1/beta would reach
 
         def oracle(w: Vector, t: int) -> Vector:
             if plan.looks and t == place:
@@ -259,11 +264,12 @@ class AdaptiveDescent(Method):
             points, spread = np.array(tail), noise / plan.curvature
             if settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
-        for _ in range(plan.looks + 1 - len(chosen)):  # there was one step, and is the same charge
+        # A run of a single step has one look fewer and is charged for it all the same.
+        for _ in range(plan.looks + 1 - len(chosen)):
             ledger.release(*_no_look(plan.epsilon), rng, label="no look")
         return replace(result, value=value).released(
             ledger,
-            # What is private, and public numbers: a count of norms is neither.
+            # Diagnostics are released values and public numbers only: a count of norms is neither.
             {
                 "clip_radius": used_radii[-1],
                 "first_radius": used_radii[0],
@@ -283,7 +289,7 @@ class AdaptiveDescent(Method):
 
 
 def looks_rho(setting: Setting, calibration: Calibration, looks: int) -> float:
-    """Return the rho of the looks, the test and the steps together: a look runs after some steps.
+    """Return the total rho of the looks, the test and the steps; the looks are charged adaptively.
 
     So that under an (epsilon, delta) budget only the rule for any order holds.
     """
@@ -296,7 +302,7 @@ def looks_rho(setting: Setting, calibration: Calibration, looks: int) -> float:
 
 
 def second_look(steps: int) -> int:
-    """Return before which step, from 0, the second look and the test are; 0: one step, no look.
+    """Return the step, counted from 0, before which the second look and the test take place.
 
     Examples
     --------
@@ -307,7 +313,7 @@ def second_look(steps: int) -> int:
 
 
 def settled(points: Vector, energy: float) -> bool:
-    """Return whether the later half of the points, shape (m, d), has the average of all of them.
+    """Return whether the later half of the points, shape (m, d), averages to the overall average.
 
     Up to what their noise explains, of which a point has the expected squared norm `energy`.
     """
@@ -319,5 +325,5 @@ def settled(points: Vector, energy: float) -> bool:
 
 
 def _no_look(epsilon: float) -> PrivateChoice:
-    """Return a choice that looks at nothing, and is charged as a look is."""
+    """Return a choice that reads no record and is charged like a look."""
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))

@@ -16,16 +16,16 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-STABILITY = 0.01  # gamma over the scale; Bu et al. take 0.01
+STABILITY = 0.01  # gamma over the scale; Bu et al. (2023) use 0.01
 
 
 def level_of(setting: Setting, rho: float, tuning: Tuning) -> float:
-    """Return R: the certified norm of a gradient, or that of the theorem of clipped gradients."""
+    """Return R: the certified norm of a gradient, or the theorem's clip radius for gradients."""
     return theorem_radius(setting, rho, "tight") if tuning == "theory" else typical_norm(setting)
 
 
 def descent_at(setting: Setting, rho: float, level: float, tuning: Tuning) -> Descent:
-    """Return the steps for gradients of norm `level`, whose noise costs `rho` in all."""
+    """Return the steps for gradients of norm `level`, whose noise spends `rho` in total."""
     if tuning == "theory":
         return theorem_descent(setting, rho, level, "tight")
     energy = 2 * setting.d * level**2 / (rho * setting.n**2)

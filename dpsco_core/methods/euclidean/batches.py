@@ -29,23 +29,23 @@ from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 10_000
-COUNTS, LEVELS = 120, 160  # numbers of steps, and of radii, that are compared at once
+COUNTS, LEVELS = 120, 160  # how many numbers of steps, and how many radii, are compared at once
 
 Moments = Literal["directional", "coordinate"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clipped:
-    """What is known of a gradient that is clipped to each of some radii; arrays of one shape."""
+    """Bounds on the moments of a gradient clipped to each of several radii; arrays of one shape."""
 
-    slope: Vector  # bound on the norm of its mean
-    bias: Vector  # bound on the distance of that mean from the mean gradient
-    variance: Vector  # bound on the trace of its covariance
+    slope: Vector  # bound on the norm of the mean of a clipped gradient
+    bias: Vector  # bound on the distance of that mean from the mean of the unclipped gradient
+    variance: Vector  # bound on the trace of the covariance of a clipped gradient
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchedSteps:
-    """Steps on batches of their own, and the radius to which gradients are clipped."""
+    """Steps on disjoint batches, and the radius to which gradients are clipped."""
 
     steps: int
     radius: float
@@ -57,7 +57,7 @@ class BatchedSteps:
 
 
 def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clipped:
-    r"""Return what moments prove of gradients that are clipped to norm C.
+    r"""Return moment bounds that are proven for gradients clipped to norm C.
 
     Directional moments: :math:`\beta_C=\min\{\kappa_pd^{(p-1)/2}M^pC^{1-p},M\}`,
     :math:`G_C=\min\{M,R+\beta_C,C\}` and :math:`V_C=\min\{dM^2,C^2\}`. Central moments of
@@ -95,7 +95,7 @@ def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clip
 
 
 def modelled_gradient(setting: Setting, radius: Vector) -> Clipped:
-    r"""Return what the practical tuning takes them to be.
+    r"""Return the moments of clipped gradients that the practical tuning assumes.
 
     The bias is :math:`\frac BA(B/C)^2`, with B of `typical_norm` and A = `ASSUMED_SYMMETRY`: an
     assumption of accuracy, as in `practical_clipping`.
@@ -109,7 +109,7 @@ def modelled_gradient(setting: Setting, radius: Vector) -> Clipped:
 
 
 def noise_energy(setting: Setting, rho: float) -> float:
-    r"""Return :math:`E\|\xi\|^2` of a batch of one record at C = 1.
+    r"""Return :math:`E\|\xi\|^2` for the noise of a batch of one record at C = 1.
 
     Gaussian: :math:`d\sigma^2=\frac{2d}\rho`. Spherical Laplace, under a pure budget:
     :math:`d(d+1)\big(\frac2\varepsilon\big)^2`.
@@ -121,7 +121,7 @@ def noise_energy(setting: Setting, rho: float) -> float:
 
 
 def check_bounded(setting: Setting) -> None:
-    """Raise `NotApplicable` where the set is unbounded, and no step size can be chosen."""
+    """Raise `NotApplicable` if the set is unbounded, because then no step size can be chosen."""
     if math.isinf(setting.constants.diameter):
         raise NotApplicable(
             "The step size follows from the diameter of the constraint set, which is unbounded.",
@@ -131,7 +131,7 @@ def check_bounded(setting: Setting) -> None:
 
 @lru_cache(maxsize=4096)
 def best_batches(setting: Setting, rho: float, moments: Moments | None) -> BatchedSteps:
-    """Return the steps and the radius at which the bound is least, with the best step size.
+    """Return the steps and the radius that minimise the bound, with the best step size.
 
     `moments` None takes `modelled_gradient`, which is proven of no law. Every choice is valid: a
     grid of them loses accuracy alone.
@@ -148,7 +148,8 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
         clipped = partial(clipped_gradient, setting, moments=moments)
     largest_count = min(setting.n, MOST_STEPS)
     counts = np.unique(np.floor(np.geomspace(1, largest_count, COUNTS)))
-    for _ in range(2):  # on a grid, and once more about its best place
+    # The radius is searched on a coarse grid, then on a finer grid around the best place.
+    for _ in range(2):
         risks = _risks(setting, rho, counts, levels, clipped)
         place = int(smallest_index(risks.ravel()))
         if place < 0:
@@ -167,7 +168,7 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
 def risk_terms(
     setting: Setting, batches: BatchedSteps, noise: float, clipped: Clipped
 ) -> tuple[float, float, float, float]:
-    """Return the terms of the bound at any steps: optimisation, sampling, noise and bias.
+    """Return the terms of the bound for given steps: optimisation, sampling, noise and bias.
 
     `noise` is the mean squared norm of the noise of a step; `clipped` is at the radius alone.
     """
@@ -204,7 +205,7 @@ def _pull(
     levels: Vector,
     clipped: Callable[[Vector], Clipped],
 ) -> Vector:
-    """Return the mean squared norm of what a step follows, shape (counts, levels)."""
+    """Return the mean squared norm of a step's noisy gradient, shape (counts, levels)."""
     size = (setting.n // counts)[:, None]
     gradient = clipped(levels)
     noise = noise_energy(setting, rho) * (levels / size) ** 2

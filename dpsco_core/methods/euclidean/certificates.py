@@ -12,7 +12,7 @@ from dpsco_core.statements.arora import remark_1_epsilon
 
 
 def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
-    """Return what makes the steps private under an (epsilon, delta) budget; None under zCDP.
+    """Return the privacy proof of the steps under an (epsilon, delta) budget; None under zCDP.
 
     Raises `NotApplicable` as `paper_certificate`, in the paper's calibration.
     """

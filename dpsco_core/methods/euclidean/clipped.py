@@ -61,7 +61,8 @@ class ClippedDescent(DescentMethod):
 
     def plan(self, setting: Setting) -> DescentPlan:
         rho = zhao_share(setting, self.calibration)
-        unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho
+        # the noise energy of a step at R = 1 that spends all of rho
+        unit = 2 * setting.d / (rho * setting.n**2)
         radius = chosen(
             self.radius,
             self.tuning,
@@ -80,7 +81,7 @@ class ClippedDescent(DescentMethod):
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return R of equation (19), times M unless printed.
+    r"""Return R of Zhao et al. (2024), equation (19), times M unless the printed form is asked for.
 
     :math:`\min\{\sqrt d(n\sqrt\rho/\sqrt d)^{1/p}, \sqrt d(n/d)^{1/p}\}`.
 
@@ -107,7 +108,7 @@ def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> fl
 def theorem_descent(
     setting: Setting, rho: float, radius: float, calibration: Calibration
 ) -> Descent:
-    r"""Return T and eta of Theorem 4, averaging the queried points.
+    r"""Return T and eta of Zhao et al. (2024), Theorem 4, with the average of the queried points.
 
     As printed, :math:`T = \rho n^2/(dR^2)` and :math:`\eta = 1/(\lambda\sqrt{2T})`. In consistent
     units, with G the smaller of M and :math:`\lambda L` (L the diameter),

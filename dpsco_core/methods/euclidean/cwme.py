@@ -22,7 +22,7 @@ from dpsco_core.statements.kamath import SMALLEST_THRESHOLD
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatewiseDescent(DescentMethod):
-    r"""Projected gradient descent with CDPCWME as the gradient oracle, on all records each step.
+    r"""Projected gradient descent with CDPCWME as the gradient oracle on all records at each step.
 
     T releases of `CoordinatewiseCDP` at rho/T each: rho-zCDP in all.
 
@@ -106,7 +106,7 @@ class CoordinatewiseDescent(DescentMethod):
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
-    """Check that every step has a record for every block."""
+    """Check that there is at least one record per step and block."""
     fewest_records = blocks * steps
     if setting.n < fewest_records:
         demand = f"{blocks:,} blocks" + (f" in each of {steps:,} steps" if steps > 1 else "")
@@ -117,7 +117,7 @@ def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
 
 
 def covering_blocks(setting: Setting, calibration: Calibration) -> int:
-    r"""Return m of the covering argument of Theorem 5.2, rounded up (to even if tight).
+    r"""Return m of Theorem 5.2's covering argument, rounded up (to an even number if tight).
 
     :math:`m = 4\ln(2d) + 8d\ln(3M/\alpha)` with :math:`\alpha = n^{-3}` and M the diameter; the
     paper drops the first term (theory/kamath-liu-zhang.md, 2.4).

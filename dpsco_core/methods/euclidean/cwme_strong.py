@@ -120,7 +120,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
 
 
 def condition(setting: Setting) -> tuple[float, float]:
-    """Return the certified strong convexity and smoothness of the population risk.
+    """Return the certified strong convexity and smoothness constants of the population risk.
 
     Raises `NotApplicable` where one is missing.
     """
@@ -140,7 +140,7 @@ def condition(setting: Setting) -> tuple[float, float]:
 
 
 def _contraction(strong: float, smooth: float) -> float:
-    r""":math:`q = 1 - \frac{\lambda L}{(\lambda+L)^2}` of Theorem 3.2."""
+    r"""Return :math:`q = 1 - \frac{\lambda L}{(\lambda+L)^2}` of Theorem 3.2."""
     return 1 - strong * smooth / (strong + smooth) ** 2
 
 
@@ -179,7 +179,7 @@ def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Cal
 
 
 def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -> int:
-    r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil`, made even, with beta of the proof, repaired.
+    r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil`, made even, with the corrected beta.
 
     :math:`\beta = \frac{Td}n + d(\sqrt dT^{3/2}/(\sqrt\rho n))^{2a}` over
     :math:`(R + 3\tau\sqrt d)^2`, the squared error on the failure event
@@ -197,9 +197,9 @@ def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -
 
 @dataclass(frozen=True, kw_only=True)
 class Blocks:
-    """The number of disjoint blocks, the limit of a coordinate, and what the model predicts."""
+    """The number of disjoint blocks, the clip limit per coordinate, and the modelled risk."""
 
-    steps: int  # T, one block each
+    steps: int  # T; each step has a block of records of its own
     limit: float  # coordinates of gradients are clipped to [-limit, limit]
     modelled_risk: float  # the excess risk that the model predicts
 
@@ -207,11 +207,11 @@ class Blocks:
 @lru_cache(maxsize=4096)
 def practical_blocks(
     setting: Setting,
-    rho: float,  # what the run may spend
+    rho: float,  # the largest budget of the run
     *,
-    divided: bool = False,  # whether a step spends rho/T, and not all of rho on its own block
-    steps: int | None = None,  # T, where it is given
-    limit: float | None = None,  # U, where it is given
+    divided: bool = False,  # whether a step spends rho/T instead of all of rho on its own block
+    steps: int | None = None,  # T; None: chosen by the plan
+    limit: float | None = None,  # the clipping threshold U; None: chosen by the plan
 ) -> Blocks:
     r"""Return the T, at most 64, and the clip limit U that minimise a model of the excess risk.
 
@@ -249,7 +249,7 @@ def practical_blocks(
 
 
 def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator[float]:
-    """Yield the clip limits that are tried at a number of steps."""
+    """Yield the candidate clip limits at a number of steps."""
     _, smooth = condition(setting)
     largest_pull = smooth * start_distance(setting)
     block = replace(setting, n=max(1, setting.n // steps))
@@ -261,13 +261,13 @@ def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator
 
 
 def _modelled_risk(setting: Setting, rho_step: float, steps: int, limit: float) -> float:
-    """Return the model's risk at a number of steps and a limit; see `practical_blocks`."""
+    """Return the modelled risk at a number of steps and a clip limit; see `practical_blocks`."""
     strong, smooth = condition(setting)
     constants, d, order = setting.constants, setting.d, setting.moment_order
     size, a = 1 / (strong + smooth), smooth / (strong + smooth)
     scale, block = constants.coordinate_moment ** (1 / order), max(1, setting.n // steps)
     bias = scale * hinge_bias((limit - min(mean_room(setting), limit / 2)) / scale, order)
-    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # the noise of a coordinate
+    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # the noise variance of one coordinate
     distance = start_distance(setting)
     for _ in range(steps):
         distance -= size * min(strong * distance, limit)

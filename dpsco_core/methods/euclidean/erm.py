@@ -25,7 +25,8 @@ SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
 MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
 USUAL_STAGED = 140
-MOST_ENTRIES = 4e9  # entries of the records that are read, over all gradients: some ten seconds
+# the largest number of record entries read, over all gradients: about ten seconds of work
+MOST_ENTRIES = 4e9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,19 +35,22 @@ class ErmPlan(Plan):
 
     halts = True
 
-    kinked: bool  # whether the losses have kinks
-    relative_accuracy: float  # over the certified accuracy at the start, the centre of the set
+    kinked: bool  # whether the losses have points without a derivative
+    # the target accuracy, as a share of the accuracy certified at the centre of the set
+    relative_accuracy: float
     most_gradients: int
 
     @property
-    def passes(self) -> float:  # the mean of the records, where the gradients follow from it
+    # Where gradients depend on the records' mean alone, one pass computes it.
+    def passes(self) -> float:
         return 1 if self.setting.constants.structure in ("mean", "linear") else self.moves
 
     @property
     def moves(self) -> float:
         if self.setting.constants.structure in ("mean", "linear"):
             return FEW_GRADIENTS
-        # Stages took 17 to 400 on random scenarios, the geometric median's about 80.
+        # A solver's stages took 17 to 400 gradients on random scenarios, and about 80 for the
+        # geometric median.
         model = self.setting.constants.structure == "linear-model"
         usual = (USUAL_STAGED if model else 2 * USUAL_GRADIENTS) if self.kinked else USUAL_GRADIENTS
         return min(self.most_gradients, usual)
@@ -65,7 +69,8 @@ class Erm(Method):
     is part of the result, or after 400 gradients (fewer for very large samples). Not private.
     """
 
-    # a share of the accuracy certified at the start; 1e-8 if None, and 1e-4 for losses with kinks
+    # The target accuracy as a share of the accuracy certified at the start. If None it is 1e-8, and
+    # 1e-4 for losses with kinks.
     relative_accuracy: float | None = None
 
     reads = "whole"
@@ -134,7 +139,7 @@ class Erm(Method):
 
 
 def has_kinks(constants: Constants) -> bool:
-    """Whether the losses have kinks, as far as the problem says."""
+    """Return whether the problem declares losses with kinks."""
     model = constants.linear_model
     if constants.twice_differentiable or constants.structure in ("mean", "linear"):
         return False

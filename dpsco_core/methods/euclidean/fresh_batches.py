@@ -19,9 +19,9 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class PurelyHiddenMean(ClippedMean):
-    """The mean of clipped rows, with noise that is pure DP."""
+    """The mean of clipped rows, with noise that satisfies pure DP."""
 
-    epsilon: float  # what a step spends
+    epsilon: float  # the epsilon that one step spends
 
     def noise(self, n: int, d: int, rho: float) -> SphericalLaplaceNoise:
         return SphericalLaplaceNoise(l2_sensitivity=self.sensitivity(n, d), epsilon=self.epsilon)
@@ -29,7 +29,7 @@ class PurelyHiddenMean(ClippedMean):
 
 @dataclass(frozen=True, kw_only=True)
 class FreshBatches(DescentMethod):
-    r"""Projected subgradient descent, each step on clipped gradients of records of its own.
+    r"""Projected subgradient descent on clipped gradients; each step reads new records.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class FreshBatches(DescentMethod):
         batches = self.batches
         if batches is None:
             moments: Moments | None = "directional" if self.tuning == "theory" else None
-            if setting.moment_order < 2:  # no model of accuracy is made for it
+            if setting.moment_order < 2:  # The model of the accuracy needs two moments.
                 moments = "coordinate"
             batches = best_batches(setting, rho, moments)
         else:
@@ -92,7 +92,7 @@ class FreshBatches(DescentMethod):
 
 
 def planned(setting: Setting, batches: BatchedSteps, rho: float) -> DescentPlan:
-    """Return the plan of these batches; under a pure budget `rho` is 0.
+    """Return the plan for these batches; under a pure budget `rho` is 0.
 
     Raises `NotApplicable` where a batch would have no record.
     """

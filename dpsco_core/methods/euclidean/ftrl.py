@@ -22,12 +22,12 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class CorrelatedPhase:
-    """One pass over records of its own, from where the last phase ended."""
+    """One pass over a block of records, from the last point of the previous phase."""
 
-    start: int  # its first record, by index
-    batch: int  # records of a step
-    descent: Descent  # T, eta and what is averaged
-    encoding: Encoding  # what hides all its steps together
+    start: int  # the index of the first record
+    batch: int  # the number of records per step
+    descent: Descent  # the number of steps T, the step size eta and the averaging
+    encoding: Encoding  # the noise mechanism that protects all steps together
 
     @property
     def steps(self) -> int:
@@ -36,7 +36,7 @@ class CorrelatedPhase:
 
 @dataclass(frozen=True, kw_only=True)
 class CorrelatedDescent(DescentMethod):
-    r"""One pass over the records in T batches, the noise correlated from step to step.
+    r"""One pass over the records in T batches, with noise correlated between steps.
 
     .. math:: w_{t+1} = \Pi_W\Big(w_0 - \eta\sum_{s\le t}\tilde g_s\Big)
 
@@ -145,7 +145,7 @@ def _phases(
     records: tuple[int, ...],
     descents: tuple[Descent, ...],
 ) -> tuple[CorrelatedPhase, ...]:
-    """Return the phases on so many records, one after the other."""
+    """Return consecutive phases with the given numbers of records."""
     phases, start = [], 0
     for size, descent in zip(records, descents, strict=True):
         batch = size // descent.steps
@@ -158,7 +158,7 @@ def _phases(
 
 
 def lipschitz_constant(setting: Setting) -> float:
-    """Return the certified L; raises `NotApplicable` where there is none."""
+    """Return the certified L; raise `NotApplicable` if there is none."""
     lipschitz = setting.constants.lipschitz
     if math.isinf(lipschitz):
         raise NotApplicable(

@@ -46,12 +46,13 @@ from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy.mechanisms.correlated import encoding_norm, inverse_coefficients
 from dpsco_core.problems.base import Setting
 
-STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # 1 to 512
-HALVINGS = 80  # half octaves of the step size times the curvature, from 1 down
-SIZES = np.arange(20)  # step sizes, in half octaves below 1/beta
+STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # from 1 to 512
+HALVINGS = 80  # the range of step size times curvature: this many half octaves from 1 down
+SIZES = np.arange(20)  # exponents of the step sizes, in half octaves below 1/beta
 MOST_PHASES = 4
 WORTH_IT = 1.6
-HALFWAY = 0.5  # a share of the largest distance: a minimiser is rarely at the other end
+# the assumed share of the largest distance: a minimiser is rarely at the other end of the set
+HALFWAY = 0.5
 
 COUNTS: NDArray[np.int64] = np.array(STEP_COUNTS)
 NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
@@ -59,36 +60,35 @@ NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sums:
-    """The sums of the model, shape (number of T, 2, `HALVINGS`): by T, by m and by eta h."""
+    """The sums of the risk model, shape (number of T, 2, `HALVINGS`): indexed by T, m and eta h."""
 
     left: Vector  # the mean power of a
-    # squared weights of the noise that enters a step, and of that behind all steps, at eta = 1
+    # Squared weights, at eta = 1, of the noise that sampling adds to a step.
     sampling: Vector
+    # Squared weights, at eta = 1, of the privacy noise behind all steps.
     privacy: Vector
 
 
 def averages(steps: int) -> tuple[int, int]:
-    """Return the two m of the model."""
+    """Return the two values of m, the length of the output's average, that the model compares."""
     return 1, max(1, steps // 2)
 
 
 @lru_cache
 def sums() -> Sums:
-    """Return the sums of the model for every T of the grid."""
+    """Return the sums of the risk model for every T of the grid."""
     tables = np.array([_sums(steps) for steps in STEP_COUNTS])
     return Sums(left=tables[:, 0], sampling=tables[:, 1], privacy=tables[:, 2])
 
 
 def _sums(steps: int) -> Vector:
-    """Return the three tables at one T, shape (3, 2, `HALVINGS`)."""
+    """Return the three tables of the risk model at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
-    partial_sums = np.cumsum(
-        np.pad(powers, ((0, 0), (1, 0))), axis=1
-    )  # sums of the powers before each
+    partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of all lower powers
     size = 1 << (2 * steps).bit_length()
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
-    age = steps - np.arange(steps)  # the age of step s at the end
+    age = steps - np.arange(steps)  # the number of steps from step s to the end
     tables = np.empty((3, 2, HALVINGS))
     for i, m in enumerate(averages(steps)):
         weights = (partial_sums[:, age] - partial_sums[:, np.maximum(age - m, 0)]) / m
@@ -103,20 +103,20 @@ def _sums(steps: int) -> Vector:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPass:
-    """A clip radius and the phases that go with it."""
+    """A clip radius with the phases planned for it."""
 
     radius: float
-    records: tuple[int, ...]  # the records of each phase
+    records: tuple[int, ...]  # the number of records of each phase
     descents: tuple[Descent, ...]
 
     @property
     def modelled_risk(self) -> float:
-        """What the model predicts without the bias of clipping."""
+        """The modelled risk, without the bias of clipping."""
         return self.descents[-1].modelled_risk
 
 
 def divided(n: int, phases: int) -> tuple[int, ...]:
-    """Return the records of each phase: the last has half, the one before half of the rest.
+    """Return the number of records per phase: half in the last phase, half of the rest before it.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def divided(n: int, phases: int) -> tuple[int, ...]:
 def modelled_pass(
     setting: Setting, rho: float, radius: float, phases: int, distance: float
 ) -> PlannedPass:
-    """Return the steps of so many phases that the model recommends at a radius and a distance.
+    """Return the steps of each phase that minimise the modelled risk at a radius and a distance.
 
     Raises `NotApplicable` if no candidate has a finite predicted risk.
     """
@@ -146,7 +146,7 @@ def modelled_pass(
 def _phase(
     setting: Setting, rho: float, radius: float, records: int, distance: float, *, is_last: bool
 ) -> tuple[Descent, float]:
-    """Return one phase's descent, and the distance of its end from the minimiser."""
+    """Return the descent of one phase, and the modelled distance of its end from the minimiser."""
     constants = setting.constants
     if not constants.variance_trace < math.inf:
         raise NotApplicable(
@@ -159,11 +159,11 @@ def _phase(
     if low == 0:
         low = largest / ASSUMED_CONDITION
         low = min(low, slope) if 0 < slope < math.inf else low
-    # Far out gradients are shortened by the clip, and the curvature with them.
+    # Far from the minimiser the clip shortens gradients, and lowers their curvature by that factor.
     norm = math.hypot(math.sqrt(constants.variance_trace), constants.mean_gradient_bound)
     if math.isfinite(norm):
         low /= max(1.0, norm / radius)
-    low = max(low, largest * 2.0**-HALVINGS)  # The tables end long before.
+    low = max(low, largest * 2.0**-HALVINGS)  # Below this index the table has no entries.
     flat = min(HALVINGS - len(SIZES), math.ceil(2 * math.log2(largest / low) - 1e-9))
     fits = records >= COUNTS
     counts, table = COUNTS[fits], sums()
@@ -185,7 +185,7 @@ def _phase(
     best = int(smallest_index(chosen_by.min(axis=1)))
     if best < 0 or not math.isfinite(chosen_by[best].min()):
         raise nothing_finite("number of steps")
-    # The fewest steps that are good enough.
+    # Of all step counts within the risk limit, the smallest is chosen.
     risk_limit = (1 + SPARED) * float(chosen_by[best].min())
     t = int(np.argmax(chosen_by.min(axis=1) <= risk_limit))
     row, column = divmod(int(smallest_index(chosen_by[t])), len(SIZES))
@@ -199,7 +199,7 @@ def _phase(
 
 
 def distances(setting: Setting) -> tuple[float, float]:
-    r"""Return how far the minimiser is taken to be from the start: on a wide set, and at most.
+    r"""Return the assumed distance of the start from the minimiser, and its largest possible value.
 
     At most `HALFWAY` to the boundary. Where no strong convexity is certified, on a wide set also
     `HALFWAY` to :math:`3G/\beta`, beyond which a risk as curved as is assumed would have a larger
@@ -214,7 +214,7 @@ def distances(setting: Setting) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def practical_pass(setting: Setting, rho: float, radius: float | None = None) -> PlannedPass:
-    """Return the clip radius, unless it is given, and the phases that the model recommends.
+    """Return the clip radius, unless it is given, and the phases of the least modelled risk.
 
     Of the two `distances` it is planned for the larger one where that costs at most `WORTH_IT`
     times as much, as it does once there are records enough.
@@ -235,7 +235,8 @@ def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -
         typical, lipschitz = typical_norm(setting), setting.constants.lipschitz
         radii = tuple(sorted({min(typical * factor, lipschitz) for factor in RADIUS_FACTORS}))
     else:
-        typical, radii = 0.0, (radius,)  # a radius that is given is taken for unbiased
+        # A radius that the user gives is assumed to clip without bias.
+        typical, radii = 0.0, (radius,)
     curvature, _ = curvatures(setting)
     candidates = (
         modelled_pass(setting, rho, r, phases, distance)

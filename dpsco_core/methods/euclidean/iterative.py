@@ -23,7 +23,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DescentWithGroups(DescentMethod):
-    """A descent on deep points of groups of gradients; what a kind adds is its noise."""
+    """A descent along deep points of groups of gradients; each subclass adds its noise."""
 
     radius: float | None = None
     groups: int | None = None
@@ -45,7 +45,7 @@ class DescentWithGroups(DescentMethod):
         check_count("groups", self.groups)
 
     def chosen_groups(self, setting: Setting) -> int:
-        """Return the number of groups; raises `NotApplicable` for fewer records than groups."""
+        """Return the number of groups; raise `NotApplicable` for fewer records than groups."""
         groups = chosen(
             self.groups,
             self.tuning,
@@ -63,9 +63,9 @@ class DescentWithGroups(DescentMethod):
         self,
         setting: Setting,
         rho: float,
-        unit: float,  # the noise energy of the groups' average at R = 1, if there is a single step
+        unit: float,  # the noise energy of the groups' average in a run of one step, at R = 1
     ) -> tuple[float, Descent]:
-        """Return the radius and the descent for noise that costs about `rho` in all."""
+        """Return the radius and the descent for noise that spends about `rho` in total."""
         radius = chosen(
             self.radius,
             self.tuning,
@@ -145,7 +145,7 @@ class IterativeDescent(DescentWithGroups):
 
 
 def union_groups(setting: Setting) -> int:
-    r"""Return :math:`k = 800[d\ln(1+2Ln) + 2\ln n]`, rounded up, L the diameter.
+    r"""Return :math:`k = 800[d\ln(1+2Ln) + 2\ln n]`, rounded up; L is the diameter of the set.
 
     See theory/zhao-et-al.md, 2.5.
     """
@@ -155,7 +155,7 @@ def union_groups(setting: Setting) -> int:
 
 
 def theorem_level(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return what stands for :math:`\varepsilon^2` in Theorem 7: rho, or as printed."""
+    r"""Return the value used for :math:`\varepsilon^2` in Theorem 7: rho, or the printed value."""
     if calibration == "paper" and isinstance(setting.budget, ApproxDP):
         return setting.budget.epsilon**2
     return rho

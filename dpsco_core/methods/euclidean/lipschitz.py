@@ -27,17 +27,17 @@ BOUNDED_CAVEAT = (
 
 @dataclass(frozen=True, kw_only=True)
 class Losses:
-    r"""Certified constants of the losses that a method works on.
+    r"""Certified constants of the losses that a method minimises.
 
     Raises `InvalidInput` if L or the bound is outside the range of `check_level`, where products of
     doubles overflow or lose their digits for some records.
     """
 
-    lipschitz: float  # L: every gradient is clipped to it
+    lipschitz: float  # L: every gradient is clipped to this norm
     smoothness: float  # β of the loss of every possible record; infinite if not certified
-    # the norm that records are shrunk to; infinite where they are left as they are
+    # The norm to which feature vectors are shrunk; infinite if they are not changed.
     feature_bound: float
-    # whether the problem itself certifies L, so that no record of its law is shrunk
+    # whether the problem itself certifies L, so that no record of its distribution is shrunk
     certified: bool
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Losses:
             check_level("feature_bound", self.feature_bound)
 
     def of(self, sample: Sample) -> Sample:
-        """Return the sample whose losses have these constants."""
+        """Return the sample with losses that have these constants."""
         return sample if math.isinf(self.feature_bound) else sample.bounded(self.feature_bound)
 
     @property
@@ -59,7 +59,7 @@ class Losses:
 
 
 def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
-    """Return the losses to work on: the problem's own where they are Lipschitz, else bounded ones.
+    """Return the losses to minimise: the problem's own if they are Lipschitz, else bounded ones.
 
     Raises `NotApplicable` with ``tuning="theory"`` if the problem certifies no Lipschitz constant;
     and for losses that no bound on the records makes Lipschitz.
@@ -80,7 +80,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         bound = typical / model.slope
-    else:  # `typical` is about the mean of the records, the bound about 0
+    else:  # The typical norm is measured from the mean of the records, the bound from 0.
         offset = constants.mean_gradient_bound
         if constants.structure == "mean":
             offset = max(0.0, offset - constants.diameter / 2)
@@ -102,7 +102,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
 
 
 def surrogate(setting: Setting, radius: float) -> tuple[float, float]:
-    r"""Return L and beta of the losses, for every record, after records are shrunk to `radius`.
+    r"""Return L and beta of the losses, for every record, after features are shrunk to `radius`.
 
     A generalised linear loss with :math:`|\phi'| \le a`, :math:`\phi'' \le b` has
     :math:`L = aR`, :math:`\beta = bR^2`. Half the squared distance has :math:`L = R + M/2` and
@@ -127,7 +127,7 @@ def surrogate(setting: Setting, radius: float) -> tuple[float, float]:
 
 
 def _record_bound(constants: Constants) -> float:
-    """Return the norm of records that the Lipschitz constant stands for; infinite if none does."""
+    """Return the norm of records that the Lipschitz constant assumes; infinite if none."""
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         return constants.lipschitz / model.slope
@@ -139,7 +139,7 @@ def _record_bound(constants: Constants) -> float:
 
 
 def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vector:
-    """Return the gradient of record `i`, in the ball of radius `lipschitz` for every record.
+    """Return the gradient of record `i`, clipped to the norm `lipschitz`.
 
     Call it under ``np.errstate(over="ignore", invalid="ignore")``: a record may be anything.
     """
@@ -152,7 +152,7 @@ def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vec
 
 
 def clipped_block_mean(rows: Rows, start: int, stop: int, lipschitz: float) -> Vector:
-    """Return the mean of rows `start` to `stop`, each clipped to `lipschitz`, shape (d,)."""
+    """Return the mean of rows `start` to `stop`, each clipped to norm `lipschitz`, shape (d,)."""
     total = np.zeros(rows.d)
     for block in rows.blocks(start, stop):
         safe, weights = clip_to_ball(block, lipschitz)

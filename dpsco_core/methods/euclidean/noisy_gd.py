@@ -17,7 +17,7 @@ from dpsco_core.methods.tune import chosen
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3 % of L D
+MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3% of L D
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class NoisyGradientDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:
-    """Return T, eta and the average of the queried points; see the class.
+    """Return T, eta and the average of the queried points; see `NoisyGradientDescent`.
 
     Examples
     --------

@@ -31,40 +31,41 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-MOST_STEPS = 20_000  # beyond, several records make a step
-RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
+MOST_STEPS = 20_000  # With more steps than this, several records share a step.
+RESOLVED = 1e3  # A record's effect is at least this multiple of a phase's rounding error.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """One phase."""
+    """One phase of phased SGD: its records, step size, sensitivity and noise."""
 
     # its records, or users, by index
     start: int
     stop: int
-    step_size: float  # η_i, of a record. A step on b records is b times as large.
-    sensitivity: float  # how far a record, or a user, moves the phase's average
-    noise_std: float  # σ_i, of that average
+    step_size: float  # η_i, the step size for one record; a step on b records is b times as large
+    # the largest change of the phase's average when one record, or user, is replaced
+    sensitivity: float
+    noise_std: float  # σ_i, the standard deviation of the noise on the phase's average
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InOrder:
-    """Records one after the other, as the phases take them up."""
+    """Records that the phases read one after the other."""
 
     sample: Sample
-    per_user: int = 1  # records of a user; at item level a record is one
-    each: int = 1  # items that a record stands for
+    per_user: int = 1  # the number of records per user; 1 at item level
+    each: int = 1  # the number of items that one record stands for
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedAverages(PhasesPlan):
-    """Phases of SGD, each of which ends with noise on the average of its points."""
+    """Phases of SGD; each ends by adding noise to the average of its points."""
 
     losses: Losses
     rho: float
     batch: int
     phases: tuple[Phase, ...]
-    # Whether points are brought back into the set; two plans that differ here only are one.
+    # Whether points are projected on the set; plans that differ only in this field are equal.
     projected: bool = field(default=True, compare=False)
 
     @property
@@ -86,7 +87,7 @@ class PhasedAverages(PhasesPlan):
         return InOrder(sample=self.losses.of(sample))
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
-        """Start on the constraint set at its centre, or on all of R^d at 0."""
+        """Start at the centre of the constraint set, or at 0 without a set."""
         records = self.in_order(sample)
         constraint, per_user, items = records.sample.constraint, records.per_user, records.each
 
@@ -124,7 +125,7 @@ class PhasedAverages(PhasesPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedSgd(PhasedMethod):
-    r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
+    r"""One pass of SGD in phases; each adds noise at its end and starts where the last one ended.
 
     A step on b records of size :math:`b\eta_i \le 2/\beta` has the sensitivity of b steps.
 
@@ -178,7 +179,7 @@ class PhasedSgd(PhasedMethod):
 
 
 def check_two_records(setting: Setting) -> None:
-    """Raise `NotApplicable` where there is no first half of the records."""
+    """Raise `NotApplicable` if there are fewer than two records, so no first half."""
     if setting.n < 2:
         raise NotApplicable("The first phase takes n/2 records, and there is only one.", n=2)
 
@@ -188,10 +189,11 @@ def phased_plan(
     rho: float,
     losses: Losses,
     count: int,
-    step_size: float,  # η, four times that of the first phase
-    reach: float | None = None,  # largest norm of a point on all of R^d; None: it is projected
+    step_size: float,  # η, which is four times the step size of the first phase
+    # the largest norm of a point if there is no constraint set; None: points are projected
+    reach: float | None = None,
 ) -> PhasedAverages:
-    """Return the plan of at most `count` phases, those that have records and are `resolved`."""
+    """Return the plan of at most `count` phases: those with records whose effect is `resolved`."""
     projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
@@ -240,7 +242,8 @@ def phase_average(
     require(small, "step_size", f"at most {2 / batch}/smoothness", phase.step_size)
     project, limit = sample.constraint.project, losses.lipschitz
     w, total = start, np.zeros(sample.d)
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for low in range(phase.start, phase.stop, batch):
             between_steps()
             high = min(low + batch, phase.stop)
@@ -257,7 +260,7 @@ def phase_average(
 
 
 def resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
-    r"""Whether a record's pull :math:`2L\eta_i` stands out from the rounding of a phase's points.
+    r"""Return whether a record's effect :math:`2L\eta_i` exceeds the rounding of a phase's points.
 
     Below, the true sensitivity is that of the rounding, and the phase would move nothing. `reach`
     is the largest norm of a point.
@@ -275,7 +278,7 @@ def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     scale = setting.constants.diameter / losses.lipschitz
     step_size = scale * min(4 / math.sqrt(n), math.sqrt(2 * rho / d) / 2)
     if step_size / 4 * losses.smoothness > 2:
-        # sqrt(n) >= D beta / (2 L) makes the first entry small enough.
+        # The first entry is small enough once sqrt(n) >= D beta / (2 L).
         records_needed = math.ceil((scale * losses.smoothness / 2) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
@@ -323,7 +326,8 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
 
     def first_phase(candidate: tuple[int, float]) -> float:
         size = candidate[1] / 4
-        return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)  # but for rounding
+        # The bound, less a margin for rounding.
+        return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)
 
     return smallest(
         ((count, size) for count in counts for size in sizes),

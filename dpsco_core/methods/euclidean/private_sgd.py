@@ -44,7 +44,7 @@ from dpsco_core.statements.arora import theorem_4_step
 Sampling = Literal["printed", "allocated"]
 
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
-NOISE_ELEMENTS = 100_000  # elements drawn at once
+NOISE_ELEMENTS = 100_000  # the largest number of noise entries drawn at once
 EUCLIDEAN = 2.0
 
 
@@ -53,19 +53,20 @@ class PrivateSgdPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
-    gradient_calls: int  # floor(n/2) + 1: the records that are used, each once
+    gradient_calls: int  # floor(n/2) + 1: the number of records that are used, each once
     step_size: float
-    idle: bool  # whether the noise-only steps of Algorithm 1 are made
-    # what makes `noise_std` (epsilon, delta)-DP; None under a zCDP budget
+    idle: bool  # whether Algorithm 1's steps that add noise and read no record are made
+    # The proof that `noise_std` gives (epsilon, delta)-DP; None under a zCDP budget.
     certificate: ShuffledSteps | AllocatedSteps | None
-    rho_step: float  # what a record's noisy gradient spends
+    rho_step: float  # the budget that one record's noisy gradient spends
     l2_sensitivity: float
     noise_std: float
-    # Number of records whose noisy gradients are averaged before a step is made: of what is
-    # released, only their mean is used. More than 1 without noise-only steps only.
+    # The number of records whose noisy gradients are averaged into one step: everything released
+    # depends on them through this mean alone. It is 1 if there are noise-only steps.
     batch: int = 1
-    potential: MovingPotential | None = None  # None: points are moved freely, and projected
-    # T if every record is allocated to one of so many steps, at random; 0 if a step has one record
+    # the mirror map of the steps; None: Euclidean steps with projection
+    potential: MovingPotential | None = None
+    # T if every record is allocated at random to one of T steps; 0 if a step has one record.
     allocated_steps: int = 0
 
     @property
@@ -80,12 +81,13 @@ class PrivateSgdPlan(Plan):
         steps, n = -(-self.gradient_calls // self.batch), self.setting.n
         if not self.idle:
             return steps
-        # The draws that n independent ones need to give so many different records, in the mean.
+        # The expected number of independent draws until this many different records have been
+        # drawn.
         draws = n * float(digamma(n + 1) - digamma(n - self.gradient_calls + 1))
         return steps + draws - self.gradient_calls
 
     @property
-    def pieces(self) -> float:  # a record each, also where several make a step
+    def pieces(self) -> float:  # One piece per record, even if several records share a step.
         if self.allocated_steps:
             return self.gradient_calls
         return self.moves + self.gradient_calls - -(-self.gradient_calls // self.batch)
@@ -122,12 +124,12 @@ class PrivateSgdPlan(Plan):
 
 
 class RecordByRecord(PrivateMethod):
-    """A method whose plan is a `PrivateSgdPlan`: a noisy gradient of one record after the other."""
+    """A method whose plan is a `PrivateSgdPlan`: its steps use the noisy gradient of one record."""
 
     def release(
         self, sample: Sample, plan: PrivateSgdPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run Algorithm 1, with the plan's potential where it has one."""
+        """Run Algorithm 1, with the plan's mirror map if it has one."""
         check_sample(sample, plan.setting)
         order, idle = fresh_order(plan.setting.n, plan, rng)
         steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
@@ -169,7 +171,7 @@ class RecordByRecord(PrivateMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSgd(RecordByRecord):
-    r"""Projected SGD over a random half of the records, one noisy gradient each.
+    r"""Projected SGD over a random half of the records, with one noisy gradient per record.
 
     As printed each step draws one of the n records, and leaves the gradient of one that has been
     drawn before out, until floor(n/2) + 1 gradients are taken. Equal in law, and how it is done
@@ -288,7 +290,7 @@ class PrivateSgd(RecordByRecord):
 def fresh_order(
     n: int, plan: PrivateSgdPlan, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the secret order of the records, shape (m,), and the idle steps before each, (m,).
+    """Return the records' secret order, shape (m,), and the noise-only steps before each, (m,).
 
     Where k of n records have been seen, the next draw is fresh with probability (n-k)/n. Where
     records are allocated, it is the order of their steps, and the numbers of records of each, (T,).
@@ -310,19 +312,21 @@ def run_steps(
     steps: Steps,
     rng: np.random.Generator,
     *,
-    # shape (d,): the first point; the centre of the constraint set if None
+    # Shape (d,): the first point; None: the centre of the constraint set.
     start: Vector | None = None,
-    # maps a point w and a pull η(g+ξ) to the next point; the projection of their difference if None
+    # A function of a point w and a pull η(g+ξ) that returns the next point; None: the projection of
+    # their difference.
     move: Move | None = None,
 ) -> Descended:
-    """Run the loop, to the average of the queried points."""
+    """Run the loop and return the average of the queried points."""
     d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move
     w, total, steps_taken = sample.constraint.centre if start is None else start, np.zeros(d), 0
     path = Path(w, -(-len(order) // batch) + int(idle.sum()))
     block = batch * max(1, NOISE_ELEMENTS // (d * batch))
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for low in range(0, len(order), block):
             records = order[low : low + block].tolist()
             fresh = steps.noise(len(records), d, rng)

@@ -27,18 +27,18 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-COUNT_SHARE = 0.01  # a share of rho, for the shares of clipped gradients
-RATE = 0.2  # a step's change of the radius' logarithm, as Andrew et al. take it
-RANGE = 1e6  # the radius stays within this factor of the first one, both ways
+COUNT_SHARE = 0.01  # the share of rho that the counts of clipped gradients spend
+RATE = 0.2  # the change of the radius' logarithm per step, as in Andrew et al. (2021)
+RANGE = 1e6  # The radius stays within this factor of the first radius, up and down.
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrackedClippedMean(Statistic):
-    """The mean of rows clipped to a radius that follows a quantile of their lengths."""
+    """The mean of rows clipped to a radius that follows a quantile of their norms."""
 
     radius: float  # C_0, the first clip radius
     quantile: float
-    rho_gradient: float  # rho of the mean gradient of a step, and of its share of short gradients
+    rho_gradient: float  # the rho per step that the mean gradient spends
     rho_count: float
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> TrackedRadius:
@@ -48,16 +48,16 @@ class TrackedClippedMean(Statistic):
 
 @dataclass
 class TrackedRadius:
-    """The radius of the next step, which follows from what was released before."""
+    """The radius of the next step, a function of earlier releases alone."""
 
     statistic: TrackedClippedMean
     n: int
-    counted: GaussianNoise  # what hides a record in the share of short rows
+    counted: GaussianNoise  # the mechanism that adds noise to the share of short rows
     radius: float
     used_radii: list[float] = field(default_factory=list)
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Release the mean of the clipped rows, and the share of short ones, which moves C."""
+        """Release the mean of the clipped rows and the share of short rows; update the radius."""
         statistic, n, radius = self.statistic, self.n, self.radius
         self.used_radii.append(radius)
         noisy = ledger.release(
@@ -79,7 +79,7 @@ class TrackedRadius:
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
-        """The radii, which are private: they follow from what was released."""
+        """The radii, which are private because they are functions of releases."""
         statistic, radius = self.statistic, self.used_radii[-1]
         return {
             "clip_radius": radius,
@@ -91,7 +91,7 @@ class TrackedRadius:
 
 @dataclass(frozen=True, kw_only=True)
 class QuantileDescent(DescentMethod):
-    r"""Projected gradient descent on means of clipped gradients; the radius tracks a quantile.
+    r"""Projected gradient descent on means of clipped gradients; the radius follows a quantile.
 
     .. math:: C_{t+1} = C_t\exp(-0.2(\tilde b_t - q))
 

@@ -22,14 +22,15 @@ MOST_STEPS = 4000
 
 @dataclass(frozen=True, kw_only=True)
 class SgdSteps(Moves):
-    """Projected steps along the batches, and the average that their analysis asks for."""
+    """Projected steps along the batches, with the average that their analysis needs."""
 
-    # the classical analysis that the step sizes are from
+    # The classical analysis that sets the step sizes.
     rule: Literal["lipschitz", "smooth", "strongly convex"]
-    batch: int  # records of a step; the last step may have fewer
+    batch: int  # the number of records per step; the last step may have fewer
     steps: int
-    step_size: float  # the size of the first step; the only one unless strongly convex
-    # strongly convex: step t, from 0, has size 2/(λ(s + t)) with s = `shift`
+    # the size of the first step, and of all steps unless the loss is strongly convex
+    step_size: float
+    # The shift s under strong convexity: step t, counted from 0, has size 2/(λ(s + t)).
     shift: float = math.inf
 
     def size(self, t: int) -> float:
@@ -45,7 +46,7 @@ class SgdSteps(Moves):
         }
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps from the centre, and average."""
+        """Run the steps from the centre and return the average."""
         project, size = constraint.project, self.size
 
         def step(w: Vector, t: int) -> Vector:
@@ -72,7 +73,7 @@ class Sgd(Descending):
     Not private.
     """
 
-    batch: int | None = None  # Records of a step. If None, n/4000 rounded up.
+    batch: int | None = None  # the number of records per step; None: n/4000, rounded up
 
     reads = "ordered"
     cost = MethodCost(fixed=2e5, per_row=5, per_element=0.9, per_piece=9e3)
@@ -98,7 +99,7 @@ class Sgd(Descending):
         from_mean = setting.constants.structure in ("mean", "linear")
         return DescentPlan(
             setting=setting,
-            # several records at once are as much work, in Python, as three
+            # In Python a step on several records takes as much work as three pieces.
             statistic=ExactMean(work=1 if from_mean else min(batch, 3)),
             access=Batches(size=batch),
             descent=steps,
@@ -107,7 +108,7 @@ class Sgd(Descending):
 
 
 def _steps(setting: Setting, batch: int, steps: int) -> SgdSteps:
-    """Return the steps by what the problem certifies; see the class."""
+    """Return the steps for the constants that the problem certifies; see `Sgd`."""
     constants = setting.constants
     radius, variance = constants.diameter / 2, constants.variance_trace / batch
     smoothness, modulus = constants.smoothness, constants.strong_convexity
@@ -122,7 +123,7 @@ def _steps(setting: Setting, batch: int, steps: int) -> SgdSteps:
     if smoothness < math.inf and variance < math.inf:
         noisy = radius / math.sqrt(variance * steps) if variance > 0 else math.inf
         curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
-        # A linear loss that is the same for all records: one step of any length is as good.
+        # If the loss is linear and the same for all records, one step of any length is as good.
         size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
         return SgdSteps(rule="smooth", batch=batch, steps=steps, step_size=size)
     energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)

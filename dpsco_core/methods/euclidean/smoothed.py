@@ -17,12 +17,12 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import theorem_5_5_power
 
-SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
+SMOOTHING_VARIANCE = 1.0  # the value of c for which the printed noise is sufficient
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothedDescent(DescentMethod):
-    r"""Projected gradient descent with CDPNSME as the gradient oracle, on all records each step.
+    r"""Projected gradient descent with CDPNSME as the gradient oracle on all records at each step.
 
     T releases of `NoiseSmoothing` (c = 1) at rho/T each: rho-zCDP in all.
 
@@ -78,7 +78,8 @@ class SmoothedDescent(DescentMethod):
         supremum = smoothed_supremum(SMOOTHING_VARIANCE)
         sensitivity = 2 * supremum * tau * math.sqrt(d) / n
         if printed:
-            sensitivity = math.sqrt(2 * d) * tau / n  # the variance tau^2 d/(rho n^2)
+            # This sensitivity gives the noise variance tau^2 d/(rho n^2).
+            sensitivity = math.sqrt(2 * d) * tau / n
         energy = d * sensitivity**2 / (2 * rho)
         descent = chosen(
             self.descent,
@@ -93,7 +94,7 @@ class SmoothedDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, energy: float) -> Descent:
-    r"""Return the T at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
+    r"""Return T, at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
     bound = finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
     diameter = finite(setting.constants.diameter, "a bounded constraint set")
     steps = whole_steps(bound**2 / energy)

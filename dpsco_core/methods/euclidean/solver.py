@@ -24,25 +24,26 @@ from dpsco_core.geometry.base import ConstraintSet
 
 Gradient = Callable[[Vector], Vector]
 
-ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it
-CAUTION = 20  # gradients without halving the certificate, after which steps are checked
-PATIENCE = 80  # the steps after which a heuristic gives up
-CHECK_EVERY = 8  # accelerated steps
-# Gradients that smooth losses take: on random scenarios it was 12 to 90.
+ROUNDING = 1e-14  # A point at a smaller relative distance from the sphere counts as on the sphere.
+CAUTION = 20  # If this many gradients do not halve the certificate, later steps are checked.
+PATIENCE = 80  # the number of steps after which a heuristic gives up
+CHECK_EVERY = 8  # the number of accelerated steps between two checks
+# The typical number of gradients for smooth losses; on random scenarios it was 12 to 90.
 USUAL_GRADIENTS = 40
-# Those of a loss whose Hessian is a multiple of the identity: its first long step is exact.
+# The number of gradients if the Hessian is a multiple of the identity: the first long step is
+# exact.
 FEW_GRADIENTS = 3
-# Of a run that needs no solver, as every Hessian is the same multiple of the identity.
+# The cost of a run without the solver: every Hessian is the same multiple of the identity.
 CLOSED_FORM = Coefficients(fixed=1e5, per_row=9, per_element=0.7)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certified:
-    """A point, and how far from optimal it can be."""
+    """A point with a bound on its distance from the optimal value."""
 
-    value: Vector  # shape (d,): in the set
-    accuracy: float  # at least J(value) - min J
-    gradient_calls: int  # full (sub)gradients that were computed
+    value: Vector  # shape (d,): a point of the set
+    accuracy: float  # an upper bound on J(value) - min J
+    gradient_calls: int  # the number of full (sub)gradients that were computed
 
 
 def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float = 0.0) -> float:
@@ -57,7 +58,7 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
     >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
     0.005000000000000001
     """
-    rounding = ROUNDING + constraint.d * 2.0**-53  # the rounding of the product, d terms
+    rounding = ROUNDING + constraint.d * 2.0**-53  # rounding error of the product of d terms
     size, norm = constraint.l2_radius, math.sqrt(float(g @ g))
     gap = max(0.0, float(g @ w) + constraint.support(-g)) + rounding * size * norm
     if modulus > 0 and isinstance(constraint, Ball):
@@ -66,7 +67,7 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
 
 
 def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
-    r"""Bound the same for :math:`\mu` = `modulus` > 0 and :math:`W = \{\|w\| \le r\}`.
+    r"""Bound :math:`J(w) - \min_W J` for :math:`\mu` = `modulus` > 0, :math:`W = \{\|w\| \le r\}`.
 
     The smaller one, for t = 0 and the t >= 0 that makes :math:`g + tw` smallest, of
 
@@ -91,7 +92,7 @@ def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
 
 
 def residual_bound(u: Vector, g: Vector, v: Vector, step: float, modulus: float) -> float:
-    r"""Bound :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`, whatever v is.
+    r"""Bound :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`, for any v.
 
     :math:`(v - u)/s` is a normal of W at u for every s > 0 (`step`), so that with
     :math:`\rho = g + (v-u)/s` every z of W has :math:`\langle g, z-u\rangle \ge
@@ -112,12 +113,13 @@ def minimise_strongly_convex(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
-    # M and mu > 0 of J on all of R^d, certified for every data set
+    # The smoothness M and the strong convexity mu > 0 of J on all of R^d, certified for every data
+    # set.
     smoothness: float,
     modulus: float,
-    accuracy: float,  # positive; so large that gradients at twelve digits can certify it
+    accuracy: float,  # positive, and large enough to be certified by gradients with twelve digits
 ) -> Certified:
-    r"""Minimise to a certified accuracy, whatever the data.
+    r"""Minimise a strongly convex function to a certified accuracy, for every data set.
 
     Spectral projected gradients first, which adapt to the curvature that is there. Should they
     stall, accelerated projected gradients with the certified constants: their suboptimality h
@@ -160,7 +162,7 @@ def minimise_strongly_convex(
 def settled(
     gradient: Gradient, constraint: ConstraintSet, w: Vector, smoothness: float, modulus: float
 ) -> Certified:
-    r"""Certify w itself, or the point one gradient step of length 1/M from it.
+    r"""Certify w itself, or the point after one gradient step of length 1/M.
 
     The step is the shortest that keeps what a projection's error hides in `residual_bound` at
     :math:`2M\tau`, and its vector :math:`w - g/M` is no longer than need be. It does not undo what
@@ -185,14 +187,14 @@ def spectral_descent(
     constraint: ConstraintSet,
     *,
     accuracy: float = 0.0,
-    # a share of the certificate at the start; the larger of the two accuracies is aimed at
+    # The accuracy as a share of the certificate at the start; the larger of both accuracies counts.
     relative_accuracy: float = 0.0,
     modulus: float = 0.0,
     smallest_step: float = 0.0,
     largest_step: float = math.inf,
     limit: int = 1000,
 ) -> Certified:
-    """Projected gradients with Barzilai and Borwein's (1988) two step sizes in turn.
+    """Minimise by projected gradients with Barzilai and Borwein's (1988) two step sizes in turn.
 
     Fast on smooth losses of any curvature, one gradient a step, without a guarantee: it stops at
     the accuracy, at the limit, or where the certificate has stalled, and returns the best point.
@@ -235,7 +237,7 @@ def spectral_descent(
         if inner > 1e-16 * square * max(smallest_step, 1e-300):
             step = square / inner if calls % 2 else inner / float(y @ y)
         else:
-            step *= 100  # no curvature along s: a linear loss
+            step *= 100  # The loss has no curvature along s: it is linear there.
         step = max(smallest_step, min(largest_step, step, 1e12 * size))
     return Certified(value=best.value, accuracy=best.accuracy, gradient_calls=calls)
 
@@ -243,7 +245,7 @@ def spectral_descent(
 def shortened(
     gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, call_limit: int
 ) -> tuple[Vector, Vector, int]:
-    r"""Return a point between w and `new` where the loss still falls, its gradient, and the calls.
+    r"""Return a point towards `new` where the loss falls, its gradient, and the call count.
 
     By the secant of the slope along s = new - w, which is exact on a quadratic. Where the slope at
     the end is at most 0, a convex loss has fallen all the way; a hundredth of the first is let
@@ -264,10 +266,10 @@ def staged_subgradients(
     constraint: ConstraintSet,
     *,
     step_size: float,  # the step size of the first stage
-    relative_accuracy: float,  # a share of the certificate at the start
-    limit: int,  # most subgradients
+    relative_accuracy: float,  # the accuracy as a share of the certificate at the start
+    limit: int,  # the largest number of subgradients
 ) -> Certified:
-    r"""Minimise a convex loss with kinks: stages of projected subgradients with shrinking steps.
+    r"""Minimise a convex loss with kinks by stages of projected subgradients with shrinking steps.
 
     A stage starts from the last one's average with half its step size. With subgradients
     :math:`g_t` at :math:`w_t`, the average :math:`\bar w` of a stage's second half is certified by

@@ -43,12 +43,13 @@ from dpsco_core.methods.steps import Descent
 from dpsco_core.problems.base import Setting
 
 ASSUMED_CONDITION = 3.0
-SPARED = 0.016  # a share of the error; steps that buy less are not worth their time
-STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # 1 to 268
+SPARED = 0.016  # Steps that lower the error by less than this share are not worth their time.
+STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # from 1 to 268
 STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
-RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
+RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # from 1/8 to 32
 ASSUMED_SYMMETRY = 1000.0
-ASSUMED_SHARE = 0.1  # a share of what the worst law of a class loses to clipping
+# the assumed share of the loss that clipping causes for the worst distribution of a class
+ASSUMED_SHARE = 0.1
 
 Counts = NDArray[np.int64]
 
@@ -65,7 +66,8 @@ GRID_AVERAGED: Counts = _GRID[:, 1].astype(np.int64)
 GRID_SIZES: Vector = _GRID[:, 2]
 
 
-FEW_STEPS = Descent(steps=4, step_size=0.1)  # those of the small run of a stage
+# the steps of the small run that the tests of a method use
+FEW_STEPS = Descent(steps=4, step_size=0.1)
 
 
 def curvatures(setting: Setting) -> tuple[float, float]:
@@ -87,13 +89,14 @@ def curvatures(setting: Setting) -> tuple[float, float]:
         )
     if constants.strong_convexity > 0:
         return constants.strong_convexity, largest
-    slope = 4 * constants.mean_gradient_bound / constants.diameter  # 0 on an unbounded set
+    # The slope is 0 on an unbounded set.
+    slope = 4 * constants.mean_gradient_bound / constants.diameter
     assumed = largest / ASSUMED_CONDITION
     return (min(assumed, slope) if 0 < slope < math.inf else assumed), largest
 
 
 def start_distance(setting: Setting) -> float:
-    """Return the model's distance of the start from the minimiser, half the diameter.
+    """Return the modelled distance of the start from the minimiser: half the diameter.
 
     Raises `NotApplicable` if the constraint set is unbounded.
     """
@@ -108,13 +111,13 @@ def start_distance(setting: Setting) -> float:
 
 
 def curvature_spread(setting: Setting) -> float:
-    r"""Return the :math:`\sigma` of the module, and 0 where it is not certified or too large."""
+    r"""Return the module's :math:`\sigma`, or 0 if it is not certified or too large."""
     spread = math.sqrt(setting.constants.variance_growth / setting.n)
     return spread if 4 * spread <= setting.constants.strong_convexity else 0.0
 
 
 def _variance(setting: Setting, distance: float, growing: bool) -> float:
-    """Return the model's trace of Cov(g) so far from the minimiser."""
+    """Return the modelled trace of Cov(g) at a distance from the minimiser."""
     constants = setting.constants
     if not growing or curvature_spread(setting) == 0:
         return constants.variance_trace
@@ -125,19 +128,19 @@ def _variance(setting: Setting, distance: float, growing: bool) -> float:
 @lru_cache(maxsize=4096)
 def practical_descent(
     setting: Setting,
-    # v: the expected squared norm of the noise of one step that has the whole budget
+    # v: the expected squared norm of the noise of a single step that spends the whole budget.
     noise_energy: float,
-    # The norm to which gradients are clipped. Far from the minimiser it shortens them, by about
-    # :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean gradient,
-    # and the smallest curvature of the model with them.
+    # The norm to which gradients are clipped. Far from the minimiser the clip shortens gradients,
+    # and lowers the model's smallest curvature, by about :math:`\sqrt{V + R^2}/\text{reach}` if
+    # that exceeds 1; R is the bound on the mean gradient.
     reach: float = math.inf,
     *,
     growing: bool = False,
-    # The expected squared norm of the noise of a step that no budget is shared for, such as that of
-    # a sample of the records.
+    # The expected squared norm of the part of a step's noise that does not depend on the budget,
+    # such as the noise of sampling records.
     step_energy: float = 0.0,
 ) -> Descent:
-    r"""Return the T, step size and average that the model recommends.
+    r"""Return the T, step size and average of the least modelled risk.
 
     Raises `NotApplicable` if the set is unbounded, or no candidate has a finite predicted risk.
     """
@@ -163,7 +166,7 @@ def practical_descent(
     sampling = _variance(setting, 0.0, growing) / (2 * low * setting.n)
     least_risk = float(risks[best])
     risk_limit = least_risk + SPARED * (least_risk + (sampling if math.isfinite(sampling) else 0.0))
-    # The fewest steps that are good enough, and the best of the candidates with so many.
+    # The smallest number of steps within the risk limit, and the best candidate with that number.
     fewest = GRID_STEPS[risks <= risk_limit].min()
     chosen = int(smallest_index(np.where(fewest == GRID_STEPS, risks, np.inf)))
     return Descent(
@@ -183,7 +186,7 @@ def modelled_risk(
     noise_energy: float | Vector,
     spread: float = 0.0,
 ) -> Vector:
-    r"""Return the model's excess risk on a quadratic of one curvature; see the module.
+    r"""Return the modelled excess risk on a quadratic of one curvature; see the module.
 
     Steps, sizes and averages may be arrays of one shape; :math:`0 < \eta h \le 1`. The spread
     :math:`\sigma` counts as half of the curvature at most.
@@ -198,7 +201,8 @@ def modelled_risk(
     rest, square = 1 - a, a * a
     left = a + np.multiply(step_size, min(spread, curvature / 2))
     bias = left ** (t - m + 1) * (1 - left**m) / (1 - left) / m
-    # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
+    # The noise of step s enters iterate t > s with weight a^(t-s-1); the average is over the last m
+    # iterates.
     start_weight = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
     end_weight = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
     weights = np.square(step_size / (m * rest)) * (start_weight + end_weight)
@@ -208,7 +212,7 @@ def modelled_risk(
 
 @dataclass(frozen=True, kw_only=True)
 class Clipping:
-    """A clip radius and the descent that goes with it."""
+    """A clip radius with the descent planned for it."""
 
     radius: float
     descent: Descent
@@ -218,7 +222,7 @@ class Clipping:
 def practical_clipping(
     setting: Setting, unit_energy: float, *, growing: bool = False, step_energy: float = 0.0
 ) -> Clipping:
-    r"""Return the clip radius and the descent that the model recommends together.
+    r"""Return the clip radius and the descent that together minimise the modelled risk.
 
     To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
     far as the gradients are asymmetric about their mean, which no constant certifies. Assumed is
@@ -258,7 +262,7 @@ def practical_clipping(
 
 
 def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
-    """Return the bias b(R) that `practical_clipping` assumes; `typical` is a `typical_norm`."""
+    """Return the bias b(R) that `practical_clipping` assumes; `typical` is from `typical_norm`."""
     if setting.constants.structure != "mean":
         return typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
     order = setting.moment_order
@@ -268,7 +272,7 @@ def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
 
 
 def typical_norm(setting: Setting, *, growing: bool = False) -> float:
-    """Return the root mean square norm of a gradient that is certified.
+    """Return the certified root mean square norm of a gradient.
 
     For a generalised linear loss the largest slope times that of the features, otherwise the root
     of the trace of Cov(g), at the model's start if it is `growing` and else at the worst point; at
@@ -293,7 +297,7 @@ def typical_norm(setting: Setting, *, growing: bool = False) -> float:
 
 
 def practical_radius(setting: Setting, rho: float) -> float:
-    r"""Return the norm to which records are shrunk where their losses are not Lipschitz.
+    r"""Return the norm to which records are shrunk if their losses are not Lipschitz.
 
     .. math:: R = \max\Big\{B,\ \frac{\sqrt d\,\gamma^{1/p}}{64}
         \Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\}
@@ -309,7 +313,7 @@ def practical_radius(setting: Setting, rho: float) -> float:
 
 
 def practical_limit(setting: Setting, rho: float) -> float:
-    r"""Return the limit to which a coordinate of a gradient is clipped, growing slowly with n.
+    r"""Return the clip limit of a gradient's coordinate, which grows slowly with n.
 
     .. math:: U = \max\Big\{3\sqrt{\frac Vd},\
         \frac{\gamma^{1/p}}8\Big(\frac{n\sqrt\rho}{d^{3/2}}\Big)^{1/p}\Big\} + S
@@ -327,7 +331,7 @@ def practical_limit(setting: Setting, rho: float) -> float:
 
 
 def mean_room(setting: Setting) -> float:
-    r"""Return what `practical_limit` leaves for the mean of a coordinate of a gradient.
+    r"""Return the part of `practical_limit` that allows for the mean of a gradient's coordinate.
 
     .. math:: S = \min\Big\{\frac R{\sqrt d},\ 3\sqrt{\frac Vd}\Big\}
 
@@ -340,7 +344,7 @@ def mean_room(setting: Setting) -> float:
 
 
 def _typical_coordinate(setting: Setting) -> float:
-    r"""Return :math:`3\sqrt{V/d}`."""
+    r"""Return :math:`3\sqrt{V/d}`, the assumed size of a gradient's coordinate."""
     if not 0 < setting.constants.variance_trace < math.inf:
         raise NotApplicable(
             "The clip limit follows from the variance of the gradients, and the problem "

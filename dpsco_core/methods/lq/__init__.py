@@ -15,7 +15,7 @@ from dpsco_core.methods.lq.truncated import (
     ShuffledMirrorDescent,
 )
 
-# The order of lists and figures; a new one is its last.
+# The order of methods in lists and figures; a new method is added at the end.
 LQ_OPTIMISERS: tuple[type[Method], ...] = (
     RegularizedMirrorDescent,
     UnconstrainedPhasedSgd,

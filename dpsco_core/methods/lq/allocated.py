@@ -51,10 +51,10 @@ RANDOM_STEP = Departure(
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedTruncatedMeans(TruncatedMeans):
-    """Sums of truncated gradients over the records that a step was given, over the public n/T."""
+    """Sums of truncated gradients over a step's allocated records, divided by the public n/T."""
 
-    allocation: AllocatedSteps  # what makes all steps private together
-    records: int  # n
+    allocation: AllocatedSteps  # the proof that all steps together are private
+    records: int  # n, the number of records
 
     def divisor(self, batch: int) -> float:
         return self.records / self.allocation.steps
@@ -130,7 +130,8 @@ class MirrorDescentAllocated(DescentMethod):
         check_applicable(setting)
         inputs = replace(
             descent(setting, "public", "gaussian", "tight"),
-            # How many records a step has is random too: their mean gradient counts.
+            # The number of records in a step is random too, so the variance includes their mean
+            # gradient.
             variance=squared_deviation(setting),
         )
         steps = self.steps
@@ -179,23 +180,23 @@ class MirrorDescentAllocated(DescentMethod):
 
 
 def squared_deviation(setting: Setting) -> float:
-    """Return a bound on the mean square of the dual norm of a gradient about 0."""
+    """Return a bound on the mean squared dual norm of a gradient."""
     inputs = descent(setting, "public", "gaussian", "tight")
     return inputs.variance + inputs.gradient_bound**2
 
 
 def equal_rho(multiplier: float) -> float:
-    """Return the rho of one Gaussian release, replacing a record, with as much noise."""
+    """Return the rho of one Gaussian release with this noise, when one record is replaced."""
     return 2 / multiplier**2
 
 
 def with_multiplier(inputs: MirrorInputs, multiplier: float) -> MirrorInputs:
-    """Return what the errors depend on, with the noise of an allocation on every batch."""
+    """Return the error inputs with the noise of a random allocation on every batch."""
     return replace(inputs, energy=smooth_energy(inputs.space, "gaussian") / equal_rho(multiplier))
 
 
 def best_choice(inputs: MirrorInputs, steps: int) -> DescentChoice:
-    """Return the threshold and the weight of which the model expects least at these steps."""
+    """Return the threshold and the weight of the least modelled risk at these steps."""
     inputs.check_finite()
     tried = [modelled(inputs, steps, factor) for factor in PRACTICAL_FACTORS]
     return smallest(tried, lambda choice: choice.value, what="truncation level")
@@ -203,7 +204,7 @@ def best_choice(inputs: MirrorInputs, steps: int) -> DescentChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMirrorDescentAllocated(RecordByRecord):
-    r"""`NoisyMirrorDescent`, whose records take one of T steps each, at random.
+    r"""`NoisyMirrorDescent` in which each record is allocated at random to one of T steps.
 
     Parameters
     ----------
@@ -239,7 +240,7 @@ class NoisyMirrorDescentAllocated(RecordByRecord):
             steps=self.steps, calibration=self.calibration, tuning=self.tuning
         ).plan(setting)
         steps, share = sgd.allocated_steps, sgd.allocated_steps / setting.n
-        # The mean square of a step's vector: its number of records is random as well.
+        # The mean square of a step's vector: the number of records in a step is random as well.
         size, noise = sgd.losses.lipschitz * math.sqrt(1 + share), sgd.noise_std * share
         if self.tuning == "theory":
             potential = potential_of(setting.body, own_exponent(setting))

@@ -7,7 +7,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 def lq_card(
     slug: str, name: str, statement: str, summary: str, caveat: str, paper: Paper = SU_2023
 ) -> MethodCard:
-    """Return the card of the optimiser `slug` in l_q, whose upper bound has its name."""
+    """Return the card of the optimiser `slug` in l_q; its upper bound has the same slug."""
     return MethodCard(
         slug=f"lp.{slug}",
         name=name,

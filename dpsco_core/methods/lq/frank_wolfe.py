@@ -45,7 +45,7 @@ MOST_STEPS = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class CornerSteps:
-    """How many corners a run takes, and the level to which entries of gradients are clipped."""
+    """The number of steps of a run, and the level to which gradient entries are clipped."""
 
     steps: int
     limit: float
@@ -53,15 +53,15 @@ class CornerSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class BestCorner(Statistic):
-    """The corner of the set that is farthest against the mean of clipped rows, chosen privately.
+    """The corner with the smallest product with the mean of clipped rows, chosen privately.
 
     A record moves an entry of the mean of b rows by at most 2 tau/b, and a score by r times that.
     """
 
-    body: ConstraintSet  # with few corners
-    radius: float  # r, their l1 norm
+    body: ConstraintSet  # the constraint set, with few corners
+    radius: float  # r, the l1 norm of the corners
     limit: float  # tau: entries are clipped to [-tau, tau]
-    epsilon: float  # what every choice spends
+    epsilon: float  # the epsilon that each choice of a corner spends
 
     label: ClassVar[str] = "choice of a corner"
 
@@ -70,7 +70,7 @@ class BestCorner(Statistic):
         return corner_scores(self.body, mean)
 
     def sensitivity(self, n: int, d: int) -> float:
-        """Return how far a score moves if one of n rows is replaced."""
+        """Return the largest change of a score when one of n rows is replaced."""
         return 2 * self.limit * self.radius / n
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> ChosenCorner:
@@ -80,14 +80,14 @@ class BestCorner(Statistic):
 
 @dataclass(frozen=True)
 class ChosenCorner:
-    """The choices of all steps, which cost the same."""
+    """The private choices of all steps, which spend equal shares of the budget."""
 
     statistic: BestCorner
     mechanism: Exponential
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the corner that is chosen by the rows of a step, shape (d,)."""
+        """Return the corner chosen from the rows of a step, shape (d,)."""
         best = self.statistic
         place = ledger.release(self.mechanism, best.value(rows), rng, label=best.label)
         return corner(best.body, place)
@@ -95,7 +95,7 @@ class ChosenCorner:
 
 @dataclass(frozen=True, kw_only=True)
 class TowardsCorners(Moves):
-    r"""Steps :math:`w_{t+1} = w_t+\frac2{t+2}(c_t-w_t)` towards a corner each, from the centre.
+    r"""Steps :math:`w_{t+1} = w_t+\frac2{t+2}(c_t-w_t)` towards chosen corners, from the centre.
 
     They stay in the set, and are priced as if they were brought back. The output is the last point.
     """
@@ -108,7 +108,7 @@ class TowardsCorners(Moves):
         return {"steps": float(self.steps)}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Make the steps, and return the last point."""
+        """Run the steps and return the last point."""
 
         def step(w: Vector, t: int) -> Vector:
             towards = oracle(w, t)
@@ -164,7 +164,7 @@ class FrankWolfe(DescentMethod):
     stage = Stage(
         exponent=1.0,
         splits=PARTS,
-        # choices that are neither sure nor blind, and enough of them
+        # A run with enough choices of a corner, none of them certain and none dominated by noise.
         small=SmallRun(
             scenario={"epsilon": 2.0}, fields={"corners": CornerSteps(steps=16, limit=0.3)}
         ),
@@ -199,14 +199,14 @@ class FrankWolfe(DescentMethod):
 
 
 def choice_epsilon(setting: Setting) -> float:
-    """Return the epsilon of a choice: that of `choice_epsilon_of` under zCDP, or the budget's."""
+    """Return the epsilon of a choice: by `choice_epsilon_of` under zCDP, else the budget's."""
     if isinstance(setting.budget, ZCDP):
         return choice_epsilon_of(setting.budget.rho)
     return setting.pure_epsilon
 
 
 def corner_norm(setting: Setting) -> float:
-    """Return the l1 norm r of the corners; raises `NotApplicable` on sets with too many."""
+    """Return the l1 norm r of the corners; raise `NotApplicable` for sets with too many corners."""
     body = setting.body if math.isfinite(setting.constants.diameter) else None
     if isinstance(body, L1Ball | Simplex | SolidSimplex):
         return body.radius
@@ -228,7 +228,7 @@ def corner_scores(body: ConstraintSet, mean: Vector) -> Vector:
 
 
 def corner(body: ConstraintSet, place: int) -> Vector:
-    """Return the corner of the score at `place`, shape (d,)."""
+    """Return the corner whose score is at `place`, shape (d,)."""
     assert isinstance(body, L1Ball | Simplex | SolidSimplex)
     point = np.zeros(body.d)
     if place < body.d:
@@ -240,7 +240,7 @@ def corner(body: ConstraintSet, place: int) -> Vector:
 
 @lru_cache(maxsize=4096)
 def best_corners(setting: Setting, epsilon: float, *, proven: bool) -> CornerSteps:
-    r"""Return the steps and the level at which the bound on the excess risk is least.
+    r"""Return the steps and the level that minimise the bound on the excess risk.
 
     .. math:: \frac{2\beta_1(2r)^2}{T+2}+\frac{4\tau r}{b\varepsilon_0}\ln N
         +2r\big(\text{sampling}+\text{bias}\big)

@@ -29,17 +29,17 @@ Order = Literal["public", "shuffled"]
 
 
 def space_of(setting: Setting) -> RegularSpace:
-    """Return the space in which the methods work: that of q, at most 2."""
+    """Return the space of the methods: l_q with q at most 2."""
     return RegularSpace(d=setting.d, exponent=min(setting.exponent, 2.0))
 
 
 def own_constants(setting: Setting) -> DualConstants:
-    """Return the constants in the norm of `space_of`; the set's diameter must be finite."""
+    """Return the constants in the norm of `space_of`; the diameter of the set must be finite."""
     return dual_constants(setting if setting.exponent <= 2 else replace(setting, exponent=2.0))
 
 
 def statement_budget(setting: Setting) -> tuple[float, float]:
-    r"""Return the (epsilon, delta) that a theorem's parameters take.
+    r"""Return the (epsilon, delta) from which a theorem's parameters are computed.
 
     Under zCDP :math:`2\sqrt\rho` stands for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` (Lemma 3).
     """
@@ -50,7 +50,7 @@ def statement_budget(setting: Setting) -> tuple[float, float]:
 
 
 def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
-    """Return the noise of a method that leaves it open.
+    """Return the noise of a method whose user leaves the choice open.
 
     As published it is the generalized Gaussian one. The tight calibration takes the Gaussian: at
     equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
@@ -91,7 +91,7 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
-    r"""Bound the energy of a sum over the sum of energies, in the smooth norm.
+    r"""Bound the ratio of a sum's energy to the sum of energies, in the smooth norm.
 
     1 for Gaussian vectors, :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
     """
@@ -110,7 +110,7 @@ def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> floa
 
 
 def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
-    r"""Return the rho of one release, or of one on each of disjoint batches; 0 if there is none.
+    r"""Return the rho of one release, or of releases on disjoint batches; 0 if it is not zCDP.
 
     As `composed_rho`, but the paper's is that of Lemma 3, for epsilon <= 1 and delta <= 0.9.
     """
@@ -121,7 +121,7 @@ def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float
 
 
 def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -> float:
-    r"""Return the rho of the release of every single record, in secret random order.
+    r"""Return the rho of the release of each single record, in secret random order.
 
     Each is :math:`(\varepsilon_0,\delta_0)`-DP, and shuffling makes all of them together
     :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; theory/su-zhao-wang.md,
@@ -153,5 +153,5 @@ def _whole(budget: Budget, noise: Noise) -> float:
 
 
 def shape_of(noise: Noise, calibration: Calibration) -> Calibration:
-    """The printed kappa is in the paper's calibration of generalized Gaussian noise only."""
+    """Return the noise's shape; generalized Gaussians in paper calibration have its kappa."""
     return calibration if noise == "generalized gaussian" else "tight"

@@ -17,7 +17,7 @@ from dpsco_core.problems.base import LinearModel, Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
 
-GROWING = 1 / 64  # as for `dpsco_core.methods.euclidean.tuning.practical_radius`
+GROWING = 1 / 64  # the value of `dpsco_core.methods.euclidean.tuning.practical_radius`
 LP_CAVEAT = (
     "It works on all of R^d, and its result may leave the constraint set. Where features are "
     "unbounded, the practical tuning shrinks them into a ball, whose radius is feature_bound."
@@ -28,14 +28,15 @@ LP_CAVEAT = (
 class DualLosses(Losses):
     r"""Losses whose constants hold with respect to :math:`\|\cdot\|_q`."""
 
-    dual: float  # q', the exponent of the norm in which features are shrunk and gradients measured
+    # q', the exponent of the norm to which features are shrunk and by which gradients are measured
+    dual: float
 
     def of(self, sample: Sample) -> Sample:
         return sample.bounded(self.feature_bound, exponent=self.dual)
 
 
 def check_everywhere_smooth(setting: Setting) -> LinearModel:
-    """Return the model of a loss that is Lipschitz and smooth on all of R^d; refuse any other."""
+    """Return the model of losses that are Lipschitz and smooth on all of R^d; refuse any others."""
     model, structure = setting.constants.linear_model, setting.constants.structure
     if model is not None and math.isfinite(model.slope) and math.isfinite(model.curvature):
         return model
@@ -53,7 +54,7 @@ def check_everywhere_smooth(setting: Setting) -> LinearModel:
 
 
 def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
-    """Return the losses to work on: as certified by the problem, else with shrunk features.
+    """Return the losses to minimise: as certified by the problem, else with shrunk features.
 
     Raises `NotApplicable` for other losses; if the set that is known to hold the minimiser is
     unbounded; with ``tuning="theory"`` if features are. `rho` is for `practical_dual_radius`.
@@ -87,7 +88,7 @@ def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
 
 
 def practical_dual_radius(setting: Setting, rho: float) -> float:
-    r"""Return the dual norm to which features are shrunk where they are unbounded.
+    r"""Return the dual norm to which unbounded features are shrunk.
 
     .. math::
         R = B\max\Big\{1, \frac1{64}\Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\},\qquad
@@ -102,7 +103,7 @@ def practical_dual_radius(setting: Setting, rho: float) -> float:
     model = constants.linear_model
     assert model is not None
     space = space_of(setting)
-    # `dual_energy` is that of noise of variance l2_ratio^2/2 a coordinate.
+    # `dual_energy` is stated for noise of variance l2_ratio^2/2 per coordinate.
     spread = math.sqrt(2 * dual_energy(space, "gaussian") / d) / space.l2_ratio
     root = math.pow(constants.coordinate_moment, 1 / order) / model.slope
     typical = min(model.feature_norm * spread, math.pow(d, 1 / min(space.dual, order)) * root)

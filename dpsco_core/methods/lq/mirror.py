@@ -61,17 +61,17 @@ ACCOUNTINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedMeans(Statistic):
-    r"""Means of the gradients of a batch, those left out that are longer than the threshold.
+    r"""Means of a batch's gradients, in which gradients longer than the threshold count as 0.
 
     A record moves the sum of its batch by at most :math:`2\tau` in the dual norm. The noise of all
     batches is opened together. Raises `InvalidInput` if the threshold is outside the range of
     `check_level`.
     """
 
-    threshold: float  # τ, the dual norm beyond which a gradient becomes 0
-    dual: float  # the exponent of that norm
-    draw: Shaped  # one draw of noise: of a record if shuffled, of a batch otherwise
-    # what makes the draws of the records private together; None for the other accounting
+    threshold: float  # τ: a gradient with a larger dual norm is replaced by 0
+    dual: float  # the exponent of the dual norm
+    draw: Shaped  # one draw of noise, for a record if shuffled and for a batch otherwise
+    # The proof that the noisy records are private together; None for the public-order accounting.
     certificate: ShuffledSteps | None
 
     def __post_init__(self) -> None:
@@ -79,19 +79,19 @@ class TruncatedMeans(Statistic):
 
     @property
     def accounting(self) -> Order:
-        """Which accounting the noise is for."""
+        """The accounting for which the noise is calibrated."""
         return "public" if self.certificate is None else "shuffled"
 
     def divisor(self, batch: int) -> float:
-        """Return the public number by which the sum of a batch is divided."""
+        """Return the public number by which a batch's sum is divided."""
         return batch
 
     def draws(self, batch: int) -> int:
-        """Return how many draws of noise a batch gets."""
+        """Return the number of noise draws that a batch gets."""
         return 1 if self.certificate is None else batch
 
     def open(self, ledger: Ledger, steps: int) -> Steps:
-        """Account for all noise of the run."""
+        """Account for all noise of the run before the first step."""
         if self.certificate is None:
             return ledger.open(
                 ShapedSteps(release=self.draw, steps=steps),
@@ -110,7 +110,7 @@ class TruncatedMeans(Statistic):
 
 @dataclass
 class BatchSums:
-    """The batches of one run: their noise, and what is measured of the features once."""
+    """The batches of one run, with their noise and with feature norms that are computed once."""
 
     statistic: TruncatedMeans
     batch: int
@@ -120,7 +120,7 @@ class BatchSums:
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the noisy mean of the truncated gradients of a batch, shape (d,)."""
+        """Return the noisy mean of a batch's truncated gradients, shape (d,)."""
         statistic, gradients = self.statistic, rows.rows
         if self.noise is None:
             self.noise = statistic.open(ledger, self.steps)
@@ -139,7 +139,7 @@ def mirror_plan(
     calibration: Calibration,
     tuning: Tuning,
 ) -> DescentPlan:
-    """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 beyond.
+    """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 for larger q.
 
     Those of `practical_choice`, or `published` and `published_weight`, with the noise of the order
     among `orders` that leaves less on a batch's mean. Raises `NotApplicable` where none is private.
@@ -173,7 +173,7 @@ def mirror_plan(
         threshold=threshold, dual=chosen_inputs.space.dual, draw=draw, certificate=certificate
     )
     descent_steps = MirrorSteps(space=chosen_inputs.space, steps=steps, weight=weight)
-    # A method that compares two accountings says which one it has used.
+    # If the method compares two accountings, the note names the one in use.
     notes = (ACCOUNTINGS[means.accounting],) if len(orders) > 1 else ()
     return made_of(setting, means, descent_steps, setting.n // steps, notes=notes)
 
@@ -185,7 +185,7 @@ def made_of(
     batch: int,
     notes: tuple[str, ...],
 ) -> DescentPlan:
-    """Return the plan of these parts."""
+    """Return the plan made of these parts."""
     shuffled = means.certificate is not None
     return DescentPlan(
         setting=setting,
@@ -207,7 +207,7 @@ def made_of(
 def _draw_of(
     setting: Setting, order: Order, noise: Noise, calibration: Calibration
 ) -> tuple[float, ShuffledSteps | None]:
-    """Return the rho of one draw, 0 where the accounting proves nothing, and its certificate.
+    """Return the rho of one draw, 0 if the accounting proves none, and its certificate.
 
     Without amplification a draw a record is never the better one.
     """
@@ -227,7 +227,7 @@ def _draw_of(
 def _accounted(
     draw: Shaped, certificate: ShuffledSteps | None, setting: Setting
 ) -> tuple[Shaped, ShuffledSteps | None]:
-    """Return the same noise with what is proven of it, where the budget has room for that.
+    """Return the same noise with the certificate that the budget allows, if there is one.
 
     Room for the ratio by which kappa is printed too small: Lemma 3 asks more noise than the best
     conversion from zCDP does, and the clones' closed form more than their exact divergence.
@@ -243,18 +243,19 @@ def _accounted(
     return proven, certificate if proven is draw else sound
 
 
-INNER_SHARE = 0.999  # a share of the level beyond which a gradient becomes 0
+# the share of the threshold, beyond which a gradient becomes 0, that the small gradient has
+INNER_SHARE = 0.999
 
 
 def inner_coordinate(plan: DescentPlan, d: int) -> float:
-    """Return the coordinate of a gradient, alike in all, just inside of what becomes 0."""
+    """Return the coordinate, equal in all places, of a gradient just below the threshold."""
     means = plan.statistic
     assert isinstance(means, TruncatedMeans)
     return INNER_SHARE * means.threshold / lq_norm(np.ones(d), means.dual)
 
 
 def few_steps(plan: DescentPlan) -> DescentPlan:
-    """Return the plan with its records in four batches."""
+    """Return the plan with its records in four batches, for tests."""
     means, steps = plan.statistic, plan.descent
     assert isinstance(means, TruncatedMeans) and isinstance(steps, MirrorSteps)
     four = replace(steps, steps=4)
@@ -262,12 +263,12 @@ def few_steps(plan: DescentPlan) -> DescentPlan:
 
 
 def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
-    """Return the plan of a small run."""
+    """Return the plan of a small run, for tests."""
     return few_steps(method.plan(setting))
 
 
 def check_applicable(setting: Setting) -> None:
-    """Raise `NotApplicable` where no such method can run, or its parameters are not certified."""
+    """Raise `NotApplicable` if no such method can run, or its parameters are not certified."""
     refuse_pure(setting)
     constants = setting.constants
     if math.isinf(constants.diameter) and setting.constraint is None:
@@ -294,14 +295,15 @@ def check_applicable(setting: Setting) -> None:
             "mean, and the problem does not certify both.",
             distribution="gaussian",
         )
-    # That a step is known on the set.
+    # The call raises an error if no mirror step is known on the set.
     bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))
 
 
 class Truncated(DescentMethod):
-    """One pass of truncated mirror descent: a method adds its card and its exponents."""
+    """One pass of truncated mirror descent; each subclass adds its card and its exponents."""
 
-    orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")  # accountings that are compared
+    # the accountings that are compared
+    orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")
 
     reads = "whole"
     stage = Stage(
@@ -316,7 +318,7 @@ class Truncated(DescentMethod):
 
 
 def base_lengths(rows: Rows, exponent: float) -> Vector | None:
-    """Return the norms of the features of a generalised linear model, shape (n,); else None.
+    """Return the feature norms of a generalised linear model, shape (n,); None for other losses.
 
     Its gradients are multiples of them, so that they are measured once a run.
     """
@@ -331,10 +333,11 @@ def truncated_sum(
     batch: NDArray[np.intp],  # shape (b,)
     threshold: float,
     exponent: float,  # the exponent of the norm
-    # shape (n,): the norms of the base rows; given for `ScaledRows`, which are then not formed
+    # Shape (n,): the norms of the base rows; given only for `ScaledRows`, which are never formed in
+    # full.
     lengths: Vector | None,
 ) -> Vector:
-    """Return the sum of the rows at `batch`, those with a norm above `threshold` left out.
+    """Return the sum of the rows at `batch`, without rows whose norm exceeds `threshold`.
 
     A row that is not finite, or whose factors are beyond the range in which products of doubles are
     safe, is left out too: what a record adds is in the ball of radius `threshold` for every record.
@@ -347,7 +350,7 @@ def truncated_sum(
             part = batch[low : low + size]
             if lengths is None:
                 block = real_array("rows", rows.take(part))
-                is_short = row_norms(block, exponent) <= threshold  # a NaN is not
+                is_short = row_norms(block, exponent) <= threshold  # a NaN counts as long
                 weights = np.ones(len(part))
             else:
                 scaled = cast(ScaledRows, rows)

@@ -25,32 +25,35 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 20_000  # the steps of the theorems: each costs a mirror step
-ASSUMED_SYMMETRY = 1000.0  # the symmetry of gradients about their mean
-PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
+MOST_STEPS = 20_000  # the largest number of the theorems' steps, each of which costs a mirror step
+ASSUMED_SYMMETRY = 1000.0  # the assumed symmetry of the gradients about their mean
+PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # from 1 to 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class MirrorInputs:
-    """What the errors of a run depend on besides its steps and its threshold."""
+    """The quantities on which the errors of a run depend, besides its steps and threshold."""
 
-    n: int  # records
-    space: RegularSpace  # the parameters' space; l2 in the reduction from q >= 2
-    # bound on D(w*, w0): κ/2 times the largest squared norm of the set if w0 minimises Φ over it
+    n: int  # the number of records
+    space: RegularSpace  # the space of the parameters; l2 in the reduction from q >= 2
+    # A bound on D(w*, w0): κ/2 times the largest squared norm of the set if w0 minimises Φ over it.
     divergence: float
-    diameter: float  # M, of the set in the q-norm
+    diameter: float  # M, the diameter of the set in the q-norm
     smoothness: float  # β of the population risk, with respect to the q-norm
-    gradient_bound: float  # G, on the dual norm of ∇F over the set: βM where it is 0 in it
-    variance: float  # σ², bound on the mean squared dual norm of a gradient's deviation
+    # G, a bound on the dual norm of ∇F over the set; βM if the gradient is 0 somewhere in the set
+    gradient_bound: float
+    # σ², a bound on the mean squared dual norm of a gradient's deviation from its mean
+    variance: float
     lipschitz: float = math.inf  # bound on the dual norm of every record's gradient
-    order: Order = "public"  # noise for every batch, or "shuffled": for every record
-    # bound on E‖z‖² for that noise at dual sensitivity 1, times what a sum costs (`sum_factor`)
+    order: Order = "public"  # "public": noise for every batch; "shuffled": noise for every record
+    # A bound on E‖z‖² for the noise z at dual sensitivity 1, times the factor of a sum
+    # (`sum_factor`).
     energy: float = math.inf
 
     def with_noise(
         self, order: Order, budget: Budget, noise: Noise, calibration: Calibration
     ) -> MirrorInputs:
-        """Return it with the energy of the noise of every record or of every batch."""
+        """Return the inputs with the noise energy of every record or of every batch."""
         energy = smooth_energy(self.space, noise, calibration)
         if order == "public":
             rho = release_rho(budget, noise, calibration)
@@ -78,7 +81,7 @@ class MirrorInputs:
         return self.errors_after(steps)(threshold)
 
     def errors_after(self, steps: int) -> Callable[[float], tuple[float, float, float]]:
-        """Return `errors` at a number of steps: a search over thresholds asks for many."""
+        """Return `errors` at a fixed number of steps, as a function of the threshold."""
         batch, deviation, kappa = self.n // steps, math.sqrt(self.variance), self.space.kappa
         gradient_bound, variance, lipschitz = self.gradient_bound, self.variance, self.lipschitz
         energy, is_euclidean = self.mean_energy(batch), self.space.exponent == 2
@@ -98,14 +101,14 @@ class MirrorInputs:
         return errors
 
     def check_finite(self) -> None:
-        """Refuse where a constant or the noise is infinite: every value would be."""
+        """Raise an error if a constant or the noise is infinite, because every result would be."""
         finite = self.smoothness * self.divergence * self.gradient_bound * self.variance
         if not (math.isfinite(finite) and math.isfinite(self.energy)):
             raise nothing_finite("number of steps")
 
 
 def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibration) -> MirrorInputs:
-    """Return what a run at `setting` depends on, with the noise of every record or batch."""
+    """Return the error inputs of a run at `setting`, with the noise of every record or batch."""
     constants, space = own_constants(setting), space_of(setting)
     return MirrorInputs(
         n=setting.n,
@@ -120,7 +123,7 @@ def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibrati
 
 
 class DescentChoice(NamedTuple):
-    """Steps T, threshold tau, weight gamma, and the value there of what they minimise."""
+    """Steps T, threshold tau, weight gamma, and the value that they minimise."""
 
     steps: int
     threshold: float
@@ -147,7 +150,7 @@ def practical_choice(inputs: MirrorInputs) -> DescentChoice:
 
 
 def modelled(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
-    r"""Return a model of the excess risk on typical data, at the threshold :math:`G+f\sigma`.
+    r"""Return the modelled excess risk on typical data, at the threshold :math:`G+f\sigma`.
 
     B4 of theory/su-zhao-wang.md, 3.6, with the variance :math:`\kappa\sigma^2/b` of an untruncated
     batch and, in place of the worst case's bias, that of gradients that are nearly symmetric about
@@ -173,7 +176,7 @@ def modelled(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
 
 
 def theorem_10(n: int, space: RegularSpace, epsilon: float, delta: float) -> tuple[float, float]:
-    r"""Return lambda and T of Theorem 10, T a real number, where :math:`\sigma = M = 1`.
+    r"""Return lambda and the real number T of Theorem 10 at :math:`\sigma = M = 1`.
 
     .. math::
         \lambda=\frac{\sqrt{n\varepsilon}}{(\kappa^2d\ln(1/\delta))^{1/4}},\quad
@@ -189,7 +192,7 @@ def theorem_10(n: int, space: RegularSpace, epsilon: float, delta: float) -> tup
 def batched_parameters(
     n: int, space: RegularSpace, epsilon: float, delta: float
 ) -> tuple[float, float]:
-    r"""Return those that give the rate for general epsilon (theory/su-zhao-wang.md, 2.6).
+    r"""Return the parameters with the rate for any epsilon (theory/su-zhao-wang.md, 2.6).
 
     .. math::
         \lambda=\frac{(n\varepsilon)^{1/3}}{\kappa^{2/3}(d\ln(1/\delta))^{1/6}},\quad
@@ -203,7 +206,7 @@ def batched_parameters(
 def published(
     setting: Setting, inputs: MirrorInputs, *, shuffled: bool, most_steps: int = MOST_STEPS
 ) -> tuple[int, float]:
-    r"""Return T and tau of the statement, at most `most_steps`.
+    r"""Return T and tau as the paper states them; T is at most `most_steps`.
 
     T and lambda are in units in which :math:`\sigma = M = 1`, which the paper hides: of Theorem 10
     where records are `shuffled`, of theory/su-zhao-wang.md, 2.6 otherwise. Then

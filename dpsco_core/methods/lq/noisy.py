@@ -28,20 +28,21 @@ from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun
 from dpsco_core.problems.base import Setting
 
-# Steps, beyond which several records make one: where it is a search, and where it is two nested.
+# Beyond this number of steps several records share one: where a step is a search, and where it is
+# two nested searches.
 SEARCHES, NESTED_SEARCHES = 10_000, 2000
-SPACES = 12  # exponents that are compared
+SPACES = 12  # the number of exponents that are compared
 
 
 @dataclass(frozen=True, kw_only=True)
 class Potential:
-    r"""A potential for a constraint set, and what the regret of mirror descent needs of it."""
+    r"""A potential on a constraint set, with the constants of mirror descent's regret bound."""
 
-    # :math:`\ell_e^d`, with respect to whose norm the potential is 1-strongly convex
+    # The space :math:`\ell_e^d` with respect to whose norm the potential is 1-strongly convex.
     space: RegularSpace
-    start: Vector  # :math:`w_1`, which minimises the potential over the set
-    # bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
-    # since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`
+    start: Vector  # :math:`w_1`, the point of the set where the potential is smallest
+    # A bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
+    # since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`.
     divergence: float
 
     @property
@@ -56,7 +57,7 @@ class Potential:
         by the smoothness of :math:`\|\cdot\|_r`, or by Minkowski's inequality. At exponent 2, where
         kappa is 1, it is :math:`L^2+d\sigma^2`. No dual norm exceeds the l2 norm.
         """
-        # The energies of the module are those at dual sensitivity 1 and rho = 1.
+        # Energies in this module are stated at dual sensitivity 1 and rho = 1.
         unit = 2 * (noise_std / self.space.l2_ratio) ** 2
         smooth = unit * smooth_energy(self.space, "gaussian")
         direct = math.sqrt(unit * dual_energy(self.space, "gaussian"))
@@ -72,7 +73,7 @@ class Potential:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMirrorDescent(RecordByRecord):
-    r"""Mirror descent over a random half of the records, one noisy gradient each.
+    r"""Mirror descent over a random half of the records, with one noisy gradient per record.
 
     It is `PrivateSgd` with a potential in place of the square: for q <= 2
     :math:`\frac\kappa2\|w\|_s^2` (`PowerMirror.for_space`), for q > 2, and on sets without a mirror
@@ -140,7 +141,7 @@ class NoisyMirrorDescent(RecordByRecord):
 
 
 def own_exponent(setting: Setting) -> float:
-    """Return the exponent of the potential that the geometry asks for: q, or 2 where it cannot.
+    """Return the exponent of the potential for the geometry: q, or 2 if q is not possible.
 
     For q > 2 the square of the norm is not strongly convex without a factor of the dimension; and
     mirror steps are known on the l_q balls, the box and the simplices only.
@@ -163,9 +164,9 @@ def best_potential(
     lipschitz: float,
     noise_std: float,
     *,
-    is_batched: bool = False,  # whether the steps are given, whatever a step costs
+    is_batched: bool = False,  # whether the number of steps is given, whatever a step costs
 ) -> Potential:
-    r"""Return the potential of the exponent in [q, 2] whose bound :math:`2D_\Phi G^2/m` is least.
+    r"""Return the potential, of exponent in [q, 2], that minimises the bound :math:`2D_\Phi G^2/m`.
 
     Every exponent e of at least q is admissible: :math:`\|w\|_e \le \|w\|_q`. In dimensions in
     which :math:`\ln d` is not small beside d, the Euclidean one is often the best even for q = 1.
@@ -188,7 +189,7 @@ def best_potential(
 
 
 def records_a_step(constraint: ConstraintSet, space: RegularSpace, calls: int) -> int:
-    """Return how many records make a step: 1 unless steps are searches, and too many."""
+    """Return the number of records per step: more than 1 only if many steps are slow searches."""
     exponent = PowerMirror.for_space(space).exponent
     if isinstance(constraint, LqBall):
         return 1 if exponent == constraint.exponent else math.ceil(calls / NESTED_SEARCHES)

@@ -83,16 +83,16 @@ class UnconstrainedPhasedSgd(PhasedMethod):
             count, step_size = phases(setting.n), free_step_size(setting, rho, losses)
         else:
             count, step_size = practical_phases(setting, rho, losses)
-        # A bound on every point's norm: the lengths of all steps, and ten times the noise. Phase i
-        # moves by at most n_i eta_i L, and the sum of 8^-i is 1/7; the noise has the norm
-        # sigma_i sqrt(d), and the sum of 4^-i is 1/3.
+        # A bound on every point's norm: the total length of all steps, and ten times the total
+        # noise. Phase i moves by at most n_i eta_i L, and the sum of 8^-i is 1/7; its noise has
+        # norm about sigma_i sqrt(d), and the sum of 4^-i is 1/3.
         noise = 10 * noise_factor(rho) * math.sqrt(setting.d) / 3
         reach = losses.lipschitz * step_size * (setting.n / 7 + noise)
         return phased_plan(setting, rho, losses, count, step_size, reach)
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:
-    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most what is proven."""
+    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most the proven value."""
     refuse_pure(setting)
     budget = setting.budget
     if calibration == "tight" or not isinstance(budget, ApproxDP):
@@ -108,7 +108,7 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
 
 
 def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    """Return the `printed_step`; refused if the first phase's, a quarter of it, exceeds 2/beta."""
+    """Return the `printed_step`; refuse it if a quarter, the first phase's step, exceeds 2/beta."""
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))
     if step_size / 4 * losses.smoothness > 2:
@@ -129,10 +129,10 @@ def phases(n: int) -> int:
 
 
 def noise_factor(rho: float) -> float:
-    r"""Return :math:`c=2/\sqrt{2\rho}`: a record moves the average by at most :math:`2L\eta_i`."""
+    r"""Return :math:`c=2/\sqrt{2\rho}`; phase i's average has sensitivity :math:`2L\eta_i`."""
     return math.sqrt(2 / rho)
 
 
 def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:
-    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, of no distance."""
+    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, without a distance."""
     return min(1 / math.sqrt(n), 1 / (factor * math.sqrt(d))) / lipschitz

@@ -33,17 +33,21 @@ from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import dual_constants
 
-MOST_STEPS = 2000  # full gradients
-FEWEST_STEPS, ENOUGH_STEPS = 15, 200  # steps of the practical tuning
-STRETCH = 2.0  # times what the bound asks for; chosen on simulated data, as is the next
-REGULARISED = 0.5  # a share of the reciprocal of that time
+MOST_STEPS = 2000  # the largest number of full gradients
+# the smallest and largest number of steps in the practical tuning
+FEWEST_STEPS, ENOUGH_STEPS = 15, 200
+# the number of steps over the number that the bound asks for, chosen on simulated data
+STRETCH = 2.0
+# the regulariser as a share of the reciprocal of the total time, chosen on simulated data
+REGULARISED = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedMeanGradient(Statistic):
     """The mean gradient of Lipschitz losses, with noise shaped to the dual norm."""
 
-    dual_sensitivity: float  # how far a record moves it in the dual norm: 2L/n
+    # 2L/n: the largest change of the mean gradient, in the dual norm, when one record is replaced
+    dual_sensitivity: float
     space: RegularSpace
     shape: Noise
 
@@ -59,13 +63,13 @@ class BoundedMeanGradient(Statistic):
 
 @dataclass(frozen=True, kw_only=True)
 class RegularizedSteps(Moves):
-    """Mirror steps from 0 on the whole space, pulled back towards 0; later points weigh more."""
+    """Mirror steps from 0 on the whole space with a regulariser; later points weigh more."""
 
     space: RegularSpace
     steps: int  # T
-    proximal: float  # B, the weight of the divergence in a step
-    regulariser: float  # alpha
-    growth: float  # q_0, by which the weight of an iterate exceeds that of the one before
+    proximal: float  # B, the weight of the Bregman divergence in a step
+    regulariser: float  # alpha, the weight of the regulariser
+    growth: float  # q_0, the ratio of the weights of two successive iterates
     projected: ClassVar[bool] = False
 
     @property
@@ -77,7 +81,7 @@ class RegularizedSteps(Moves):
         }
 
     def run(self, constraint: ConstraintSet | None, oracle: Oracle) -> Descended:
-        """Make the steps, to the weighted average of their points; no set bounds them."""
+        """Run the steps and return the weighted average of their points; no set bounds them."""
         mirror, d = PowerMirror.for_space(self.space), self.space.d
         u, w, total, weight = np.zeros(d), np.zeros(d), np.zeros(d), 0.0
         path = Path(w, self.steps)
@@ -85,7 +89,7 @@ class RegularizedSteps(Moves):
             noisy = oracle(w, t - 1)
             u = (self.proximal * u - noisy) / (self.proximal + self.regulariser)
             w = mirror.conjugate_gradient(u)
-            # Weights relative to the last one: their own would overflow.
+            # Weights are relative to the last weight, because absolute weights would overflow.
             total = total / self.growth + w
             weight = weight / self.growth + 1
             path.add(t, w)
@@ -209,7 +213,7 @@ def regularized_share(
 def theorem_parameters(
     setting: Setting, space: RegularSpace, smoothness: float
 ) -> tuple[int, float]:
-    """Return T and alpha of Theorem 7; refused unless n > T and alpha <= 2 beta, for its proof."""
+    """Return T and alpha of Theorem 7; refuse them unless n > T and alpha <= 2 beta."""
     epsilon, delta = statement_budget(setting)
 
     def scheduled(n: int) -> tuple[int, bool]:
@@ -251,7 +255,7 @@ def published_regulariser(n: int, steps: float, smoothness: float) -> float:
 def practical_parameters(
     setting: Setting, space: RegularSpace, energy: float, losses: DualLosses
 ) -> tuple[int, float, float]:
-    r"""Return T, B and alpha of the practical tuning; they look at no data.
+    r"""Return T, B and alpha of the practical tuning, which do not depend on the data.
 
     With :math:`S_1`, the `energy`, the expected squared dual norm of the noise of one step with the
     whole budget, and :math:`\Phi_*` from the radius of the constraint set, T steps with B = 2 beta

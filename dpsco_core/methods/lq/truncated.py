@@ -15,7 +15,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class InDualNorm(Truncated):
-    """Mirror descent for q of at most 2: no mirror map of a constant without d is known beyond."""
+    """Mirror descent for q up to 2; beyond, no mirror map has a constant without d."""
 
     noise: Noise | None = None
 
@@ -31,14 +31,14 @@ class InDualNorm(Truncated):
 
 
 def _shuffled(method: InDualNorm, setting: Setting) -> DescentPlan:
-    """Return the plan of a small run whose noise is for the secret order of the records."""
+    """Return the plan of a small run whose noise relies on the secret order of the records."""
     noise = chosen_noise(method.noise, method.calibration)
     return few_steps(mirror_plan(setting, ("shuffled",), noise, method.calibration, method.tuning))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledMirrorDescent(InDualNorm):
-    r"""One pass of mirror descent over records in secret random order, noise on every gradient.
+    r"""One pass of mirror descent over records in secret random order, with noise per gradient.
 
     Gradients beyond :math:`\tau = G + \lambda` in the dual norm become 0, G the bound on the mean
     gradient: the paper's :math:`\beta M` bounds it only if the risk is stationary somewhere in the
@@ -78,7 +78,7 @@ class ShuffledMirrorDescent(InDualNorm):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchedMirrorDescent(InDualNorm):
-    r"""One pass of mirror descent over disjoint batches, one draw of noise each.
+    r"""One pass of mirror descent over disjoint batches, with one noise draw per batch.
 
     The paper's variant for :math:`0 < \varepsilon < 1`, reconstructed in theory/su-zhao-wang.md,
     2.6. See `dpsco_core.methods.lq.mirror`.

@@ -12,7 +12,7 @@ from dpsco_core.methods.mean.not_private import MedianOfMeans, SampleMean
 from dpsco_core.methods.mean.plan import RescaledClipping
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 
-# The order of lists and figures; a new one is its last.
+# The order of methods in lists and figures; a new method is added at the end.
 ESTIMATORS: tuple[type[Method], ...] = (
     SampleMean,
     MedianOfMeans,

@@ -56,28 +56,29 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveMean(Statistic):
-    """The mean of rows clipped to a radius, about a centre, that are released before it is."""
+    """The mean of rows clipped to a privately chosen radius, about a private centre."""
 
-    records: int  # n
-    mode: Mode  # blind: too few records to look at, and the largest radius is taken
-    top_radius: float  # the largest radius of the ladder
-    mean_bound: float  # the centre is projected on the ball of this
-    epsilon: float  # epsilon of each choice of a radius
-    target: float  # k: about so many norms are to be above the radius
-    wide_target: float  # the target of the second choice of guarded mode, which is smaller
-    capped: bool  # whether k was cut to n/2: too few records
-    release_rho: float = 0.0  # 0 if pure, as the next
-    test_rho: float = 0.0
-    release_epsilon: float = 0.0  # epsilon of the release of a pure run; otherwise 0
+    records: int  # n, the number of records
+    # how the radius is chosen; "blind": from the setting alone, because there are too few records
+    mode: Mode
+    top_radius: float  # the largest candidate radius
+    mean_bound: float  # the radius of the ball on which the centre is projected
+    epsilon: float  # the epsilon of each choice of a radius
+    target: float  # k: the number of records that should be longer than the radius, approximately
+    wide_target: float  # the target of the second choice in guarded mode, which is smaller
+    capped: bool  # whether k was cut to n/2 because there are too few records
+    release_rho: float = 0.0  # the budget of the release; 0 under pure DP
+    test_rho: float = 0.0  # the budget of the test of two radii; 0 under pure DP
+    release_epsilon: float = 0.0  # the epsilon of the release under pure DP; otherwise 0
     centre: CentreRounds | None = None
-    inner_epsilon: float = 0.0  # epsilon of the choice of a smaller radius; otherwise 0
-    inner_rho: float = 0.0  # rho of its test; otherwise 0
+    inner_epsilon: float = 0.0  # the epsilon of the choice of a smaller radius; 0 if there is none
+    inner_rho: float = 0.0  # the rho of the test of the smaller radius; 0 if there is none
 
     label: ClassVar[str] = "mean of clipped records"
 
     @property
     def radii(self) -> Vector:
-        """The ladder, falling."""
+        """The candidate radii, in decreasing order."""
         return ladder(self.top_radius, self.records)
 
     def estimate(
@@ -88,13 +89,13 @@ class AdaptiveMean(Statistic):
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
         n, centre, reading = rows.n, None, Reading(rows)
-        if self.centre is not None:  # step 2
+        if self.centre is not None:  # Step 2 of the algorithm.
             rounds = self.centre
             centre = descend(reading, rounds.radii, rounds.rhos, ledger, rng, label="centre")
             centre = into_ball(centre, self.mean_bound)
-        radii = self.radii  # step 3
+        radii = self.radii  # Step 3 of the algorithm.
         small = narrow = wide = self.top_radius
-        if self.mode != "blind":  # steps 4 and 5
+        if self.mode != "blind":  # Steps 4 and 5 of the algorithm.
             counts = reading.counts(radii, centre)
             choice = radius_choice(radii, counts, self.target, self.epsilon)
             small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
@@ -110,7 +111,7 @@ class AdaptiveMean(Statistic):
         averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
         radius, release_rho, expected = narrow, self.release_rho, self.target
         difference, fired, distance = 0.0, False, 0.0
-        if wide > narrow:  # step 5
+        if wide > narrow:  # Step 5 of the algorithm.
             difference, fired = wider_is_better(
                 np.stack([averages[narrow], averages[wide]]),
                 (narrow, wide),
@@ -122,8 +123,9 @@ class AdaptiveMean(Statistic):
             )
             radius, expected = (wide, self.wide_target) if fired else (narrow, self.target)
         else:
-            release_rho += self.test_rho  # nothing to test
-        if small < narrow:  # step 6
+            # There are no two radii to test, so the release gets the budget of the test.
+            release_rho += self.test_rho
+        if small < narrow:  # Step 6 of the algorithm.
             distance, is_enough = inner_is_enough(
                 np.stack([averages[small], averages[radius]]),
                 (small, radius),
@@ -138,7 +140,7 @@ class AdaptiveMean(Statistic):
             release_rho += self.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
-        mechanism: GaussianNoise | SphericalLaplaceNoise  # step 7
+        mechanism: GaussianNoise | SphericalLaplaceNoise  # Step 7 of the algorithm.
         if self.release_epsilon:
             mechanism = SphericalLaplaceNoise(
                 l2_sensitivity=sensitivity, epsilon=self.release_epsilon
@@ -149,7 +151,7 @@ class AdaptiveMean(Statistic):
             size = mechanism.noise_std
         value = ledger.release(mechanism, average, rng, label=self.label)
         return value if centre is None else centre + value, {
-            # What is private, and public numbers: a count of norms is neither.
+            # Diagnostics are released values and public numbers only: a count of norms is neither.
             "clip_radius": radius,
             "noise_std": size,
             "top_radius": self.top_radius,
@@ -172,20 +174,21 @@ class AdaptiveClipping(MeanMethod):
     See theory/adaptive-methods.md, 1.1 and 1.2.
     """
 
-    # The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the data.
-    # If None that of simple clipping.
+    # The largest candidate radius, in [1e-150, 1e150]; it must not depend on the data. If None it
+    # is the radius of simple clipping.
     radius: float | None = None
-    # If None guarded from 16 dimensions on, and blind, which is simple clipping, where a look at so
-    # few records would find nothing. Under a pure budget guarded is single.
+    # How the radius is chosen. If None it is "guarded" from 16 dimensions on, and "blind", which is
+    # simple clipping, if there are too few records for a useful look. Under a pure budget "guarded"
+    # means "single".
     mode: Mode | None = None
-    # Whether a smaller radius is looked at. If None where the noise of a test leaves a bias to be
-    # seen, in guarded mode or with a centre; never under a pure budget.
+    # Whether the method looks for a smaller radius. If None it does so where the noise of the test
+    # can reveal the bias, in guarded mode or with a centre; never under a pure budget.
     inner: bool | None = None
-    # under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise, or
-    # Bun and Steinke's conversion
+    # The accounting under an (epsilon, delta) budget: "tight" uses the rules for exponential
+    # mechanisms with Gaussian noise; "paper" uses the conversion of Bun and Steinke (2016).
     calibration: Calibration = "tight"
-    # ``"theory"``: single mode without a centre, from the radius whose error bound has the rate of
-    # the class
+    # ``"theory"``: single mode without a centre, with the radius whose error bound has the rate of
+    # the class.
     tuning: Tuning = "practical"
 
     reads = "summed"
@@ -210,7 +213,7 @@ class AdaptiveClipping(MeanMethod):
         "mean.",
     )
     stage = Stage(
-        records=128,  # enough for a look
+        records=128,  # enough records for a look
         small=SmallRun(fields={"mode": "single"}),
         others={
             "guarded": SmallRun(fields={"mode": "guarded"}),
@@ -236,7 +239,7 @@ class AdaptiveClipping(MeanMethod):
         return MeanPlan(setting=setting, statistic=statistic, noise=None, answer_radius=bound)
 
     def _gaussian_statistic(self, setting: Setting) -> AdaptiveMean:
-        """Return the statistic with a centre and looks, as far as there are records for them."""
+        """Return the statistic with a centre and with looks, if there are enough records."""
         theory = self.tuning == "theory"
         mode = self.mode or ("single" if theory else usual_mode(setting))
         is_near = mode == "guarded"
@@ -247,14 +250,14 @@ class AdaptiveClipping(MeanMethod):
         return statistic
 
     def _blind_statistic(self, setting: Setting) -> AdaptiveMean:
-        """Return simple clipping, about a centre where one leaves less noise."""
+        """Return simple clipping, about a centre if that lowers the noise."""
         is_near = usual_mode(setting) == "guarded"
         shares = CENTRE_SHARES if centre_allowed(setting, is_near=is_near) else (0.0,)
         candidates = [self._looking_statistic(setting, "blind", share) for share in shares]
         return worthwhile(candidates, lambda mean: mean.top_radius / math.sqrt(mean.release_rho))
 
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
-        """Return the statistic with this share of rho for a centre."""
+        """Return the statistic with looks, whose centre spends this share of rho."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
         slope = 2.0 if guarded else 1.5
         inner = mode != "blind" and self.inner is not False
@@ -300,7 +303,7 @@ class AdaptiveClipping(MeanMethod):
         statistic = AdaptiveMean(
             records=n,
             mode="single",
-            # the rho at which Gaussian noise is as large
+            # Gaussian noise of this rho is as large as the noise of the pure release.
             top_radius=self._top(setting, epsilon**2 / (2 * (d + 1))),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=look,
@@ -314,7 +317,7 @@ class AdaptiveClipping(MeanMethod):
         return statistic
 
     def _top(self, setting: Setting, rho: float) -> float:
-        r"""Return the top of the ladder; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
+        r"""Return the largest candidate radius; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
 
         There the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
         1.3); :math:`m_p = \sqrt d + B`.
@@ -330,7 +333,7 @@ class AdaptiveClipping(MeanMethod):
 
 
 def finds_radius(mean: AdaptiveMean) -> bool:
-    """Whether there are records enough for a look to find more than chance does.
+    """Return whether there are enough records for a look to do better than chance.
 
     That is where the error bound says something, or its like for the second choice of guarded mode
     (theory/adaptive-methods.md, 1.3).

@@ -17,39 +17,39 @@ from dpsco_core.statements.zhao import equation_15_reach, equation_15_rho
 # The failure probability beta of every high-probability statement.
 FAILURE_PROBABILITY = 0.05
 
-# Clip levels outside this range would let products of doubles overflow or lose all digits for
-# some records, and a release that fails, or that moves further, for one record is not private.
+# The range of clip levels. Outside of it products of doubles would overflow or lose all digits for
+# some records, and a release that fails, or changes more, for one record is not private.
 SMALLEST_LEVEL, LARGEST_LEVEL = 1e-150, 1e150
-# Clip levels above the first, and squared norms below the second, need no care: squares that
+# Clip levels above the first number and squared norms below the second need no care: squares that
 # matter keep all their digits, and a level over a norm is a normal double (above 1e-250).
 LEAST_PLAIN_LEVEL, LARGEST_PLAIN_SQUARE = 1e-100, 1e290
 
 
 def check_level(name: str, value: float) -> None:
-    """Check a clip radius or threshold, given or chosen, before any record is looked at."""
+    """Check a clip radius or threshold, given or computed, before any record is read."""
     must = f"between {SMALLEST_LEVEL:g} and {LARGEST_LEVEL:g}"
     require(SMALLEST_LEVEL <= value <= LARGEST_LEVEL, name, must, value)
 
 
 def check_kind(name: str, value: object, reader: str, such_as: str) -> None:
-    """Refuse what is not read through `reader`: a bare array, which may hold anything."""
+    """Refuse a value of the wrong kind, such as a bare array, and name the reader to use."""
     require(hasattr(value, reader), name, f"an object such as {such_as}", type(value).__name__)
 
 
 def check_count(name: str, value: object) -> None:
-    """Check a number of blocks or groups that is given."""
+    """Check a given number of blocks or groups."""
     ok = value is None or (isinstance(value, int) and value >= 1)
     require(ok, name, "a positive integer", value)
 
 
 def check_parts(name: str, parts: int, n: int) -> None:
-    """Raise `NotApplicable` where so many blocks or groups cannot have a record each."""
+    """Raise `NotApplicable` if there are more blocks or groups than records."""
     if n < parts:
         raise NotApplicable(f"{parts} {name} need at least as many records, and n={n}.", n=parts)
 
 
 def check_rows(rows: Rows, setting: Setting) -> None:
-    """Check that `rows` have the setting's size: the sensitivity of a plan holds for that n and d.
+    """Check that `rows` have the setting's n and d, for which the plan's sensitivity holds.
 
     Both are public, so that a refusal tells nothing about a record.
     """
@@ -59,13 +59,13 @@ def check_rows(rows: Rows, setting: Setting) -> None:
 
 
 def scaled_bound(setting: Setting) -> tuple[float, float]:
-    """Return the moment scale, and the public bound on the mean in its units."""
+    """Return the moment scale, and the public bound on the mean in units of that scale."""
     scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
     return scale, setting.constants.mean_gradient_bound / scale
 
 
 def into_ball(value: Vector, bound: float) -> Vector:
-    """Return the point of the ball of a public bound that is nearest to a released value.
+    """Return the projection of a released value on the ball of a public bound.
 
     Of an array of values, shape (..., d), every one by itself.
     """
@@ -74,7 +74,7 @@ def into_ball(value: Vector, bound: float) -> Vector:
 
 
 def projection_radius(setting: Setting, tuning: Tuning, *levels: float | None) -> float:
-    """Return the radius of the ball about 0 on which a method projects its answer.
+    """Return the radius of the ball about 0 on which a method projects its result.
 
     In the practical tuning it is the public bound. That ball holds the mean and is convex, so that
     projection never increases the error, and it reads nothing but the release. A method answers as
@@ -86,18 +86,19 @@ def projection_radius(setting: Setting, tuning: Tuning, *levels: float | None) -
 
 
 def refuse_pure(setting: Setting) -> None:
-    """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
+    """Raise `NotApplicable` under a pure budget, which Gaussian noise cannot meet."""
     if not isinstance(setting.budget, PureDP):
         return
     reason = "Gaussian noise cannot give pure DP."
-    if math.isfinite(setting.constants.diameter):  # only an optimiser has a set of parameters
+    # Only an optimiser has a set of parameters, and so a finite diameter.
+    if math.isfinite(setting.constants.diameter):
         raise NotApplicable(reason, delta=1e-06)
     method = "mean.cwme-pure" if setting.m == 1 else "user.mean-adaptive"
     raise NotApplicable(reason, method=method, otherwise="set delta=1e-06")
 
 
 def sampled_budget(setting: Setting, calibration: Calibration = "tight") -> ApproxDP:
-    """Return the (epsilon, delta) budget of a method whose proof is about which records it samples.
+    """Return the (epsilon, delta) budget of a method whose proof is amplification by sampling.
 
     Raises `NotApplicable` under another budget, as in zCDP a secret sample hides next to nothing,
     and in the calibration of a paper: such noise is nowhere printed.
@@ -135,7 +136,7 @@ def gaussian_share(setting: Setting, calibration: Calibration) -> float:
 
 
 def zhao_share(setting: Setting, calibration: Calibration) -> float:
-    r"""As `gaussian_share`, with Zhao et al. (2024), equation (15), for ``"paper"``.
+    r"""Return `gaussian_share`, with Zhao et al. (2024), equation (15), for ``"paper"``.
 
     :math:`\rho = \varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2`, which is valid up to
     :math:`\varepsilon = 1+2\sqrt{\ln(1/\delta)}`; beyond, Bun and Steinke's conversion is inverted.
@@ -177,26 +178,27 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     block = real_array("rows", block)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
-        largest = norms.dot(norms)  # at least the largest squared; takes half of its time
-    # Most blocks hold no wild row, and that, which a NaN would be, tells so at once. A square below
-    # the normal doubles is that of a norm below 1e-153, far inside such a radius.
+        largest = norms.dot(norms)  # a bound on the largest squared norm, in half the time
+    # Most blocks hold no extreme row, and this one comparison shows it; a NaN fails it. A square
+    # below the normal doubles belongs to a norm below 1e-153, far inside such a radius.
     if radius >= LEAST_PLAIN_LEVEL and largest < LARGEST_PLAIN_SQUARE:
         np.sqrt(norms, out=norms)
         np.maximum(norms, radius, out=norms)
-        return block, np.divide(radius, norms, out=norms)  # exactly 1 inside
+        return block, np.divide(radius, norms, out=norms)  # exactly 1 for rows inside the ball
     return _clip_wild_rows(block, radius)
 
 
 def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
-    """As `clip_to_ball`, for whatever the rows hold and every radius."""
+    """Return the same as `clip_to_ball` for arbitrary doubles in the rows and any radius."""
     norms = row_norms(block)
-    weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
+    # exactly 1 for rows inside the ball, and 0 if the norm is infinite
+    weights = radius / np.maximum(norms, radius)
     if norms.max() > LARGEST_LEVEL:
         is_far = norms > LARGEST_LEVEL
         block = block.copy()
         finite = np.isfinite(block).all(axis=1)
         block[is_far & ~finite] = 0.0
-        # Further out radius/norm would underflow, and its rounding could leave the ball.
+        # Beyond this level radius/norm would underflow, and its rounding could leave the ball.
         huge = is_far & finite
         block[huge] *= 2.0**-600
         weights[huge] = radius / row_norms(block[huge])
@@ -204,7 +206,7 @@ def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
 
 
 def clipped_parts(rows: Rows, radius: float) -> Iterator[tuple[Vector, Vector]]:
-    """Yield ``(rows, weights)``, block by block: weighted rows are projected on the ball."""
+    """Yield ``(rows, weights)`` block by block: weights times rows are projected on the ball."""
     for part in rows.factors():
         if part.coefficients is None:
             yield clip_to_ball(part.base, radius)
@@ -237,10 +239,11 @@ def clip_scaled(
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         sizes = np.abs(coefficients)
-        # Radius over the length of the row itself could fall below the normal doubles, where its
-        # rounding could leave the ball; radius over the norm of the features cannot.
+        # The radius over the norm of the whole row could fall below the normal doubles, where
+        # rounding could leave the ball; the radius over the norm of the features cannot.
         weights = np.copysign(np.minimum(sizes, radius / norms), coefficients)
-    if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):  # a NaN is neither
+    # A NaN fails both comparisons.
+    if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):
         bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))
         base = base.copy()
         base[bad] = 0.0
@@ -249,14 +252,14 @@ def clip_scaled(
 
 
 def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
-    """Return `block_means` after clipping every entry to [-limit, limit]; a NaN counts as 0."""
+    """Return `block_means` of entries clipped to [-limit, limit]; a NaN counts as 0."""
     return block_means(rows, blocks, partial(sum_of_clipped_entries, limit=limit))
 
 
 def sum_of_clipped_entries(
     rows: Rows, start: int = 0, stop: int | None = None, *, limit: float
 ) -> Vector:
-    """Return the sum of rows with every entry clipped to [-limit, limit], shape (d,)."""
+    """Return the sum of rows whose entries are clipped to [-limit, limit], shape (d,)."""
     total, space = np.zeros(rows.d), np.empty((0, rows.d))
     for block in (real_array("rows", block) for block in rows.blocks(start, stop)):
         if len(space) < len(block):
@@ -272,7 +275,7 @@ def sum_of_clipped_entries(
 
 
 def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
-    r"""Largest change of a coordinate of Algorithm 3 when one record is replaced.
+    r"""Return the largest change of a coordinate of Algorithm 3 when one record is replaced.
 
     :math:`6\tau/b` for an odd number of blocks and :math:`3\tau/b` for an even one, where the
     median is the midpoint of two block means of which one can move. Both are attained.
@@ -287,7 +290,7 @@ def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
 
 
 def hinge_bias(distance: float, order: float) -> float:
-    r"""Bound :math:`E(Y - t)_+` over the laws with :math:`EY = 0` and :math:`E|Y|^p \le 1`, t > 0.
+    r"""Bound :math:`E(Y - t)_+`, t > 0, over laws with :math:`EY = 0`, :math:`E|Y|^p \le 1`.
 
     .. math:: \frac1p\Big(\frac{p-1}p\Big)^{p-1} t^{-(p-1)}
 
@@ -304,7 +307,7 @@ def hinge_bias(distance: float, order: float) -> float:
 
 
 def tail_excess(distance: float, order: float) -> float:
-    r"""Bound :math:`E(|Y| - t)_+` over the laws with :math:`E|Y|^p \le 1`, whatever their mean.
+    r"""Bound :math:`E(|Y| - t)_+` over laws with :math:`E|Y|^p \le 1` and any mean.
 
     .. math:: \min\{1,\ \kappa_p\,t^{1-p}\}
 

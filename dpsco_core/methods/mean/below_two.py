@@ -19,9 +19,9 @@ def norm_costs(
     mean_bound: float,  # the largest norm of the mean, below the radius
     n: int,
     d: int,
-    order: float,  # p, from 1 to 2
+    order: float,  # p, the moment order, from 1 to 2
 ) -> tuple[float, float]:
-    r"""Return the roots of what sampling and bias cost the mean of norms clipped to R, in squares.
+    r"""Return the roots of the squared sampling error and bias of a mean of norm-clipped records.
 
     .. math:: \frac dn(R+R_0)^{2-p},\qquad\big(\kappa_pd(R-R_0)^{1-p}\big)^2
 
@@ -38,9 +38,9 @@ def coordinate_costs(
     mean_bound: float,  # the largest norm of the mean, below the limit
     n: int,
     d: int,
-    order: float,  # p, from 1 to 2
+    order: float,  # p, the moment order, from 1 to 2
 ) -> tuple[float, float]:
-    r"""Return the roots of what sampling and bias cost the mean of coordinates clipped to T.
+    r"""Return the roots of the squared sampling error and bias of a mean of clipped coordinates.
 
     .. math:: \frac dn\Big(T+\frac{R_0}{\sqrt d}\Big)^{2-p},\qquad
         (d-1)\psi(0)+\psi(R_0)+(\sqrt d-1)R_0\psi'(0),\quad\psi(a)=\kappa_p^2(T-a)^{2-2p}
@@ -57,7 +57,7 @@ def coordinate_costs(
 
 
 def _plain_bias(distance: float, order: float) -> float:
-    r"""Return :math:`\kappa_pt^{1-p}`, which `hinge_bias` replaces at p = 2 by a smaller form."""
+    r"""Return :math:`\kappa_pt^{1-p}`; at p = 2, `hinge_bias` uses a smaller form instead."""
     return hinge_constant(order) * math.pow(distance, 1 - order)
 
 
@@ -66,7 +66,7 @@ Costs = Callable[[float, float, int, int, float], tuple[float, float]]
 
 @lru_cache(maxsize=4096)
 def best_level(setting: Setting, costs: Costs, noise: float) -> float:
-    """Return the level that makes a proven mean square least, in the units of the records.
+    """Return the clip level that minimises a proven mean squared error, in the records' units.
 
     `noise` is the mean squared norm of the noise at level 1.
     """
@@ -82,7 +82,7 @@ def best_level(setting: Setting, costs: Costs, noise: float) -> float:
 
 
 def sample_mean_error(n: int, d: int, order: float) -> float:
-    r"""Bound :math:`E\|\bar X-\mu\|_2` where coordinates have central p-th moments of at most 1.
+    r"""Bound :math:`E\|\bar X-\mu\|_2` if coordinates have central p-th moments of at most 1.
 
     .. math:: \frac1n\big(d\,[1+2^{2-p}(n-1)]\big)^{1/p},\qquad 1<p\le2
 

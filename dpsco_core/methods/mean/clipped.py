@@ -86,7 +86,7 @@ class SimpleClipping(MeanMethod):
 
 
 def theorem_radius(setting: Setting, rho: float) -> float:
-    r"""Return the radius that minimises the terms of Theorem 2, equation (14), that depend on it.
+    r"""Return the radius that minimises the radius-dependent terms of Theorem 2, equation (14).
 
     The maximum in (14) counts as its second entry, :math:`8R\Lambda/n`:
     :math:`R^* = \sqrt d M c_1^{-1/p}`, :math:`c_1 = \frac{4\sqrt\Lambda}{n\sqrt\rho} +

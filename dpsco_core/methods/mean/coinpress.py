@@ -28,14 +28,14 @@ from dpsco_core.privacy.mechanisms import Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 10
-EARLY_SHARE = 0.25  # the share of all steps but the last
+EARLY_SHARE = 0.25  # the share of the budget for all steps but the last
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanInSmallerBalls(Statistic):
-    """The mean in a ball about the last answer, released step by step in smaller balls."""
+    """A mean about the last answer, released in steps that clip to smaller and smaller balls."""
 
-    radii: tuple[float, ...]  # radii of the ball that records are projected on in each step
+    radii: tuple[float, ...]  # radii of the balls on which each step projects the records
     rhos: tuple[float, ...]
 
     label: ClassVar[str] = "mean of clipped records"
@@ -116,7 +116,7 @@ class CoinPress(MeanMethod):
     def _steps(
         self, setting: Setting, rho: float, scale: float, steps: int
     ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the radii and the shares of so many steps."""
+        """Return the radii and the budget shares for a number of steps."""
         n, d = setting.n, setting.d
         early = EARLY_SHARE * rho / (steps - 1) if steps > 1 else 0.0
         rhos = (*(early,) * (steps - 1), rho - early * (steps - 1))

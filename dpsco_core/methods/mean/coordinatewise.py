@@ -41,7 +41,7 @@ CLIPPED_ENTRIES = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Coordinatewise(MeanMethod):
-    """What the two versions share: all but the noise."""
+    """The common part of the Gaussian and the Laplace version."""
 
     threshold: float | None = None
     blocks: int | None = None

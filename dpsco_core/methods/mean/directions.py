@@ -16,8 +16,10 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 
-EXACT_DIMENSIONS = 2  # up to here `furthest_direction` solves (27); nobody does beyond
-INNER_STEP = 0.25  # eta of Lemma 8
+# Up to this dimension `furthest_direction` solves (27) exactly; beyond, no exact method is
+# practical.
+EXACT_DIMENSIONS = 2
+INNER_STEP = 0.25  # eta of Lemma 8 in the cited paper
 RANDOM_DIRECTIONS = 24
 POINT_DIRECTIONS = 16
 ASCENTS = 4
@@ -27,16 +29,17 @@ EXACT_PLANE_POINTS = 64
 
 def walk_to_centre(
     points: Vector,  # the noisy group means, shape (k, d)
-    left_out: int,  # k minus the number r of projections that must lie beyond
-    steps: int,  # at most so many moves; the distance is evaluated once more after the last
+    left_out: int,  # k minus r, the number of projections that must exceed the level
+    # the largest number of moves; the distance is evaluated once more after the last move
+    steps: int,
     rng: np.random.Generator,
 ) -> Vector:
-    """Run steps 4 and 5 of Algorithm 3 from c = 0; stop where the distance is not positive.
+    """Run steps 4 and 5 of Algorithm 3 from c = 0; stop once the distance is not positive.
 
     Returns the visited centre, shape (d,), with the smallest distance.
     """
     if len(points) < points.shape[1]:
-        # Every direction worth taking is in their span: fewer coordinates for the same search.
+        # A best direction lies in the span of the points, so the search needs fewer coordinates.
         basis, coordinates = np.linalg.qr(points.T)
         return np.asarray(basis @ walk_to_centre(coordinates.T, left_out, steps, rng))
     centre = np.zeros(points.shape[1])
@@ -74,12 +77,12 @@ def furthest_direction(
 
 
 def quantile_of_projections(offsets: Vector, directions: Vector, left_out: int) -> Vector:
-    """Return the `left_out`-th smallest projection for each of the directions, shape (len,)."""
+    """Return the `left_out`-th smallest projection on each direction, shape (len,)."""
     return np.partition(directions @ offsets.T, left_out, axis=1)[:, left_out]
 
 
 def _critical_directions(offsets: Vector) -> Vector:
-    """Directions where two projections tie, and those of the points themselves (d = 2)."""
+    """Return the points' directions and those where two projections tie (d = 2)."""
     i, j = np.triu_indices(len(offsets), 1)
     gaps = offsets[i] - offsets[j]
     normals = np.column_stack([-gaps[:, 1], gaps[:, 0]])
@@ -88,12 +91,12 @@ def _critical_directions(offsets: Vector) -> Vector:
 
 
 def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
-    """Exact for d = 2 and many points: bisection on the level, one sort of arcs a level."""
+    """Return the exact direction for d = 2 and many points, by bisection on the level."""
     norms = np.linalg.norm(offsets, axis=1)
     angles = np.arctan2(offsets[:, 1], offsets[:, 0])
     quorum = len(offsets) - left_out
     low, high = -float(norms.max()) - 1e-300, float(norms.max())
-    best = 0.0  # the lowest level holds everywhere
+    best = 0.0  # At the lowest level the condition always holds.
     for _ in range(100):
         middle = (low + high) / 2
         angle = _angle_in_arcs(norms, angles, middle, quorum)
@@ -107,7 +110,7 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
 
 
 def _angle_in_arcs(norms: Vector, angles: Vector, level: float, quorum: int) -> float | None:
-    """Return an angle in at least `needed` of the arcs cos(t - angle) >= level/norm, or None."""
+    """Return an angle in at least `quorum` of the arcs cos(t - angle) >= level/norm, or None."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(norms > 0, level / norms, math.copysign(2.0, level) if level else 0.0)
     whole_circles = int(np.sum((ratio <= -1) | ((norms == 0) & (level <= 0))))
@@ -117,17 +120,18 @@ def _angle_in_arcs(norms: Vector, angles: Vector, level: float, quorum: int) -> 
     half = np.arccos(ratio[partial])
     start = np.mod(angles[partial] - half, 2 * math.pi)
     stop = start + 2 * half
-    # Unroll the circle once: an arc that passes 2 pi also covers the beginning.
+    # The circle is unrolled once: an arc that passes 2 pi also covers the beginning.
     ends = np.concatenate([start, start - 2 * math.pi, stop, stop - 2 * math.pi])
     change = np.repeat([1.0, -1.0], 2 * len(start))
-    order = np.lexsort((-change, ends))  # closed arcs: open before close at a tie
+    # Arcs are closed: at a tie one arc opens before another closes.
+    order = np.lexsort((-change, ends))
     count = whole_circles + np.cumsum(change[order])
     places = np.flatnonzero((count >= quorum) & (ends[order] >= 0) & (ends[order] < 2 * math.pi))
     return float(ends[order][places[0]]) if len(places) else None
 
 
 def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[float, Vector]:
-    """Multi-start ascent for d >= 3 (heuristic; see the module)."""
+    """Return a direction by multi-start ascent for d >= 3 (heuristic; see the module)."""
     points, dimension = offsets.shape
     median, mean = np.median(offsets, axis=0), offsets.mean(axis=0)
     points_themselves = offsets[: min(points, POINT_DIRECTIONS)]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its `sparse` comes when it is first used
+import scipy  # `scipy.sparse` is imported on first use.
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
@@ -21,36 +21,39 @@ Split = Callable[[int, int, np.random.Generator], NDArray[np.int32]]
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """How a deep point is looked for among the noisy means."""
+    """The search for a deep point among the noisy means."""
 
-    left_out: int  # k minus the number of projections that must lie beyond
-    steps: int  # at most so many steps of the walk
+    left_out: int  # k minus the number of projections that must exceed the level
+    steps: int  # the largest number of steps of the walk
 
 
 def deep_point(
     rows: Rows,
     groups: int,
     radius: float,
-    release: Callable[[Vector], Vector],  # hides a record in the means, one row each
+    # A mechanism that adds noise to the group means, one row per group.
+    release: Callable[[Vector], Vector],
     search: Search,
     rng: np.random.Generator,
     *,
     split: Split | None = None,
     scale: float = 1.0,
 ) -> Vector:
-    """Release the clipped means of secret groups, and return a point deep among them, (d,).
+    """Release the clipped means of secret groups and return a deep point among them, (d,).
 
     `split` draws the group of every record from n, k and a generator; `secret_groups` if None.
     `scale` multiplies what was released; see `allocated_scale`.
     """
-    group = (secret_groups if split is None else split)(rows.n, groups, rng)  # step 1
-    means = clipped_group_means(rows, group, groups, radius)  # step 2
-    noisy = release(means)  # step 3
-    return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)  # steps 4, 5
+    # Step 1 of the algorithm.
+    group = (secret_groups if split is None else split)(rows.n, groups, rng)
+    means = clipped_group_means(rows, group, groups, radius)  # Step 2 of the algorithm.
+    noisy = release(means)  # Step 3 of the algorithm.
+    # Steps 4 and 5 of the algorithm.
+    return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)
 
 
 def left_out(groups: int, quantile: float) -> int:
-    """Return how many of the projections on a direction need not lie beyond."""
+    """Return how many of the projections on a direction may stay below the level."""
     return math.floor((1 - quantile) * groups + 1e-9)
 
 
@@ -68,7 +71,7 @@ def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.i
 
 
 def allocated_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return the group of every record, shape (n,), each drawn by itself; see `secret_groups`.
+    """Return the group of every record, shape (n,), drawn independently; see `secret_groups`.
 
     How many records a group has is random, and secret as well.
     """
@@ -76,7 +79,7 @@ def allocated_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[n
 
 
 def allocated_scale(n: int, groups: int) -> float:
-    """Return what makes the sums of `allocated_groups` over n // groups as long as means.
+    """Return the factor by which allocated groups' sums over n // groups become means.
 
     A group has n / groups records on average. Where that is not whole, a sum over n // groups is
     longer than a mean, by the factor that is undone here.
@@ -114,7 +117,7 @@ def _sums_by_place(
 
 
 def practical_length(bound: float, d: int, noise_std: float) -> int:
-    r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
+    r"""Return the number of steps of a walk that leaves a quarter of the distance at each step.
 
     From the public `bound` on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
     mean, and 16 more that look for the deepest point: at least 30, at most 60.

@@ -14,13 +14,14 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 from dpsco_core.problems.base import Setting
 
-BEYOND_INNER = 0.25  # the share of the records that are to be longer than it
-LEAST_RECORDS = 800.0  # n times rho: below, the noise of the test hides a bias that matters
-MOST_BEYOND = 1 / 8  # a share of the records: with more above the radius the two are too near
+BEYOND_INNER = 0.25  # the target share of records longer than the smaller radius
+# the smallest n times rho; below it the noise of the test hides a bias that matters
+LEAST_RECORDS = 800.0
+MOST_BEYOND = 1 / 8  # With a larger share of records above the radius the two radii are too close.
 
 
 def tells_bias(setting: Setting, slope: float) -> bool:
-    r"""Whether a bias of clipping shows beside the noise of a test, a function of public numbers.
+    r"""Return whether clipping bias can exceed the noise of a test, from public numbers alone.
 
     About :math:`d\sqrt{2/\rho}` times `slope` norms are above the radius without it. Never for
     p < 2: the test compares with a sampling error that the sample does not have there.
@@ -32,19 +33,21 @@ def tells_bias(setting: Setting, slope: float) -> bool:
 
 
 def inner_choice(counts: Vector, n: int, epsilon: float) -> PrivateChoice:
-    r"""Return the choice of the smaller radius: score :math:`-|N-n/4|`, no base measure."""
+    r"""Return the choice of a smaller radius: score :math:`-|N-n/4|`, no base measure."""
     scores = -np.abs(counts - BEYOND_INNER * n)
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
 def inner_is_enough(
-    # shape (2, d): of n rows, projected on the ball of either radius, the smaller one first
+    # Shape (2, d): the means of n rows projected on the ball of the smaller radius, then on that of
+    # the larger.
     means: Vector,
     radii: tuple[float, float],
     *,
     n: int,
-    rhos: tuple[float, float],  # rho of the test, and of the release for which the radius is
-    crowd: float,  # how many rows are expected to be longer than the larger radius
+    # the budgets of the test and of the release for which the radius is chosen
+    rhos: tuple[float, float],
+    crowd: float,  # the expected number of rows longer than the larger radius
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
@@ -59,7 +62,7 @@ def inner_is_enough(
     )
     distance = max(0.0, float(noisy[0]))
     overshoot, squared_overshoot = overshoots(large / small, BEYOND_INNER * n / crowd)
-    # In units of gap/n: squares of radii may be beyond the doubles.
+    # Lengths are in units of gap/n, because squares of radii may exceed the doubles.
     nearness = gap / (large + small)
     explained = 2 / rhos[0] + n * squared_overshoot
     saved = (

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
-import scipy  # its `linalg` is imported on first use
+import scipy  # `scipy.linalg` is imported on first use.
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
@@ -34,23 +34,25 @@ from dpsco_core.problems.base import Setting
 MEDIAN_SHARE = 0.25
 NORM_SHARE = {"practical": 0.05, "theory": 0.1875}
 NORM_STEPS = 12
-FINENESS = 16  # cells to a unit of the moment scale, at the end of the search for a median
+# the number of cells per unit of the moment scale at the end of the search for a median
+FINENESS = 16
 MOST_STEPS = 40
-MOST_CELLS = 1 << 18  # cells whose counts one pass over the records holds, for all coordinates
+# the largest number of cells, over all coordinates, that one pass over the records counts
+MOST_CELLS = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanAboutMedians(Statistic):
-    """The mean of rows clipped to a private length, about medians of rotated coordinates."""
+    """The mean of rows clipped to a private radius about the medians of rotated coordinates."""
 
-    median_rho: float  # rho of all medians
-    norm_rho: float  # rho of the search for the norm
+    median_rho: float  # the budget of all medians together
+    norm_rho: float  # the budget of the search for the norm
     release_rho: float
-    mean_bound: float  # the medians are projected on the ball of this
-    limit: float  # medians are looked for between plus and minus this
-    median_steps: int  # halvings of that range
-    largest_radius: float  # the norm is looked for below this
-    left_out: float  # k: about so many norms are to be above the radius
+    mean_bound: float  # the radius of the ball on which the medians are projected
+    limit: float  # medians are searched between -limit and limit
+    median_steps: int  # the number of halvings of the range of the medians
+    largest_radius: float  # the largest radius of the search for the norm
+    left_out: float  # k: the number of records that should be longer than the radius, approximately
 
     label: ClassVar[str] = "mean of clipped records"
 
@@ -114,7 +116,8 @@ class InstanceOptimal(MeanMethod):
         caveat="The split of its budget is ours, since the paper's is not known for certain, and "
         "none of its bounds is drawn here.",
     )
-    stage = Stage(records=128)  # so many that noisy counts seldom move what the release clips
+    # with this many records noisy counts seldom change what the release clips
+    stage = Stage(records=128)
     clipped_values = "records"
     colour = "brown"
     symbol = "hexagon"
@@ -152,20 +155,21 @@ def _centre(
 ) -> Vector:
     """Return the medians of the rotated coordinates, rotated back, shape (d,)."""
     size = 1 << (rows.d - 1).bit_length()
-    signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)  # look at no record
+    # random signs, which depend on no record
+    signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)
     low, width = np.full(size, -shares.limit), 2 * shares.limit
     most_halvings = max(1, (MOST_CELLS // size).bit_length() - 1)
     for halvings in range(0, shares.median_steps, most_halvings):
         steps = min(most_halvings, shares.median_steps - halvings)
         cells = 2**steps
         width /= cells
-        # How many are below each cell's upper end: all that the next halvings may ask for.
+        # The number of records below each cell's upper end: the next halvings need nothing else.
         part = partial(_counts_below, signs=signs, low=low, width=width, cells=cells)
         counts = rows.total(part).reshape(size, cells)
         place = np.zeros(size, dtype=np.intp)
         for step in range(1, steps + 1):
             middle = place + cells // 2**step
-            noisy = ledger.release(  # each count moves by at most 1
+            noisy = ledger.release(  # Replacing a record changes each count by at most 1.
                 GaussianNoise(
                     l2_sensitivity=math.sqrt(size), rho=shares.median_rho / shares.median_steps
                 ),
@@ -186,10 +190,10 @@ def _norm_quantile(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> float:
-    """Return a radius above which about k of the norms lie."""
+    """Return a radius that about k of the norms exceed."""
     cells = 2**NORM_STEPS
     radii = shares.largest_radius * (np.arange(cells, 0, -1) / cells)
-    counts = norm_counts(rows, radii, centre)[::-1]  # at the radius (i + 1)/cells of the largest
+    counts = norm_counts(rows, radii, centre)[::-1]  # counts at (i + 1)/cells of the largest radius
     low, high = 0, cells
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2
@@ -204,7 +208,7 @@ def _norm_quantile(
 
 
 def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: int) -> Vector:
-    """Return how many rotated rows are below the upper end of each cell, shape (D * cells,).
+    """Return the number of rotated rows below each cell's upper end, shape (D * cells,).
 
     The cells of a coordinate begin at its `low`; who is above them all is in the last one. What a
     row counts for is a function of that row alone; one that is not finite is 0.
@@ -219,7 +223,7 @@ def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: i
 def _cells_of(
     block: Vector, signs: Vector, low: Vector, width: float, cells: int
 ) -> NDArray[np.intp]:
-    """Return the places of rotated rows among the cells of all coordinates, shape (rows * D,)."""
+    """Return the cell indices of rotated rows over all coordinates, shape (rows * D,)."""
     limited = np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL)
     limited[~np.isfinite(block).all(axis=1)] = 0.0
     places = _rotated(limited, signs)
@@ -231,11 +235,12 @@ def _cells_of(
 
 
 def _rotated(block: Vector, signs: Vector) -> Vector:
-    """Return rows with signs and zeros up to a power of two, times Hadamard's matrix, scaled."""
+    """Return signed rows, padded with zeros to a power of two, times the scaled Hadamard matrix."""
     n, size = len(block), len(signs)
     left = 1 << ((size.bit_length() - 1) // 2)
     right = size // left
-    turned: Vector = np.zeros((n, size))  # the one name lets each form go as the next one is there
+    # Each form of the array replaces the previous form, which frees its memory.
+    turned: Vector = np.zeros((n, size))
     np.multiply(block, signs[: block.shape[1]], out=turned[:, : block.shape[1]])
     turned = (turned.reshape(-1, right) @ _hadamard(right)).reshape(n, left, right)
     turned = turned.transpose(0, 2, 1).reshape(-1, left)

@@ -25,7 +25,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.statements.zhao import lemma_6_groups
 
 PRACTICAL_GROUPS = 8
-# In two dimensions a deepest point is found exactly, beyond by a search.
+# In two dimensions a deepest point is computed exactly; in higher dimensions it is searched.
 COST = MethodCost(
     fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
 )
@@ -110,7 +110,7 @@ class IterativeUpdating(MeanMethod):
             rho = amplification.rho_group
         radius = self.radius
         if radius is None:
-            # Averaging k group means leaves k times the noise energy of a single clipped mean.
+            # The average of k group means has k times the noise energy of a single clipped mean.
             choose = theorem_radius if theory else practical_radius
             radius = choose(setting, rho / groups)
         check_level("radius", radius)
@@ -140,7 +140,7 @@ class IterativeUpdating(MeanMethod):
 
 
 def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
-    """Return a sentence where Theorem 5 says nothing about a run."""
+    """Return a warning sentence if Theorem 5 is vacuous for a run."""
     if 4 * r0 < mean_bound:
         return ()
     reason = (
@@ -161,7 +161,7 @@ def theory_groups() -> int:
 
 
 def tuned_quantile(tuning: Tuning) -> float:
-    """Return the share of the projections that must lie beyond: 0.9 in theory, 0.6 in practice."""
+    """Return the share of projections above the level: 0.9 in theory, 0.6 in practice."""
     return 0.9 if tuning == "theory" else 0.6
 
 
@@ -184,7 +184,8 @@ def group_radius(setting: Setting, radius: float, groups: int, rho: float, level
 
 def walk_length(setting: Setting, r0: float) -> int:
     r"""Return :math:`t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil` (Lemma 8), or 1."""
-    distance = setting.constants.directional_moment  # ||mu_Y|| <= M, and the walk starts at 0
+    # At the start: the norm of mu_Y is at most M, and the walk begins at 0.
+    distance = setting.constants.directional_moment
     if not distance > 4 * r0:
         return 1
     return math.ceil(2 * math.log(distance / (4 * r0)) / math.log(256 / 233))
@@ -193,10 +194,10 @@ def walk_length(setting: Setting, r0: float) -> int:
 def _best_amplification(
     setting: Setting, groups: int, rho: float, calibration: Calibration
 ) -> ShuffleAmplification | None:
-    """Return the amplification that allows more than `rho` a group; the printed one if it holds."""
+    """Return the amplification with the most rho per group; the printed one if it is valid."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
-        return None  # an amplified guarantee is not a zCDP guarantee
+        return None  # An amplified guarantee is not a zCDP guarantee.
     if calibration == "paper":
         return amplify(groups, budget.epsilon, budget.delta, "printed")
     routes: tuple[Route, ...] = ("numerical", "closed")

@@ -29,7 +29,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DeepPointOfAllocatedGroups(DeepPointOfGroups):
-    """The same, where every row draws its group by itself, and the group of a row is secret."""
+    """A deep point of groups that every row draws independently and in secret."""
 
     certificate: AllocatedSteps
 
@@ -42,7 +42,7 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
         return allocated_scale(n, self.groups)
 
     def largest_norm(self, n: int) -> float:
-        """Return the norm of what one of n rows adds to the row of its group."""
+        """Return the largest norm that one of n rows adds to its group's row."""
         return self.radius / (n // self.groups)
 
     def noise(self, n: int, d: int, rho: float) -> AllocatedGaussian:
@@ -51,7 +51,7 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
 
 @dataclass(frozen=True, kw_only=True)
 class IterativeUpdatingAllocated(MeanMethod):
-    r"""`IterativeUpdating`, where every record draws one of the k groups by itself.
+    r"""`IterativeUpdating` in which every record independently draws one of the k groups.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ class IterativeUpdatingAllocated(MeanMethod):
         certificate = allocate_steps(groups, budget.epsilon, budget.delta, QUICK_POINTS)
         radius = self.radius
         if radius is None:
-            # The noise of a mean that costs rho has the multiplier 2/sqrt(2 rho), and that of the
-            # average of the groups sqrt(k) times the certified one.
+            # The noise of a mean that spends rho has the multiplier 2/sqrt(2 rho); the noise of the
+            # groups' average is sqrt(k) times the certified noise.
             choose = theorem_radius if theory else practical_radius
             radius = choose(setting, 2 / (groups * certificate.noise_multiplier**2))
         check_level("radius", radius)

@@ -19,32 +19,35 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 
-SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
-ENOUGH_SHARE = 0.85  # a share of the records: a look that may miss its k by more would find nothing
-STEP = 0.1  # a step in the logarithm of the radius
-WIDE = 50  # columns: from here on a plain loop reads memory faster than BLAS, but not the cache
-# A share of a block's rows: so many are cheaper to copy than to multiply all again.
+# The larger radius must win a test by this many standard deviations of the test's noise.
+SURE = 1.0
+# the largest share of records that a look may miss its k by; beyond, it would not be useful
+ENOUGH_SHARE = 0.85
+STEP = 0.1  # the step between candidate radii, in the logarithm of the radius
+WIDE = 50  # From this many columns on, a plain loop reads memory (not the cache) faster than BLAS.
+# Up to this share of a block's rows, copying the rows is cheaper than multiplying the whole block.
 FEW_SHARE = 1 / 8
-# The share of a radius up to which a centre is near 0: few rows of the ball are nearer to such a
+# A centre counts as near 0 up to this share of a radius: few rows of the ball are closer to such a
 # centre than 0 is.
 NEAR_SHARE = 1 / 4
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
-    r"""Return :math:`\bar\Delta`: by how many a choice among n norms misses k, in the mean."""
+    r"""Return :math:`\bar\Delta`, the expected amount by which a choice among n norms misses k."""
     return 2 / epsilon * (2 * math.log(n) + 2.71)
 
 
 def ladder(top: float, n: int) -> Vector:
-    """Return the radii :math:`R_{top}e^{-jh}`, falling, down to about the top over n."""
+    """Return the candidate radii :math:`R_{top}e^{-jh}`, decreasing to about the top over n."""
     return np.asarray(top * np.exp(-STEP * np.arange(max(2, math.ceil(math.log(n) / STEP)))))
 
 
 def radius_choice(
-    radii: Vector,  # shape (J,), as the counts
-    counts: Vector,  # the number N of norms above each; a replaced record changes each by at most 1
-    target: float,  # k
-    epsilon: float,  # epsilon of the choice
+    radii: Vector,  # shape (J,), like the counts
+    # the number N of norms above each radius; replacing a record changes each by at most 1
+    counts: Vector,
+    target: float,  # k, the target number of norms above the radius
+    epsilon: float,  # the epsilon of the choice of a radius
 ) -> PrivateChoice:
     r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
     base = -2 * np.log(radii / radii[0])
@@ -53,7 +56,7 @@ def radius_choice(
 
 
 def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> PrivateChoice:
-    r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
+    r"""Return guarded mode's second choice: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
     scores = -np.maximum(counts - target, (target - counts) / 3)
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
@@ -61,7 +64,7 @@ def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) ->
 def norm_counts(
     rows: Rows, radii: Vector, centre: Vector | None = None, stored: Vector | None = None
 ) -> Vector:
-    """Return how many rows, less the centre, are longer than each of falling radii, shape (J,).
+    """Return how many rows, less the centre, exceed each of decreasing radii, shape (J,).
 
     A row that is not finite counts as 0. Norms are written into `stored`, for `clipped_sums`.
     """
@@ -83,13 +86,13 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vecto
 
 
 def above_each(places: NDArray[np.int64]) -> Vector:
-    """Return how many norms are above each of falling radii, from how many are above so many."""
-    # A norm that is above m radii is above the m smallest.
+    """Return the number of norms above each of decreasing radii, from the radii's places."""
+    # A norm above m radii exceeds the m smallest.
     return np.cumsum(places[:0:-1]).astype(np.float64)
 
 
 def factor_norms(part: Factors) -> Vector:
-    """Return the norms of rows, shape (rows,), as clipping sees them.
+    """Return the norms of rows, shape (rows,), as the clipping computes them.
 
     Infinite where a row is finite and its norm is beyond the doubles, 0 where the row becomes the
     zero row: not finite or, of coefficients times features, beyond the range of `clip_scaled`.
@@ -97,7 +100,7 @@ def factor_norms(part: Factors) -> Vector:
     norms = row_norms(part.base) if part.norms is None else part.norms
     if part.coefficients is not None:
         sizes = np.abs(part.coefficients)
-        sound = (norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL)  # a NaN is neither
+        sound = (norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL)  # A NaN fails both comparisons.
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return np.where(sound, sizes * norms, 0.0)
     if len(norms) and norms.max() == math.inf:
@@ -117,9 +120,10 @@ def _clipped_sums(
     rows: Rows, radii: tuple[float, ...], centre: Vector | None, stored: Vector | None
 ) -> Vector:
     totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)
-    # Norms that are kept need no differences; sums keep their digits up to the radius itself.
+    # Norms of unchanged rows need no differences; sums keep their digits up to the radius itself.
     small_centre = near_centre(centre, min(radii) * (NEAR_SHARE if stored is None else 1.0))
-    shares = np.zeros(len(radii))  # how often sums hold the centre, if it was not subtracted
+    # the number of times that a sum still contains the centre, where it was not subtracted
+    shares = np.zeros(len(radii))
     for part in (
         _centred(rows, centre, stored)
         if small_centre is None
@@ -146,9 +150,9 @@ def _add_projected(
     norms: Vector,
     levels: Vector,
     *,
-    is_cached: bool,  # whether the block was read just now, for its norms
+    is_cached: bool,  # whether the block was just read for its norms
 ) -> None:
-    """Add the sums of projected rows and of their weights, from the least ball to the largest.
+    """Add the sums of projected rows and of their weights, from the smallest ball to the largest.
 
     Rows in the smaller of two balls are the same in both: where few are outside of it, only those
     are added again.
@@ -177,17 +181,19 @@ def _weighted_sum(weights: Vector, base: Vector, *, is_cached: bool) -> Vector:
 
 
 def wider_is_better(
-    # shape (2, d): of n rows, projected on the ball of either radius, the smaller one first
+    # Shape (2, d): the means of n rows projected on the ball of the smaller radius, then on that of
+    # the larger.
     means: Vector,
     radii: tuple[float, float],
     *,
     n: int,
-    rhos: tuple[float, float],  # rho of the test, and of the release for which the radius is
-    crowd: float,  # how many rows are expected to lie between the radii
+    # the budgets of the test and of the release for which the radius is chosen
+    rhos: tuple[float, float],
+    crowd: float,  # the expected number of rows whose length lies between the two radii
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
-    """The guard of theory/adaptive-methods.md, 1.1: q, and whether the wider radius is better."""
+    """Return q of theory/adaptive-methods.md, 1.1, and whether the wider radius is better."""
     gap = radii[1] - radii[0]
     noisy = ledger.release(
         GaussianNoise(l2_sensitivity=2 * gap / n, rho=rhos[0]),
@@ -196,19 +202,19 @@ def wider_is_better(
         label="what lies between the radii",
     )
     distance = max(0.0, float(noisy[0]))
-    # In units of gap/n: squares of radii may be beyond the doubles.
+    # Lengths are in units of gap/n, because squares of radii may exceed the doubles.
     cost = 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
     threshold = math.sqrt(cost + 2 * crowd) + SURE * math.sqrt(2 / rhos[0])
     return distance, distance / (gap / n) > threshold
 
 
 def ball_weights(norms: Vector, radius: float) -> Vector:
-    """Return what projects rows on a ball, shape (rows,): exactly 1 inside."""
+    """Return the factors that project rows on a ball, shape (rows,): exactly 1 inside it."""
     return np.asarray(radius / np.maximum(norms, radius))
 
 
 def near_centre(centre: Vector | None, limit: float) -> Vector | None:
-    """Return a centre that is so near 0 that it is subtracted last, from norms and from sums.
+    """Return the centre if it is so near 0 that it may be subtracted last, after norms and sums.
 
     It depends on released numbers alone, so that it is the same for neighbouring data.
     """
@@ -218,7 +224,7 @@ def near_centre(centre: Vector | None, limit: float) -> Vector | None:
 
 
 def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Iterator[Factors]:
-    """Yield the rows as they are, with their norms about a centre."""
+    """Yield the unchanged rows with their norms about a centre."""
     low = 0
     for block in rows.blocks():
         norms = norms_about(block, centre) if stored is None else stored[low : low + len(block)]
@@ -227,12 +233,14 @@ def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Itera
 
 
 def _centred(rows: Rows, centre: Vector | None, stored: Vector | None = None) -> Iterator[Factors]:
-    """Yield the rows less a centre, with their norms if stored, in the same memory each time."""
+    """Yield the rows minus a centre, with stored norms if any, always in the same memory."""
     if centre is None and stored is None:
         yield from rows.factors()
         return
     if centre is not None and not centre.any():
-        centre = None  # a row less 0, as in the first round, is that row to the last bit
+        # Subtracting a centre of 0 leaves every row unchanged to the last bit, as in the first
+        # round.
+        centre = None
     space, low = np.empty((0, rows.d)), 0
     for block in rows.blocks():
         lengths = None if stored is None else stored[low : low + len(block)]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import row_norms
 
-FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
+FIRST_BITS = 48  # the leading bits of a double: sign, exponent and sixteenths
 
 
 def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
-    """Return what says how many of rising radii are below each of some norms; ties are not.
+    """Return a function that counts the increasing radii strictly below each of some norms.
 
     The first bits of a double, which say it up to a sixteenth, rise with it. Where no two radii
     share them, as on a ladder, a table and one comparison say it exactly: a third of the time of a
@@ -39,7 +39,7 @@ def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
 
 
 def norms_about(block: Vector, centre: Vector) -> Vector:
-    r"""Return the norms of rows less a centre, without forming the differences of far rows.
+    r"""Return the norms of rows minus a centre, without forming the differences for far rows.
 
     From :math:`\Vert x\Vert^2-2\langle x,c\rangle+\Vert c\Vert^2` where that is at least
     :math:`\Vert c\Vert^2`, so that at most a factor of 9 cancels; otherwise from the difference.
@@ -52,24 +52,27 @@ def norms_about(block: Vector, centre: Vector) -> Vector:
 
 def norms_from_products(
     squares: Vector,  # shape (rows,): the squared norms of rows about 0
-    products: Vector,  # shape (rows,): the products of rows with -2 times the centre; overwritten
+    # shape (rows,): the products of the rows with -2 times the centre; overwritten
+    products: Vector,
     centre: Vector,
-    take: Callable[[NDArray[np.intp]], Vector],  # returns some of the rows
+    # a function that returns the rows at the given positions
+    take: Callable[[NDArray[np.intp]], Vector],
 ) -> Vector:
-    """As `norms_about`, from what is known of the rows already."""
+    """Return the same as `norms_about`, from squared norms and products computed earlier."""
     square = float(centre @ centre)
     threshold = max(square, 1e-250)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         products += squares
         products += square
         norms: Vector = np.sqrt(np.maximum(products, 0.0))
-    if not (products.min() >= threshold and squares.max() <= 1e300):  # a NaN is neither
+    # A NaN fails both comparisons.
+    if not (products.min() >= threshold and squares.max() <= 1e300):
         close = np.flatnonzero(~((products >= threshold) & (squares <= 1e300)))
         norms[close] = row_norms(differences(take(close), centre))
     return norms
 
 
 def differences(block: Vector, centre: Vector) -> Vector:
-    """Return rows less a centre, which may be beyond the doubles."""
+    """Return rows minus a centre; differences may overflow the doubles."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(block - centre)

@@ -30,7 +30,7 @@ NO_MEAN_SQUARE = (
 
 @dataclass(frozen=True, kw_only=True)
 class MeanOfRows(PublicStatistic):
-    """The mean of the rows, which one row may move anywhere."""
+    """The mean of the rows, which a single row can change without limit."""
 
     label: ClassVar[str] = "mean of records"
 
@@ -40,9 +40,9 @@ class MeanOfRows(PublicStatistic):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfBlockMeans(PublicStatistic):
-    """Of every coordinate, the median of the means of consecutive blocks."""
+    """The median, in every coordinate, of the means of consecutive blocks."""
 
-    blocks: int  # the remainder is dropped
+    blocks: int  # the number of blocks; records left over are dropped
 
     label: ClassVar[str] = "median of block means"
 
@@ -78,8 +78,7 @@ class SampleMean(Averaging):
 class MedianOfMeans(Averaging):
     r"""Split into m blocks, average each, take the median in every coordinate; not private."""
 
-    # number m of blocks; :math:`\lceil 4\ln(2d/\beta)\rceil` with beta = 0.05 if not given, at most
-    # n
+    # The number m of blocks, at most n; None: :math:`\lceil 4\ln(2d/\beta)\rceil` with beta = 0.05.
     blocks: int | None = None
 
     reads = "summed"

@@ -30,28 +30,30 @@ from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism
 from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
 
-SCALE_SHARE = 0.1  # a share of rho, for the scales
-OCTAVES = 9.0  # between which logarithms of differences are clipped; the highest is twice the scale
+SCALE_SHARE = 0.1  # the share of rho for the scales
+# the range, in octaves, to which logarithms of differences are clipped; it ends at twice the scale
+OCTAVES = 9.0
 LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RescaledMean(Statistic):
-    """Private scales of the coordinates, and the adaptively clipped mean of rows over them."""
+    """Private scales of the coordinates, and the adaptively clipped mean of the rescaled rows."""
 
-    fine: AdaptiveMean  # the mean of the rescaled rows, but for its radius and its bounds
+    # the plan of the rescaled rows' mean; its radius and its bounds are replaced
+    fine: AdaptiveMean
     scale: float  # a bound on the spread of a coordinate
-    scale_rho: float  # rho of the look at the scales
+    scale_rho: float  # the rho of the look at the scales
 
     label: ClassVar[str] = "logarithms of the coordinates' spreads"
 
     @property
     def lowest(self) -> float:
-        """Logarithms to base 2 are clipped between this and `OCTAVES` above it."""
+        """The lower clip level of base-2 logarithms; the upper level is `OCTAVES` larger."""
         return math.log2(self.scale) + 1 - OCTAVES
 
     def sensitivity(self, n: int, d: int) -> float:
-        """Return that of the mean logarithms.
+        """Return the sensitivity of the mean logarithms.
 
         A record is in one of n // 2 pairs, and moves each coordinate of that.
         """
@@ -73,7 +75,7 @@ class RescaledMean(Statistic):
         value, diagnostics = fine.estimate(MappedRows(rows, _Divided(weights)), None, ledger, rng)
         return weights * into_ball(value, fine.mean_bound), {
             **diagnostics,
-            # the root mean square of the coordinates' noise, after the rescaling is undone
+            # The root mean square of the coordinates' noise after the rescaling is undone.
             "noise_std": diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
             "least_weight": float(weights.min()),
         }
@@ -87,7 +89,8 @@ class RescaledClipping(MeanMethod):
     tenths of the budget.
     """
 
-    mode: Mode | None = None  # as of `AdaptiveClipping`; where that is blind, no scale is looked at
+    # the mode of `AdaptiveClipping`; in mode "blind" no scale is looked at
+    mode: Mode | None = None
 
     reads = "whole"
     cost = MethodCost(fixed=2.1e4, per_row=54, per_element=3.7)
@@ -110,14 +113,14 @@ class RescaledClipping(MeanMethod):
         caveat="The look at the scales and the radius are this project's "
         "(theory/unequal-coordinates.md, 2). No explicit bound is proven for it.",
     )
-    # Enough records for a look.
+    # The stage has enough records for a look at the scales.
     stage = Stage(records=128, small=SmallRun(fields={"mode": "single"}))
     colour = "green"
     symbol = "diamond"
     dashed = True
 
     def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean | RescaledMean, None]:
-        gaussian_share(setting, self.calibration)  # refuses a pure budget
+        gaussian_share(setting, self.calibration)  # The call raises an error for a pure budget.
         unscaled = self._fine(self.mode).plan(setting)
         mode = unscaled.statistic.mode
         if mode == "blind" or setting.d == 1 or setting.n < 2:
@@ -143,7 +146,7 @@ class RescaledClipping(MeanMethod):
         )
 
     def _total_rho(self, setting: Setting, mode: Mode, inner: bool) -> float:
-        """Return the rho of everything: the look at the scales comes before the choices."""
+        """Return the total rho; the look at the scales comes before the choices of a radius."""
         budget = setting.budget
         assert not isinstance(budget, PureDP)
         if self.calibration == "paper" and isinstance(budget, ApproxDP):
@@ -155,7 +158,7 @@ class RescaledClipping(MeanMethod):
 
 @dataclass(frozen=True)
 class _Divided:
-    """Rows over the weights of their coordinates: a function of each row alone."""
+    """Rows divided by their coordinates' weights, each a function of that row alone."""
 
     weights: Vector
 
@@ -180,7 +183,7 @@ def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
 
 
 def _pairs(rows: Rows, pairs: int) -> Iterator[tuple[Vector, Vector]]:
-    """Yield the two members of consecutive pairs, block by block, wherever blocks end."""
+    """Yield the two members of consecutive pairs, wherever the blocks end."""
     left: Vector | None = None
     for block in rows.blocks(0, 2 * pairs):
         if left is not None:
@@ -207,7 +210,7 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
 
 
 def stretched(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean:
-    """Return the mean of rows over these weights, which are public: radius, bounds and centre.
+    """Return the plan of the mean of rows divided by public weights: radius, bounds and centre.
 
     The radius grows by what the class of the records, whose coordinates spread by at most `scale`,
     allows their lengths to grow, and the set that holds the mean by no more than the inverse of the

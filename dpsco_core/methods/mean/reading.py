@@ -21,35 +21,35 @@ from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.base import LARGEST_PLAIN_SQUARE, LEAST_PLAIN_LEVEL, clip_to_ball
 from dpsco_core.methods.mean.lengths import norms_from_products, places_among
 
-STRETCH = 1 << 14  # rows: what is computed of their norms stays in the cache
-MOST_CHANGED = 0.4  # a share of the rows: more of them are cheaper to add all again
-PART = 1 / 8  # a share of a block: so much of it is copied at a time
+STRETCH = 1 << 14  # in rows: intermediate results of this many norms stay in the cache
+MOST_CHANGED = 0.4  # With a larger share of changed rows, adding all rows again is cheaper.
+PART = 1 / 8  # the share of a block that is copied at a time
 
 
 @dataclass(frozen=True, eq=False)
 class FirstSum:
-    """A sum of rows projected on a ball about 0, and where it does not hold a row as it is."""
+    """A sum of rows projected on a ball about 0, and the rows that the projection changes."""
 
     total: Vector  # shape (d,)
     radius: float
-    places: NDArray[np.intp]  # shape (k,): rows outside of the ball, rising
-    weights: Vector  # shape (k,): what projects them
+    places: NDArray[np.intp]  # shape (k,): ascending positions of the rows outside of the ball
+    weights: Vector  # shape (k,): the factors that project these rows on the ball
 
 
 class Reading:
-    """What readings of the same rows leave for the next ones."""
+    """Intermediate results of passes over the same rows that later passes reuse."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        # Shape (n,), of rows that are held here: their squared norms from `first_sum`, in the place
-        # of which `counts` writes their norms about the centre.
+        # Shape (n,) for rows in memory: their squared norms, written by `first_sum`; `counts` then
+        # overwrites them with the norms about the centre.
         self._space = np.empty(rows.n) if type(rows) is DenseRows else None
         self._norms: Vector | None = None
-        # None: there was none, or a row needed care.
+        # None if there was no first sum, or if some row needed special care.
         self._first_sum: FirstSum | None = None
 
     def first_sum(self, radius: float) -> Vector:
-        """Return the sum of the rows, projected on a ball about 0, shape (d,)."""
+        """Return the sum of the rows projected on a ball about 0, shape (d,)."""
         rows, squares = self.rows, self._space
         if not isinstance(rows, DenseRows) or squares is None or radius < LEAST_PLAIN_LEVEL:
             (only_sum,) = ladder.clipped_sums(rows, (radius,))
@@ -66,17 +66,17 @@ class Reading:
                 else:
                     block, weights = clip_to_ball(block, radius)
                 total += weights @ block
-                # A NaN is not below.
+                # A NaN fails the comparison.
                 largest = max(largest, energy) if energy < math.inf else math.inf
         if largest < LARGEST_PLAIN_SQUARE:
-            # Up to rounding, by which a weight may be 1.
+            # Up to rounding, these are the rows outside of the ball; a weight may still be 1.
             places = np.flatnonzero(squares > (1 - 1e-12) * radius**2)
             weights = ladder.ball_weights(np.sqrt(squares[places]), radius)
             self._first_sum = FirstSum(total, radius, places, weights)
         return total
 
     def counts(self, radii: Vector, centre: Vector | None) -> Vector:
-        """Return how many rows, less the centre, are longer than each of falling radii.
+        """Return how many rows, less the centre, exceed each of decreasing radii.
 
         Once: the norms about the centre take the place of the squares.
         """
@@ -92,7 +92,7 @@ class Reading:
         return ladder.above_each(tallies)
 
     def _norms_about(self, rows: DenseRows, centre: Vector) -> Iterator[Vector]:
-        """Yield the norms of rows less a centre, and keep them: those of `norms_about`."""
+        """Yield the norms of rows minus a centre by `norms_about`, and store them."""
         assert self._norms is not None
         direction, size = -2 * centre, _stretch(rows.d)
         space = np.empty(min(size, rows.n))
@@ -122,7 +122,7 @@ class Reading:
             norms is None or sum_in_ball is None or small_centre is None
         ):
             changed = np.count_nonzero(norms > smallest) + len(sum_in_ball.places)
-            # The sum in a first ball that is much larger holds fewer digits.
+            # A sum over a much larger first ball has fewer exact digits.
             is_small = ladder.NEAR_SHARE * sum_in_ball.radius <= smallest
             if is_small and changed <= MOST_CHANGED * rows.n:
                 return _changed_sums(rows, norms, sum_in_ball, radii, small_centre)
@@ -132,7 +132,7 @@ class Reading:
 def _changed_sums(
     rows: DenseRows, norms: Vector, sum_in_ball: FirstSum, radii: tuple[float, ...], centre: Vector
 ) -> Vector:
-    """Return the sums from the first one, and the rows that they hold otherwise."""
+    """Return the sums for all balls by correcting the first sum for the rows that differ."""
     totals, shares = np.tile(sum_in_ball.total, (len(radii), 1)), np.full(len(radii), float(rows.n))
     size, smallest = 2 * _stretch(rows.d), min(radii)
     space = np.empty((max(1, int(PART * rows_per_block(rows.d))), rows.d))
@@ -158,11 +158,11 @@ def _changed_sums(
 def _add_some(
     total: Vector, rows: DenseRows, places: NDArray[np.intp], weights: Vector, space: Vector
 ) -> None:
-    """Add the weighted sum of some of the rows, which are copied into `space`, a few at a time."""
+    """Add the weighted sum of some rows, which are copied into `space` a few at a time."""
     is_double = rows.x.dtype == space.dtype
     for low in range(0, len(places), len(space)):
         chosen = places[low : low + len(space)]
-        if is_double:  # In another mode, what is copied is copied once more.
+        if is_double:  # Rows of another type are converted first, which costs one more copy.
             block = rows.x.take(chosen, axis=0, out=space[: len(chosen)], mode="clip")
         else:
             block = rows.take(chosen)
@@ -170,5 +170,5 @@ def _add_some(
 
 
 def _stretch(d: int) -> int:
-    """Return a number of rows, in whole blocks, of whose norms is computed at a time."""
+    """Return how many rows, in whole blocks, have their norms computed at a time."""
     return max(1, STRETCH // rows_per_block(d)) * rows_per_block(d)

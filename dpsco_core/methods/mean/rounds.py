@@ -23,27 +23,28 @@ from dpsco_core.problems.base import Setting
 T = TypeVar("T")
 
 MOST_ROUNDS = 6
-CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, the first one: no centre
-WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
-NEARER = 1 / 3  # by what factor a centre must be nearer than the bound where that is small
-# The probability that a normal record, or an average's noise, is beyond its ball.
+# candidate shares of rho for the centre; a share of 0 means no centre
+CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
+WORTHWHILE = 0.2  # the share by which a centre must lower the error in the plan's model
+NEARER = 1 / 3  # the factor by which a centre must be closer to the mean than a small bound is
+# The probability that a normal record, or the noise of an average, falls outside its ball.
 MISS_CHANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class CentreRounds:
     radii: tuple[float, ...]  # the radius of each round's ball
-    rho: float  # the budget of all rounds together: each has the same part
-    distance: float  # how far from the mean the answer is, likely and for light tails
+    rho: float  # the budget of all rounds together, in equal parts
+    distance: float  # the likely distance of the answer from the mean, for light tails
 
     @property
     def rhos(self) -> tuple[float, ...]:
-        """The rho of each round."""
+        """The rho of each round, in equal parts."""
         return (self.rho / len(self.radii),) * len(self.radii)
 
 
 def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> CentreRounds:
-    """Return the number of rounds whose answer is nearest, and their balls, for a rho > 0.
+    """Return the number of rounds with the nearest answer, and their balls, for a rho > 0.
 
     The mean has a norm of at most `bound`; a coordinate has about the standard deviation `scale`.
     """
@@ -62,7 +63,7 @@ def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> Centr
 
 
 def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
-    """Whether the mean may be so far from 0, beside a record's length, that a centre is looked for.
+    """Return whether the mean may be so far from 0, relative to a record's norm, to need a centre.
 
     With `is_near` from a quarter of the other distance on, within which adaptive clipping in single
     mode looks for none: its proven error is that of a run without a centre.
@@ -74,7 +75,7 @@ def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
 
 
 def centre_share(setting: Setting, *, is_near: bool) -> float:
-    r"""Return the share of rho that is best spent on a centre: 0 where none pays.
+    r"""Return the best share of rho for a centre: 0 if no centre lowers the error.
 
     A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
     about it moves the answer towards it, in squares and units of the release's noise, by up to
@@ -108,7 +109,7 @@ def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
 
 
 def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
-    """Return the setting of the records less the centre: how far their mean is from 0, at most.
+    """Return the setting of the records minus the centre, with its bound on their mean.
 
     By the noise, and by what the last ball clips at the worst law of the class, if the centre
     before is off by no more than is planned.
@@ -125,16 +126,16 @@ def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
 
 def balls(
     n: int,
-    bound: float,  # how far from 0 the mean is, at most
+    bound: float,  # the largest distance of the mean from 0
     scale: float,  # the standard deviation of a coordinate
     rhos: Sequence[float],
     *,
-    # in each round: for how many standard deviations of a coordinate a ball leaves records room,
-    # and as how many the length of a round's noise is counted
+    # For each round a number of standard deviations of a coordinate: a ball leaves this much room
+    # for records, and the length of the round's noise counts as this much.
     reaches: Sequence[float],
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:
-    """Return the radius of each round's ball, and how far off the last answer is."""
+    """Return the radius of each round's ball, and the error of the last answer."""
     radii = []
     for rho, reach, likely_length in zip(rhos, reaches, likely, strict=True):
         radius = bound + scale * reach
@@ -171,7 +172,7 @@ def descend(
 
 
 def tail(d: int, probability: float) -> float:
-    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`.
+    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`, a bound on a Gaussian norm.
 
     The norm of a standard normal vector exceeds it with probability at most beta.
     """

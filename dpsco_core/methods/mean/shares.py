@@ -9,10 +9,11 @@ from dpsco_core.problems.base import Setting
 
 Mode = Literal["single", "guarded", "blind"]
 
-GUARDED_FROM = 16  # dimensions
-GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test at least
-INNER_SHARE = 0.01  # the share of the choice of a smaller radius
-INNER_TEST_SHARE = 0.05  # the share of its test
+GUARDED_FROM = 16  # the number of dimensions from which the guarded mode is used
+# the share of rho for each of the two choices, and the least share for the test
+GUARDED_SHARE = 0.02
+INNER_SHARE = 0.01  # the share of rho for the choice of a smaller radius
+INNER_TEST_SHARE = 0.05  # the share of rho for the test of the smaller radius
 
 
 def look_share(mode: Mode, d: int) -> float:
@@ -27,12 +28,12 @@ def look_shares(mode: Mode, d: int, inner: bool) -> Shares:
 
 
 def usual_mode(setting: Setting) -> Mode:
-    """Return the mode in which the method runs if nothing else is said, and records suffice."""
+    """Return the default mode of the method if there are enough records."""
     return "single" if setting.d < GUARDED_FROM else "guarded"
 
 
 def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
-    """Return the rho of everything; a centre comes before the choices with these shares."""
+    """Return the total rho; a centre comes before the radius choices, which have these shares."""
     budget = setting.budget
     assert not isinstance(budget, PureDP)
     if calibration == "paper" and isinstance(budget, ApproxDP):

@@ -25,13 +25,16 @@ from dpsco_core.data.rows import Rows
 
 SQRT2 = math.sqrt(2.0)
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
-BULK = 7.0  # deviations within which phi(u(1 + sZ)) is a cubic, for the entries that skip the table
-REACH = 8.5  # deviations beyond which the integrand is constant to 1e-17
-QUADRATURE = 64  # Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
-CELL_ERROR = 2.5e-13  # error of the interpolation, in units of tau; the supremum is at least 0.49
-PIECE = 128  # ends of cells at once: 64 KiB
-ENTRIES = 32_768  # entries of records whose intermediate results fit the cache
-FOURTH_DERIVATIVE = 0.356  # |G''''| s^4 is at most this
+# in standard deviations: phi(u(1 + sZ)) is a cubic up to here, so these entries skip the table
+BULK = 7.0
+REACH = 8.5  # in standard deviations: beyond, the integrand is constant to 1e-17
+# the number of Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
+QUADRATURE = 64
+# the error of the interpolation in units of tau; the supremum is at least 0.49
+CELL_ERROR = 2.5e-13
+PIECE = 128  # the number of cell ends computed at once: 64 KiB
+ENTRIES = 32_768  # the number of entries whose intermediate results fit the cache
+FOURTH_DERIVATIVE = 0.356  # an upper bound on |G''''| s^4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,20 +58,21 @@ class SmoothTable:
     19,000 at c = 1e-4.
     """
 
-    # S_c. No value that `smooth` returns is larger in absolute value, whatever the rounding: what
-    # the table returns is clamped, and the cubic near 0 is below S_c by more than 0.005.
+    # S_c, a bound on every absolute value that `smooth` returns, whatever the rounding: the values
+    # of the table are clamped to it, and the cubic near 0 is below S_c by more than 0.005.
     supremum: float
-    bulk: float  # the largest u of the first cubic
-    cubic: float  # its coefficient of u^3
-    cells_per_unit: float  # 1/h
-    # shape (cells,): of the cell that starts at w = i h, in powers of (w - i h)/h, ascending
+    bulk: float  # the largest u at which the first cubic is used
+    cubic: float  # the coefficient of u^3 in the first cubic
+    cells_per_unit: float  # 1/h, the number of cells per unit
+    # Shape (cells,) each: coefficients of the cell that starts at w = i h, in ascending powers of
+    # (w - i h)/h.
     coefficients: tuple[Vector, Vector, Vector, Vector]
 
     def smooth(self, u: Vector) -> Vector:
-        """Return psi of every entry, shape of `u` (contiguous); a NaN counts as 0."""
+        """Return psi of every entry in the shape of `u` (contiguous); a NaN counts as 0."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             squares = u * u
-            is_far = ~(squares <= self.bulk * self.bulk)  # a NaN is far
+            is_far = ~(squares <= self.bulk * self.bulk)  # A NaN counts as far.
             value = np.multiply(squares, self.cubic, out=squares)
             value += 1.0
             value *= u
@@ -79,7 +83,7 @@ class SmoothTable:
 
     def _large_entries(self, u: Vector) -> Vector:
         constant, linear, square, cube = self.coefficients
-        # A NaN becomes the far end, and is set to 0 in the end.
+        # A NaN is moved to the far end, and set to 0 at the end.
         place = np.fmin(self.cells_per_unit / np.abs(u), float(len(constant)))
         cell = np.minimum(place.astype(np.intp), len(constant) - 1)
         place -= cell
@@ -100,7 +104,7 @@ def smoothed_supremum(smoothing_variance: float) -> float:
 
 
 def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))`, entry by entry, c in [1e-4, 2].
+    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))` for every entry; c in [1e-4, 2].
 
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
@@ -134,9 +138,9 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
 
 
 def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
-    """Return G and G' at `w` >= 0, shape (k,) each, by quadrature where the integrand moves."""
+    """Return G and G' at `w` >= 0, shape (k,) each, by quadrature where the integrand varies."""
     with np.errstate(divide="ignore", under="ignore"):
-        # Where tw < 1 - REACH s the bracket is 1, and where tw > 1 + REACH s it is 0.
+        # The bracket is 1 where tw < 1 - REACH s, and 0 where tw > 1 + REACH s.
         low = np.minimum(max(0.0, 1 - REACH * s) / w, SQRT2) if REACH * s < 1 else 0 * w
         high = np.minimum((1 + REACH * s) / w, SQRT2)
         points, weights = roots_legendre(QUADRATURE)

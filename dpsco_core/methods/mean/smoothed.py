@@ -27,7 +27,7 @@ SmoothedPlan = MeanPlan[SmoothlyTruncatedMean, GaussianNoise]
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSmoothing(MeanMethod):
-    r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
+    r"""CDPNSME: the average of smoothly truncated entries, with Gaussian noise.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class NoiseSmoothing(MeanMethod):
             return tau, 1.0 if variance is None else variance
         if variance is not None:
             choices: tuple[float, ...] = (variance,)
-        else:  # at c = 1 the printed noise is enough
+        else:  # At c = 1 the printed noise is sufficient.
             choices = (1.0,) if self.calibration == "paper" else VARIANCES
         if tau is not None:
             return tau, choices[-1]

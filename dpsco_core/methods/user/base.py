@@ -37,13 +37,13 @@ FILTER_STAGE = Stage(
     "what they give away is too rare to be seen in runs; their privacy profile is computed exactly "
     "in the tests.",
     instead="user.clipped-means",
-    small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),  # so that a filter's test passes
+    small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),  # large enough for a filter's test to pass
 )
 
 
 @dataclass(frozen=True)
 class AllUsers(Access):
-    """Every step sees the mean gradient of every user: the steps share the budget."""
+    """Every step reads the mean gradient of every user, so the steps share the budget."""
 
     def rows(self, setting: Setting, steps: int) -> int:
         return setting.n
@@ -62,7 +62,8 @@ class AllUsers(Access):
         self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
         def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
-            with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
+            # Records may hold any doubles, so overflow and NaN are expected.
+            with np.errstate(over="ignore", invalid="ignore"):
                 return sample.user_gradients(w), ledger
 
         return step_records
@@ -78,7 +79,7 @@ class Boundable(Protocol):
 
 
 def check_users(sample: UserSample, setting: Setting) -> None:
-    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
+    """Check that `sample` has the setting's n, m and d, for which the plan's sensitivity holds."""
     check_kind("sample", sample, "user_gradients", "ItemSample or MeanSample")
     require(sample.users == setting.n, "n", f"the number of users, {sample.users}", setting.n)
     require(sample.items == setting.m, "m", f"the items of a user, {sample.items}", setting.m)
@@ -86,7 +87,7 @@ def check_users(sample: UserSample, setting: Setting) -> None:
 
 
 def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
-    """Return the users whose items' losses have the certified constants of `losses`."""
+    """Return the users with items whose losses have the certified constants of `losses`."""
     if math.isinf(losses.feature_bound):
         return sample
     require(isinstance(sample, Boundable), "sample", "one whose items can be shrunk", type(sample))
@@ -95,7 +96,7 @@ def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
 
 
 def bounded_means(sample: UserSample, losses: Losses) -> UserSample:
-    """Return the same for a method that needs no more of a user than the mean of its gradients.
+    """Return the bounded users of a method that needs only the mean of each user's gradients.
 
     Where gradients are linear in the items, the mean item takes the items' place before anything is
     shrunk: it is most often far nearer to the true mean than an item, and in the ball.
@@ -122,7 +123,7 @@ def approximate_budget(setting: Setting) -> ApproxDP:
 
 
 def user_level(setting: Setting, budget: ApproxDP, losses: Losses) -> UserLevel:
-    """Return what the formulas of schedules look at: sizes, budget and the losses' constants."""
+    """Return the inputs of the schedules' formulas: sizes, budget and the losses' constants."""
     return UserLevel(
         n=setting.n,
         m=setting.m,
@@ -137,7 +138,7 @@ def user_level(setting: Setting, budget: ApproxDP, losses: Losses) -> UserLevel:
 
 
 def check_smooth(losses: Losses, name: str) -> None:
-    """Raise `NotApplicable` where some record's loss has kinks, or no certified smoothness."""
+    """Raise `NotApplicable` if some record's loss has kinks or no certified smoothness."""
     if math.isinf(losses.smoothness):
         raise NotApplicable(
             f"{name} is private for smooth losses only, and this one has kinks.",

@@ -36,20 +36,20 @@ from dpsco_core.privacy.filter.plan import (
 )
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-# "proven": no point is removed but with a stated probability. "typical": enough in practice.
+# "proven": a point is removed only with a stated probability. "typical": usually large enough.
 Radius = Literal["proven", "typical"]
-# What the radius of a phase, and its test on perfectly concentrated points, may fail with.
+# The failure probability of a phase's radius, and of its test on perfectly concentrated points.
 SPREAD_FAILURE = 0.01
 GROUPS_HALT = 0.005
 USERS_HALT = 0.01
 DECAY = 3.0  # p of `full_batch`, which must exceed 2
-# In units of its radius; any share of the points may be left as long as a sensitivity is proven.
+# A filter at score radius 1; any share of the points may remain as long as a sensitivity is proven.
 UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
 ANY_SHARE = 1e-9
 
 
 def halving(n: int, phases: int) -> tuple[int, ...]:
-    r"""Return :math:`n_i=\lfloor n2^{-i}\rfloor` users of phase i, the last with all that remain.
+    r"""Return :math:`n_i=\lfloor n2^{-i}\rfloor` users of phase i; the last phase has all others.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def halving(n: int, phases: int) -> tuple[int, ...]:
 
 
 def plain_sensitivity(case: UserLevel, step: float, groups: int) -> float:
-    r"""Return :math:`\min(R,2\eta_iLm)/C`: of a plain average of C averages of iterates.
+    r"""Return :math:`\min(R,2\eta_iLm)/C`, the sensitivity of the average of C average iterates.
 
     A user owns m of the steps of one group, and all others do not expand distances, for
     :math:`\eta_i\le2/\beta`.
@@ -81,14 +81,14 @@ def calibrated_sgd(
     # number of phases l and p
     phases: int = 3,
     decay: float = 1.25,
-    # :math:`\eta`, at most :math:`2/\beta`; None for
+    # :math:`\eta`, at most :math:`2/\beta`; None:
     # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
-    # what the test and the proven radius of a phase may fail with
+    # The failure probability of a phase's test and of its proven radius.
     halt: float = GROUPS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> SgdSchedule:
-    r"""Calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
+    r"""Return the schedule of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
     :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, the
     proven :math:`\tau_i` of `group_spread`, and
@@ -117,7 +117,7 @@ def calibrated_sgd(
 def one_chain(
     case: UserLevel, *, phases: int = 3, decay: float = 1.25, step: float | None = None
 ) -> SgdSchedule:
-    r"""N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
+    r"""Return N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
     size, multiplier = _step(case, step), gaussian_multiplier(case.epsilon, case.delta)
     schedule = []
     for i, users in enumerate(halving(case.n, phases)):
@@ -150,26 +150,28 @@ def _sgd_phase(
 
 
 def erm_radius(case: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
-    r"""Return :math:`\tau`: (R1) for all users and points at once, or :math:`3L/\sqrt m`."""
+    r"""Return :math:`\tau` by (R1) for all users and points at once, or :math:`3L/\sqrt m`."""
     if radius == "typical":
         return 3 * case.lipschitz / math.sqrt(case.m)
     return uniform_gradient_spread(case, failure)
 
 
 def full_batch(
-    case: UserLevel,  # with a finite smoothness
+    case: UserLevel,  # the constants of the problem, with a finite smoothness
     *,
-    phases: int = 3,  # their number l
-    # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    phases: int = 3,  # l, the number of phases
+    # :math:`\lambda`; None: :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
     regulariser: float | None = None,
     steps_factor: float = 1.0,  # :math:`c_T`
-    radius: Radius | None = "typical",  # see `erm_radius`; None is the baseline without a filter.
-    # what the test of a phase, and the proven radius of all of them, may fail with
+    # the choice of the radius (see `erm_radius`); None: the baseline without a filter
+    radius: Radius | None = "typical",
+    # The failure probability of a phase's test and of the proven radius of all phases.
     halt: float = USERS_HALT,
     spread_failure: float = SPREAD_FAILURE,
-    advice: bool = True,  # whether a refusal says how many users would do, which takes a search
+    # whether an error names the number of users that would suffice, which takes a search
+    advice: bool = True,
 ) -> ErmSchedule:
-    r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
+    r"""Return calibrated Algorithm 3 on full batches; `radius` None gives the baseline N2.
 
     :math:`K_i=n_i`, :math:`\lambda_i=\lambda2^{p(i-1)}` and
     :math:`\sigma_i=2\tau\Delta\sqrt{T_i}g` from `phase_plan`; without a filter
@@ -183,7 +185,7 @@ def full_batch(
     tau = math.inf if radius is None else erm_radius(case, radius, spread_failure)
 
     def noise_of(users: int, steps: int) -> float:
-        r""":math:`\sigma_i/\sqrt{T_i}`."""
+        r"""Return :math:`\sigma_i/\sqrt{T_i}`, a release's noise over the root of its steps."""
         if radius is None:
             multiplier = gaussian_multiplier(case.epsilon, case.delta)
             return 2 * case.lipschitz / users * multiplier
@@ -217,7 +219,7 @@ def full_batch(
 
 
 def full_batch_users(case: UserLevel, *, phases: int, steps: int, halt: float = USERS_HALT) -> int:
-    """Return the users with which every phase of `full_batch` passes its test, at `steps`."""
+    """Return the number of users at which every phase of `full_batch` passes its test."""
     tuning = phase_tuning(halt)
     fewest_users = least_phase_count(
         steps, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning
@@ -228,5 +230,5 @@ def full_batch_users(case: UserLevel, *, phases: int, steps: int, halt: float = 
 
 
 def phase_tuning(halt: float) -> Tuning:
-    """Return how the test of a phase is set: 0.3 of epsilon, and that it halts so rarely."""
+    """Return the settings of a phase's test: 0.3 of epsilon, and its halting probability."""
     return Tuning(test_share=0.3, false_halt=halt, least_kept=ANY_SHARE)

@@ -19,10 +19,11 @@ from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, items_fit, pooled
 
-# Takes the chains' points, shape (C, d), and which of their records: b gradients a chain, (C b, d).
+# A function of the chains' points, shape (C, d), and of the range of their records; it returns b
+# gradients per chain, shape (C b, d).
 Gradients = Callable[[Matrix, int, int], Matrix]
 
-MOST_STEPS = 20_000  # the steps of a run; beyond, several items make a step
+MOST_STEPS = 20_000  # the largest number of steps of a run; beyond, several items share a step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +37,9 @@ class Pass:
     first: int
     groups: int
     length: int
-    # η, of a record. A step on b records is b times as large, on their mean gradient.
+    # η, the step size for one record; a step on the mean gradient of b records is b times as large.
     step_size: float
-    batch: int  # b
+    batch: int  # b, the number of records per step
 
 
 def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> Matrix:
@@ -65,7 +66,8 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     gradients = _linear(sample, run) if isinstance(sample, LinearSample) else _points(sample, run)
     w = np.repeat(start[None, :], run.groups, axis=0)
     total = np.zeros_like(w)
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for low in range(0, run.length, run.batch):
             between_steps()
             high = min(low + run.batch, run.length)
@@ -91,7 +93,7 @@ def project_rows(constraint: ConstraintSet, w: Matrix) -> Matrix:
 
 
 def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothness: float) -> int:
-    r"""Return b: the items of a step, which keep a run near `MOST_STEPS` steps.
+    r"""Return b, the number of items per step at which a run has about `MOST_STEPS` steps.
 
     As far as :math:`b\eta_1 \le 1/\beta` allows. Where the items of all users are not held, whole
     users: a multiple of m.
@@ -110,7 +112,7 @@ def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothne
 
 
 def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
-    r"""Return the largest step size of an item: :math:`1/\beta`, or :math:`1/(m\beta)`.
+    r"""Return the largest step size for an item: :math:`1/\beta`, or :math:`1/(m\beta)`.
 
     The latter where items are not held, so that a step is on whole users.
     """
@@ -121,14 +123,14 @@ def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Records:
-    """Users' items in a row, as the chains read them."""
+    """The users' items in one row, as the chains read them."""
 
     sample: Sample  # n m items, or n users' means
-    each: int  # items that a record stands for: 1, or m
+    each: int  # the number of items that one record stands for: 1, or m
 
 
 def records_of(sample: UserSample, batch: int) -> Records:
-    """Return the items in a row; of users of whom only means are held, a record a user.
+    """Return the items in one row; one record per user if only users' means are stored.
 
     Raises `NotApplicable` if only means are held, and a step would take a part of a user's items.
     """
@@ -146,7 +148,7 @@ def records_of(sample: UserSample, batch: int) -> Records:
 
 
 def _linear(sample: LinearSample, run: Pass) -> Gradients:
-    """Gradients of a generalised linear model: slopes times features."""
+    """Return the gradient function of a generalised linear model: slopes times features."""
     x, y = _split(sample.features.x, run), _split(sample.targets, run)
     shrink = None if sample.shrink is None else _split(sample.shrink, run)
 
@@ -165,7 +167,7 @@ def _linear(sample: LinearSample, run: Pass) -> Gradients:
 
 
 def _points(sample: PointSample, run: Pass) -> Gradients:
-    """Gradients of points: those of the rows of a block, each at its own row of parameters."""
+    """Return the gradient function of rows in a block, each at its own parameters."""
     x = _split(sample.points.x, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:

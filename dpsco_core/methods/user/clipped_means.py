@@ -33,12 +33,12 @@ from dpsco_core.problems.base import Setting
 
 ACCELERATED_STEPS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 45, 64, 90, 128)
 MODULI = (1.0, 0.3, 0.1)  # multiples of the model's smallest curvature
-SMOOTHNESSES = (1.0, 2.0, 4.0)  # multiples of its largest
+SMOOTHNESSES = (1.0, 2.0, 4.0)  # multiples of the model's largest curvature
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedChoice(Moves):
-    """AC-SA: its number of steps, what it assumes of the risk, and what the model predicts."""
+    """The AC-SA run of a plan: its steps, its assumptions on the risk, and the modelled risk."""
 
     steps: int
     objective: Curvature
@@ -49,7 +49,7 @@ class AcceleratedChoice(Moves):
         return {"steps": float(self.steps), "accelerated": 1.0}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Run AC-SA from the centre; its path has the points where gradients were asked."""
+        """Run AC-SA from the centre; its path has the points of the gradient queries."""
         path = Path(constraint.centre, self.steps)
 
         def followed(w: Vector, t: int) -> Vector:
@@ -66,9 +66,9 @@ class AcceleratedChoice(Moves):
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedUserMean(Statistic):
-    """The mean over users of their mean gradients, each shortened to the Lipschitz constant."""
+    """The mean over users of their mean gradients, each clipped to the Lipschitz constant."""
 
-    lipschitz: float  # L: of n users, one moves it by at most 2L/n
+    lipschitz: float  # replacing one of n users changes the mean by at most 2L/n
 
     def label_of(self, t: int) -> str:
         return f"mean gradient of step {t + 1}"
@@ -148,8 +148,9 @@ class UserClippedMeans(DescentMethod):
     def _choice(
         self, setting: Setting, rho: float, losses: Losses, energy: float
     ) -> Descent | AcceleratedChoice:
-        """Return the way to step."""
-        items = replace(setting, n=setting.n * setting.m)  # their sampling error is the model's
+        """Return the steps of the plan."""
+        # The sampling error of the model is that of all n m items.
+        items = replace(setting, n=setting.n * setting.m)
         if self.method == "accelerated":
             return accelerated_choice(items, energy)
         if self.tuning == "theory":
@@ -168,7 +169,8 @@ def clipped_user_mean(gradients: Vector, lipschitz: float) -> Vector:
 
     It moves by at most 2L/n if one user is replaced by any other. `gradients` has the shape (n, d).
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         rows, weights = clip_to_ball(gradients, lipschitz)
         total: Vector = weights @ rows
     return total / len(gradients)
@@ -177,9 +179,10 @@ def clipped_user_mean(gradients: Vector, lipschitz: float) -> Vector:
 def accelerated_risk(
     objective: Curvature,
     steps: int,
-    curvature: float,  # h, at most the objective's smoothness
-    distance: float,  # D, of the start from the minimiser
-    noise_energy: float,  # v, of a step with the whole budget: a step of T has T v
+    curvature: float,  # h, at most the smoothness of the objective
+    distance: float,  # D, the distance of the start from the minimiser
+    # v, the noise energy of one step with the whole budget; each of T steps has T v
+    noise_energy: float,
 ) -> float:
     r"""Return the excess risk of AC-SA on a quadratic of one curvature, exactly.
 
@@ -195,8 +198,8 @@ def accelerated_risk(
     0.916666666667
     """
     mu, noise = objective.strong_convexity, steps * noise_energy
-    # Means, variances and the covariance of point and aggregate: plain numbers, as a plan takes
-    # thousands of these steps and 2x2 arrays are ten times slower.
+    # Means, variances and the covariance of the point and the aggregate are plain numbers: a plan
+    # takes thousands of these steps, and 2x2 arrays are ten times slower.
     point, aggregate = 1.0, 1.0
     of_point, joint, of_aggregate = 0.0, 0.0, 0.0
     for t in range(1, steps + 1):
@@ -204,7 +207,8 @@ def accelerated_risk(
         at_aggregate, at_point = query_weights(objective, t)
         pull, whole = alpha * (mu - curvature), mu + gamma
         a, b = (pull * at_point + (1 - alpha) * mu + gamma) / whole, pull * at_aggregate / whole
-        c, d = alpha * a, alpha * b + 1 - alpha  # (a b; c d) moves the two
+        # The matrix (a b; c d) maps the point and the aggregate to their next values.
+        c, d = alpha * a, alpha * b + 1 - alpha
         kick = alpha / whole
         added = noise * kick**2
         point, aggregate = a * point + b * aggregate, c * point + d * aggregate
@@ -218,7 +222,7 @@ def accelerated_risk(
 
 @lru_cache(maxsize=4096)
 def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoice:
-    """Return the AC-SA that the model recommends.
+    """Return the AC-SA run of the least modelled risk.
 
     The least largest risk over the curvatures; of what comes within `SPARED` of it and the sampling
     error, as for `practical_descent`, the fewest steps.

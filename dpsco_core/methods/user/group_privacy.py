@@ -29,7 +29,7 @@ from dpsco_core.problems.samples.users import UserSample
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedUserAverages(PhasedAverages):
-    """Phases of SGD over users, item by item."""
+    """Phases of SGD over users, one item at a time."""
 
     def in_order(self, sample: UserSample) -> InOrder:
         check_users(sample, self.setting)
@@ -40,7 +40,7 @@ class PhasedUserAverages(PhasedAverages):
 
 @dataclass(frozen=True, kw_only=True)
 class UserGroupPrivacy(PhasedMethod):
-    r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
+    r"""One pass of SGD over all items in phases; each adds noise that protects a user's items.
 
     A step on b items of size :math:`b\eta_i \le 2/\beta` with k of a replaced user's moves the
     average by at most :math:`2L\eta_ik`: the sum of single steps. It fails for losses with kinks.
@@ -89,7 +89,8 @@ class UserGroupPrivacy(PhasedMethod):
         batch = batch_size(setting.n, setting.m, setting.d, total, step_size, losses.smoothness)
         reach = setting.constants.diameter / 2
 
-        def stands_out(phase: Phase) -> bool:  # a user's pull, from the rounding of the points
+        # Whether a user's effect is larger than the rounding of the points.
+        def stands_out(phase: Phase) -> bool:
             steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
             return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 
@@ -100,14 +101,14 @@ class UserGroupPrivacy(PhasedMethod):
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
-    r"""Return :math:`\min(R, 2\eta Lm)`: the sensitivity of a chain's average; see the class."""
+    r"""Return :math:`\min(R, 2\eta Lm)`, a chain average's sensitivity; see `UserGroupPrivacy`."""
     return min(setting.constants.diameter, 2 * step_size * losses.lipschitz * setting.m)
 
 
 def _phases(
     setting: Setting, rho: float, losses: Losses, pairs: list[tuple[int, float]]
 ) -> tuple[Phase, ...]:
-    """Return phases of so many users and such step sizes, one after the other."""
+    """Return consecutive phases with the given user counts and step sizes."""
     phases, start = [], 0
     for users, size in pairs:
         sensitivity = user_pull(setting, losses, size)
@@ -141,7 +142,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Pha
 
 
 def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
-    """Return the phases of Theorem 4.4 by group privacy; see the class.
+    """Return the phases of Theorem 4.4 by group privacy; see `UserGroupPrivacy`.
 
     Raises `NotApplicable` if there is no first half of the users, or the first step is too long.
     """

@@ -35,8 +35,10 @@ class UserLevel:
     lipschitz: float = 1.0  # L, positive and finite
     # R, of the constraint set, positive and finite: the diameter, not the radius
     diameter: float = 1.0
-    smoothness: float = math.inf  # β of the loss of an item; infinite where the loss is not smooth
-    strong_convexity: float = 0.0  # μ of the loss of an item; 0 where it is convex only
+    # β, the smoothness of an item's loss; infinite if the loss is not smooth
+    smoothness: float = math.inf
+    # μ, the strong convexity of an item's loss; 0 if it is only convex
+    strong_convexity: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "d"):
@@ -52,31 +54,31 @@ class UserLevel:
 
     @property
     def total(self) -> int:
-        """All items, n m."""
+        """The number n m of all items."""
         return self.n * self.m
 
     @property
     def unit(self) -> float:
-        """L R, which bounds the excess risk of every answer."""
+        """L R, which bounds the excess risk of every point of the set."""
         return self.lipschitz * self.diameter
 
     @property
     def condition(self) -> float:
-        r""":math:`\beta R/L`, the smoothness without its unit."""
+        r"""The unitless smoothness :math:`\beta R/L`."""
         return self.smoothness * self.diameter / self.lipschitz
 
     @property
     def log_delta(self) -> float:
-        r""":math:`\Lambda=\ln(1/\delta)`."""
+        r"""The logarithm :math:`\Lambda=\ln(1/\delta)`."""
         return -math.log(self.delta)
 
     @property
     def log_size(self) -> float:
-        r""":math:`\ln(ndm)`."""
+        r"""The logarithm :math:`\ln(ndm)`."""
         return math.log(self.n) + math.log(self.d) + math.log(self.m)
 
     def with_users(self, n: int) -> UserLevel:
-        """Return the same with `n` users."""
+        """Return the same problem with `n` users."""
         return replace(self, n=n)
 
 
@@ -96,7 +98,7 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
 
 
 def printed_multiplier(epsilon: float, delta: float) -> float:
-    r"""Definition A.5: :math:`\sqrt{2\ln(2/\delta)}/\varepsilon`, claimed for every epsilon.
+    r"""Return :math:`\sqrt{2\ln(2/\delta)}/\varepsilon` of Definition A.5, for every epsilon.
 
     It is too small for large epsilon, from 6.4 on at delta = 0.5 and from 9.7 on at delta = 1e-6,
     and enough for every delta up to epsilon = 2.5, where the proofs use it (theory/lowy-liu-asi.md,
@@ -116,7 +118,7 @@ def _tail(failure: float) -> float:
 
 
 def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
-    r"""Return (R1): a user's gradient at a fixed point is this near its mean, w.p. 1 - failure.
+    r"""Bound a user gradient's distance from its mean at a fixed point by (R1), w.p. 1 - failure.
 
     .. math:: \|\nabla\hat F(x,Z)-\nabla F(x)\|\le r_m(\gamma)=
         \frac L{\sqrt m}\big(1+\sqrt{2\ln(1/\gamma)}\big)
@@ -137,7 +139,7 @@ def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
 
 
 def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
-    r"""(R1) for all n users at all points of the set at once, for a smooth loss.
+    r"""Bound the same for all n users and all points of the set at once, for a smooth loss.
 
     .. math::
         \frac L{\sqrt m}\Big(1+\sqrt{2\ln\tfrac n\gamma+2d\ln(1+\tfrac{\sqrt2R}r)}\Big)+2\beta r,
@@ -159,7 +161,7 @@ def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
 
 
 def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: float) -> float:
-    r"""Return (R2): the average iterate of one-pass SGD is this near its mean, w.p. 1 - failure.
+    r"""Bound by (R2) how far one-pass SGD's average iterate is from its mean, w.p. 1 - failure.
 
     .. math:: \|\tilde x-E\tilde x\|\le\eta L\sqrt{T/3}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
@@ -185,7 +187,7 @@ def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: fl
 def group_spread(
     step_size: float, lipschitz: float, steps: float, groups: int, failure: float
 ) -> float:
-    r"""Return (R2) for pairs: C average iterates are pairwise this near, w.p. 1 - failure.
+    r"""Bound by (R2) the pairwise distances of C average iterates, w.p. 1 - failure.
 
     Twice `iterate_spread` at :math:`\gamma/C`.
 

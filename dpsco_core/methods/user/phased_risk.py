@@ -12,20 +12,21 @@ from dpsco_core.base.search import smallest
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.printed_schedules import SgdPhase
 
-# Noise per coordinate of a phase's release, from its step size and its number of steps.
+# A function of a phase's step size and number of steps that returns the noise per coordinate of its
+# release.
 Noise = Callable[[float, int], float]
 Phases = tuple[SgdPhase, ...]
 
 MOST_PHASES = 12
 DECAYS = (1.0, 1.25, 1.5, 2.0)
-FLOOR = 1 - 1e-12  # a factor of a sum of some terms, rounded, that is to be below that of all
+FLOOR = 1 - 1e-12  # a margin for rounding when a partial sum is compared with the full sum
 STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
 
 
 def phased_terms(
     phases: Sequence[SgdPhase], *, lipschitz: float, diameter: float, d: int, distance: float
 ) -> tuple[float, float, float, float]:
-    r"""Return start, sampling, noise between phases and last noise of the bound on the risk.
+    r"""Return the terms of the risk bound: start, sampling, noise between phases, and last noise.
 
     .. math::
         \frac{D^2}{2\eta_1T_1},\quad\sum_i\frac{\eta_iL^2}2,\quad
@@ -49,7 +50,7 @@ def phased_terms(
 
 
 def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -> float:
-    """Return start and sampling of the first phase: no phases that begin so risk less."""
+    """Return the start and sampling terms of the first phase, a lower bound on the risk bound."""
     return distance**2 / (2 * step * steps) + step * lipschitz**2 / 2
 
 
@@ -62,9 +63,9 @@ def halving_phases(
     # p and :math:`\eta`
     decay: float,
     step: float,
-    noise: Noise,  # takes :math:`\eta_i` and :math:`T_i`, returns :math:`\sigma_i`
+    noise: Noise,  # a function of :math:`\eta_i` and :math:`T_i` that returns :math:`\sigma_i`
 ) -> Phases | None:
-    r"""Return `count` phases of halving users; None where one has fewer users than groups.
+    r"""Return `count` phases whose users halve; None if one has fewer users than groups.
 
     :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase: all that remain) in C groups of
     :math:`N_i = \lfloor n_i/C\rfloor`, :math:`T_i = N_im` steps of size
@@ -100,10 +101,10 @@ def best_phases(
     lipschitz: float,
     diameter: float,
     d: int,
-    largest_step: float,  # positive, infinite if there is no limit
-    noise: Noise,  # see `halving_phases`
+    largest_step: float,  # positive; infinite if there is no limit
+    noise: Noise,  # a function as in `halving_phases`
 ) -> Phases:
-    """Return the halving phases with the least sum of `phased_terms`, the start at R/2.
+    """Return the halving phases with the least sum of `phased_terms`, for a start at R/2.
 
     Over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards, at most
     `largest_step`.
@@ -125,7 +126,7 @@ def best_phases(
 
     def phases_of(count: int, decay: float, size: float) -> Phases:
         phases = halving_phases(n, m, groups, count, decay, size, noise)
-        assert phases is not None  # a user for every group
+        assert phases is not None  # There is a user for every group.
         return phases
 
     def risk(candidate: tuple[int, float, float]) -> float:

@@ -43,7 +43,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
-SPREAD_FAILURE = 0.01  # the failure of the proven radius, a phase
+SPREAD_FAILURE = 0.01  # the probability per phase that the proven radius fails
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +53,13 @@ class GroupPhase:
     # its first user, by index, and N_i, the users of a group; C groups follow each other
     start: int
     members: int
-    step_size: float  # η_i, of an item
+    step_size: float  # η_i, the step size for one item
     filter: FilterPlan  # the test, the filter with its radius τ_i, and the noise
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilteredGroups(PhasesPlan):
-    """Phases in which groups of users run SGD; a filtered mean of their averages is released."""
+    """Phases in which groups of users run SGD and a filtered mean of their averages is released."""
 
     losses: Losses
     case: UserLevel
@@ -71,16 +71,16 @@ class FilteredGroups(PhasesPlan):
 
     @property
     def steps(self) -> int:
-        """Steps of a chain in all phases."""
+        """The number of steps of a chain over all phases."""
         return sum(math.ceil(phase.members * self.case.m / self.batch) for phase in self.phases)
 
     @property
-    def moves(self) -> float:  # every group moves its own point, in a ball all of them at once
+    def moves(self) -> float:  # Every group moves its own point, and all points stay in one ball.
         is_ball = isinstance(self.setting.body, Ball)
         return self.steps if is_ball else self.steps * self.groups
 
     @property
-    def pieces(self) -> float:  # the groups step side by side
+    def pieces(self) -> float:  # The groups take their steps side by side.
         return self.steps
 
     @property
@@ -122,7 +122,7 @@ class FilteredGroups(PhasesPlan):
             "steps": float(sum(math.ceil(p.members * inputs.m / self.batch) for p in run_phases)),
             "step_size": self.phases[0].step_size,
             "phases": float(len(self.phases)),
-            "halted_phase": float(halted),  # 0 where none halted
+            "halted_phase": float(halted),  # 0 if no phase halted
             "groups": float(self.groups),
             "batch_size": float(self.batch),
             "filter_radius": final_phase.filter.keep.filter_radius,
@@ -173,7 +173,7 @@ class UserPhasedSgd(PhasedMethod):
     stage = replace(
         FILTER_STAGE,
         splits=(Split(function="dpsco_core.methods.user.chains.chain_averages", told="phase"),),
-        small=SmallRun(scenario={"n": 2000, "epsilon": 8.0}),  # so that there are several phases
+        small=SmallRun(scenario={"n": 2000, "epsilon": 8.0}),  # large enough for several phases
     )
     colour = "green"
     symbol = "cross"
@@ -215,7 +215,7 @@ class UserPhasedSgd(PhasedMethod):
 
 
 def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
-    """Refuse a run without a phase, and say how many users would have one."""
+    """Refuse a run without a phase, and name a number of users that would have one."""
     if shape:
         return
 
@@ -242,13 +242,13 @@ def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedS
 
 
 def _noise_scale(setting: Setting, losses: Losses) -> float:
-    """Return the root mean square distance of a gradient from its mean, as far as certified."""
+    """Return the certified root mean square distance of a gradient from its mean."""
     variance = setting.constants.variance_trace
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
 
 
 def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
-    """Say where the run halted, and where a plain mean of the groups would have less noise."""
+    """Return notes on where the run halted and where a plain mean of the groups has less noise."""
     notes = []
     if halted:
         notes.append(

@@ -23,15 +23,17 @@ from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensi
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 
 SHARP = TestTuning(sharp=True)
-TYPICAL_RADIUS = 2.5  # in step size times gradient noise times root of the steps
-FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25  # where the printed noise meets practical tuning
-# Of each phase its first user, the users of a group, and the step size.
+# in units of step size times gradient noise times the square root of the number of steps
+TYPICAL_RADIUS = 2.5
+# the smallest number of phases and the decay at which the printed noise meets practical tuning
+FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25
+# For each phase: its first user, the number of users per group, and the step size.
 Shape = tuple[tuple[int, int, float], ...]
 
 
 @lru_cache(maxsize=4096)
 def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
-    """Return the shape with the least `phased_terms`, empty where a group has no user.
+    """Return the shape with the least `phased_terms`; empty if a group has no user.
 
     Raises `NotApplicable` where they are finite for none.
     """
@@ -56,7 +58,7 @@ def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
 
 
 def recommended_shape(case: UserLevel, groups: int) -> Shape:
-    """Return up to three phases of halving users, with the printed step size, at most 1/beta."""
+    """Return up to three phases of halving users with the printed step size, at most 1/beta."""
     step = min(printed_step(case), step_limit(case.n, case.m, case.d, case.smoothness))
     phases = [
         ((case.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
@@ -95,7 +97,7 @@ def theorem_shape(case: UserLevel, groups: int) -> Shape:
 
 
 def _placed(groups: int, phases: list[tuple[int, float]]) -> Shape:
-    """Return the phases with their first users, one after the other."""
+    """Return the phases with their first users, in consecutive order."""
     shape, start = [], 0
     for members, step in phases:
         shape.append((start, members, step))
@@ -109,11 +111,11 @@ def tight_plan(case: UserLevel, groups: int, radius: float) -> FilterPlan:
     return single_test_plan(groups, case.epsilon, case.delta, keep=keep, tuning=SHARP)
 
 
-ROOM = 1e-9  # relative, of the slack: keeps the floor of the score above 2C/3 in rounding
+ROOM = 1e-9  # the relative slack that keeps the floor of the score above 2C/3 despite rounding
 
 
 def printed_count(case: UserLevel) -> int:
-    r"""Return C of Algorithm 1, rounded up, and large enough for its own proof.
+    r"""Return C of Algorithm 1, rounded up and large enough for the paper's own proof.
 
     .. math:: C = \Big\lceil\frac1\varepsilon\max\Big\{100\log\frac{20nme^\varepsilon}\delta,\
         150\log\frac{20e^\varepsilon}\delta\Big\}\Big\rceil

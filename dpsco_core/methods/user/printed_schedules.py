@@ -17,31 +17,31 @@ from dpsco_core.methods.user.level import UserLevel
 class SgdPhase:
     """One phase of Algorithm 1."""
 
-    # n_i, N_i of each group, and T_i=N_im one-pass steps
+    # The number of users n_i; the groups have N_i each, and take T_i = N_i m one-pass steps.
     users: float
     group_users: float
     steps: float
-    step_size: float  # η_i
-    score_radius: float  # τ_i
-    noise_std: float  # σ_i per coordinate
+    step_size: float  # η_i, the step size
+    score_radius: float  # τ_i, the score radius
+    noise_std: float  # σ_i, the noise per coordinate
 
 
 @dataclass(frozen=True, kw_only=True)
 class SgdSchedule:
-    """Algorithm 1: C groups a phase, and the phases."""
+    """The schedule of Algorithm 1: C groups per phase, and the phases."""
 
-    groups: float  # C; 1 without a filter
-    items: int  # m
+    groups: float  # C, the number of groups; 1 without a filter
+    items: int  # m, the number of items per user
     phases: tuple[SgdPhase, ...]
 
     @property
     def users(self) -> float:
-        r""":math:`\sum_iCN_i`, the users whose items are looked at."""
+        r""":math:`\sum_iCN_i`, the number of users whose items are read."""
         return math.fsum(self.groups * phase.group_users for phase in self.phases)
 
     @property
     def gradients(self) -> float:
-        r"""The exact number of item gradients, :math:`m\sum_iCN_i`."""
+        r"""The number of item gradients, :math:`m\sum_iCN_i`."""
         return self.items * self.users
 
 
@@ -49,24 +49,24 @@ class SgdSchedule:
 class ErmPhase:
     """One phase of Algorithm 3, which is a run of Algorithm 2."""
 
-    users: float  # n_i
-    regulariser: float  # λ_i
-    steps: float  # T_i
-    batch: float  # K_i, users a step
-    noise_std: float  # σ_i per coordinate and step
+    users: float  # n_i, the number of users
+    regulariser: float  # λ_i, the weight of the regulariser
+    steps: float  # T_i, the number of steps
+    batch: float  # K_i, the number of users per step
+    noise_std: float  # σ_i, the noise per coordinate and step
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErmSchedule:
-    """Algorithm 3: the radius that it filters with, and the phases."""
+    """The schedule of Algorithm 3: its filter radius and its phases."""
 
     tau: float  # τ: scores and filter use 2τ; infinite without a filter
-    items: int  # m
+    items: int  # m, the number of items per user
     phases: tuple[ErmPhase, ...]
 
     @property
     def gradients(self) -> float:
-        r"""The exact number of item gradients when it does not halt, :math:`m\sum_iT_iK_i`."""
+        r"""The number of item gradients if no phase halts, :math:`m\sum_iT_iK_i`."""
         return self.items * math.fsum(phase.steps * phase.batch for phase in self.phases)
 
 
@@ -157,8 +157,8 @@ def printed_radius(case: UserLevel) -> float:
 
 
 def printed_regulariser(case: UserLevel) -> float:
-    r"""Theorem C.3: :math:`\lambda=\frac LR\big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon
-    n\sqrt m}\big)`.
+    r"""Theorem C.3: :math:`\lambda=\frac LR\big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt
+    m}\big)`.
     """
     private = math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m))
     return case.lipschitz / case.diameter * (1 / math.sqrt(case.total) + private)
@@ -189,7 +189,7 @@ def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
 
 
 def regularised_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
-    """Return T of the regularised risk, whose smoothness is that of the losses and lambda."""
+    """Return T for the regularised risk, whose smoothness is that of the losses plus lambda."""
     total = replace(case, smoothness=case.smoothness + regulariser)
     return erm_steps(total, regulariser, factor)
 
@@ -238,12 +238,12 @@ def printed_erm(case: UserLevel, q: float) -> ErmSchedule:
 
 
 def smoothing_radius(case: UserLevel) -> float:
-    r"""Theorem D.3: :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R`."""
+    r"""Return :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R` of Theorem D.3."""
     return math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m)) * case.diameter
 
 
 def smoothed_smoothness(case: UserLevel, radius: float) -> float:
-    r"""Lemma D.1: :math:`\beta=\frac{L\sqrt d}r` of the loss averaged over a ball of radius r.
+    r"""Return :math:`\beta=\frac{L\sqrt d}r` of Lemma D.1 for the average over a ball of radius r.
 
     At the radius of Theorem D.3 it is :math:`\frac LR\varepsilon n\sqrt m`.
     """
@@ -252,19 +252,19 @@ def smoothed_smoothness(case: UserLevel, radius: float) -> float:
 
 
 def smoothed_regulariser(case: UserLevel) -> float:
-    r"""Theorem D.3's proof: :math:`\lambda=\frac1{\sqrt{mn}}`, without unit and private term.
+    r"""Return :math:`\lambda=\frac1{\sqrt{mn}}` of Theorem D.3's proof, without a unit.
 
     `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
     """
     return 1 / math.sqrt(case.total)
 
 
-# No number of users with more binary digits is looked at.
+# The largest number of binary digits of a number of users that the search considers.
 MOST_DIGITS = 200
 
 
 def least_users(works: Callable[[int], bool]) -> float:
-    r"""Return the least n >= 2 at which a condition holds; infinite beyond :math:`2^{200}`.
+    r"""Return the least n >= 2 at which `works` holds; infinite beyond :math:`2^{200}`.
 
     It has to hold from somewhere on in every interval :math:`[2^l,2^{l+1})` or nowhere there: the
     number of phases :math:`\lfloor\log_2n\rfloor` jumps in between.
@@ -287,7 +287,7 @@ def best_decay(n: int) -> float:
 
 
 def fills_groups(case: UserLevel, q: float | None = None) -> bool:
-    r"""Whether :math:`n_l\ge C`, so that every group of the last phase has a user; None: best q."""
+    r"""Return whether :math:`n_l\ge C`: each group of the last phase has a user; None: best q."""
     chosen = best_decay(case.n) if q is None else q
     return phase_users(case.n, phase_count(case.n), chosen) >= printed_groups(case)
 
@@ -331,7 +331,7 @@ def erm_condition(case: UserLevel, q: float) -> tuple[float, float]:
 
 
 def batch_ratio(case: UserLevel, q: float, phase: int | None = None) -> float:
-    r"""Return :math:`K_i/n_i` of Algorithm 3 as printed; None: the largest of all phases."""
+    r"""Return :math:`K_i/n_i` of the printed Algorithm 3; None: the largest over all phases."""
     phases = printed_erm(case, q).phases
     chosen = phases if phase is None else phases[phase - 1 : phase]
     return max(p.batch / p.users for p in chosen)

@@ -14,7 +14,7 @@ from dpsco_core.privacy.mechanisms.tested import TestedSteps
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Released:
-    """A point, shape (d,), and whether the test failed; both are private outputs."""
+    """A released point, shape (d,), and whether the test failed; both are private."""
 
     value: Vector
     halted: bool
@@ -22,13 +22,13 @@ class Released:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FilteredMeans:
-    """An opened sequence of releases; make one with `open_releases`."""
+    """A sequence of releases whose cost is accounted for; create it with `open_releases`."""
 
     plan: FilterPlan
     steps: TestedSteps
 
     def next(self, points: Matrix) -> Vector | None:
-        """Return the noisy filtered mean of the points, shape (K, d), or None: it has halted.
+        """Return the noisy filtered mean of the points, shape (K, d), or None after a failed test.
 
         The same K users' points each time; they may depend on what was returned before.
         """
@@ -44,7 +44,7 @@ class FilteredMeans:
 def open_releases(
     plan: FilterPlan, d: int, ledger: Ledger, rng: np.random.Generator, label: str
 ) -> FilteredMeans:
-    """Account for all releases of `plan`, of d coordinates each, before the first."""
+    """Account for all releases of `plan`, of d coordinates each, before the first one."""
     steps = ledger.open(TestedReleases(release=plan.release, size=d, rng=rng), label=label)
     return FilteredMeans(plan=plan, steps=steps)
 
@@ -58,7 +58,7 @@ def release_mean(
     fallback: Vector,
     label: str = "mean of concentrated points",
 ) -> Released:
-    """Release the mean of `points`, shape (K, d), or, if the test fails, the point `fallback`.
+    """Release the mean of `points`, shape (K, d), or the point `fallback` if the test fails.
 
     `fallback` must not depend on these points: a fixed one, or what earlier phases released.
     """

@@ -25,22 +25,22 @@ from dpsco_core.privacy.filter.sensitivity import (
 )
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian, TestKind
 
-MOST_POINTS = 10**9  # the largest number of points that is searched for
+MOST_POINTS = 10**9  # the largest number of points that a search considers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    r"""The free parameters of a plan; it is private for any values."""
+    r"""The free parameters of a plan, which is private for all their values."""
 
     test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
-    # :math:`\gamma` in (0, 1/2]: the probability that perfectly concentrated points fail the test,
-    # which sets the threshold
+    # :math:`\gamma` in (0, 1/2], the probability that perfectly concentrated points fail the test;
+    # it determines the threshold.
     false_halt: float = 0.005
-    # In (0, 1]: a plan is refused unless at least this share of the points is certain to be in the
-    # mean whenever something is released. Lower values run on fewer points, with more noise.
+    # A share in (0, 1]: a plan is refused unless this share of the points is certain to be in every
+    # released mean. Lower values allow fewer points, with more noise.
     least_kept: float = 1 / 3
-    # whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which is half as much
-    # for many points, instead of that of F6 (theory/lowy-liu-asi.md, 2.0)
+    # Whether the noise of a weighted mean is scaled to `sharp_weights_sensitivity`, half as large
+    # for many points, instead of the sensitivity in F6 (theory/lowy-liu-asi.md, 2.0).
     sharp: bool = False
 
     def __post_init__(self) -> None:
@@ -56,12 +56,12 @@ DEFAULT_TUNING = Tuning()
 
 @dataclass(frozen=True, kw_only=True)
 class FilterPlan:
-    """How K points are filtered, tested and released, independently of their values."""
+    """The filter, test and noise for K points, chosen independently of the points' values."""
 
     keep: RobustFilter
-    count: int  # K
+    count: int  # K, the number of points
     smallest_weight: float  # the smallest total weight, or number of members, of a released mean
-    release: TestedGaussian  # the release that the ledger accounts for
+    release: TestedGaussian  # the release as the ledger accounts for it
 
 
 def single_test_plan(
@@ -99,7 +99,7 @@ def phase_plan(
     tuning: Tuning = DEFAULT_TUNING,
     advice: bool = True,
 ) -> FilterPlan:
-    r"""Return the plan of a phase of T full-batch releases: Mode A of theory/lowy-liu-asi.md, 2.2.
+    r"""Return the plan of T full-batch releases (Mode A of theory/lowy-liu-asi.md, 2.2).
 
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
     :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
@@ -113,7 +113,7 @@ def phase_plan(
 def least_phase_count(
     steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = DEFAULT_TUNING
 ) -> int | None:
-    """Return the smallest number of points for which `phase_plan` has a plan, up to a billion."""
+    """Return the least number of points, up to a billion, for which `phase_plan` has a plan."""
 
     def holds(points: int) -> bool:
         return _attempt("sequence", points, steps, epsilon, delta, keep, tuning) is not None
@@ -122,7 +122,7 @@ def least_phase_count(
 
 
 def recommended_count(epsilon: float, delta: float, tuning: Tuning = DEFAULT_TUNING) -> int:
-    r"""Return the number of groups of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
+    r"""Return the number of groups for calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
     :math:`C = \lceil3.2(sl + b\log\frac1{2\gamma} + 2)\rceil`, for form B by weights.
 
@@ -186,10 +186,11 @@ def _attempt(
     keep: RobustFilter,
     tuning: Tuning,
 ) -> FilterPlan | None:
-    """Return the plan for `count` points; None if F5 or F6 prove nothing, or too few remain."""
+    """Return a plan for `count` points; None if F5 or F6 prove nothing, or few points remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
-    failure = delta / parts  # parts: the test, the noise, the coins' changes, the coins' number
+    # the four parts are the test, the noise, the changes of coins, and the number of coins
+    failure = delta / parts
     epsilon_test = tuning.test_share * epsilon
     unshifted = NoisyTest(
         kind=kind,

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy  # its `spatial` is imported on first use
+import scipy  # `scipy.spatial` is imported on first use.
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
@@ -33,29 +33,29 @@ from dpsco_core.privacy.mechanisms.noise import coins
 
 Inclusion = Literal["weights", "coins"]
 
-FARTHEST = 2.0**30  # in score radii; beyond, a mean would round by more than 1e-7 radii
-SLACK = 1e-9  # relative to the filter radius
-BLOCK = 131_072  # distances per block: 1 MB
-RADII = (1e-100, 1e100)  # scales for which no square overflows or underflows
+# in score radii; with more distant points, a mean would round by more than 1e-7 radii
+FARTHEST = 2.0**30
+SLACK = 1e-9  # the tolerance relative to the filter radius
+BLOCK = 131_072  # the number of distances per block: 1 MB
+RADII = (1e-100, 1e100)  # the range of radii in which no square overflows or underflows
 MOST_APART = 1e6  # the largest ratio of the two radii
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Examination:
-    """The score, the counts and the inclusions of some points."""
+    """The score, the neighbour counts and the inclusions of a set of points."""
 
-    # s, the average number of neighbours within the score radius, itself included: in [1, K]
+    # s in [1, K], the average number of neighbours within the score radius, the point included
     score: float
-    # shape (K,): h, the number of neighbours within the filter radius, itself included
+    # Shape (K,): h, the number of neighbours within the filter radius, the point included.
     counts: NDArray[np.int64]
-    # shape (K,): p in [0, 1]: the weight of a point in the mean, or its probability of being a
-    # member
+    # Shape (K,): p in [0, 1], the weight of a point in the mean or its probability of membership.
     inclusion: Vector
 
 
 @dataclass(frozen=True, kw_only=True)
 class RobustFilter:
-    r"""The filter: two radii, and how the count of a point becomes its inclusion.
+    r"""The filter: two radii and the map from a point's neighbour count to its inclusion.
 
     With K points :math:`q_j`, a = `lower` and b = `upper`:
 
@@ -113,7 +113,7 @@ class RobustFilter:
         return "A" if self.filter_radius >= 2 * self.score_radius else "B"
 
     def examine(self, points: Matrix) -> Examination:
-        r"""Return score, counts and inclusions of any K >= 2 points, shape (K, d).
+        r"""Return score, counts and inclusions of K >= 2 points, shape (K, d).
 
         If all points are within :math:`\rho_s/2` of one point, every pair is within
         :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd). Otherwise the triangle
@@ -125,21 +125,23 @@ class RobustFilter:
         if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examination(score=float(count), counts=counts, inclusion=np.ones(count))
-        near_counts, counts = np.ones((2, count), dtype=np.int64)  # a broken point is near itself
+        # a broken point counts as its own neighbour
+        near_counts, counts = np.ones((2, count), dtype=np.int64)
         near_counts[~broken], counts[~broken] = self._neighbours(points[~broken])
         inclusion = self.inclusion_of(counts)
         return Examination(score=int(near_counts.sum()) / count, counts=counts, inclusion=inclusion)
 
     def inclusion_of(self, counts: NDArray[np.int64]) -> Vector:
-        """Return p of the counts h of K points, shape (K,)."""
+        """Return the inclusions p for neighbour counts h of K points, shape (K,)."""
         count = len(counts)
         width = (self.upper - self.lower) * count
         p: Vector = np.clip((counts - self.lower * count) / width, 0.0, 1.0)
-        p[counts >= self.upper * count * (1 - 1e-12)] = 1.0  # exact for 2K/3, which is not a double
+        # 2K/3 is not a double, hence the tolerance
+        p[counts >= self.upper * count * (1 - 1e-12)] = 1.0
         return p
 
     def mean(self, points: Matrix, weights: Vector) -> Vector:
-        """Return the mean of `points`, shape (K, d), by `weights`, shape (K,); 0 if all are 0.
+        """Return the weighted mean of `points`, shape (K, d); 0 if all `weights` are 0.
 
         The weights are the inclusions, or the memberships drawn by coins.
         """
@@ -161,7 +163,7 @@ class RobustFilter:
     def filtered_mean(
         self, points: Matrix, inclusion: Vector, rng: np.random.Generator | None = None
     ) -> Vector:
-        """Return the mean by weights, or by coins from `rng`, as this filter defines it; (d,)."""
+        """Return the filter's mean, by weights or by coins drawn from `rng`, shape (d,)."""
         if self.inclusion == "weights":
             return self.mean(points, inclusion)
         require(rng is not None, "rng", "given for coins", rng)
@@ -169,15 +171,16 @@ class RobustFilter:
         return self.mean(points, coins(inclusion, rng))
 
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
-        """Return which points, shape (K, d), are broken; comparisons with NaN are false."""
+        """Return which points, shape (K, d), are broken: NaN, infinite or too far away."""
         farthest = FARTHEST * self.score_radius
-        if points.max() <= farthest and points.min() >= -farthest:  # the usual case
+        # In the usual case no point is broken.
+        if points.max() <= farthest and points.min() >= -farthest:
             return np.zeros(len(points), dtype=bool)
         usable = (points.max(axis=1) <= farthest) & (points.min(axis=1) >= -farthest)
         return np.asarray(~usable)
 
     def _concentrated(self, points: Matrix) -> bool:
-        """Whether all points are within half the score radius of their mean, or of zero."""
+        """Return whether all points are within half the score radius of their mean, or of 0."""
         radius = self.score_radius * (1 - _rounding(points.shape[1])) / 2
         return any(
             all(bool((block <= radius).all()) for block in _lengths(points, centre))
@@ -205,7 +208,7 @@ class RobustFilter:
         far_starts = np.searchsorted(
             from_centre * shrink, (filter_radius + from_centre) * grow, side="right"
         )
-        always_near = int(near_ends[-1])  # the points before it are near every point
+        always_near = int(near_ends[-1])  # the number of points that are near every point
         near_counts, within_counts = np.full((2, count), count, dtype=np.int64)
         columns = np.ascontiguousarray(points[order[always_near:]].T)
         high = count
@@ -228,7 +231,7 @@ class RobustFilter:
         return counts[0], counts[1]
 
     def _distances_from_centre(self, points: Matrix) -> Vector:
-        """Return the distances from the centre with most points within half the score radius."""
+        """Return the distances from a centre with most points within half the score radius."""
         candidates = [np.concatenate(list(_lengths(points, c))) for c in _centres(points)]
         return max(
             candidates, key=lambda lengths: np.count_nonzero(lengths <= self.score_radius / 2)
@@ -236,7 +239,7 @@ class RobustFilter:
 
 
 def _centres(points: Matrix) -> tuple[Vector, Vector]:
-    """Return candidate centres; any point would be valid."""
+    """Return candidate centres; any point would be a valid centre."""
     return points.mean(axis=0), np.zeros(points.shape[1])
 
 

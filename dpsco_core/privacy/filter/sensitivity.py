@@ -20,7 +20,7 @@ from scipy.special import bdtrc
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.filter.robust_mean import SLACK, RobustFilter
 
-# F1, for every K, with room for the rounding of s.
+# The sensitivity of the score by F1, for every K, with a margin for the rounding of s.
 SCORE_SENSITIVITY = 2.0
 
 
@@ -47,7 +47,7 @@ def weight_floor(keep: RobustFilter, count: int, score_floor: float) -> float:
 
 
 def weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> float:
-    r"""Return F6, the l2 sensitivity of the mean by weights; infinite where none is proven.
+    r"""Return F6, the l2 sensitivity of the weighted mean; infinite if none is proven.
 
     .. math:: \Delta_w = \frac{2\rho_h}{W_{min}}\Big(2 + \frac{K-1}{(b-a)K}\Big)
         \quad\text{provided}\quad W_{min} > 1 + \frac{K-1}{2(b-a)K}
@@ -73,7 +73,7 @@ def weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> f
 
 
 def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> float:
-    r"""Return a smaller l2 sensitivity of the mean by weights, at most F6; about half for large K.
+    r"""Return a smaller l2 sensitivity of the weighted mean than F6; about half for large K.
 
     With :math:`A_{min} = W_{min} - 1 - (K-1)/(2(b-a)K) > 0`, F6's proviso,
 
@@ -118,9 +118,9 @@ def _largest_pull(keep: RobustFilter, ratio: float) -> float:
 def changed_members(
     keep: RobustFilter,
     count: int,
-    failure: float,  # :math:`\zeta_B`, in (0, 1), at least 1e-290
+    failure: float,  # :math:`\zeta_B`, the failure probability, in [1e-290, 1)
 ) -> int:
-    r"""Return Q, the smallest with :math:`P[Bin(K-1, 1/((b-a)K)) > Q] \le` `failure`.
+    r"""Return the smallest Q with :math:`P[Bin(K-1, 1/((b-a)K)) > Q] \le` `failure`.
 
     With common coins at most Q memberships of the other points differ between neighbours, except
     with that probability: they are independent, each of probability at most F4. The binomial
@@ -137,7 +137,7 @@ def changed_members(
 def member_floor(
     keep: RobustFilter, count: int, score_floor: float, failure: float | None
 ) -> float:
-    r"""Return the smallest number of members that coins choose, except with probability `failure`.
+    r"""Return the least number of members chosen by coins, except with probability `failure`.
 
     In form A with :math:`s_{min} \ge bK` it is always :math:`s_{min}`. Otherwise it is
     :math:`W_{min} - \sqrt{K\log(1/\zeta_S)/2}` (Hoeffding).
@@ -152,7 +152,7 @@ def member_floor(
 
 
 def sure_members(keep: RobustFilter, count: int, score_floor: float) -> bool:
-    """Whether F3 holds at this floor, so that `score_floor` points are certainly members."""
+    """Return whether F3 holds, so that at least `score_floor` points are certain to be members."""
     return keep.form == "A" and score_floor >= keep.upper * count
 
 
@@ -164,7 +164,7 @@ def coins_sensitivity(
     failure: float,
     size_failure: float | None = None,
 ) -> float:
-    r"""Return F5, the l2 sensitivity of the mean by coins; infinite where none is proven.
+    r"""Return F5, the l2 sensitivity of the mean by coins; infinite if none is proven.
 
     .. math:: \Delta = \frac{2\rho_h}{M}(2 + Q) \quad\text{provided}\quad M > 1 + Q/2
 

@@ -12,28 +12,28 @@ Opened = TypeVar("Opened", covariant=True)
 
 
 class Mechanism(Protocol[Released]):
-    """One release of one exact value: see `Ledger.release`."""
+    """A mechanism for one release of one exact value: see `Ledger.release`."""
 
-    label: ClassVar[str]  # what is released, where a caller does not say
+    label: ClassVar[str]  # the name of the release, if the caller gives none
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records; raises `InvalidInput` for what noise cannot hide."""
+        """Return the ledger's entry; raise `InvalidInput` for a value that noise cannot protect."""
         ...
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Released:
-        """Return what is released of `value`."""
+        """Return one release of `value`."""
         ...
 
 
 class Sequence(Protocol[Opened]):
-    """Releases that are paid for together, before the first of them: see `Ledger.open`."""
+    """Releases that are accounted for together, before the first of them: see `Ledger.open`."""
 
     label: ClassVar[str]
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records of all of them."""
+        """Return the ledger's entries for all releases."""
         ...
 
     def open(self) -> Opened:
-        """Return what makes the releases, one after the other, and no more than were paid for."""
+        """Return the object that makes the releases, at most those accounted for."""
         ...

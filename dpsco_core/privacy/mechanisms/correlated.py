@@ -65,7 +65,7 @@ def encoding_norm(steps: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    r"""T steps on disjoint records that are released as :math:`CG + Z`: rho-zCDP together.
+    r"""T steps on disjoint records, released as :math:`CG + Z`, which together are rho-zCDP.
 
     Every step may depend on all earlier outputs. A record enters one step, which and when must not
     depend on the data (theory/practice.md, 1.2).
@@ -74,9 +74,9 @@ class Encoding:
     label: ClassVar[str] = "steps on disjoint records, encoded together"
 
     steps: int  # T
-    size: int  # coordinates of a step
+    size: int  # the number of coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
-    rho: float  # rho of all steps together
+    rho: float  # the rho of all steps together
 
     def __post_init__(self) -> None:
         check_positive("l2_sensitivity", self.l2_sensitivity)
@@ -87,7 +87,7 @@ class Encoding:
 
     @property
     def encoded_sensitivity(self) -> float:
-        """The sensitivity of CG: that of a step times the norm of the longest column of C."""
+        """The sensitivity of CG: that of a step times the largest norm of a column of C."""
         return self.l2_sensitivity * encoding_norm(self.steps)
 
     @property
@@ -96,21 +96,21 @@ class Encoding:
         return gaussian_noise_std(self.encoded_sensitivity, self.rho)
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what the ledger records: one Gaussian release of T d numbers."""
+        """Return the ledger's entry: one Gaussian release of T d numbers."""
         size = self.steps * self.size
         return (gaussian_entry(label, self.encoded_sensitivity, self.rho, size, 1),)
 
     def open(self) -> CorrelatedSteps:
-        """Return what releases the steps."""
+        """Return the object that releases the steps."""
         return CorrelatedSteps(encoding=self)
 
 
 @dataclass(kw_only=True)
 class CorrelatedSteps:
-    """Steps that a ledger has accounted for, made by `Ledger.open` of an `Encoding`."""
+    """The steps of an `Encoding`, accounted for and made by `Ledger.open`."""
 
     encoding: Encoding
-    _noise: Vector = field(init=False, repr=False)  # Z, of which so many rows are drawn
+    _noise: Vector = field(init=False, repr=False)  # the first rows of the noise Z, drawn so far
     _steps_released: int = field(default=0, init=False, repr=False)
     _inverse: Vector = field(init=False, repr=False)
 
@@ -119,7 +119,7 @@ class CorrelatedSteps:
         self._inverse = inverse_coefficients(self.encoding.steps)
 
     def release(self, value: Vector, rng: np.random.Generator) -> Vector:
-        r"""Return the next step's value with the noise :math:`\sum_{k\le t}s_kz_{t-k}`, shape (d,).
+        r"""Return the next step's value plus noise :math:`\sum_{k\le t}s_kz_{t-k}`, shape (d,).
 
         Raises `InvalidInput` unless the value has the size that was accounted for and is finite;
         `BudgetExceeded` after the last step. Then nothing is drawn.
@@ -136,5 +136,5 @@ class CorrelatedSteps:
         return noisy
 
     def _fresh(self, rng: np.random.Generator) -> Vector:
-        """Return the next row of Z."""
+        """Draw the next row of the noise Z."""
         return gaussian_noise(self.encoding.size, self.encoding.noise_std, rng)

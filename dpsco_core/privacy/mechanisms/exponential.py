@@ -15,7 +15,7 @@ from dpsco_core.privacy.mechanisms.noise import exponential_choice, gumbel_noise
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Exponential:
-    r"""One candidate, j with probability :math:`\propto e^{b_j + \varepsilon s_j/(2\Delta)}`.
+    r"""A choice of j with probability :math:`\propto e^{b_j + \varepsilon s_j/(2\Delta)}`.
 
     The value is s, the exact scores, shape (candidates,); what is released is the place j.
     """
@@ -23,8 +23,8 @@ class Exponential:
     label: ClassVar[str] = "choice"
 
     sensitivity: float  # largest change of any one of the scores between neighbours
-    epsilon: float  # the choice is epsilon-DP; its smaller zCDP is that of `choice_rho`
-    # shape (candidates,): b, the logarithm of a base measure, which must not depend on the data
+    epsilon: float  # the choice is epsilon-DP, and zCDP with the rho of `choice_rho`
+    # Shape (candidates,): b, the logarithm of a base measure; it must not depend on the data.
     log_base: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -32,7 +32,7 @@ class Exponential:
         check_positive("epsilon", self.epsilon)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        r"""Return what a ledger records of a choice by the scores `value`.
+        r"""Return the ledger's entry of a choice by the scores `value`.
 
         Its rho is that of `choice_rho`: its log-ratios span at most epsilon, the base measure
         cancels (theory/adaptive-methods.md, 1.2).
@@ -55,7 +55,7 @@ class Exponential:
         )
 
     def draw(self, value: Vector, rng: np.random.Generator) -> int:
-        """Return the place of the candidate."""
+        """Return the index of the chosen candidate."""
         weights = (value - value.max()) * (self.epsilon / (2 * self.sensitivity))
         return exponential_choice(
             weights if self.log_base is None else weights + self.log_base, rng
@@ -63,7 +63,7 @@ class Exponential:
 
 
 class PrivateChoice(NamedTuple):
-    """A mechanism, and the scores that it chooses by: ``ledger.release(*choice, rng)``."""
+    """A mechanism with the scores that it chooses by: ``ledger.release(*choice, rng)``."""
 
     mechanism: Exponential
     scores: Vector

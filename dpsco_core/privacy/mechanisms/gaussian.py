@@ -25,15 +25,16 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianNoise:
-    """Gaussian noise on a value of any shape, rho-zCDP."""
+    """Gaussian noise that makes a value of any shape rho-zCDP."""
 
     label: ClassVar[str] = "value"
 
-    # Largest change of the value in l2 norm between neighbours. With `disjoint_blocks`, that of a
-    # single block, which is that of the whole value.
+    # The largest l2 change of the value between neighbours. With `disjoint_blocks` the change of a
+    # single block, which is the change of the whole value.
     l2_sensitivity: float
     rho: float  # the share of the budget
-    # given only by ``calibration="paper"`` where a paper's noise is too small
+    # The proven sensitivity, given only by ``calibration="paper"`` where a paper's noise is too
+    # small.
     proven_l2_sensitivity: float | None = None
     disjoint_blocks: int = 1
 
@@ -43,13 +44,13 @@ class GaussianNoise:
         if self.proven_l2_sensitivity is not None:
             check_positive("proven_l2_sensitivity", self.proven_l2_sensitivity)
 
-    @cached_property  # one mechanism serves all steps of a run
+    @cached_property  # One mechanism serves all steps of a run, so this is computed once.
     def noise_std(self) -> float:
         """The standard deviation of the noise in every entry."""
         return gaussian_noise_std(self.l2_sensitivity, self.rho)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`."""
+        """Return the ledger's entry for the release of `value`."""
         check_release(value, self.noise_std)
         return gaussian_entry(
             label,
@@ -62,13 +63,13 @@ class GaussianNoise:
         )
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianSteps:
-    """Gaussian steps on disjoint records: rho in all.
+    """Gaussian steps on disjoint records, rho-zCDP together.
 
     Every step is rho-zCDP and may depend on all earlier outputs. A record enters one step,
     which and when must not depend on the data (parallel composition).
@@ -77,7 +78,7 @@ class GaussianSteps:
     label: ClassVar[str] = "steps on disjoint records"
 
     steps: int
-    size: int  # noisy coordinates of a step
+    size: int  # the number of noisy coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
     rho: float
 
@@ -94,7 +95,7 @@ class GaussianSteps:
         return gaussian_noise_std(self.l2_sensitivity, self.rho)
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         return (gaussian_entry(label, self.l2_sensitivity, self.rho, self.size, self.steps),)
 
     def open(self) -> Steps:
@@ -104,7 +105,7 @@ class GaussianSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledGaussian:
-    """One statistic a group, a row each, where the groups are a fresh, secret, uniform split.
+    """One statistic per group, one row each; the groups are a fresh, secret, uniform split.
 
     Each row is ``amplification.rho_group``-zCDP for its own group, and the whole is
     (epsilon, delta)-DP by shuffling.
@@ -124,7 +125,7 @@ class ShuffledGaussian:
         return gaussian_noise_std(self.l2_sensitivity, self.amplification.rho_group)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`, one row for each group."""
+        """Return the ledger's entry for the release of `value`, one row per group."""
         shuffle, rows = self.amplification, len(value)
         groups = shuffle.groups
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
@@ -134,13 +135,13 @@ class ShuffledGaussian:
         return replace(approximate_entry("shuffled gaussian", *values), disjoint_blocks=groups)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledGaussianSteps:
-    """Gaussian steps of one record each: as `GaussianSteps`, with the guarantee of a certificate.
+    """Gaussian steps on one record each, with the guarantee of a shuffling certificate.
 
     Without amplification that is the one of a single step, the only one that a zCDP budget allows.
     """
@@ -148,11 +149,11 @@ class ShuffledGaussianSteps:
     label: ClassVar[str] = "steps on shuffled records"
 
     certificate: ShuffledSteps
-    size: int  # noisy coordinates of a step
+    size: int  # the number of noisy coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         if not self.certificate.amplified:
             return self._unshuffled.entries(label)
         check_count("size", self.size)
@@ -179,7 +180,7 @@ class ShuffledGaussianSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedGaussian:
-    """One sum a group, a row each, where every record draws its group by itself, in secret.
+    """One sum per group, one row each; every record draws its group independently in secret.
 
     A row is divided by a public number, never by how many records its group has. (epsilon,
     delta)-DP as a whole by `allocate_steps`, the groups for its steps.
@@ -187,7 +188,7 @@ class AllocatedGaussian:
 
     label: ClassVar[str] = "sums of groups"
 
-    largest_norm: float  # norm of what one record adds to the row of its group
+    largest_norm: float  # the norm of one record's contribution to the row of its group
     certificate: AllocatedSteps
 
     def __post_init__(self) -> None:
@@ -199,20 +200,20 @@ class AllocatedGaussian:
         return self.certificate.noise_multiplier * self.largest_norm
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`, one row for each group."""
+        """Return the ledger's entry for the release of `value`, one row per group."""
         groups, rows = self.certificate.steps, len(value)
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         check_release(value, self.noise_std)
         return self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampledGaussianSteps:
-    """Gaussian steps on sums over records that a secret sampler has chosen.
+    """Gaussian steps on sums over records that a secret random sampler has chosen.
 
     A sum is divided by a public number, such as the mean number of its records, never by how many
     it has. (epsilon, delta)-DP as a whole, by its certificate; refused under other budgets.
@@ -221,9 +222,11 @@ class SampledGaussianSteps:
     label: ClassVar[str]
 
     certificate: AllocatedSteps | PoissonSteps
-    size: int  # noisy coordinates of a step
+    size: int  # the number of noisy coordinates per step
     largest_norm: (
-        float  # norm of what one record adds to a sum; replacing it moves the sum by twice that
+        # the norm of one record's contribution to a sum; replacing it changes the sum by up to
+        # twice that
+        float
     )
 
     def __post_init__(self) -> None:
@@ -237,14 +240,14 @@ class SampledGaussianSteps:
         return self.certificate.noise_multiplier * self.largest_norm
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         return (
             self.certificate.entry(size=self.size, largest_norm=self.largest_norm, label=label),
         )
 
     @property
     def steps(self) -> int:
-        """How many sums are released."""
+        """The number of released sums."""
         return self.certificate.steps
 
     def open(self) -> Steps:
@@ -254,7 +257,7 @@ class SampledGaussianSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class AllocatedGaussianSteps(SampledGaussianSteps):
-    """Steps where each record enters one of them, or one a pass, at random and in secret.
+    """Steps in which each record has one random, secret place (per pass).
 
     See `allocate_steps` and `allocate_passes`.
     """
@@ -270,7 +273,7 @@ class AllocatedGaussianSteps(SampledGaussianSteps):
 
 @dataclass(frozen=True, kw_only=True)
 class PoissonGaussianSteps(SampledGaussianSteps):
-    """Steps each of which takes every record with one probability, by itself: `sample_steps`."""
+    """Steps that each include every record independently with one probability: `sample_steps`."""
 
     label: ClassVar[str] = "steps on Poisson samples of the records"
 
@@ -285,9 +288,9 @@ def gaussian_entry(
     disjoint_blocks: int,
     *,
     proven_l2_sensitivity: float | None = None,
-    noise_std: float | None = None,  # None: that of the sensitivity and rho
+    noise_std: float | None = None,  # None: the noise for the sensitivity and rho
 ) -> Entry:
-    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    """Return the ledger's entry of Gaussian noise on a value, or on each of several values."""
     std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
     return Entry(
         mechanism="gaussian",

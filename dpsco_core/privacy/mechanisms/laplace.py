@@ -34,18 +34,18 @@ class LaplaceNoise:
         return laplace_noise_scale(self.l1_sensitivity, self.epsilon)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`."""
+        """Return the ledger's entry for the release of `value`."""
         check_release(value, self.noise_scale)
         return laplace_entry("laplace", label, self.l1_sensitivity, self.epsilon, np.size(value))
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise."""
+        """Return `value` plus noise."""
         return add_laplace_noise(value, self.noise_scale, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SphericalLaplaceNoise:
-    """Noise of density e^(-epsilon |z|_2 / sensitivity) on a vector."""
+    """Noise on a vector with density proportional to e^(-epsilon |z|_2 / sensitivity)."""
 
     label: ClassVar[str] = "value"
 
@@ -58,17 +58,17 @@ class SphericalLaplaceNoise:
 
     @property
     def noise_scale(self) -> float:
-        """The scale of the noise's length."""
+        """The scale of the noise's norm."""
         return laplace_noise_scale(self.l2_sensitivity, self.epsilon)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`, shape (d,)."""
+        """Return the ledger's entry for the release of `value`, shape (d,)."""
         check_release(value, self.noise_scale)
         values = (label, self.l2_sensitivity, self.epsilon, np.size(value))
         return laplace_entry("spherical laplace", *values)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise, shape (d,)."""
+        """Return `value` plus noise, shape (d,)."""
         return add_spherical_laplace_noise(value, self.noise_scale, rng)
 
 
@@ -79,7 +79,7 @@ def laplace_entry(
     epsilon: float,
     size: int,
 ) -> Entry:
-    """Return what is recorded of Laplace noise that makes a value of `size` entries epsilon-DP."""
+    """Return the ledger's entry of Laplace noise: a value of `size` entries is epsilon-DP."""
     return Entry(
         mechanism=mechanism,
         label=label,

@@ -13,7 +13,7 @@ from dpsco_core.geometry.norms import row_norms
 
 
 def gaussian_noise_std(l2_sensitivity: float, rho: float) -> float:
-    r"""Per-coordinate standard deviation :math:`\Delta_2/\sqrt{2\rho}` that gives rho-zCDP.
+    r"""Return the deviation :math:`\Delta_2/\sqrt{2\rho}` per coordinate that gives rho-zCDP.
 
     Bun and Steinke (2016), Proposition 1.6.
     """
@@ -21,7 +21,7 @@ def gaussian_noise_std(l2_sensitivity: float, rho: float) -> float:
 
 
 def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
-    r"""Per-coordinate scale :math:`\Delta_1/\varepsilon` that gives epsilon-DP.
+    r"""Return the scale :math:`\Delta_1/\varepsilon` per coordinate that gives epsilon-DP.
 
     Dwork, McSherry, Nissim and Smith (2006), Proposition 1.
     """
@@ -29,7 +29,7 @@ def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
 
 
 def gumbel_noise_scale(sensitivity: float, epsilon: float) -> float:
-    r"""Scale :math:`2\Delta/\varepsilon` of the noise on each score; epsilon-DP.
+    r"""Return the scale :math:`2\Delta/\varepsilon` of the noise per score that gives epsilon-DP.
 
     The largest noisy score is then the choice of the exponential mechanism (McSherry and Talwar
     2007, Theorem 6).
@@ -38,7 +38,7 @@ def gumbel_noise_scale(sensitivity: float, epsilon: float) -> float:
 
 
 def generalized_gaussian_noise_scale(sensitivity: float, kappa: float, rho: float) -> float:
-    r"""Scale :math:`\sigma = s\sqrt{\kappa/(2\rho)}` that gives rho-zCDP.
+    r"""Return the scale :math:`\sigma = s\sqrt{\kappa/(2\rho)}` that gives rho-zCDP.
 
     For noise of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, a sensitivity s in the norm
     whose constant of regularity is :math:`\kappa` (theory/su-zhao-wang.md, 1.8).
@@ -47,7 +47,7 @@ def generalized_gaussian_noise_scale(sensitivity: float, kappa: float, rho: floa
 
 
 def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> float:
-    r"""Per-coordinate standard deviation of the linear term of objective perturbation.
+    r"""Return the deviation per coordinate of the linear term of objective perturbation.
 
     The gradient of n times the objective moves by a vector of norm at most :math:`\Delta` in the
     span of two fixed directions (a generalised linear loss), or along one. Off an event of
@@ -57,7 +57,8 @@ def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> 
     (theory/su-zhao-wang.md, 2.1 (b), whose 2/delta is in terms of twice this delta).
     """
     t = math.sqrt(-2 * math.log(delta))
-    ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))  # x t + x^2/2 = epsilon
+    # the root x of x t + x^2/2 = epsilon
+    ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))
     return l2_sensitivity / ratio
 
 
@@ -92,7 +93,7 @@ def add_spherical_laplace_noise(
 
 
 def spherical_laplace_reach(size: int, noise_scale: float) -> float:
-    r"""Return a length that `add_spherical_laplace_noise` never exceeds in doubles.
+    r"""Return a norm that `add_spherical_laplace_noise` never exceeds in doubles.
 
     :math:`s(d + 13\sqrt d + 110)`. The generator makes a gamma variable of shape d > 1 as
     :math:`b(1+x/\sqrt{9b})^3`, b = d - 1/3, of a normal x below 12.4, which is all that its 53 bits
@@ -103,7 +104,7 @@ def spherical_laplace_reach(size: int, noise_scale: float) -> float:
 
 
 def exponential_choice(log_weights: Vector, rng: np.random.Generator) -> int:
-    """Return a place, each with a probability proportional to the exponential of its log-weight.
+    """Draw an index with probability proportional to the exponential of its log-weight.
 
     The largest after Gumbel noise: in doubles that lies in [-3.7, 36.8], so that a candidate which
     trails by more than 40.5 is never drawn. The largest weight is subtracted first.
@@ -113,7 +114,7 @@ def exponential_choice(log_weights: Vector, rng: np.random.Generator) -> int:
 
 
 def coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
-    """Return 1 with each probability, else 0: a uniform number each, so that neighbours couple."""
+    """Draw a 0-1 coin for each probability, each from its own uniform number."""
     return np.asarray(rng.random(len(probabilities)) < probabilities, dtype=float)
 
 
@@ -123,7 +124,7 @@ def generalized_gaussian_noise(
     noise_scale: float,
     rng: np.random.Generator,
 ) -> Vector:
-    r"""Return independent rows of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, exactly.
+    r"""Draw independent rows of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, exactly.
 
     The norm of a row is sigma times a chi variable, independent of the direction, which follows
     the cone measure: that of a vector with independent entries of density

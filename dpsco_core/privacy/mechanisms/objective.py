@@ -31,13 +31,14 @@ class ObjectiveGaussian:
 
     label: ClassVar[str] = "linear term of the objective"
 
-    # Largest change of n times the gradient of the empirical risk between neighbours: 2L.
+    # 2L: the largest change of n times the gradient of the empirical risk between neighbours.
     l2_sensitivity: float
-    epsilon: float  # what the noise may cost
-    # What the change of variables costs, at least 0; the caller's regulariser ensures it.
+    epsilon: float  # the epsilon that the noise may spend
+    # The epsilon of the change of variables, at least 0; the caller's regulariser ensures it.
     jacobian_epsilon: float
     delta: float
-    own_noise_std: float | None = None  # a paper's own, at least the one of `objective_noise_std`
+    # the paper's noise, which must be at least `objective_noise_std`
+    own_noise_std: float | None = None
 
     def __post_init__(self) -> None:
         check_positive("l2_sensitivity", self.l2_sensitivity)
@@ -57,7 +58,7 @@ class ObjectiveGaussian:
         return objective_noise_std(self.l2_sensitivity, self.epsilon, self.delta)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of a linear term of the size of `value`."""
+        """Return the ledger's entry of a linear term of the size of `value`."""
         check_count("size", value.size)
         check_noise(self.noise_std)
         cost = (self.epsilon + self.jacobian_epsilon, self.delta)
@@ -65,7 +66,7 @@ class ObjectiveGaussian:
         return approximate_entry("objective perturbation", *values)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return G, shape (d,)."""
+        """Draw the linear term G, shape (d,)."""
         return value + gaussian_noise(value.size, self.noise_std, rng)
 
 
@@ -90,16 +91,16 @@ class ObjectiveLaplace:
 
     @property
     def noise_scale(self) -> float:
-        """The scale of the noise's length."""
+        """The scale of the noise's norm."""
         return laplace_noise_scale(self.l2_sensitivity, self.epsilon)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of a linear term of the size of `value`."""
+        """Return the ledger's entry of a linear term of the size of `value`."""
         values = (label, self.l2_sensitivity, self.epsilon, value.size)
         entry = laplace_entry("pure objective perturbation", *values)
         epsilon = self.epsilon + self.jacobian_epsilon
         return replace(entry, epsilon=epsilon, rho=pure_share(entry.mechanism, epsilon))
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return G, shape (d,)."""
+        """Draw the linear term G, shape (d,)."""
         return add_spherical_laplace_noise(value, self.noise_scale, rng)

@@ -35,7 +35,7 @@ Calibration = Literal["paper", "tight"]
 
 @dataclass(frozen=True)
 class Shaped:
-    r"""One release of a vector whose sensitivity is known in the dual norm of a space.
+    r"""A release of one vector whose sensitivity is stated in the dual norm of a space.
 
     Generalized Gaussian noise of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}` has
 
@@ -47,15 +47,15 @@ class Shaped:
 
     label: ClassVar[str] = "value"
 
-    norm: RegularSpace  # the parameters' space; it knows d, the smooth exponent r and kappa
-    # s, the largest change of the value between neighbours in the dual norm of `norm`
+    norm: RegularSpace  # the space of the parameters, with d, the smooth exponent r and kappa
+    # The largest change s of the value between neighbours, in the dual norm of `norm`.
     sensitivity: float
     rho: float  # the share of the budget
-    # ``"gaussian"`` puts :math:`N(0, \sigma^2 I)` in its place, calibrated to the l2 sensitivity
-    # :math:`d^{1/2-1/q'}s`: at equal rho its proven expected squared dual norm is no larger
+    # ``"gaussian"`` uses :math:`N(0, \sigma^2 I)` instead, calibrated to the l2 sensitivity
+    # :math:`d^{1/2-1/q'}s`: its proven expected squared dual norm is no larger at equal rho.
     noise: Noise = "generalized gaussian"
-    # ``"paper"`` takes the printed kappa, which in the logarithmic branch is up to e times too
-    # small; the release is then marked as flawed
+    # ``"paper"`` uses the printed kappa, which is up to e times too small in the logarithmic
+    # branch; the release is then marked as flawed.
     calibration: Calibration = "tight"
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Shaped:
             self.calibration,
         )
 
-    @cached_property  # one mechanism serves all steps of a run
+    @cached_property  # One mechanism serves all steps of a run, so this is computed once.
     def noise_scale(self) -> float:
         """The scale sigma; the standard deviation per coordinate of Gaussian noise."""
         if self.noise == "gaussian":
@@ -98,9 +98,9 @@ class Shaped:
 
     def proven(
         self,
-        allowed: float,  # what the release may spend
+        allowed: float,  # the rho that the release may spend
     ) -> Shaped:
-        r"""Return the same noise with the rho that is proven of it, if that is at most `allowed`.
+        r"""Return the same noise with its proven rho, if that is at most `allowed`.
 
         With the printed kappa it is :math:`\rho\kappa/\kappa_{printed}`. A paper's calibration may
         leave room for the ratio; where it does not, the release stays as it is, and is flawed.
@@ -121,13 +121,13 @@ class Shaped:
         return replace(self, rho=rho, calibration="tight") if rho <= allowed else self
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return what a ledger records of the release of `value`, shape (d,)."""
+        """Return the ledger's entry for the release of `value`, shape (d,)."""
         check_release(value, self.noise_scale)
         require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
         return self.unchecked_entry(label)
 
     def unchecked_entry(self, label: str) -> Entry:
-        """Return what a ledger records of one release, of a value that is checked elsewhere."""
+        """Return the ledger's entry of one release whose value is checked elsewhere."""
         if self.noise == "gaussian":
             sensitivity = proven = self.norm.l2_ratio * self.sensitivity
         else:
@@ -152,7 +152,7 @@ class Shaped:
         return 2.0 if self.noise == "gaussian" else self.norm.smooth_exponent
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus the noise, shape (d,)."""
+        """Return `value` plus noise, shape (d,)."""
         if self.noise == "gaussian":
             return add_gaussian_noise(value, self.noise_scale, rng)
         shape, exponent = (1, value.size), self.norm.smooth_exponent
@@ -165,7 +165,7 @@ class Shaped:
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedSteps:
-    """Steps of one record or batch each, with the noise of `release` in each.
+    """Steps on one record or batch each, every one with the noise of `release`.
 
     Without a certificate as `GaussianSteps`: the release's rho in all. With one as
     `ShuffledGaussianSteps`, one step a record, and the release's rho is that of the certificate.
@@ -175,12 +175,13 @@ class ShapedSteps:
 
     release: Shaped
     steps: int
-    # That of one step a record in secret random order; its rho and its number of steps are those of
-    # the releases. It must be for the curve ``"zcdp"`` unless the noise is Gaussian.
+    # The certificate of steps on one record each, in secret random order; its rho and its number of
+    # steps must equal those of the releases. Unless the noise is Gaussian, it must be for the curve
+    # ``"zcdp"``.
     certificate: ShuffledSteps | None = None
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: one entry."""
+        """Return the ledger's entries: one for all steps."""
         release, certificate = self.release, self.certificate
         check_count("steps", self.steps)
         check_noise(release.noise_scale)
@@ -214,7 +215,7 @@ class ShapedSteps:
 
 
 def lemma_3_rho(epsilon: float, delta: float) -> float:
-    r"""Return the rho :math:`\varepsilon^2/(4\ln(1/\delta))` at which Lemma 3 calibrates its noise.
+    r"""Return :math:`\varepsilon^2/(4\ln(1/\delta))`, the rho for which Lemma 3 calibrates noise.
 
     :math:`\sigma^2 = 2\kappa\ln(1/\delta)s^2/\varepsilon^2`. It is (epsilon, delta)-DP for
     epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (theory/su-zhao-wang.md, 1.8),
@@ -231,7 +232,7 @@ def lemma_3_rho(epsilon: float, delta: float) -> float:
 
 
 def lemma_3_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps | None:
-    r"""Return what shuffling with Lemma 3, as in Theorem 9, allows each of `steps` records.
+    r"""Return the guarantee that Lemma 3, shuffled as in Theorem 9, gives each of `steps` steps.
 
     The closed form of Feldman, McMillan and Talwar gives :math:`(\varepsilon_0, \delta_0)`, and
     Lemma 3 the noise: the theorem's :math:`\sigma_1^2` with its constant made explicit
@@ -259,7 +260,7 @@ def lemma_3_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps | N
 
 
 def _moment_root(exponent: float) -> float:
-    r"""Return :math:`(E|\xi|^k)^{1/k}` of a standard normal variable."""
+    r"""Return :math:`(E|\xi|^k)^{1/k}` for a standard normal variable and an exponent k."""
     k = exponent
     log_moment = k / 2 * math.log(2) + float(gammaln((k + 1) / 2)) - math.log(math.pi) / 2
     return math.exp(log_moment / k)

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.mechanisms.noise import gaussian_noise, generalized_gaussian_noise
 
-DRAWN_AT_ONCE = 100_000  # entries: under 1 MB
+DRAWN_AT_ONCE = 100_000  # the number of entries drawn at once: under 1 MB
 
 
 class BudgetExceeded(Exception):
-    """A release would spend more than the ledger's budget; nothing was drawn."""
+    """The error of a release that would exceed the ledger's budget; no noise was drawn."""
 
 
 @dataclass
 class Steps:
-    r"""Noise for a sequence of steps that a ledger has accounted for.
+    r"""The noise of a sequence of steps that a ledger has accounted for.
 
     Made by `Ledger.open` of `GaussianSteps`, `ShuffledGaussianSteps` or `ShapedSteps`.
 
@@ -51,7 +51,7 @@ class Steps:
         return self._noise_of((count, d), rng)
 
     def summed_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        r"""Return the sum of the noises of the next `count` releases, shape (d,).
+        r"""Return the total noise of the next `count` releases, shape (d,).
 
         A sum of Gaussian vectors is one of variance :math:`b\sigma^2`, and is drawn as such; other
         noise is drawn vector by vector, a block at a time. Raises what `noise` does.
@@ -65,7 +65,7 @@ class Steps:
         return total
 
     def idle_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return noise of the same law that hides nothing, for steps that look at no record."""
+        """Return noise of the same distribution for steps that read no record."""
         self._check(count, d)
         return self._noise_of((count, d), rng)
 
@@ -83,7 +83,7 @@ class Steps:
         self._steps_taken += count
 
     def _check(self, count: int, d: int) -> None:
-        # A negative count would give steps back, and one column would be broadcast to all.
+        # A negative count would return steps, and a single column would be broadcast to all.
         whole = isinstance(count, int | np.integer) and count >= 0
         require(whole, "count", "a whole number of at least 0", count)
         require(d == self.size, "d", f"the {self.size} coordinates that were accounted for", d)

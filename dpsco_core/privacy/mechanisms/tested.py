@@ -33,7 +33,7 @@ TestKind = Literal["single", "sequence"]
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyTest:
-    r"""One noisy test, or a sequence of them that ends at the first failure.
+    r"""One noisy test, or a sequence of tests that ends at the first failure.
 
     With D the sensitivity of the score, :math:`\varepsilon_1` the share, :math:`\zeta` the failure:
 
@@ -54,11 +54,11 @@ class NoisyTest:
     """
 
     kind: TestKind
-    steps: int  # largest number T of tests; 1 for a single one
+    steps: int  # the largest number T of tests; 1 for a single test
     threshold: float  # :math:`\theta`, fixed without looking at the data
-    epsilon: float  # the share :math:`\varepsilon_1` of the test or of all of them
-    failure: float  # :math:`\zeta`, in (0, 1/2]
-    # D: the largest change of any score between neighbours, whatever was released before
+    epsilon: float  # :math:`\varepsilon_1`, the share of one test or of all tests
+    failure: float  # :math:`\zeta`, the failure probability, in (0, 1/2]
+    # D, the largest change of any score between neighbours, whatever was released before.
     sensitivity: float = 2.0
 
     def __post_init__(self) -> None:
@@ -72,22 +72,22 @@ class NoisyTest:
 
     @property
     def score_scale(self) -> float:
-        """Scale of the Laplace noise of every score."""
+        """The scale of the Laplace noise on every score."""
         factor = 1 if self.kind == "single" else 4
         return laplace_noise_scale(factor * self.sensitivity, self.epsilon)
 
     @property
     def threshold_scale(self) -> float:
-        """Scale of the Laplace noise of the threshold; 0 for a single test, which has none."""
+        """The scale of the Laplace noise on the threshold; 0 for a single test, which has none."""
         return 0.0 if self.kind == "single" else self.score_scale / 2
 
     @property
     def score_floor(self) -> float:
-        r"""The least score of a step that continues: :math:`s_{min} = \theta - sl - D`."""
+        r"""The lowest score of a step that continues: :math:`s_{min} = \theta - sl - D`."""
         return self.threshold - self.reach(self.failure) - self.sensitivity
 
     def reach(self, probability: float) -> float:
-        r"""Return what the noises exceed together with this probability at most, on one side.
+        r"""Return a one-sided bound that all noises together exceed at most with `probability`.
 
         A score that is at least the threshold plus this passes every test but with `probability`.
         """
@@ -100,7 +100,7 @@ class NoisyTest:
 
 @dataclass(frozen=True, kw_only=True)
 class TestedGaussian:
-    r"""Certificate of Gaussian releases, each behind a test.
+    r"""A certificate of Gaussian releases, each of which follows a noisy test.
 
     Given that every released value has l2 sensitivity :math:`\Delta` between neighbours whose
     scores are both at least ``test.score_floor``, up to couplings that fail with probability
@@ -119,14 +119,14 @@ class TestedGaussian:
     \le e^{\varepsilon_2}\int\min(1, e^{\varepsilon_1}a')\pi' + \delta_2`.
     """
 
-    __test__ = False  # a name that pytest would collect
+    __test__ = False  # Pytest would otherwise collect this class, because of its name.
 
     test: NoisyTest
-    l2_sensitivity: float  # :math:`\Delta`, at the floor of the test
-    # :math:`\varepsilon_2` and :math:`\delta_2`: the share of all releases together
+    l2_sensitivity: float  # :math:`\Delta`, at the lowest score that passes the test
+    # :math:`\varepsilon_2` and :math:`\delta_2`, the share of all releases together.
     epsilon: float
     delta: float
-    # what couplings inside the value may fail with, summed over the steps; 0 without any
+    # The failure probability of couplings inside the value, summed over the steps; 0 without any.
     failure: float = 0.0
 
     def __post_init__(self) -> None:
@@ -146,21 +146,21 @@ class TestedGaussian:
 
     @property
     def total_epsilon(self) -> float:
-        """What the whole transcript costs."""
+        """The epsilon of tests and releases together."""
         return self.test.epsilon + self.epsilon
 
     @property
     def total_delta(self) -> float:
-        """What the whole transcript costs."""
+        """The delta of tests and releases together."""
         return math.fsum((self.test.failure, self.delta, self.failure))
 
     @property
     def shares(self) -> tuple[float, float]:
-        """The epsilon that a ledger records of the tests, and that of the releases."""
+        """The epsilon that a ledger records for the tests, and that for the releases."""
         return self.test.epsilon, self.epsilon
 
     def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
-        """Return what a ledger records: the tests, and the releases of `size` coordinates each."""
+        """Return the ledger's entries: the tests, and the releases of `size` coordinates each."""
         test_epsilon, release_epsilon = self.shares
         test = Entry(
             mechanism="noisy test",
@@ -186,24 +186,24 @@ class TestedGaussian:
 
 @dataclass(frozen=True, kw_only=True)
 class TestedReleases:
-    """The tests and releases of a certificate, of `size` coordinates each: two entries."""
+    """The tests and releases of a certificate, of `size` coordinates each, as two entries."""
 
     __test__ = False
     label: ClassVar[str] = "tested releases"
 
     release: TestedGaussian
     size: int
-    rng: np.random.Generator  # draws all noise, that of the threshold first
+    rng: np.random.Generator  # draws all noise, the threshold's first
 
     def __post_init__(self) -> None:
         check_count("size", self.size)
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return what a ledger records: the tests, and the releases."""
+        """Return the ledger's entries: the tests and the releases."""
         return self.release.entries(self.size, label)
 
     def open(self) -> TestedSteps:
-        """Draw the noise of the threshold, and return what tests and releases."""
+        """Draw the noise of the threshold and return the object that tests and releases."""
         return TestedSteps(release=self.release, size=self.size, rng=self.rng)
 
 
@@ -220,7 +220,8 @@ class TestedSteps:
     release: TestedGaussian
     size: int
     rng: np.random.Generator
-    _threshold: float = field(init=False, repr=False)  # the noisy one: never released
+    # the noisy threshold, which is never released
+    _threshold: float = field(init=False, repr=False)
     _tests: int = field(init=False, default=0, repr=False)
     _passed: bool = field(init=False, default=False, repr=False)
     _halted: bool = field(init=False, default=False, repr=False)
@@ -253,7 +254,7 @@ class TestedSteps:
         return self._passed
 
     def noisy(self, value: Vector) -> Vector:
-        """Return `value`, shape (size,), with the noise of one release.
+        """Return `value`, shape (size,), plus the noise of one release.
 
         Raises `BudgetExceeded` unless the last test has passed, and nothing was released since;
         nothing is drawn.

@@ -45,16 +45,17 @@ class BlockProblem(Protocol):
 
 
 class SampleSource(BlockSource[Sample]):
-    """The blocks of a problem's sample, with the requested bounds applied."""
+    """The blocks of a problem's sample, with all requested bounds applied."""
 
     def __init__(
         self,
         problem: BlockProblem,
-        # the keys of the features and of the targets
+        # The random keys of the features and of the targets.
         features: Key,
         targets: Key,
         n: int,  # the total number of records
-        bounds: tuple[tuple[float, float], ...] = (),  # applied in turn, see `Sample.bounded`
+        # norms to which records are shrunk, in order; see `Sample.bounded`
+        bounds: tuple[tuple[float, float], ...] = (),
     ) -> None:
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
@@ -82,7 +83,7 @@ class SampleSource(BlockSource[Sample]):
 
 @dataclass(frozen=True, eq=False)
 class GeneratedSample(Range[SampleSource]):
-    """Records of a problem's sample that is never held in memory; see `Sample`.
+    """Records of a problem's sample that are never all in memory; see `Sample`.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class GeneratedSample(Range[SampleSource]):
     def from_keys(
         cls, problem: BlockProblem, features: Key, targets: Key, n: int
     ) -> GeneratedSample:
-        """Return all n records of the sample of a problem with these keys."""
+        """Return the sample of n records that a problem draws with these random keys."""
         source = SampleSource(problem, features, targets, n)
         return cls(source, 0, source.n)
 
@@ -108,7 +109,7 @@ class GeneratedSample(Range[SampleSource]):
         return self.source.problem.constraint
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
-        """Yield samples in memory that contain records `start` to `stop`, one at a time."""
+        """Yield in-memory samples that contain records `start` to `stop`, one at a time."""
         for number, low, high in self._parts(start, stop):
             block = self.source.block(number)
             yield block if high - low == block.n else block.part(low, high)
@@ -164,13 +165,14 @@ class GeneratedGradients(PiecedRows):
             yield from block.gradients(self.w).factors()
 
     def pieces(self) -> Iterator[GeneratedGradients]:
-        """Yield consecutive pieces: the problem, its keys, a range and the point."""
-        for piece in replace(self.sample, executor=None).pieces():  # an executor cannot be sent
+        """Yield consecutive pieces, each with the problem, its keys, a range and the point."""
+        # an executor cannot be sent to another process
+        for piece in replace(self.sample, executor=None).pieces():
             yield GeneratedGradients(piece, self.w)
 
 
 def gradient_of(piece: Rows) -> Vector:
-    """Return the sum of the gradients of a piece, shape (d,), without forming any of them."""
+    """Return the sum of a piece's gradients, shape (d,), without forming single gradients."""
     assert isinstance(piece, GeneratedGradients)
     total = np.zeros(piece.d)
     for block in piece.sample.blocks():

@@ -14,7 +14,8 @@ from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST, Link
 
-ROWS_PER_SUM = 1024  # rows per partial sum of gradients: longer sums round more
+# the number of rows per partial sum of gradients: longer sums have larger rounding errors
+ROWS_PER_SUM = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class LinearSample:
     targets: Vector  # shape (n,)
     link: Link
     constraint: ConstraintSet
-    # shape (n,): factors by which `bounded` has shrunk the features; None if no record was shrunk
+    # Shape (n,): factors by which `bounded` has shrunk the features; None if no record was shrunk.
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -44,12 +45,12 @@ class LinearSample:
         return self.features.d
 
     def gradients(self, w: Vector) -> ScaledRows:
-        """Return the per-sample gradients at `w`: slopes times features, never formed."""
+        """Return the per-sample gradients at `w` as slopes times features, without forming them."""
 
         def coefficients(block: Vector, rows: slice | NDArray[np.intp]) -> Vector:
             with np.errstate(over="ignore", invalid="ignore"):
-                # The margins of chosen records are computed one by one: the last bit of a product
-                # with a matrix may depend on the other rows, and at a kink it turns the gradient.
+                # The margins of selected records are computed one by one: the last bit of a matrix
+                # product may depend on the other rows, and at a kink that bit changes the gradient.
                 margins = block @ w if isinstance(rows, slice) else np.vecdot(block, w)
                 if self.shrink is None:
                     return self.link.slope(margins, self.targets[rows])
@@ -106,7 +107,7 @@ class LinearSample:
         return replace(self, link=self.link.rounded(curvature))
 
     def bounded(self, radius: float, exponent: float = 2.0) -> LinearSample:
-        """Return the sample with features shrunk to norm `radius`, and targets in range.
+        """Return the sample with features shrunk to norm `radius` and targets clipped to range.
 
         Features that are not finite, or longer than `FARTHEST`, become 0 in a copy, which only
         samples with broken records need.

@@ -26,7 +26,7 @@ class PointSample:
     loss: PointLoss
     constraint: ConstraintSet
     limit: float = math.inf  # longer points are shrunk to this norm
-    limit_exponent: float = 2.0  # the exponent of that norm
+    limit_exponent: float = 2.0  # the exponent of the norm that `limit` refers to
 
     @property
     def n(self) -> int:

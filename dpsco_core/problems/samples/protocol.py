@@ -10,7 +10,7 @@ from dpsco_core.geometry.base import ConstraintSet
 
 
 class Sample(Protocol):
-    """n records of a problem, ready for optimisation. Their distribution is hidden."""
+    """n records of a problem for an optimiser, which cannot see their distribution."""
 
     @property
     def n(self) -> int:

@@ -22,7 +22,7 @@ from dpsco_core.problems.posed import OptimisationProblem, Problem
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 
-MOST_ELEMENTS = 20_000_000  # the largest n m d for which all items are held: 160 MB
+MOST_ELEMENTS = 20_000_000  # the largest n m d at which all items are in memory: 160 MB
 
 
 class UserSample(Protocol):
@@ -93,7 +93,8 @@ class ItemSample(ByUsers[Sample]):
                     blocks = list(rows.blocks(low * m, high * m))
                     items = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
                     sums = items.reshape(-1, m, d).sum(axis=1)
-                    del blocks, items  # frees them before the next block is formed
+                    # Deleting both frees their memory before the next block is formed.
+                    del blocks, items
                 gradients[low:high] = sums
         gradients /= m
         return gradients
@@ -114,7 +115,7 @@ class MeanSample:
     """
 
     means: DenseRows  # the users' mean items, shape (n, d)
-    items: int  # m
+    items: int  # m, the number of items per user
     loss: PointLoss  # it must have `needs_only_the_mean`
     constraint: ConstraintSet
 
@@ -153,7 +154,7 @@ class MeanSample:
 
 
 def averaged(sample: Any) -> Any:
-    """Return users of whom the mean items are held, where their loss needs no more than these.
+    """Return users as their mean items, if the loss needs nothing else.
 
     Other users stay as they are. A method that looks at users' mean gradients sees the same users
     whether their items were held or not.
@@ -163,7 +164,8 @@ def averaged(sample: Any) -> Any:
     records = sample.records
     if not isinstance(records, PointSample) or not records.loss.needs_only_the_mean:
         return sample
-    if math.isfinite(records.limit):  # items were shrunk, and their means are no means of points
+    # Items were shrunk, so their means are not means of the points.
+    if math.isfinite(records.limit):
         return sample
     return MeanSample(
         means=UserRows(records=records.points, items=sample.items).means(),
@@ -194,14 +196,14 @@ def users_of(sample: Any) -> Any:
 
 
 def has_exact_means(problem: Problem) -> bool:
-    """Whether the law of a user's mean item is known and is all that the loss needs."""
+    """Return whether the loss needs only users' mean items, whose distribution is known."""
     if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
         return False
     return overrides_answer(type(problem.distribution), "draw_means")
 
 
 def items_fit(n: int, m: int, d: int) -> bool:
-    """Whether all items of n users fit in memory."""
+    """Return whether all items of n users fit in memory."""
     return n * m * d <= MOST_ELEMENTS
 
 

@@ -18,27 +18,26 @@ from dpsco_core.privacy.mechanisms import SphericalLaplaceNoise
 
 @dataclass(frozen=True, kw_only=True)
 class OutputPhase:
-    """One phase."""
+    """One phase of output perturbation: its records, regulariser, accuracy and noise."""
 
-    # its records, by index
-    start: int
-    stop: int
-    regulariser: float  # λ_i
-    accuracy: float  # α_i, to which the solver certifies; 0 for a closed form
-    l2_sensitivity: float  # the sensitivity of what is released, the solver's distance included
-    noise_scale: float  # s_i: the noise has the density e^(-‖z‖/s_i), up to a factor
+    start: int  # the index of the first record
+    stop: int  # the index behind the last record
+    regulariser: float  # λ_i, the weight of the regulariser
+    accuracy: float  # α_i, the accuracy that the solver certifies; 0 for a closed form
+    l2_sensitivity: float  # the sensitivity of the released point, with the solver's error included
+    noise_scale: float  # s_i: the noise has a density proportional to e^(-‖z‖/s_i)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhasedMinimisers(PhasesPlan):
-    """Phases that are minimised and perturbed one after the other."""
+    """Phases that each minimise a regularised risk and add noise to the minimiser."""
 
     losses: Losses
-    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and a phase a closed
-    # form; None where it must be solved
+    # 1 if the Hessian of every loss is the identity, 0 if it is zero (a phase then has a closed
+    # form); None if a phase needs the solver.
     hessian: float | None
-    curvature: float  # bound on the curvature of the link; kinks are rounded off to it
-    kinked: bool  # whether they are
+    curvature: float  # bound on the curvature of the link function, after its kinks are rounded off
+    kinked: bool  # whether the link function has kinks
     epsilon: float
     phases: tuple[OutputPhase, ...]
 

@@ -35,7 +35,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 class PerturbedObjective(PrivateMethod):
-    """What Algorithms 1 and 2 share; `strong`: whether it is Algorithm 2."""
+    """The common part of Algorithms 1 and 2; `strong` is true for Algorithm 2."""
 
     strong: ClassVar[bool]
 
@@ -117,7 +117,7 @@ class ObjectivePerturbation(PerturbedObjective):
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectivePerturbationStrong(PerturbedObjective):
-    r"""Algorithm 2: objective perturbation where the losses' own strong convexity is the ridge.
+    r"""Algorithm 2: objective perturbation with the losses' own strong convexity as the ridge.
 
     With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
     norm at most :math:`\beta_f`, the ridge is
@@ -163,7 +163,7 @@ class ObjectivePerturbationStrong(PerturbedObjective):
 
 
 def check_set(constraint: ConstraintSet, setting: Setting) -> None:
-    """Refuse a sample on another set than the plan is for: its accuracy depends on the set."""
+    """Refuse a sample on another constraint set: the accuracy of the plan depends on the set."""
     body = setting.body
     same = isinstance(constraint, Ball) == isinstance(body, Ball)
     same &= constraint.l2_radius <= setting.constants.diameter / 2 * (1 + 1e-9)
@@ -237,10 +237,11 @@ def linear_term(
 def perturbed_minimiser(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
-    """Steps 1 to 4 where the objective must be solved."""
-    tilt = linear_term(plan, sample, ledger, rng)  # step 1; step 2 is the plan's
+    """Run steps 1 to 4 if the objective has no closed form."""
+    # Step 1 of the algorithm; step 2 belongs to the plan.
+    tilt = linear_term(plan, sample, ledger, rng)
 
-    def gradient(w: Vector) -> Vector:  # the gradient of step 3
+    def gradient(w: Vector) -> Vector:  # the gradient of the objective in step 3
         return sample.mean_gradient(w) + tilt + 2 * plan.ridge * w
 
     solved = minimise_strongly_convex(
@@ -267,4 +268,4 @@ def perturbed_minimiser(
         rng,
         label=label,
     )
-    return sample.constraint.project(noisy)  # step 4
+    return sample.constraint.project(noisy)  # Step 4 of the algorithm.

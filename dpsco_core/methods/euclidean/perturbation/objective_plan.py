@@ -29,12 +29,18 @@ from dpsco_core.statements.su import (
     theorem_2_ridge,
 )
 
-OUTPUT_SHARE = 0.01  # share of epsilon and delta, in the tight calibration: H is tiny all the same
-DIGITS = 1e-12  # a share of the gradient that the solver can certify; see `certified_digits`
-PROJECTION = 1e-13  # the error of a projection, relative to the set and to what is projected
-PROJECTION_PER_EXPONENT = 4e-15  # the same of one on an l_q ball, times q where that is more
-SPHERE = 4e-14  # share of the gradient, for what the certificate rounds near the sphere: see solver
-LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-13 of beta/n there
+# the share of epsilon and delta for the noise H, in the tight calibration: H is tiny even so
+OUTPUT_SHARE = 0.01
+# the smallest error of a certificate, as a share of the gradient; see `certified_digits`
+DIGITS = 1e-12
+# the error of a projection, relative to the size of the set and of the projected point
+PROJECTION = 1e-13
+# the error of a projection on an l_q ball, per unit of q, where this is larger
+PROJECTION_PER_EXPONENT = 4e-15
+# the rounding error of the certificate near the sphere, as a share of the gradient; see `solver`
+SPHERE = 4e-14
+# the largest epsilon of the change of variables: the ridge is then 1e-13 of beta/n
+LARGEST_JACOBIAN = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,31 +48,32 @@ class ObjectivePlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
-    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and the objective a
-    # closed form; None where it must be solved
+    # 1 if the Hessian of every loss is the identity, 0 if it is zero (the objective then has a
+    # closed form); None if the objective needs the solver.
     hessian: float | None
     ridge: float  # λ; the objective has the term λ‖θ‖²
-    # what G and the change of variables cost
-    epsilon: float
-    jacobian_epsilon: float
-    delta: float
-    rho: float = 0.0  # in place of them, where G is one Gaussian release with the exact curve
+    epsilon: float  # the epsilon of the noise G
+    jacobian_epsilon: float  # the epsilon of the change of variables
+    delta: float  # the delta of G and of the change of variables together
+    # the budget of G if it is one Gaussian release with the exact curve; replaces epsilon and delta
+    rho: float = 0.0
     l2_sensitivity: float  # the sensitivity of n times the gradient of the empirical risk
-    linear_std: float  # σ₁, of G
-    accuracy: float = 0.0  # α; 0 for a closed form
-    # of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`
+    linear_std: float  # σ₁, the standard deviation of the noise G
+    accuracy: float = 0.0  # α, the accuracy of the solver; 0 for a closed form
+    # The sensitivity of the release with the noise H, with rounding errors (see `open_distance`);
+    # 0 for a closed form.
     output_sensitivity: float = 0.0
-    output_rho: float = 0.0
-    output_std: float = 0.0
-    # Under pure DP, where `delta` and both rho are 0, and `linear_std` and `output_std` are scales
-    # of spherical Laplace noise: what H costs, and the curvature that kinks are rounded off to (0
-    # where there are none).
+    output_rho: float = 0.0  # the budget of H; 0 for a closed form
+    output_std: float = 0.0  # the standard deviation of H; 0 for a closed form
+    # The epsilon of H under pure DP, where `delta` and both rho are 0, and `linear_std` and
+    # `output_std` are scales of spherical Laplace noise.
     output_epsilon: float = 0.0
+    # The curvature to which kinks are rounded off under pure DP; 0 if the losses have none.
     rounded: float = 0.0
 
     @property
     def pure(self) -> bool:
-        """Whether the noise is that of pure DP."""
+        """Whether the noise satisfies pure DP."""
         return self.delta == 0
 
     @property
@@ -86,7 +93,7 @@ class ObjectivePlan(Plan):
 def objective_plan(
     setting: Setting, calibration: Calibration, tuning: Tuning, *, strong: bool
 ) -> ObjectivePlan:
-    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    """Return the parameters at `setting`; raise `NotApplicable` if the method cannot run there."""
     budget = approximate_budget(setting, calibration)
     refuse_other_losses(setting, strong=strong)
     losses = lipschitz_losses(setting, tuning, setting.gaussian_rho)
@@ -103,7 +110,7 @@ def objective_plan(
 
 
 def approximate_budget(setting: Setting, calibration: Calibration) -> ApproxDP:
-    """Return the (epsilon, delta) budget; raises `NotApplicable` for another, or a large one."""
+    """Return the (epsilon, delta) budget; raise `NotApplicable` for a pure or a large one."""
     refuse_pure(setting)
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
@@ -147,12 +154,12 @@ def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
 
 
 def theorem_ridge(setting: Setting, losses: Losses) -> float:
-    """Return lambda of Theorem 2."""
+    """Return lambda of the paper's Theorem 2."""
     return theorem_2_ridge(setting.n, losses.lipschitz, setting.constants.diameter)
 
 
 def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
-    r"""Return the least lambda at which the change of variables costs at most `jacobian_epsilon`.
+    r"""Return the least lambda at which the change of variables spends at most `jacobian_epsilon`.
 
     :math:`\frac{\beta}{2n(e^{\varepsilon_J}-1)}` for data-dependent Hessians of rank one and norm
     at most beta.
@@ -178,14 +185,14 @@ def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: 
     n, diameter = setting.n, setting.constants.diameter
     width = setting.body.gaussian_width().upper
     rate_cap = lipschitz * diameter / float(n**1.5)
-    if width == 0:  # a single point
+    if width == 0:  # The set is a single point.
         return rate_cap
     privacy_cap = epsilon**2 * lipschitz * diameter**3 / (width**2 * math.log(1 / delta) * n**2.5)
     return float(min(rate_cap, privacy_cap))
 
 
 def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_std: float) -> float:
-    r"""Return the alpha that the digits of the gradient certify: :math:`\nu^2/(4\lambda)`.
+    r"""Return the best alpha that the gradient's digits can certify: :math:`\nu^2/(4\lambda)`.
 
     :math:`\nu` is a part, `certified_digits` (1e-12), of the size of a gradient. That size
     includes :math:`\|G\|/n`, bounded by :math:`\sigma_1(\sqrt d+10)/n`, which fails with
@@ -196,14 +203,14 @@ def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_st
 
 
 def reachable_beside(setting: Setting, losses: Losses, ridge: float, noise: float) -> float:
-    """Return the same alpha with a linear term of at most the length `noise`."""
+    """Return `reachable_accuracy` with a linear term of norm at most `noise`."""
     radius = setting.constants.diameter / 2
     size = losses.lipschitz + (losses.smoothness + 2 * ridge) * radius + noise
     return (certified_digits(setting.body) * size) ** 2 / (4 * ridge)
 
 
 def projection_accuracy(constraint: ConstraintSet) -> float:
-    r"""Return how exact projections are: the error's l2 norm, relative.
+    r"""Return the relative l2 error of projections on the set.
 
     Relative to the larger of the largest norm of the set and the norm of what is projected. It is
     tested and not proven, on random and adversarial vectors of up to 10^4 entries against a bound
@@ -216,12 +223,12 @@ def projection_accuracy(constraint: ConstraintSet) -> float:
 
 
 def certified_digits(constraint: ConstraintSet) -> float:
-    """Return what part of a gradient's size a certificate can see: 1e-12, less for l_q, q > 25."""
+    """Return the relative gradient error that a certificate resolves: 1e-12, or more for q > 25."""
     return max(DIGITS, 10 * projection_accuracy(constraint))
 
 
 def open_distance(setting: Setting, accuracy: float, ridge: float) -> float:
-    r"""Return how far two solutions can be apart that share an exact minimiser.
+    r"""Return the largest distance of two computed solutions that approximate the same minimiser.
 
     :math:`2\sqrt{\alpha/\lambda}`, since the objective is :math:`2\lambda`-strongly convex, and
     what rounding adds: a gradient is computed with an error e, at most a fraction of its size, and
@@ -254,14 +261,15 @@ def _closed_plan(
     hessian: float,
     ridge: float,
 ) -> ObjectivePlan:
-    """Hessians are the same for all records: no change of variables, no solver, one release."""
+    """Return the plan if all records share one Hessian: no change of variables and one release."""
     if calibration == "paper":
         rho = 0.0
         sensitivity = 2 * losses.lipschitz
         std = algorithm_1_noise(losses.lipschitz, budget.epsilon, budget.delta)
     else:
         rho = setting.gaussian_rho
-        sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
+        # Gradients of two records at one point differ by the features alone.
+        sensitivity = 2 * losses.feature_bound
         std = gaussian_noise_std(sensitivity, rho)
     return ObjectivePlan(
         setting=setting,
@@ -280,7 +288,7 @@ def _closed_plan(
 def _paper_plan(
     setting: Setting, tuning: Tuning, budget: ApproxDP, losses: Losses
 ) -> ObjectivePlan:
-    """The printed constants: a quarter of epsilon for G and for the Jacobian, half for H."""
+    """Return the plan with the printed constants: epsilon/4 for G and Jacobian, half for H."""
     epsilon, delta = budget.epsilon, budget.delta
     ridge = least_ridge(setting.n, losses.smoothness, epsilon / 4)
     if tuning == "theory":
@@ -292,7 +300,7 @@ def _paper_plan(
     )
     rho = gaussian_rho(epsilon / 2, delta / 2)
     printed = algorithm_1_output_noise(accuracy, ridge, epsilon, delta)
-    # Noise as printed, which would hide this much.
+    # The noise is as printed, so the sensitivity is computed only for comparison.
     sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
     return ObjectivePlan(
         setting=setting,
@@ -314,7 +322,7 @@ def _paper_plan(
 def _tight_plan(
     setting: Setting, tuning: Tuning, budget: ApproxDP, losses: Losses
 ) -> ObjectivePlan:
-    """Exact requirements: one per cent for H, and the rest between G and the Jacobian."""
+    """Return the plan with exact requirements: 1% for H, the rest shared by G and the Jacobian."""
     n = setting.n
     output_epsilon, output_delta = OUTPUT_SHARE * budget.epsilon, OUTPUT_SHARE * budget.delta
     output_rho = gaussian_rho(output_epsilon, output_delta)
@@ -349,7 +357,7 @@ def _tight_plan(
 def balanced_ridge(
     setting: Setting, losses: Losses, epsilon: float, delta: float, output_rho: float
 ) -> float:
-    r"""Return the lambda that balances its bias and the noise of G and of H.
+    r"""Return the lambda that balances its bias against the noise of G and H.
 
     On a quadratic they shift the result, by :math:`2\lambda R` and by
     :math:`\sigma_1\sqrt d/n` over the curvature, and by :math:`\sigma_2\sqrt d`: on a ball the sum

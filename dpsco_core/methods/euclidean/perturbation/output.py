@@ -15,7 +15,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class OutputPerturbation(PhasedMethod):
-    r"""Minimise a regularised risk in phases, and hide each minimiser by spherical Laplace noise.
+    r"""Minimise a regularised risk in phases; add spherical Laplace noise to each minimiser.
 
     The privacy is that of the point which the solver returns, not of the exact minimiser: the
     distance that its certificate leaves open is a part of the sensitivity

@@ -24,22 +24,23 @@ from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.mean.base import tail_excess
 from dpsco_core.problems.base import Setting
 
-OPEN = 0.01  # a share of the sensitivity: what the solver may leave open, where doubles allow it
+OPEN = 0.01  # the share of the sensitivity left for the solver's error, where doubles allow it
 MOST_PHASES = 5
-GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growths of the regulariser from phase to phase
-FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the records
-SHRUNK_SHARE = 0.04  # a share of what the worst law of a class loses to shrinking: measured
-WIDEST, NARROWEST = 1.0, 1e-3  # ends of the stretch on which a kink is rounded off
+GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growth factors of the regulariser from phase to phase
+FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the feature vectors
+# the measured share of the loss that shrinking causes for the worst distribution of a class
+SHRUNK_SHARE = 0.04
+WIDEST, NARROWEST = 1.0, 1e-3  # the largest and smallest width over which a kink is rounded off
 
 Lengths = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseLayout:
-    """What the search chooses: the lengths of the phases, and their regularisers."""
+    """A candidate of the search: the lengths of the phases and their regularisers."""
 
     lengths: Lengths
-    first: Any  # λ_1: a number, or an array of those that a search compares
+    first: Any  # λ_1: a number, or an array of all values that a search compares
     growth: float
 
     @property
@@ -50,23 +51,23 @@ class PhaseLayout:
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseModel:
-    """What a phase is computed with."""
+    """The constants from which a phase is computed."""
 
     setting: Setting
     losses: Losses
     epsilon: float
     hessian: float | None
-    gap: float  # the most by which two gradients at one point differ
+    gap: float  # the largest distance between the gradients of two records at one point
 
     def noise_scale(self, regulariser: Any, length: int) -> Any:
-        """The scale of a phase's noise, but for what the solver leaves open."""
+        """Return the scale of a phase's noise, without the part that the solver's error adds."""
         strong = regulariser + (self.hessian or 0.0)
         return self.gap / (strong * length * self.epsilon)
 
 
 @lru_cache(maxsize=4096)
 def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
-    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    """Return the parameters at `setting`; raise `NotApplicable` if the method cannot run there."""
     constants, epsilon = setting.constants, setting.pure_epsilon
     refuse_other_losses(setting)
     theory = tuning == "theory"
@@ -96,7 +97,7 @@ def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
 
 
 def refuse_other_losses(setting: Setting) -> None:
-    """Raise `NotApplicable` for losses that no bound on the records makes Lipschitz and curved."""
+    """Raise `NotApplicable` for losses that bounded features do not make Lipschitz and curved."""
     constants = setting.constants
     if constants.structure == "other" or math.isinf(constants.diameter):
         raise NotApplicable(
@@ -107,7 +108,7 @@ def refuse_other_losses(setting: Setting) -> None:
 
 
 def equal_rho(setting: Setting) -> float:
-    r"""Return :math:`\varepsilon^2/(2d)`, whose Gaussian noise is about as long as Laplace noise.
+    r"""Return :math:`\varepsilon^2/(2d)`, where Gaussian and Laplace noise are about as long.
 
     One has a length of about :math:`\Delta\sqrt{d/(2\rho)}`, the other of
     :math:`\Delta d/\varepsilon`. Clip radii are chosen for it.
@@ -116,9 +117,10 @@ def equal_rho(setting: Setting) -> float:
 
 
 def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
-    """Return what the phases are computed with."""
+    """Return the constants from which the phases are computed."""
     hessian = {"mean": 1.0, "linear": 0.0}.get(setting.constants.structure)
-    # Gradients of losses with one Hessian differ by the records alone.
+    # If all losses have one Hessian, gradients of two records at one point differ by the features
+    # alone.
     gap = 2 * (losses.lipschitz if hessian is None else losses.feature_bound)
     return PhaseModel(
         setting=setting, losses=losses, epsilon=setting.pure_epsilon, hessian=hessian, gap=gap
@@ -146,7 +148,7 @@ def _phases(model: PhaseModel, layout: PhaseLayout, smoothness: float) -> Iterat
 
 
 def reachable_accuracy(model: PhaseModel, regulariser: float, smoothness: float) -> float:
-    r"""Return the accuracy that the digits of a gradient certify: :math:`\nu^2/(2\lambda)`.
+    r"""Return the accuracy that a gradient's digits can certify: :math:`\nu^2/(2\lambda)`.
 
     :math:`\nu` is a part, `certified_digits`, of the largest size of a gradient,
     :math:`L + \beta r + 2\lambda r` with r the largest norm of the set.
@@ -176,7 +178,7 @@ def bounded_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
 
 
 def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
-    r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
+    r"""Return the excess risk if the risk is a quadratic with its worst curvature h.
 
     The squared distance to the minimiser is then, phase by phase,
     :math:`\big(\frac{\lambda}{h+\lambda}\big)^2e^2 + \frac V{n(h+\lambda)^2} + d(d+1)s^2`, and no
@@ -200,7 +202,7 @@ def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
 
 
 def shrinking_bias(model: PhaseModel, share: float = SHRUNK_SHARE) -> float:
-    r"""Return the model's change of the mean gradient where records are shrunk.
+    r"""Return the modelled change of the mean gradient when features are shrunk.
 
     A share of what the worst law with the setting's moment loses beyond the bound.
     """
@@ -221,7 +223,7 @@ def shrinking_bias(model: PhaseModel, share: float = SHRUNK_SHARE) -> float:
 
 
 def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
-    """Return the losses and the layout of least modelled risk: a bound on the records, or more."""
+    """Return the losses and the layout of the least modelled risk, over bounds on the features."""
     losses = lipschitz_losses(setting, "practical", equal_rho(setting))
     bounds = [losses.feature_bound * f for f in ((1.0,) if losses.certified else FACTORS)]
 
@@ -242,11 +244,11 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
 
 
 def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any]) -> PhaseLayout:
-    """Return the layout of least risk: its phases, equal or each half of the one before."""
+    """Return the layout of the least risk; its phases are equal or halve from one to the next."""
     unit = 2 * model.losses.lipschitz / model.setting.constants.diameter
     firsts = unit * 2.0 ** (np.arange(-24, 21) / 2)
     shapes = list(shapes_of_phases(model.setting.n, firsts))
-    with np.errstate(all="ignore"):  # what is not finite is passed over
+    with np.errstate(all="ignore"):  # Candidates whose risk is not finite are skipped.
         risks = np.concatenate([np.broadcast_to(risk(model, s), firsts.shape) for s in shapes])
     best = int(smallest_index(risks))
     if best < 0:
@@ -256,7 +258,7 @@ def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any
 
 
 def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayout]:
-    """Yield the layouts that are tried, each for all first regularisers at once."""
+    """Yield the candidate layouts, each for all first regularisers at once."""
     for count in range(1, MOST_PHASES + 1):
         for ratio in (1.0, 0.5):
             lengths = split(n, count, ratio)
@@ -267,7 +269,7 @@ def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayou
 
 
 def split(n: int, count: int, ratio: float) -> Lengths | None:
-    """Return the lengths of `count` phases, each `ratio` of the one before; None if one is 0."""
+    """Return the lengths of `count` phases, each `ratio` of the previous one; None if one is 0."""
     weights = [ratio**i for i in range(count)]
     lengths = [int(n * w / sum(weights)) for w in weights]
     lengths[0] += n - sum(lengths)
@@ -275,7 +277,7 @@ def split(n: int, count: int, ratio: float) -> Lengths | None:
 
 
 def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
-    r"""Return the losses and the layout that minimise the proven bound of heavy-tailed features.
+    r"""Return the losses and the layout that minimise the proven bound for heavy-tailed features.
 
     `bounded_risk` at L and the bias of shrinking, :math:`D\,E(a\|x\|-L)_+`, D the diameter, with
     :math:`(E\|g\|^p)^{1/p} \le \sqrt d\,M`, M the directional moment (theory/pure-optimisers.md,
@@ -285,7 +287,8 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     linear_model = constants.linear_model
     assert linear_model is not None
     if not math.isfinite(linear_model.slope):
-        lipschitz_losses(setting, "practical", equal_rho(setting))  # raises, and says why
+        # The call raises an error that says why the setting is refused.
+        lipschitz_losses(setting, "practical", equal_rho(setting))
     moment = math.sqrt(setting.d) * constants.directional_moment
     if not math.isfinite(moment):
         raise NotApplicable(

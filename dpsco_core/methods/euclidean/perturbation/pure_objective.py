@@ -39,13 +39,14 @@ from dpsco_core.privacy.concentration import pure_epsilon_of
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
 
-SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))  # shares of epsilon for the Jacobian
-ROUNDED = tuple(2.0**k for k in range(11))  # curvatures that kinks may be rounded off to
+# candidate shares of epsilon for the Jacobian
+SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))
+ROUNDED = tuple(2.0**k for k in range(11))  # candidate curvatures to which kinks are rounded off
 
 
 @dataclass(frozen=True, kw_only=True)
 class PureObjectivePerturbation(PerturbedObjective):
-    r"""Minimise the empirical risk plus a random linear term and a ridge, all under pure DP.
+    r"""Minimise the empirical risk plus a random linear term and a ridge, under pure DP.
 
     The proof is for the solver that is used: the exact minimiser is private by the linear term, and
     what the solver leaves open is certified and hidden by a second noise, both pure
@@ -95,7 +96,7 @@ class PureObjectivePerturbation(PerturbedObjective):
 
 @lru_cache(maxsize=4096)
 def pure_plan(setting: Setting, tuning: Tuning) -> ObjectivePlan:
-    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    """Return the parameters at `setting`; raise `NotApplicable` if the method cannot run there."""
     refuse_other_losses(setting)
     structure = setting.constants.structure
     if structure == "linear-model":
@@ -109,15 +110,16 @@ def pure_plan(setting: Setting, tuning: Tuning) -> ObjectivePlan:
 
 
 def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:
-    """Return the losses with records shrunk to another norm."""
+    """Return the losses with features shrunk to the norm `bound`."""
     lipschitz, smoothness = surrogate(setting, bound)
     return replace(losses, lipschitz=lipschitz, smoothness=smoothness, feature_bound=bound)
 
 
 def closed_plan(setting: Setting, losses: Losses) -> ObjectivePlan:
-    """Return the plan of losses that all have the same Hessian, whose minimiser is explicit."""
+    """Return the plan for losses with one common Hessian, whose minimiser is explicit."""
     structure = setting.constants.structure
-    sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
+    # Gradients of two records at one point differ by the features alone.
+    sensitivity = 2 * losses.feature_bound
     return ObjectivePlan(
         setting=setting,
         losses=losses,
@@ -132,7 +134,7 @@ def closed_plan(setting: Setting, losses: Losses) -> ObjectivePlan:
 
 
 def _candidates(setting: Setting) -> Iterator[ObjectivePlan]:
-    """Yield plans: of bounds on the features, of roundings, of shares of epsilon."""
+    """Yield the candidate plans over feature bounds, roundings and shares of epsilon."""
     base = lipschitz_losses(setting, "practical", equal_rho(setting))
     model = setting.constants.linear_model
     assert model is not None
@@ -156,7 +158,7 @@ def _total_epsilon(setting: Setting) -> float:
 
 
 def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: float) -> ObjectivePlan:
-    """Return the plan in which the change of variables costs a share of epsilon, at most."""
+    """Return the plan whose change of variables spends at most the given share of epsilon."""
     total = _total_epsilon(setting)
     output_epsilon = OUTPUT_SHARE * total
     rest = total - output_epsilon
@@ -186,7 +188,7 @@ def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: floa
 
 
 def modelled(plan: ObjectivePlan) -> float:
-    r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
+    r"""Return the excess risk if the risk is a quadratic with its worst curvature h.
 
     The minimiser is off by :math:`\frac{2\lambda r}{h+2\lambda}` and, in mean square, by
     :math:`\frac{V/n + d(d+1)s^2/n^2}{(h+2\lambda)^2} + d(d+1)s_H^2`; the bias of shrinking and a

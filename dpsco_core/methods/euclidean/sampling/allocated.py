@@ -25,23 +25,23 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 STEPS = 100
-# Numbers of steps that are compared: few enough of them that certificates are kept from run to run.
+# The candidate numbers of steps: few enough that their certificates stay in the cache.
 COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-RARE = 3.0  # a likelihood ratio that a single step reaches rarely
-FEW_RECORDS = 12  # up to so many are taken up one by one
+RARE = 3.0  # a likelihood ratio that a single step rarely exceeds
+FEW_RECORDS = 12  # Up to this many records are processed one by one.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """How a run on allocated records is private, and how far its steps go."""
+    """The privacy proof, noise and step size of a run on randomly allocated records."""
 
     certificate: AllocatedSteps
-    noise_std: float  # the deviation of the noise on a sum
-    step_size: float  # what multiplies a sum over n/T
+    noise_std: float  # the standard deviation of the noise on a sum of gradients
+    step_size: float  # the factor of a sum divided by n/T
 
 
 def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:
-    """Return the noise and the step size of T steps; the smaller of n and 100 if `steps` is None.
+    """Return noise and step size of T steps; without `steps`, T is the smaller of n and 100.
 
     Raises `NotApplicable` unless the budget is an (epsilon, delta) one, and `InvalidInput` for more
     steps than records.
@@ -51,7 +51,7 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
     require(count <= n, "allocated_steps", f"at most the {n:,} records", count)
     certificate = allocate_steps(count, budget.epsilon, budget.delta, QUICK_POINTS)
     noise_std, share = certificate.noise_multiplier * lipschitz, count / n
-    # The mean square of a step's vector: its number of records is random as well.
+    # The mean square of a step's vector: the number of records in a step is random as well.
     square = lipschitz**2 * (1 + share) + setting.d * (share * noise_std) ** 2
     return Allocation(
         certificate=certificate,
@@ -61,7 +61,7 @@ def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocati
 
 
 def best_count(setting: Setting) -> int:
-    r"""Return the steps of `COUNTS` of which a model of the risk expects least.
+    r"""Return the number of steps in `COUNTS` that minimises the modelled risk.
 
     It is proportional to the root of :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`,
     :math:`\sigma` the noise over the norm of a gradient.
@@ -76,7 +76,7 @@ def best_count(setting: Setting) -> int:
 
 
 def modelled_noise(setting: Setting, count: int) -> float:
-    r"""Return about the noise multiplier of `count` steps, without an accountant.
+    r"""Return an approximate noise multiplier for `count` steps, without an accountant.
 
     The smaller s of two models, theory/random-allocation.md, 5: a central limit theorem for all
     steps, and the record's own step alone. It is never below the root of rho.
@@ -118,12 +118,13 @@ def run_allocated(
     step_size: float,
     limit: float,  # the norm to which gradients are clipped
     *,
-    # shape (d,): the first point; the centre of the constraint set if None
+    # Shape (d,): the first point; None: the centre of the constraint set.
     start: Vector | None = None,
-    # maps a point w and a pull to the next point; the projection of their difference if None
+    # A function of a point w and a pull that returns the next point; None: the projection of their
+    # difference.
     move: Move | None = None,
 ) -> Descended:
-    """Run the steps, to the average of the queried points.
+    """Run the steps and return the average of the queried points.
 
     A sum is divided by the public n/T, never by the number of its records, which is secret.
     """
@@ -131,7 +132,8 @@ def run_allocated(
     move = (lambda w, pull: project(w - pull)) if move is None else move
     w, steps, low = sample.constraint.centre if start is None else start, len(sizes), 0
     size, total, path = step_size * steps / sample.n, np.zeros(sample.d), Path(w, steps)
-    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+    # Records may hold any doubles, so overflow and NaN are expected.
+    with np.errstate(over="ignore", invalid="ignore"):
         for t, count in enumerate(sizes.tolist()):
             pull = noise.noise(1, sample.d, rng)[0]
             pull += step_sum(sample, w, order[low : low + count], limit)

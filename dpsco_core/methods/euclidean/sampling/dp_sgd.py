@@ -25,10 +25,10 @@ from dpsco_core.privacy.poisson import sample_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-RATE = 0.1  # a tenth of the records at a step
+RATE = 0.1  # the share of the records in a step
 
 
-REACHED_EPSILON = 0.1  # a budget for which there is a noise at every number of steps
+REACHED_EPSILON = 0.1  # a budget that some noise level meets at every number of steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +95,8 @@ class MinibatchDescent(DescentMethod):
     def plan(self, setting: Setting) -> DescentPlan:
         budget = sampled_budget(setting, self.calibration)
         rho, batch = setting.gaussian_rho, self.rate * setting.n
-        # The noise energy of a step at C = 1, with all of rho; Poisson samples that hide nothing
-        # beyond their size have it exactly, small or few ones more.
+        # The noise energy of a step at C = 1 that spends all of rho. It is exact for Poisson
+        # samples that hide only their size; small or few samples have more noise.
         unit = 2 * setting.d / (rho * setting.n**2)
         spread = spread_of_sample(setting, batch)
         radius = chosen(
@@ -143,7 +143,7 @@ class MinibatchDescent(DescentMethod):
 
 
 def spread_of_sample(setting: Setting, batch: float) -> float:
-    r"""Return what the model takes for :math:`E\|\bar g_{S}-\bar g\|^2`, S of `batch` records."""
+    r"""Return the modelled :math:`E\|\bar g_{S}-\bar g\|^2` for a sample S of `batch` records."""
     typical = math.inf
     if 0 < setting.constants.variance_trace < math.inf:
         typical = setting.constants.variance_trace

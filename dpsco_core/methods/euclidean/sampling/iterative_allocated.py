@@ -28,7 +28,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DeepPointsOfAllocatedGroups(DeepPointOfAllocatedGroups):
-    """The same at every step, where every row draws its group anew.
+    """A deep point of allocated groups at every step; every row draws a new group each time.
 
     The noise of all steps is opened together.
     """
@@ -47,7 +47,7 @@ class DeepPointsOfAllocatedGroups(DeepPointOfAllocatedGroups):
 
 @dataclass
 class NoisyDeepPoints(NoisyDeepPoint):
-    """The points of one run, and their noise, which is opened at the first of them."""
+    """The deep points of one run; their noise is accounted for at the first step."""
 
     statistic: DeepPointsOfAllocatedGroups
     opened: Steps | None = None
@@ -65,7 +65,7 @@ class NoisyDeepPoints(NoisyDeepPoint):
 
 @dataclass(frozen=True, kw_only=True)
 class IterativeDescentAllocated(DescentWithGroups):
-    r"""`IterativeDescent`, where at every step each record draws one of the k groups by itself.
+    r"""`IterativeDescent` in which each record independently draws one of k groups at every step.
 
     Parameters
     ----------

@@ -7,11 +7,12 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror
 
-Move = Callable[[Vector, Vector], Vector]  # maps a point w and a pull to the next point
+# A function of a point w and a pull that returns the next point.
+Move = Callable[[Vector, Vector], Vector]
 
 
 class MovingPotential(Protocol):
-    """A potential by which points are moved, in place of the square: see `methods.lq.noisy`."""
+    """A potential for mirror steps, in place of the squared norm: see `methods.lq.noisy`."""
 
     @property
     def start(self) -> Vector:
@@ -20,9 +21,9 @@ class MovingPotential(Protocol):
 
     @property
     def mirror(self) -> PowerMirror:
-        """Its map."""
+        """The mirror map of the potential."""
         ...
 
     def move(self, constraint: ConstraintSet) -> Move:
-        """Return the step on a set."""
+        """Return the function that makes a step on a constraint set."""
         ...

@@ -16,7 +16,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSgdAllocated(RecordByRecord):
-    r"""`PrivateSgd` with ``sampling="allocated"``, and steps that are chosen from the setting.
+    r"""`PrivateSgd` with ``sampling="allocated"``, and a number of steps chosen from the setting.
 
     Parameters
     ----------

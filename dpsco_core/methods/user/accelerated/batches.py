@@ -29,12 +29,13 @@ from dpsco_core.privacy.mechanisms import laplace_noise_scale
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.privacy.subsampling import subsample
 
-LARGEST_STEP = 20.0  # epsilon of one iteration on its batch; beyond, amplification is no gain
+# the largest epsilon of an iteration on its batch; beyond, amplification gains nothing
+LARGEST_STEP = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeparateTests(NoisyTest):
-    r"""T single tests in a row, each of its own batch: continue iff :math:`s_t + v_t \ge \theta`.
+    r"""T single tests, each on a new batch: the run continues iff :math:`s_t + v_t \ge \theta`.
 
     :math:`v_t \sim Lap(D/\varepsilon_a)`, the threshold without noise. `epsilon` is the share
     :math:`\varepsilon_a` of one test; `failure` is that of all, a T-th of it for each.
@@ -47,18 +48,18 @@ class SeparateTests(NoisyTest):
 
     @property
     def threshold_scale(self) -> float:
-        """The threshold has no noise."""
+        """The noise scale of the threshold, which is 0."""
         return 0.0
 
     def reach(self, probability: float) -> float:
-        """Return what any of the noises exceeds with this probability at most, on one side."""
+        """Return a one-sided bound that any of the noises exceeds at most so probably."""
         require(0 < probability <= 0.5, "probability", "above 0 and at most 1/2", probability)
         return -self.score_scale * math.log(2 * probability / self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchGaussian(TestedGaussian):
-    r"""Certificate of T single-test releases, each of a fresh secret batch.
+    r"""The certificate of T single-test releases, each on a fresh secret batch.
 
     One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP
     (theory/lowy-liu-asi.md, 2.0, the single-test release), by amplification :math:`(\ln(1+\frac
@@ -78,12 +79,12 @@ class BatchGaussian(TestedGaussian):
 
     @property
     def noise_std(self) -> float:
-        r"""Per-coordinate standard deviation :math:`\Delta g(\varepsilon_b,\delta_b)`."""
+        r"""The noise :math:`\Delta g(\varepsilon_b,\delta_b)` per coordinate."""
         return self.l2_sensitivity * self.noise_multiplier
 
     @property
     def iteration(self) -> ApproxDP:
-        """What one iteration guarantees on all users."""
+        """The guarantee of one iteration, over all users."""
         test = self.test
         base = ApproxDP(
             epsilon=test.epsilon + self.epsilon, delta=test.failure / test.steps + self.delta
@@ -92,21 +93,21 @@ class BatchGaussian(TestedGaussian):
 
     @property
     def total_epsilon(self) -> float:
-        """What the whole transcript costs."""
+        """The epsilon of all iterations together."""
         return self.test.steps * self.iteration.epsilon
 
     @property
     def total_delta(self) -> float:
-        """What the whole transcript costs."""
+        """The delta of all iterations together."""
         return self.test.steps * self.iteration.delta
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Amplification is of a test and its release together: all is in the second entry."""
+        """The shares of test and release; amplification puts both in the second entry."""
         return 0.0, self.total_epsilon
 
     def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
-        """Return what a ledger records, with the batch if it is not all users."""
+        """Return the ledger's entries, which name the batch if it does not have all users."""
         batch = (self.drawn, self.population) if self.drawn < self.population else None
         test, release = super().entries(size, label)
         return replace(test, batch=batch), replace(release, batch=batch)
@@ -122,7 +123,7 @@ def batch_plan(
     keep: RobustFilter,
     tuning: Tuning,
 ) -> FilterPlan | None:
-    r"""Return the plan of T releases of batches, by weights; None where there is none.
+    r"""Return the plan of T releases on batches, by weights; None if there is none.
 
     :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
     :math:`\delta_0 = \frac nK\frac\delta T`, so that the whole costs the budget; of these the test
@@ -133,7 +134,7 @@ def batch_plan(
     require(drawn <= population, "drawn", f"at most {population}", drawn)
     require(keep.inclusion == "weights", "inclusion", "weights", keep.inclusion)
     ratio = population / drawn
-    if epsilon / steps > LARGEST_STEP:  # the exponential may leave the range of a float
+    if epsilon / steps > LARGEST_STEP:  # The exponential could exceed the range of a float.
         return None
     step_epsilon = math.log1p(ratio * math.expm1(epsilon / steps))
     step_delta = ratio * delta / steps

@@ -27,35 +27,35 @@ from dpsco_core.problems.base import Setting
 Table = NDArray[np.float64]
 
 STEP_COUNTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
-DECAY = 3  # p: regularisers of later phases are 2^p times as large
-EXPONENTS = range(-12, 13)  # exponents of the regulariser over the largest curvature, base 2
-SPARED = 0.03  # a share of the risk; steps that buy less are not worth their time
-STEEPER = 1.25  # the empirical risk may be steeper than the population's
+DECAY = 3  # p: the regulariser grows by the factor 2^p from phase to phase
+EXPONENTS = range(-12, 13)  # base-2 exponents of the regulariser over the largest curvature
+SPARED = 0.03  # Steps that lower the risk by less than this share are not worth their time.
+STEEPER = 1.25  # the factor by which the empirical risk may be steeper than the population risk
 
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """What the model knows of the risk."""
+    """The quantities from which the model predicts the risk."""
 
-    # curvatures of the risk, and `largest` at most the smoothness that AC-SA uses
+    # The curvatures of the risk; `largest` is at most the smoothness that AC-SA uses.
     smallest: float
     largest: float
-    smoothness: float  # what AC-SA takes for the smoothness of the risk, without the regulariser
-    strong_convexity: float  # what is certified of every loss
-    distance: float  # D, of the start from the minimiser
-    sampling: float  # V/m: the mean square error of one user's gradient
+    smoothness: float  # the smoothness of the risk that AC-SA assumes, without the regulariser
+    strong_convexity: float  # the certified strong convexity of every loss
+    distance: float  # D, the distance of the start from the minimiser
+    sampling: float  # V/m: the mean squared error of one user's gradient
     d: int
 
     @property
     def curvatures(self) -> Table:
-        """The curvatures that are tried, shape (3,)."""
+        """The candidate curvatures, shape (3,)."""
         middle = (self.smallest * self.largest) ** 0.5
         return np.array([self.smallest, middle, self.largest])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Users of each phase, and the exponent (base 2) of its regulariser over the first one's."""
+    """The users of each phase, and the base-2 exponent of its regulariser over the first one."""
 
     users: tuple[int, ...]
     exponents: tuple[int, ...]
@@ -102,7 +102,7 @@ def landscape(
 
 
 def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, Table, Table]:
-    """Return b, v and o after 0 to `steps` steps, each of shape (steps + 1, regularisers, 3)."""
+    """Return b, v and o of the model after 0 to `steps` steps, (steps + 1, regularisers, 3)."""
     pull = regularisers[:, None]
     curve = land.curvatures[None, :]
     mu, whole = pull + land.strong_convexity, pull + land.smoothness
@@ -135,8 +135,8 @@ def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, 
 def choose(
     land: Landscape,
     layouts: Sequence[Layout],
-    # takes users and steps, and returns the noise of a release of so many steps per coordinate,
-    # infinite where there is none
+    # A function of the numbers of users and steps that returns the noise per coordinate of one
+    # release, infinite if no release is possible.
     noise: Callable[[int, int], float],
 ) -> Choice:
     r"""Return the layout, steps and regulariser of the least modelled risk, with few steps.

@@ -15,12 +15,12 @@ from dpsco_core.methods.user.printed_schedules import smoothed_smoothness, smoot
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # c_r of the practical radius
+SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # the range of c_r for the practical radius
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserAcceleratedNonsmooth(FilteredGradients):
-    r"""Filtered gradients on losses averaged over a small ball.
+    r"""Filtered accelerated descent on losses averaged over a small ball.
 
     :math:`f_r(x,z) = E f(x+y,z)`, y uniform on the ball of radius r, is
     :math:`L\sqrt d/r`-smooth and at most Lr above f (Lemma D.1, with its sandwich put right). Every
@@ -71,7 +71,9 @@ class UserAcceleratedNonsmooth(FilteredGradients):
                 theory_plan(setting, smoothed_case, smoothed, self.calibration), radius=radius
             )
         radius = LARGEST_RATIO * case.diameter
-        for _ in range(2):  # the risk that is modelled at the largest radius sets the radius
+        # The first pass models the risk at the largest radius; the second uses the radius for that
+        # risk.
+        for _ in range(2):
             smoothed = smoothed_losses(setting, losses, case, radius)
             candidate = practical_plan(
                 setting,

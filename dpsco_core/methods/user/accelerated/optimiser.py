@@ -18,7 +18,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class UserAccelerated(FilteredGradients):
-    r"""Accelerated descent on regularised risks of halving groups of users.
+    r"""Accelerated descent on regularised risks of groups of users that halve from phase to phase.
 
     The noise is of the size of the spread of a mean of m items, :math:`\tau \approx L/\sqrt m`, not
     of L. By how much the filtered mean moves `sharp_weights_sensitivity` says; all steps of a phase

@@ -50,7 +50,7 @@ from dpsco_core.problems.base import Setting
 def filter_of(
     calibration: Calibration, case: UserLevel, tau: float, users: int, steps: int
 ) -> FilterPlan | None:
-    """Return the test, filter and noise of a phase; None where there is none."""
+    """Return the test, filter and noise of a phase; None if there is none."""
     make = calibrated_filter if calibration == "tight" else printed_filter
     return make(case, tau, users, steps)
 
@@ -63,7 +63,7 @@ def practical_plan(
     calibration: Calibration,
     layouts: tuple[Layout, ...],
 ) -> AcceleratedPhases:
-    """Return the plan of the least modelled risk over some layouts.
+    """Return the plan of the least modelled risk over the given layouts.
 
     Raises `NotApplicable` where no phase can have a test, with the number of users that it needs.
     """
@@ -87,7 +87,7 @@ def practical_plan(
 def practical_choice(
     case: UserLevel, land: Landscape, calibration: Calibration, layouts: tuple[Layout, ...]
 ) -> Choice | None:
-    """Return the practical layout, steps and regulariser; None without any test."""
+    """Return the practical layout, steps and regulariser; None if no test is possible."""
     tau = practical_tau(case)
 
     def noise(users: int, steps: int) -> float:
@@ -123,7 +123,7 @@ def planned(
     calibration: Calibration,
     phases: tuple[AcceleratedPhase, ...],
 ) -> AcceleratedPhases:
-    """Return the plan of the theory's phases, where AC-SA knows of the regulariser alone."""
+    """Return the plan of the theory's phases; AC-SA uses the regulariser's convexity alone."""
     return AcceleratedPhases(
         setting=setting,
         losses=losses,
@@ -135,7 +135,7 @@ def planned(
 
 
 def _no_theory(case: UserLevel) -> NotApplicable:
-    """Return the refusal of the recommended schedule, with the users that it needs."""
+    """Return the error of the recommended schedule, with the number of users that it needs."""
 
     def runs(n: int) -> bool:
         part = replace(case.with_users(n), strong_convexity=0.0)
@@ -157,7 +157,7 @@ MOST_EPSILON = 10.0
 
 
 def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
-    r"""Return the printed test and noise of a phase; None where they are not proven private.
+    r"""Return the printed test and noise of a phase; None if they are not proven private.
 
     Half of epsilon for the tests, half for the noise. Delta goes in quarters to the floor of the
     tests, the noise, the coins' changes and their number. The certificate's sensitivity is the one
@@ -242,7 +242,7 @@ def printed_phases(case: UserLevel) -> tuple[AcceleratedPhase, ...]:
 
 
 def _runs(case: UserLevel) -> bool:
-    """Whether Theorem C.1 holds and every phase is proven private."""
+    """Return whether Theorem C.1 holds and every phase is proven private."""
     q = best_decay(case.n)
     left, right = erm_condition(case, q)
     return left > right and _phases(case, printed_erm(case, q)) is not None
@@ -269,7 +269,7 @@ def _phases(case: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, .
 
 
 def capped_note(case: UserLevel, phase: AcceleratedPhase) -> str:
-    """Return the sentence on the printed batch, which is larger than a phase."""
+    """Return the note on a printed batch that is larger than its phase."""
     batch = printed_batch(case, phase.users, phase.steps)
     return (
         f"As printed a step draws K={batch:.3g} users, and the first phase has {phase.users}: "

@@ -26,31 +26,31 @@ from dpsco_core.problems.samples.users import UserSample
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPhases(PhasesPlan):
-    """Phases of accelerated descent, each behind its tests: Algorithm 3.
+    """Phases of accelerated descent, each protected by tests: Algorithm 3.
 
     They are run in their own way, since they keep the points inside a phase.
     """
 
     halts = True
 
-    losses: Losses  # the constants of the losses, and the bound on the records
-    # what AC-SA takes for those of the risk, without the regulariser
+    losses: Losses  # the constants of the losses, with the bound on the records
+    # The smoothness and strong convexity of the risk that AC-SA assumes, without the regulariser.
     smoothness: float
     strong_convexity: float
     phases: tuple[AcceleratedPhase, ...]
-    # what the model of the practical tuning predicts; NaN for others
+    # The risk that the model of the practical tuning predicts; NaN for other tunings.
     modelled_risk: float = math.nan
     notes: tuple[str, ...] = ()
-    # r of the ball that losses are averaged over; 0 for the losses themselves
+    # r, the radius of the ball over which losses are averaged; 0: losses are not averaged.
     radius: float = 0.0
 
     @property
     def steps(self) -> int:
-        """Steps of all phases."""
+        """The total number of steps of all phases."""
         return sum(phase.steps for phase in self.phases)
 
     @property
-    def passes(self) -> float:  # a step of a part of the users is that part of a step
+    def passes(self) -> float:  # A step on a part of the users counts as that part of a step.
         last_user = max(phase.stop for phase in self.phases)
         return sum(phase.steps * phase.users for phase in self.phases) / last_user
 
@@ -63,7 +63,7 @@ class AcceleratedPhases(PhasesPlan):
         return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
 
     def objective(self, phase: AcceleratedPhase) -> Curvature:
-        """Return what AC-SA knows of the regularised risk of a phase."""
+        """Return the constants of the regularised risk of a phase that AC-SA uses."""
         mu = phase.regulariser + self.strong_convexity
         smoothness = phase.regulariser + max(self.smoothness, self.strong_convexity)
         return Curvature(strong_convexity=mu, smoothness=smoothness)
@@ -86,7 +86,7 @@ class AcceleratedPhases(PhasesPlan):
             part = users.part(phase.start, phase.stop)
             end = run_phase(self, phase, part, w, block, rng, path, steps, f"phase {i}")
             w, steps = end.value, steps + end.steps
-            # A step that halts has asked for its gradients too.
+            # The step that halts a phase has also computed its gradients.
             calls += (end.steps + end.halted) * phase.users * self.setting.m
             if end.halted:
                 halted = i
@@ -118,7 +118,7 @@ class AcceleratedPhases(PhasesPlan):
 
 
 def in_two_phases(method: Any, setting: Setting) -> AcceleratedPhases:
-    """Return the first phase of the plan of half of the users, for each half of them."""
+    """Return the first phase of a plan for half of the users, once for each half; for tests."""
     plan: AcceleratedPhases = method.plan(replace(setting, n=setting.n // 2))
     first_phase, half = plan.phases[0], plan.phases[0].stop
     phases = (first_phase, replace(first_phase, start=half, stop=2 * half))
@@ -151,7 +151,7 @@ def run_phase(
     steps_before: int,
     label: str,
 ) -> Accelerated:
-    r"""Run Algorithm 2 on the users of one phase from `start`, which must not depend on them.
+    r"""Run Algorithm 2 on one phase's users from `start`, which must not depend on them.
 
     A step asks for the users' gradients at :math:`x^{md}_t`, tests and filters them (or those of a
     fresh batch), and adds the gradient of the regulariser to the noisy mean.
@@ -177,7 +177,7 @@ def run_phase(
 def mean_gradients(
     plan: AcceleratedPhases, users: UserSample, w: Vector, rng: np.random.Generator
 ) -> Vector:
-    """Return the users' mean gradients at `w`, shape (users, d), of smoothed losses if need be."""
+    """Return the users' mean gradients at `w`, shape (users, d), of smoothed losses if required."""
     if plan.radius:
         return smoothed_user_gradients(users, w, plan.radius, rng)
     return users.user_gradients(w)

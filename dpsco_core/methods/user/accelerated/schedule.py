@@ -25,16 +25,17 @@ from dpsco_core.methods.user.printed_schedules import (
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-SHARES = (0.2, 0.3, 0.4, 0.5)  # shares of epsilon for the tests; the best of them is taken
-FALSE_HALT = 0.01  # the probability that a phase halts, on perfectly concentrated gradients
-SPREAD_FAILURE = 0.01  # gamma_0 of (R1)
+SHARES = (0.2, 0.3, 0.4, 0.5)  # candidate shares of epsilon for the tests; the best is chosen
+FALSE_HALT = 0.01  # the probability that a phase halts on perfectly concentrated gradients
+SPREAD_FAILURE = 0.01  # gamma_0 of condition (R1)
 PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
 ROOM = 1e-9
 MOST_PHASES = 4
-MOST_USERS = 1 << 30  # beyond, no number of users is looked for
-MOST_SEPARATE = 8  # steps; beyond, AboveThreshold has less noise than tests of their own
+MOST_USERS = 1 << 30  # the largest number of users that is considered
+MOST_SEPARATE = 8  # Beyond this many steps AboveThreshold has less noise than separate tests.
 
-# Takes users and steps; returns the filter of a phase, None where there is none.
+# A function of the numbers of users and steps that returns the filter of a phase, or None if there
+# is none.
 Filters = Callable[[int, int], FilterPlan | None]
 
 
@@ -45,28 +46,28 @@ class AcceleratedPhase:
     # its users, by index
     start: int
     stop: int
-    regulariser: float  # λ_i
-    stages: tuple[int, ...]  # steps of each restart of AC-SA
-    filter: FilterPlan  # test, filter and noise of all its steps
+    regulariser: float  # λ_i, the weight of the regulariser
+    stages: tuple[int, ...]  # the number of steps in each restart of AC-SA
+    filter: FilterPlan  # the test, filter and noise of all steps of the phase
 
     @property
     def users(self) -> int:
-        """Number of its users."""
+        """The number of users of the phase."""
         return self.stop - self.start
 
     @property
     def steps(self) -> int:
-        """All steps, which is what privacy counts."""
+        """The total number of steps over all restarts, which determines the privacy cost."""
         return sum(self.stages)
 
     @property
     def noise_std(self) -> float:
-        """Of every coordinate of every gradient."""
+        """The standard deviation of the noise on every coordinate of every gradient."""
         return self.filter.release.noise_std
 
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:
-    """Return one to four phases that halve, with regularisers that grow 2^p-fold."""
+    """Return layouts of one to four phases that halve, with regularisers growing by 2^p."""
     largest_count = min(MOST_PHASES, n.bit_length() - 1)
     return tuple(
         Layout(users=halving(n, count), exponents=tuple(DECAY * i for i in range(count)))
@@ -86,7 +87,7 @@ def practical_tau(case: UserLevel) -> float:
 
 
 def widest_radius(case: UserLevel) -> float:
-    r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
+    r"""Return L with a margin for rounding: gradients of norm L differ by at most 2 tau = 2L.
 
     It is at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per
     user.
@@ -100,7 +101,7 @@ def gradient_filter(tau: float) -> RobustFilter:
 
 
 def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
-    """Return the test, filter and noise of a phase with the least noise; None without any.
+    """Return the test, filter and noise of a phase with the least noise; None if none is possible.
 
     AboveThreshold over full batches (Mode A), or tests of their own on batches of all, half or a
     quarter of the users (Mode B), at the best of some divisions of epsilon.
@@ -114,7 +115,7 @@ def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> Fi
 
 @lru_cache(maxsize=65536)
 def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, int] | None:
-    """Return the share of the tests and the batch; 0 stands for Mode A."""
+    """Return the tests' share of epsilon and the batch size; a batch of 0 means all users."""
     if users < 2:
         return None
     candidates: list[tuple[float, float, int]] = []
@@ -147,12 +148,12 @@ def _planned(
 
 
 def least_users(filters: Filters, steps: int) -> int | None:
-    """Return the least users of a phase for which there is a filter; None beyond `MOST_USERS`."""
+    """Return the least number of users with a filter for a phase; None beyond `MOST_USERS`."""
     return least_count(lambda users: filters(users, steps) is not None, 1, 2, MOST_USERS)
 
 
 def too_few(n: int, fewest_users: int | None) -> NotApplicable:
-    """Return the refusal where no test can hide one of `n` users; `fewest_users` would do."""
+    """Return the error that no test can protect one of `n` users; `fewest_users` would suffice."""
     if fewest_users is None:
         return NotApplicable(
             f"A test that hides one of {n} users leaves too few sure to be in the mean, and so "
@@ -169,13 +170,14 @@ def too_few(n: int, fewest_users: int | None) -> NotApplicable:
 
 def recommended_phases(
     case: UserLevel,
-    filters: Callable[[float, int, int], FilterPlan | None],  # takes tau, users and steps
+    filters: Callable[[float, int, int], FilterPlan | None],  # a function of tau, users and steps
     phases: int,
     *,
-    distance: float | None = None,  # D; by default the diameter R
+    # D, the distance of the start from the minimiser; by default the diameter R
+    distance: float | None = None,
     first_user: int = 0,  # index of the first user
 ) -> tuple[AcceleratedPhase, ...] | None:
-    r"""Return `phases` phases with the recommended schedule; None where one has no filter.
+    r"""Return `phases` phases with the recommended schedule; None if one has no filter.
 
     .. math:: \lambda = \frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}, \qquad
         T_i = \Big\lceil\Big(1+\sqrt{\tfrac{\beta+\lambda_i}{\lambda_i}}\Big)\ln(ndm)\Big\rceil
@@ -218,7 +220,7 @@ def recommended_phases(
 
 
 def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
-    """Return the phases of the practical tuning's choice, one stage each."""
+    """Return the phases that the practical tuning chose, one stage each."""
     phases, start = [], 0
     for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
         chosen = filters(users, choice.steps)

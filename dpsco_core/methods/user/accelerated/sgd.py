@@ -14,13 +14,13 @@ from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.privacy.checks import check_count, check_positive
 
-# Takes the point and the number of the step, from 0; None ends the run.
+# A function of the point and the number of the step, from 0; if it returns None the run ends.
 Oracle = Callable[[Vector, int], Vector | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curvature:
-    """What AC-SA must know of its objective."""
+    """The constants of the objective that AC-SA needs."""
 
     strong_convexity: float  # μ > 0
     smoothness: float  # L_F ≥ μ
@@ -33,7 +33,7 @@ class Curvature:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class State:
-    """The two sequences of AC-SA, shape (d,) each, and the number of steps since the start."""
+    """The two sequences of AC-SA, shape (d,) each, and the number of steps so far."""
 
     point: Vector
     aggregate: Vector
@@ -42,7 +42,7 @@ class State:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Accelerated:
-    """The result of a run: the aggregate, shape (d,), the steps done, and whether it halted."""
+    """The result of a run: the aggregate, shape (d,), the steps taken, and whether it halted."""
 
     value: Vector
     steps: int
@@ -50,14 +50,14 @@ class Accelerated:
 
 
 def query_weights(objective: Curvature, t: int) -> tuple[float, float]:
-    r"""Return the weights of aggregate and point in :math:`x^{md}_t`, t from 1; they sum to 1."""
+    r"""Return aggregate's and point's weights in :math:`x^{md}_t`, t from 1; they sum to 1."""
     mu, alpha, gamma = _parameters(objective, t)
     whole = gamma + (1 - alpha**2) * mu
     return (1 - alpha) * (mu + gamma) / whole, alpha * ((1 - alpha) * mu + gamma) / whole
 
 
 def query_point(state: State, objective: Curvature) -> Vector:
-    r"""Return :math:`x^{md}_t`, where the next gradient is asked for; shape (d,)."""
+    r"""Return :math:`x^{md}_t`, the point of the next gradient query, shape (d,)."""
     aggregate, point = query_weights(objective, state.steps + 1)
     query: Vector = aggregate * state.aggregate + point * state.point
     return query
@@ -66,7 +66,7 @@ def query_point(state: State, objective: Curvature) -> Vector:
 def accelerated_step(
     state: State, gradient: Vector, objective: Curvature, constraint: ConstraintSet
 ) -> State:
-    r"""Return the state after a step with `gradient`, the noisy gradient at `query_point`.
+    r"""Return the state after a step along `gradient`, the noisy gradient at `query_point`.
 
     With :math:`\alpha_t = 2/(t+1)` and :math:`\gamma_t = 4L_F/(t(t+1))`,
 
@@ -85,7 +85,7 @@ def accelerated_step(
 def accelerated_descent(
     start: Vector, steps: int, objective: Curvature, constraint: ConstraintSet, oracle: Oracle
 ) -> Accelerated:
-    r"""Run AC-SA for `steps` steps from `start`, or until the oracle ends it.
+    r"""Run AC-SA for `steps` steps from `start`, or until the oracle returns None.
 
     If :math:`G_t` is unbiased, given the past, of variance at most :math:`V^2`,
 
@@ -104,7 +104,7 @@ def staged_descent(
     constraint: ConstraintSet,
     oracle: Oracle,
 ) -> Accelerated:
-    """Run AC-SA in stages, each from the last one's aggregate; the guarantee is `staged_gap`.
+    """Run AC-SA in stages, each from the last stage's aggregate; `staged_gap` is the guarantee.
 
     The oracle sees the number of the step over all stages: privacy counts them all.
     """
@@ -130,10 +130,10 @@ def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
 def accelerated_gap(
     objective: Curvature,
     steps: int,
-    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its mean
+    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its expectation
     variance: float,  # :math:`V^2`
 ) -> float:
-    r"""Return the guarantee of AC-SA with so many steps (Ghadimi and Lan 2012, Proposition 9)."""
+    r"""Return the guarantee of AC-SA after `steps` steps (Ghadimi and Lan 2012, Proposition 9)."""
     check_count("steps", steps)
     bias = 2 * objective.smoothness * square_distance / (steps * (steps + 1))
     return bias + 8 * variance / (objective.strong_convexity * (steps + 1))
@@ -146,7 +146,7 @@ def stage_lengths(
     initial_gap: float,
     variance: float,
 ) -> tuple[int, ...]:
-    r"""Return how `steps` steps divide into stages that each halve the bound on the gap.
+    r"""Return the lengths of stages, `steps` in total, that each halve the bound on the gap.
 
     :math:`N_k = \lceil\max\{4\sqrt{L_F/\mu}, 32V^2/(\mu V_02^{-(k-1)})\}\rceil`: with
     :math:`E\|x_0-x^*\|^2 \le 2V_k/\mu` at the start of a stage, :math:`V_k = V_02^{-(k-1)}`, either
@@ -177,7 +177,7 @@ def stage_lengths(
 def staged_gap(
     lengths: Iterable[int], objective: Curvature, square_distance: float, variance: float
 ) -> float:
-    r"""Return the guarantee of AC-SA in stages, each from the last one's result.
+    r"""Return the guarantee of AC-SA in stages, each from the last stage's result.
 
     .. math:: G_k = \frac{2L_F\Delta_{k-1}}{N_k(N_k+1)} + \frac{8V^2}{\mu(N_k+1)}, \qquad
         \Delta_k = \frac{2G_k}{\mu}

@@ -15,7 +15,7 @@ from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
 
 
 def ball_points(count: int, d: int, radius: float, rng: np.random.Generator) -> Vector:
-    r"""Return independent uniform points of the ball, shape (count, d).
+    r"""Return independent uniform points in the ball, shape (count, d).
 
     :math:`rU^{1/d}g/\|g\|` with U uniform and g standard normal.
     """
@@ -27,7 +27,7 @@ def ball_points(count: int, d: int, radius: float, rng: np.random.Generator) -> 
 
 
 def ball_coordinates(count: int, d: int, rng: np.random.Generator) -> Vector:
-    r"""Return one coordinate of each of some uniform points of the unit ball in R^d.
+    r"""Return the first coordinates of independent uniform points in the unit ball of R^d.
 
     Its density is proportional to :math:`(1-u^2)^{(d-1)/2}`: :math:`u = 2V-1`, V of the law
     :math:`Beta(\frac{d+1}2, \frac{d+1}2)`.
@@ -38,7 +38,7 @@ def ball_coordinates(count: int, d: int, rng: np.random.Generator) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class MovedLoss(PointLoss):
-    """A loss of points whose gradients are taken at parameters that are moved, afresh each time."""
+    """A loss of points whose gradients are taken at freshly perturbed parameters."""
 
     loss: PointLoss
     radius: float
@@ -47,23 +47,23 @@ class MovedLoss(PointLoss):
     needs_only_the_mean = False
 
     def value(self, w: Vector, points: Vector) -> Vector:
-        """Return the losses themselves, not moved."""
+        """Return the losses themselves, without perturbation."""
         return self.loss.value(w, points)
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return the gradients at moved parameters, one move a point."""
+        """Return the gradients at perturbed parameters, with one perturbation per point."""
         moves = ball_points(len(points), points.shape[1], self.radius, self.rng)
         return self.loss.gradients(w + moves, points)
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
-        """Return the gradient at a moved parameter."""
+        """Return the gradient at a perturbed parameter."""
         return np.asarray(self.gradients(w, point[None, :])[0])
 
 
 def smoothed_user_gradients(
     sample: UserSample, w: Vector, radius: float, rng: np.random.Generator
 ) -> Vector:
-    r"""Return every user's mean of :math:`\nabla f(w+y, z)`, a fresh y each item; (users, d).
+    r"""Return every user's mean of :math:`\nabla f(w+y, z)`, with a new y per item; (users, d).
 
     What is drawn does not depend on the items, nor a user's row on another user's items. Users of
     whom only means are known have losses that are at most quadratic: there the gradient of
@@ -88,7 +88,7 @@ def smoothed_user_gradients(
 def _linear(
     records: LinearSample, m: int, w: Vector, radius: float, rng: np.random.Generator
 ) -> Vector:
-    r"""Return it for a generalised linear loss.
+    r"""Return the smoothed user gradients of a generalised linear loss.
 
     A move enters through :math:`\langle x, y\rangle` only, which has the law of :math:`\|x\|r`
     times a coordinate of a point of the unit ball.

@@ -25,8 +25,8 @@ from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems.base import Setting
 
-STAGE_PHASES = 2  # the phases of each stage of the theory tuning
-MOST_STAGES = 3  # the stages of the practical tuning
+STAGE_PHASES = 2  # the number of phases in each stage of the theory tuning
+MOST_STAGES = 3  # the largest number of stages in the practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,14 +98,14 @@ class UserAcceleratedStrong(FilteredGradients):
         except NotApplicable as refusal:
             if self.calibration == "tight":
                 raise
-            # A stage has a part of the users: the number that it names is not that of all.
+            # A stage has only a part of the users, so its error message must not name their number.
             raise NotApplicable(
                 f"Of one of the stages: {refusal.reason}", calibration="tight"
             ) from refusal
 
 
 def staged_layouts(n: int) -> tuple[Layout, ...]:
-    """Return the layouts of one to three stages; each doubles the regulariser that it starts at."""
+    """Return layouts of one to three stages; each stage starts at twice the last regulariser."""
     layouts = list(halving_layouts(n))
     for stages in range(2, MOST_STAGES + 1):
         users = n // stages
@@ -161,7 +161,7 @@ def limit_distance(case: UserLevel, rate: float) -> float:
 
 
 def distances(start_distance: float, limit: float, stages: int) -> tuple[float, ...]:
-    r"""Return :math:`D_1, \ldots, D_k`: square roots of the last one's multiple of :math:`D_*`.
+    r"""Return :math:`D_1, \ldots, D_k` from the square-root recursion towards :math:`D_*`.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
 
 
 def _refusal(case: UserLevel) -> NotApplicable:
-    """Return the refusal of the stages, with the users that they need."""
+    """Return the error of the stages, with the number of users that they need."""
 
     def runs(n: int) -> bool:
         part = case.with_users(n)

@@ -23,8 +23,9 @@ class UserMeanAdaptive(MeanMethod):
     At m = 1 it is `AdaptiveClipping`.
     """
 
-    radius: float | None = None  # the largest of the ladder; None: that of clipped user means
-    mode: Mode | None = None  # as of `AdaptiveClipping`
+    # the largest candidate radius; None: the radius of clipped user means
+    radius: float | None = None
+    mode: Mode | None = None  # the mode of `AdaptiveClipping`
 
     reads = "whole"
     cost = MethodCost(fixed=1.5e5, per_row=15, per_element=2.5)
@@ -51,7 +52,7 @@ class UserMeanAdaptive(MeanMethod):
         "(theory/user-level-means.md, 2.3). No explicit bound is proven for it.",
     )
     stage = Stage(
-        records=128,  # enough for a look
+        records=128,  # enough records for a look at the norms
         small=SmallRun(fields={"mode": "single"}),
         others={
             "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),

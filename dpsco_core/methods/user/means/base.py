@@ -11,7 +11,7 @@ from dpsco_core.problems.base import Setting
 
 
 def check_user_rows(sample: UserRows, setting: Setting) -> None:
-    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
+    """Check that `sample` has the setting's n, m and d, for which the plan's sensitivity holds."""
     if not isinstance(sample, UserRows):
         check_kind("sample", sample, "means", "UserRows(records=DenseRows(x), items=m)")
     for name, meaning, size, planned in (
@@ -29,7 +29,7 @@ def user_means(sample: UserRows, setting: Setting) -> DenseRows:
 
 
 def shrinkage(order: float, items: int, alike: float = 0.0) -> float:
-    r"""Return c with :math:`\|\bar Y\|_p\le c\,\|Y\|_p` for means of m centred items Y of a user.
+    r"""Return c with :math:`\|\bar Y\|_p\le c\,\|Y\|_p` for the mean of a user's m centred items.
 
     .. math:: c=\min\Big\{1,
         \sqrt{\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}}\Big\}
@@ -49,10 +49,11 @@ def shrinkage(order: float, items: int, alike: float = 0.0) -> float:
 
 
 def of_user_means(setting: Setting) -> Setting:
-    """Return the setting of the users' means: n records, whose moments are those of such a mean."""
+    """Return the setting of the users' means: n records with the moments of such a mean."""
     c, p, m = setting.constants, setting.moment_order, setting.m
     factor = shrinkage(p, m, setting.alike)
-    central = c.directional_moment + c.mean_gradient_bound  # the moment of an item, by Minkowski
+    # a bound on the central moment of an item, by Minkowski's inequality
+    central = c.directional_moment + c.mean_gradient_bound
     constants = replace(
         c,
         coordinate_moment=c.coordinate_moment * math.pow(factor, p),

@@ -29,7 +29,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedUserMeans(ClippedMean):
-    """The mean of users' means, each shortened to the radius."""
+    """The mean of users' means, each clipped to the radius."""
 
     label: ClassVar[str] = "mean of clipped user means"
 
@@ -48,7 +48,8 @@ class UserMeanClipped(MeanMethod):
     theory's the one at which the proven bound is least (theory/user-level-means.md, 3.5).
     """
 
-    radius: float | None = None  # the radius of the users' means; None: chosen from the setting
+    # the clip radius of the users' means; None: chosen from the setting
+    radius: float | None = None
 
     reads = "whole"
     cost = MethodCost(fixed=5e4, per_row=8, per_element=0.8)
@@ -118,7 +119,7 @@ def noise_std(noise: GaussianNoise | SphericalLaplaceNoise, d: int) -> float:
 
 
 def proven_radius(means: Setting) -> float:
-    r"""Return the radius at which the bound under a pure budget is least.
+    r"""Return the radius that minimises the bound under a pure budget.
 
     It minimises :math:`\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+
     d(d+1)\big(\frac{2R}{n\varepsilon}\big)^2`, with g of what is clipped.

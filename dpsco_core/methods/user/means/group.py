@@ -16,12 +16,12 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class UserMeanGroup(MeanMethod):
-    """Clip every record to an l2 ball, average all, add the noise that hides m of them.
+    """Clip every record to an l2 ball, average all, add noise that protects m records.
 
     At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users.
     """
 
-    radius: float | None = None  # the radius of the records; None: chosen from the setting
+    radius: float | None = None  # the clip radius of the records; None: chosen from the setting
 
     reads = "whole"
     cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
@@ -45,7 +45,7 @@ class UserMeanGroup(MeanMethod):
     def plan(self, setting: Setting) -> ClippedPlan:
         refuse_pure(setting)
         item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
-        # The m records of a user, of n m, move the mean as far as one of n.
+        # Replacing a user's m of the n m records moves the mean as far as replacing one of n.
         return replace(item.plan(replace(setting, m=1)), setting=setting, read=user_records)
 
 
