@@ -17,7 +17,7 @@ from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
 from dpsco_app.figure.plotly_script import plotly_licence, plotly_script
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
-from dpsco_app.front.picture import WITHOUT
+from dpsco_app.front.picture import UNUSED_FIELDS
 from dpsco_app.front.pictures.meaning import SPELLED_OUT
 from dpsco_app.front.questions.records import RECORDS_STYLE
 from dpsco_app.lessons.report import REPORT_STYLE
@@ -147,7 +147,7 @@ def _style() -> Iterator[str]:
     yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
     yield REPORT_STYLE
     yield RECORDS_STYLE
-    hidden = ", ".join(f"[data-field={name}]" for name in (*WITHOUT, AGAINST, MEASURE))
+    hidden = ", ".join(f"[data-field={name}]" for name in (*UNUSED_FIELDS, AGAINST, MEASURE))
     control = ":is(.slider, .choice, fieldset)"
     yield f"body[data-view={PICTURE}] #controls {control}:has({hidden}) {{ display: none; }}"
 

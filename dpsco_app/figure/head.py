@@ -12,17 +12,17 @@ Words = Sequence[tuple[str, str]]
 
 
 def head_html(
-    question: str, answer: Sequence[str], small: Words, theme: Theme, *, before: bool = False
+    question: str, answer: Sequence[str], small: Words, theme: Theme, *, is_old: bool = False
 ) -> str:
     """Return the head as HTML: `answer` has a text for each line, `small` is one line below it.
 
-    Names of methods have the colours of their lines; `before` says that the figure still shows
+    Names of methods have the colours of their lines; `is_old` says that the figure still shows
     earlier settings.
     """
     lines = " <br>".join(escape(line) for line in answer)
     small_html = coloured_words(small, theme)
     return (
-        f"<div class='head{' before' * before}'><h1>{escape(question)}</h1><h2>{lines}</h2>"
+        f"<div class='head{' before' * is_old}'><h1>{escape(question)}</h1><h2>{lines}</h2>"
         f"<p aria-live='polite'>{small_html}</p></div>"
     )
 
@@ -45,7 +45,7 @@ def answer_head_html(
     *,
     because: str = "",
     waiting: str = "",
-    before: bool = False,
+    is_old: bool = False,
 ) -> str:
     """Return the head of a single figure as HTML, with the numbers of its answer in colour.
 
@@ -66,6 +66,6 @@ def answer_head_html(
         f"<h1>{escape(because)}</h1>" if because else f"<h1 class='heard'>{escape(question)}</h1>"
     )
     return (
-        f"<div class='head single{' before' * before}'>{title}<h2>{headline}</h2>"
+        f"<div class='head single{' before' * is_old}'>{title}<h2>{headline}</h2>"
         f"<p aria-live='polite'>{small}</p></div>"
     )

@@ -10,7 +10,7 @@ from itertools import chain
 
 from dpsco_app.front.costs import DISTINCT_FROM_ONE, LESS_PREFIX, cost_words, is_open
 from dpsco_app.front.headline import Marks, single_headline
-from dpsco_app.front.reference import against, why_less, with_article, without_reference
+from dpsco_app.front.reference import reference_words, why_less, with_article, without_reference
 from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
@@ -115,7 +115,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif first_panel.row is not None and first_panel.row.mean == 0:
         details = f", at {settings_text(first_panel.study.scenario, first_panel.x)}."
     else:
-        details = against(references) + settings + _robust(first_panel)
+        details = reference_words(references) + settings + _robust(first_panel)
         pairs = zip(panels, has_gain, strict=True)
         gains = dict.fromkeys(panel.reference for panel, is_less in pairs if is_less)
         details += "".join(why_less(first_panel.study, reference) for reference in gains)
@@ -148,7 +148,7 @@ class _PanelAnswer:
     def __init__(self, study: Study, difference: Role) -> None:
         self.study, self.lead, self.difference = study, study.lead, difference
         self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
-        self.row: Measurement | None = study.at(self.lead, self.x)
+        self.row: Measurement | None = study.row_at(self.lead, self.x)
         self.price: Ratio | None = None if self.row is None else self.row.price
 
     @property
@@ -187,7 +187,7 @@ class _PanelAnswer:
 
 def _cost(study: Study, x: float | None, quantity: str) -> str:
     """Return what privacy costs at a point, or the error where there is none to compare with."""
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None:
         return ""
     verdict, verdict_without_factor = IGNORING.get(study.useless(x), ("", ""))

@@ -67,7 +67,7 @@ def front_figure(
         high=high,
         ticks=ticks,
     )
-    drawings = [panel.made(edge, says=panel in small[:1]) for panel in visible]
+    drawings = [panel.build(edge, has_edge_note=panel in small[:1]) for panel in visible]
     ruler = None
     if isinstance(panels[0], NestedPanel):
         ruler = panels[0].ruler(edge)
@@ -189,14 +189,17 @@ def _rows(
             colour=line.colour,
             bold=line.kind == "measured",
             end=max(line.y[-1], edge),
-            values=[show(value) for value in panel.at(line.x, line.y)],
+            values=[show(value) for value in panel.heights_at_point(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
             note=_row_note(panel, line),
         )
         for line in lines
     ]
     for area in (*panel.region, *panel.window):
-        ends = [*panel.at(area.x, area.lower), *panel.at(area.x, area.upper)]
+        ends = [
+            *panel.heights_at_point(area.x, area.lower),
+            *panel.heights_at_point(area.x, area.upper),
+        ]
         rows.append(
             LadderRow(
                 key=area.key,
@@ -239,7 +242,7 @@ def _method_note(panel: FrontPanel, key: str) -> str:
 def _caption(panels: Sequence[FrontPanel]) -> str:
     """Return the form of the methods, once where it is the same in all panels."""
     texts = {
-        form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named]): p.column
+        form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named_methods]): p.column
         for p in panels
     }
     shared_texts = {text: column for text, column in texts.items() if text}
@@ -250,7 +253,7 @@ def _caption(panels: Sequence[FrontPanel]) -> str:
 
 def _price(panel: FrontPanel, key: str) -> str:
     """Return the price of a method over the one that was run, where that has an error above 0."""
-    row, public = (panel.study.at(m, panel.x) for m in (key, panel.study.public))
+    row, public = (panel.study.row_at(m, panel.x) for m in (key, panel.study.public))
     if row is None or public is None or public.mean == 0:
         return ""
     if row is public:

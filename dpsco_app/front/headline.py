@@ -38,7 +38,7 @@ def single_headline(
 
     `data_words` names the data as they stand in a sentence, `quantity` is what is measured.
     """
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None:
         return ("", ""), ()
     cost_line, mark = _cost_line(study, row, data_words, quantity)
@@ -115,7 +115,7 @@ def _promise(scenario: Scenario, x: float | None) -> str:
 def limit_prices(study: Study) -> dict[float, float]:
     """Return the proven limit over the error without privacy, by the place on the axis."""
     floors = {x: e.value for x, e in region(study.scenario)}
-    rows = ((x, study.at(study.public, x)) for x in floors)
+    rows = ((x, study.row_at(study.public, x)) for x in floors)
     return {place(x): floors[x] / row.mean for x, row in rows if row is not None and row.mean > 0}
 
 
@@ -170,7 +170,7 @@ def _costs_elsewhere(study: Study, x: float | None) -> str:
 
 
 def _cost_there(study: Study, x: float) -> str:
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None or row.price is None or row.mean == 0 or math.isinf(row.price.value):
         return ""
     cost = cost_words(row.price, "").strip()

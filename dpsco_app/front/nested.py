@@ -30,7 +30,8 @@ from dpsco_core.results.measured import Measurement
 POSSIBLE = "possible"
 WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
-NEAR = 0.1  # Fano's bound is so near to the limit, relatively, that one label names both.
+# Fano's bound is so near to the limit, relatively, that one label names both.
+LABEL_TOLERANCE = 0.1
 PALE = 0.45  # opacity of what an open card does not ask about
 SHORT = {
     "Proven possible": "possible",
@@ -67,19 +68,21 @@ class NestedPanel(FrontPanel):
             line for line in self.lines if line.key not in visible and not line.is_pinned
         ]
         self.lines = [
-            self._toned(line) for line in self.lines if line.key in visible or self._is_over(line)
+            self._toned(line)
+            for line in self.lines
+            if line.key in visible or self._is_in_overlay(line)
         ]
 
     def _guides(self) -> list[Line]:
         """Return the lines that are not measured; what else the table names is hidden."""
-        study, over = self.study, self.study.overlay
-        if self.floor and over is not None and over.role == "hardest":
+        study, overlay = self.study, self.study.overlay
+        if self.floor and overlay is not None and overlay.role == "hardest":
             # No line of the other data is private and below the limit of these.
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
         fano_slug = fano(self.scenario)
-        chosen_bounds = (*self._asked, self.view.named_bound(self.scenario))
+        chosen_bounds = (*self._view_bounds, self.view.named_bound(self.scenario))
         is_tick = fano_slug not in chosen_bounds and self.view.card != "proof"
         tick = [line for line in guides if line.key == fano_slug and is_tick]
         self._fano_line = next(iter(tick), None)
@@ -87,8 +90,10 @@ class NestedPanel(FrontPanel):
             study.useless(self.x) and not self._is_hardest
         )
         self.hidden += [*tick, *([] if shows_start else start)]
-        others = [line for line in guides if line.key not in {line.key for line in (*start, *tick)}]
-        return [*others, *self._possible(), *(start if shows_start else [])]
+        other_guides = [
+            line for line in guides if line.key not in {line.key for line in (*start, *tick)}
+        ]
+        return [*other_guides, *self._possible(), *(start if shows_start else [])]
 
     @property
     def _is_hardest(self) -> bool:
@@ -110,13 +115,13 @@ class NestedPanel(FrontPanel):
             if method_card(m).privacy != "none"
         }
         shared = set.intersection(*map(set, rows.values())) if rows else set()
-        last = [x for x, _ in self.scenario.points() if x in shared][-1:]
-        return min(rows, key=lambda m: rows[m][last[0]]) if last else ""
+        last_shared = [x for x, _ in self.scenario.points() if x in shared][-1:]
+        return min(rows, key=lambda m: rows[m][last_shared[0]]) if last_shared else ""
 
-    def _is_over(self, line: Line) -> bool:
+    def _is_in_overlay(self, line: Line) -> bool:
         """Whether a line is of a method that is drawn of the run that is kept for comparison."""
-        over = self.study.overlay
-        return over is not None and line.method in {over.lead, over.public}
+        overlay = self.study.overlay
+        return overlay is not None and line.method in {overlay.lead, overlay.public}
 
     def _toned(self, line: Line) -> Line:
         if line.is_pinned:
@@ -170,17 +175,19 @@ class NestedPanel(FrontPanel):
         if public is None or not self.region or len(public.x) < 2 or self.study.overlay:
             return []
         edge = dict(self.floor)
-        here = [(x, y) for x, y in zip(public.x, public.y, strict=True) if x in map(place, edge)]
-        if not here or any(e.value <= y for (_, y), e in zip(here, edge.values(), strict=False)):
+        points = [(x, y) for x, y in zip(public.x, public.y, strict=True) if x in map(place, edge)]
+        if not points or any(
+            e.value <= y for (_, y), e in zip(points, edge.values(), strict=False)
+        ):
             return []
-        middle = here[len(here) // 3]
-        share = math.log(middle[1] / low) / math.log(high / low)
-        across = len(here) // 3 / max(1, len(here) - 1)
+        middle = points[len(points) // 3]
+        y_share = math.log(middle[1] / low) / math.log(high / low)
+        x_share = len(points) // 3 / max(1, len(points) - 1)
         return [
             Words(
                 lines=(ENTERS,),
                 colour=QUIET,
-                want=(min(0.8, max(0.02, across - 0.12)), max(0.02, share - 0.1)),
+                want=(min(0.8, max(0.02, x_share - 0.12)), max(0.02, y_share - 0.1)),
                 is_small=True,
                 below=self.region[0].key,
             )
@@ -190,7 +197,7 @@ class NestedPanel(FrontPanel):
 
     def ruler(self, edge: float) -> Ruler:
         """Return the factors over the error without privacy, at the chosen point."""
-        public = self.study.at(self.study.public, self.x)
+        public = self.study.row_at(self.study.public, self.x)
         base = public.mean if public is not None and public.mean > 0 else 0.0
         rungs = [*self._proven_rungs(base, edge), *self._measured_rungs(base, edge)]
         rungs += self._other_rungs(edge)
@@ -208,7 +215,7 @@ class NestedPanel(FrontPanel):
     def _proven_rungs(self, base: float, edge: float) -> list[RulerMark]:
         rungs = []
         for line in self.guides:
-            values = self.at(line.x, line.y)
+            values = self.heights_at_point(line.x, line.y)
             if line.key == POSSIBLE and values:
                 rungs.append(
                     _rung(
@@ -223,21 +230,21 @@ class NestedPanel(FrontPanel):
             elif line.label or line.kind == "proven" or line.key == "start":
                 rungs.append(_rung(line, "", line.name[:1].upper() + line.name[1:], "", 0.0, edge))
         for area in self.region:
-            here = dict(self.floor)[self.x]
-            price = here.value / base if base else 0.0
+            floor_bound = dict(self.floor)[self.x]
+            price = floor_bound.value / base if base else 0.0
             text = f"×{limit_text(price) if price >= DISTINCT_FROM_ONE else ratio_text(price)}"
             line = Line(
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
-            note = limit_words(self.scenario, here)
-            rung = _rung(line, text if base else "", "Proven limit", note, here.value, edge)
-            card = here.bound.card
-            aside = f"proven by {short_name(card)}" if card.is_fano else ""
+            note = limit_words(self.scenario, floor_bound)
+            rung = _rung(line, text if base else "", "Proven limit", note, floor_bound.value, edge)
+            card = floor_bound.bound.card
+            side_note = f"proven by {short_name(card)}" if card.is_fano else ""
             if self._fano is not None and self._fano.is_near:
                 words = second_proof(self.scenario, bound(self._fano.line.key).card)
                 fano_text = f": ×{limit_text(self._fano.value / base)}" if base else ""
-                aside = f"{self._fano.line.name}, {words}{fano_text}"
-            rungs.append(replace(rung, aside=aside))
+                side_note = f"{self._fano.line.name}, {words}{fano_text}"
+            rungs.append(replace(rung, aside=side_note))
         return [*rungs, *self._fano_rung(base, edge)]
 
     @cached_property
@@ -246,11 +253,13 @@ class NestedPanel(FrontPanel):
         line = self._fano_line
         if line is None or self.study.overlay is not None:
             return None
-        here = self.at(line.x, line.y)
-        if not here or line.key in {e.bound.card.slug for _, e in self.floor}:
+        heights = self.heights_at_point(line.x, line.y)
+        if not heights or line.key in {e.bound.card.slug for _, e in self.floor}:
             return None
         edge = dict(self.floor)[self.x].value
-        return FanoTick(line=line, value=here[0], is_near=abs(here[0] / edge - 1) <= NEAR)
+        return FanoTick(
+            line=line, value=heights[0], is_near=abs(heights[0] / edge - 1) <= LABEL_TOLERANCE
+        )
 
     def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
         """Return the tick of Fano's bound, where the label of the edge does not name it."""
@@ -266,14 +275,14 @@ class NestedPanel(FrontPanel):
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
         """Return the names of the run that is kept for comparison."""
-        over = self.study.overlay
-        if over is None:
+        overlay = self.study.overlay
+        if overlay is None:
             return []
-        law = over.scenario.distribution
-        name = HARDEST_DATA if over.role == "hardest" else f"{distribution_card(law).name} data"
+        law = overlay.scenario.distribution
+        name = HARDEST_DATA if overlay.role == "hardest" else f"{distribution_card(law).name} data"
         if law == self.scenario.distribution:
             name = "Pinned run"
-        notes = {over.lead: "with privacy, dashed", over.public: "without privacy, dashed"}
+        notes = {overlay.lead: "with privacy, dashed", overlay.public: "without privacy, dashed"}
         return [
             _rung(line, "", name, notes[line.method], 0.0, edge, opacity=0.75)
             for line in self.lines
@@ -283,44 +292,49 @@ class NestedPanel(FrontPanel):
     def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:
         names, rungs = short_names(self.scenario.methods), []
         for line in self.lines:
-            row = self.study.at(line.key, self.x)
+            row = self.study.row_at(line.key, self.x)
             if line.key not in names or not line.symbol:
                 continue
-            hero, public = line.key == self.lead, line.key == self.study.public
+            is_hero, is_public = line.key == self.lead, line.key == self.study.public
             name = inside(names[line.key])
             text = ""
             if row is not None and base:
-                text = "×1" if public else self._factor(row, hero=hero)
-            who = "With privacy" if hero else "Without privacy"
-            is_other = not (hero or public)
+                text = "×1" if is_public else self._factor(row, is_hero=is_hero)
+            privacy_words = "With privacy" if is_hero else "Without privacy"
+            is_other = not (is_hero or is_public)
             rung = _rung(
                 line,
                 text,
-                name[:1].upper() + name[1:] if is_other else who,
+                name[:1].upper() + name[1:] if is_other else privacy_words,
                 "" if is_other else f"{self._measured_on}, measured:\n{name}",
                 row.mean if row is not None else 0.0,
                 edge,
-                bold=hero,
+                bold=is_hero,
             )
             rungs.append(rung)
         return rungs
 
-    def _factor(self, row: Measurement, *, hero: bool) -> str:
+    def _factor(self, row: Measurement, *, is_hero: bool) -> str:
         price = row.price
         if price is None or row.mean == 0 or cost_words(price, "") == TOO_FEW_TRIALS:
             return ""
-        if hero and not self.study.complete:
+        if is_hero and not self.study.complete:
             return ""
-        return factor_text(price) if hero else f"×{ratio_text(price.value)}"
+        return factor_text(price) if is_hero else f"×{ratio_text(price.value)}"
 
     def _parts(self, base: float) -> list[RulerPart]:
-        here = dict(self.floor).get(self.x) if self.region else None
-        top = [y for line in self.guides if line.key == POSSIBLE for y in self.at(line.x, line.y)]
+        floor_bound = dict(self.floor).get(self.x) if self.region else None
+        top = [
+            y
+            for line in self.guides
+            if line.key == POSSIBLE
+            for y in self.heights_at_point(line.x, line.y)
+        ]
         parts, limit = [], base
-        if here is not None and here.value > base:
-            limit = here.value
+        if floor_bound is not None and floor_bound.value > base:
+            limit = floor_bound.value
             parts.append(RulerPart(low=base, high=limit, colour=IMPOSSIBLE.edge, opacity=0.2))
-        best = self.study.at(self.lead, self.x)
+        best = self.study.row_at(self.lead, self.x)
         if top and top[0] > limit:
             parts.append(RulerPart(low=limit, high=top[0], colour=WINDOW.edge, opacity=0.2))
         elif not top and best is not None and best.mean > limit:
@@ -336,11 +350,11 @@ class NestedPanel(FrontPanel):
         scenario = self.scenario
         if scenario.axis is None:
             return ""
-        about = drag_words(scenario.axis)
+        axis_note = drag_words(scenario.axis)
         if self._is_hardest and is_hard(scenario):
             novelty = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
-            about = f"drag the dot; {novelty}{self._prices_at_the_ends}"
-        return f"{axis_title(scenario)} ({about})"
+            axis_note = f"drag the dot; {novelty}{self._prices_at_the_ends}"
+        return f"{axis_title(scenario)} ({axis_note})"
 
     @property
     def _prices_at_the_ends(self) -> str:
@@ -350,8 +364,8 @@ class NestedPanel(FrontPanel):
             return ""
         texts = []
         for x in (min(scenario.grid), max(scenario.grid)):
-            row = self.study.at(self.lead, x)
-            factor = "" if row is None else self._factor(row, hero=True)
+            row = self.study.row_at(self.lead, x)
+            factor = "" if row is None else self._factor(row, is_hero=True)
             if not factor:
                 return ""
             texts.append(

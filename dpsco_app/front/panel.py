@@ -70,9 +70,9 @@ class FrontPanel:
     draws_window = True
 
     def __init__(self, study: Study, view: View, studies: Sequence[Study]) -> None:
-        self.study, self.view, self.first = study, view, study is studies[0]
+        self.study, self.view, self.is_first = study, view, study is studies[0]
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
-        self.alone, self.price = len(studies) == 1, view.measure == "price"
+        self.is_alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
         self.hidden: list[Line] = []  # what is in the table alone
@@ -83,13 +83,13 @@ class FrontPanel:
         self.region = self._region() if self.floor and study.overlay is None else []
         self.guides = self._guides()
         order = (self.lead, study.public, *self.scenario.methods)
-        self.named = [m for m in dict.fromkeys(order) if self._rows(study, m)][:MOST_NAMED]
+        self.named_methods = [m for m in dict.fromkeys(order) if self._rows(study, m)][:MOST_NAMED]
         drawn_studies = [study, *([] if study.overlay is None else [study.overlay])]
         self.lines = [
-            self._line(one, method, rows)
-            for one in drawn_studies
-            for method in one.scenario.methods
-            if (rows := self._rows(one, method))
+            self._line(drawn_study, method, rows)
+            for drawn_study in drawn_studies
+            for method in drawn_study.scenario.methods
+            if (rows := self._rows(drawn_study, method))
         ]
 
     # -- what is proven ---------------------------------------------------------------------
@@ -155,14 +155,14 @@ class FrontPanel:
         return [line] if all(0 < risk < math.inf for risk in risks) else []
 
     @property
-    def _asked(self) -> tuple[str, ...]:
+    def _view_bounds(self) -> tuple[str, ...]:
         """The bounds that the view draws."""
         return shown(self.scenario, self.view.views)
 
     def _bounds(self) -> list[Line]:
         slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
         # The floor of these data is the region.
-        slugs += [s for s in self._asked if not bound(s).card.of_law]
+        slugs += [s for s in self._view_bounds if not bound(s).card.of_law]
         slugs += filter(None, [self.view.named_bound(self.scenario)])
         curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
         finite = [[e for e in curve if 0 < e.value < math.inf] for curve in curves]
@@ -202,12 +202,12 @@ class FrontPanel:
         if not fano(self.scenario) or self.price:
             return False
         card = bound(fano(self.scenario)).card
-        own = card.instance_problem, card.instance
-        if own == (self.scenario.problem, self.scenario.distribution):
+        hard_instance = card.instance_problem, card.instance
+        if hard_instance == (self.scenario.problem, self.scenario.distribution):
             return True
-        here = dict(self.floor)
+        floor_by_x = dict(self.floor)
         worst = evaluations(self.scenario, (fano(self.scenario),))
-        return all(e.x in here and e.value <= here[e.x].value for e in worst)
+        return all(e.x in floor_by_x and e.value <= floor_by_x[e.x].value for e in worst)
 
     # -- what is measured -------------------------------------------------------------------
 
@@ -220,33 +220,33 @@ class FrontPanel:
 
     def _line(self, study: Study, method: str, rows: Sequence[Measurement]) -> Line:
         """Return the line of a method, of the panel's own study or of a pinned one."""
-        overlay = study is not self.study
-        named = method in self.named or overlay
-        hero = method == self.lead and not overlay
-        public = method_card(method).privacy == "none"
+        is_overlay = study is not self.study
+        is_named = method in self.named_methods or is_overlay
+        is_hero = method == self.lead and not is_overlay
+        is_public = method_card(method).privacy == "none"
         symbol = symbol_of(method)
-        if overlay and not symbol.endswith("-open"):
+        if is_overlay and not symbol.endswith("-open"):
             symbol = f"{symbol}-open"
         y, half, lower_half = zip(*map(self._bar, rows), strict=True)
-        proven = () if self.price or not named or overlay else self._own_bound(method)
-        end = ", pinned" if overlay else ""
+        proven = () if self.price or not is_named or is_overlay else self._own_bound(method)
+        end = ", pinned" if is_overlay else ""
         return Line(
             key=method + end,
             method=method,
-            is_pinned=overlay,
+            is_pinned=is_overlay,
             name=short_names(study.scenario.methods)[method] + end,
             x=[place(r.x) for r in rows],
             y=y,
-            colour=colour_of(method) if named else GREY,
-            width=3 if hero else (1.7 if public else 1.9) if named else 1.4,
-            dash="dash" if overlay or self._is_second(method) else "solid",
-            symbol=symbol if named else "",
-            size=7.5 if hero else 6.5,
-            half=half if named else (),
-            down=lower_half if named else (),
+            colour=colour_of(method) if is_named else GREY,
+            width=3 if is_hero else (1.7 if is_public else 1.9) if is_named else 1.4,
+            dash="dash" if is_overlay or self._is_second(method) else "solid",
+            symbol=symbol if is_named else "",
+            size=7.5 if is_hero else 6.5,
+            half=half if is_named else (),
+            down=lower_half if is_named else (),
             hover=[self._hover(study, r, dict(proven)) for r in rows],
-            low=[r.low for r in rows] if named and not self.price else (),
-            high=[r.high for r in rows] if named and not self.price else (),
+            low=[r.low for r in rows] if is_named and not self.price else (),
+            high=[r.high for r in rows] if is_named and not self.price else (),
             bound=proven,
         )
 
@@ -261,8 +261,10 @@ class FrontPanel:
 
     def _is_second(self, method: str) -> bool:
         """Whether a line is dashed, as another one beside it has its hue."""
-        hues = [colour_of(m) for m in self.named]
-        return method in self.named and is_dashed(method) and hues.count(colour_of(method)) > 1
+        hues = [colour_of(m) for m in self.named_methods]
+        return (
+            method in self.named_methods and is_dashed(method) and hues.count(colour_of(method)) > 1
+        )
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
         """Return what is proven of the mean error of this very run, where it holds."""
@@ -303,11 +305,11 @@ class FrontPanel:
         """All heights of measured lines; a logarithmic axis has no place for the least."""
         return [y for line in self.lines for y in line.y]
 
-    def made(self, edge: float, *, says: bool) -> Panel:
+    def build(self, edge: float, *, has_edge_note: bool) -> Panel:
         """Return the panel; what is below `edge`, as is 0, is drawn there, and it may say so."""
         words = []
-        lines = [replace(one, y=[max(y, edge) for y in one.y]) for one in self.lines]
-        if says:
+        lines = [replace(line, y=[max(y, edge) for y in line.y]) for line in self.lines]
+        if has_edge_note:
             small = ZERO_WORDS if 0 in self.measured else TINY_WORDS
             words.append(Words(lines=small, colour=QUIET, want=(0.03, 0.12)))
         if self.region:
@@ -319,9 +321,9 @@ class FrontPanel:
                     below=self.region[0].key,
                 )
             )
-        if self.first and not self.price and self.draws_window:
-            own = WINDOW_WORDS[: 2 if self.study.role == "hardest" else 3]
-            text = no_window(self.scenario) or own
+        if self.is_first and not self.price and self.draws_window:
+            window_words = WINDOW_WORDS[: 2 if self.study.role == "hardest" else 3]
+            text = no_window(self.scenario) or window_words
             words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))
         return Panel(
             title=self.title,
@@ -335,10 +337,10 @@ class FrontPanel:
             chosen=place(self.x),
         )
 
-    def at(self, x: Sequence[float], y: Sequence[float]) -> list[float]:
+    def heights_at_point(self, x: Sequence[float], y: Sequence[float]) -> list[float]:
         """Return the height of a curve at the chosen point, if it has one there."""
-        here = place(self.x)
-        return [b for a, b in zip(x, y, strict=False) if a == here]
+        point = place(self.x)
+        return [b for a, b in zip(x, y, strict=False) if a == point]
 
     def _axis(self) -> Axis:
         axis, grid = self.scenario.axis, self.scenario.grid
@@ -360,7 +362,7 @@ class FrontPanel:
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:
-        best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
+        best, public = (self.study.row_at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None
         if public.mean == 0 or cost_words(best.price, "") == TOO_FEW_TRIALS:

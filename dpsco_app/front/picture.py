@@ -5,8 +5,8 @@ from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 # Fields that mean nothing here.
-WITHOUT = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
-WHY = "The picture is about a mean, with one item per user."
+UNUSED_FIELDS = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
+FIT_REASON = "The picture is about a mean, with one item per user."
 
 
 def fit(scenario: Scenario) -> Scenario:

@@ -34,7 +34,7 @@ def with_article(method: str) -> str:
     return name if name.split(" ")[-1].isupper() else f"the {name}"
 
 
-def against(methods: Sequence[str]) -> str:
+def reference_words(methods: Sequence[str]) -> str:
     """Return what the factors are over, by panel: the method that ran there, or nothing."""
     names = [reference_name(method) for method in dict.fromkeys(methods) if method]
     if len(names) < 2:

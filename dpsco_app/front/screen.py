@@ -43,15 +43,15 @@ def front_screen(
     studies: tuple[Study, ...],
     view: View,
     theme: Theme,
-    only: int | None = None,
+    panel_index: int | None = None,
     *,
-    before: bool = False,
+    is_old: bool = False,
     waiting: str = "",
     because: str = "",
 ) -> FrontScreen:
-    """Return what is shown of panels; see `front_figure` for `only`.
+    """Return what is shown of panels; see `front_figure` for `panel_index`.
 
-    Title, figure, table and answer are of the same panels. `before` says that the settings have
+    Title, figure, table and answer are of the same panels. `is_old` says that the settings have
     changed since these ran, and makes them pale; `waiting` stands in the place of the headline
     then, so that no number of theirs does. `because` is what has changed, in words.
     """
@@ -61,14 +61,14 @@ def front_screen(
     if has_bands:
         reply = Answer(headline=tails_headline(scenario))
         figure = tails_figure(scenario, reply.plain)
-        before, waiting = False, ""  # nothing of it is measured
+        is_old, waiting = False, ""  # nothing of it is measured
     else:
         reply = answer(studies)
-        figure = front_figure(studies, view, reply.plain, only, is_old=before)
+        figure = front_figure(studies, view, reply.plain, panel_index, is_old=is_old)
     return FrontScreen(
         studies=studies,
         answer=reply,
-        head=_head(studies, view, reply, theme, before, waiting, because),
+        head=_head(studies, view, reply, theme, is_old, waiting, because),
         figure=figure,
         charts=plotly(figure, theme),
         table=ladder_table(figure, theme),
@@ -80,27 +80,27 @@ def _head(
     view: View,
     reply: Answer,
     theme: Theme,
-    before: bool,
+    is_old: bool,
     waiting: str,
     because: str,
 ) -> str:
-    asked = question(studies)
+    question_text = question(studies)
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline
-        below = () if waiting else reply.small
-        return head_html(asked, lines_above, below, theme, before=before)
-    colours = {about: _colour(about) for _, about in reply.marks}
+        small_words = () if waiting else reply.small
+        return head_html(question_text, lines_above, small_words, theme, is_old=is_old)
+    colours = {subject: _colour(subject) for _, subject in reply.marks}
     lines = [
-        [(text, colours.get(about)) for text, about in marked(line, reply.marks)]
+        [(text, colours.get(subject)) for text, subject in marked(line, reply.marks)]
         for line in reply.headline
     ]
     # Where bands of promises are drawn nothing of it is measured.
-    has_prices = not (waiting or before or (view.card == "light" and not reply.marks))
+    has_prices = not (waiting or is_old or (view.card == "light" and not reply.marks))
     small = meaning(studies[0], theme, has_prices=has_prices)
     return answer_head_html(
-        asked, lines, small, theme, because=because, waiting=waiting, before=before
+        question_text, lines, small, theme, because=because, waiting=waiting, is_old=is_old
     )
 
 
-def _colour(about: str) -> Pair:
-    return IMPOSSIBLE.ink if about == LIMIT else colour_of(about)
+def _colour(subject: str) -> Pair:
+    return IMPOSSIBLE.ink if subject == LIMIT else colour_of(subject)

@@ -23,19 +23,19 @@ LONGEST = 2000  # characters of a pinned scenario in the address
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class Companions:
     """What is run beside the scenario of the controls."""
 
-    second: Scenario | None = None  # the scenario of the second panel
+    second_scenario: Scenario | None = None  # the scenario of the second panel
     role: Role = "hardest"  # what that is
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
-        return tuple(s for s in (self.second, self.overlay) if s is not None)
+        return tuple(s for s in (self.second_scenario, self.overlay) if s is not None)
 
 
-def beside(scenario: Scenario, against: str, pin: str, card: str = "") -> Beside:
+def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Companions:
     """Return what a session runs beside a scenario, an open `card` asking for other data."""
     pinned_scenario = pinned(pin)
     if (
@@ -43,17 +43,19 @@ def beside(scenario: Scenario, against: str, pin: str, card: str = "") -> Beside
         and pinned_scenario != scenario
         and not overlays(pinned_scenario, scenario)
     ):
-        return Beside(second=pinned_scenario, role="pin")
+        return Companions(second_scenario=pinned_scenario, role="pin")
     overlay = None if pinned_scenario == scenario else pinned_scenario
-    if card == "data" and against == NO_SET and pinned_scenario is None:
-        return Beside(second=other_data(scenario), role="data")
-    if against == HARDEST:
-        return Beside(second=hardest(scenario), overlay=overlay)
-    if against == TAIL:
-        return Beside(second=with_other_tail(scenario), role="tail", overlay=overlay)
-    if against in (NO_SET, scenario.geometry) or scenario.axis == "q":
-        return Beside(overlay=overlay)
-    return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
+    if card == "data" and kind == NO_SET and pinned_scenario is None:
+        return Companions(second_scenario=other_data(scenario), role="data")
+    if kind == HARDEST:
+        return Companions(second_scenario=hardest(scenario), overlay=overlay)
+    if kind == TAIL:
+        return Companions(second_scenario=with_other_tail(scenario), role="tail", overlay=overlay)
+    if kind in (NO_SET, scenario.geometry) or scenario.axis == "q":
+        return Companions(overlay=overlay)
+    return Companions(
+        second_scenario=replace(scenario, geometry=kind, q=None), role="set", overlay=overlay
+    )
 
 
 def other_data(scenario: Scenario) -> Scenario | None:

@@ -26,7 +26,7 @@ INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
-NEXT = "Where to go next"
+NEXT_TITLE = "Where to go next"
 # What the first link opens: data that are the hardest at every n.
 HARDEST = replace(
     SCENARIO,
@@ -52,12 +52,12 @@ TO_CURVES = (
 )
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records: with most of them, with a large circle.
-NEAREST, NEAR, MIDDLE = 2.0, 3.0, 9.0
+NEAREST_VIEW, NEAR_VIEW, MIDDLE_VIEW = 2.0, 3.0, 9.0
 CLOSER = 1.5  # how much the averages are magnified once the noise is small
 DISTANCE = 1000  # the distance of your record, at first
 MOVED_RECORD = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
-FAR = (*AVERAGES, "far")
+AVERAGES_AND_FAR = (*AVERAGES, "far")
 CLOUD = (*AVERAGES, "cloud", "again", "radius")
 PRICES = (*CLOUD, "prices")
 
@@ -98,7 +98,7 @@ def setting() -> str:
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
     heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
     best, shift = heavy.best, DISTANCE / SCENARIO.n
-    plain_state = partial(PictureState, view=NEAR)
+    plain_state = partial(PictureState, view=NEAR_VIEW)
     clipped = partial(plain_state, radius=best.radius)
     closer = partial(clipped, zoom=CLOSER)
     return (
@@ -125,7 +125,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"{short(heavy.plain)} (the root mean square). This is the <b>sampling</b> error.",
                 "If nothing had to stay secret, we could stop here.",
             ),
-            state=plain_state(parts=FAR, main="means"),
+            state=plain_state(parts=AVERAGES_AND_FAR, main="means"),
         ),
         ScrollStep(
             title="But one record can move it without limit",
@@ -138,7 +138,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
             ),
             state=plain_state(
-                moved=MOVED_RECORD, parts=(*FAR, "change", "distance"), main="records"
+                moved=MOVED_RECORD, parts=(*AVERAGES_AND_FAR, "change", "distance"), main="records"
             ),
         ),
         ScrollStep(
@@ -152,7 +152,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"the average by {short(best.shift)}. Over all samples, clipping keeps it "
                 f"{short(best.bias)} away from the true mean. This is the <b>clipping bias</b>.",
             ),
-            state=clipped(moved=(-2.4, -1.8), parts=(*FAR, "change", "radius", "distance")),
+            state=clipped(
+                moved=(-2.4, -1.8), parts=(*AVERAGES_AND_FAR, "change", "radius", "distance")
+            ),
         ),
         ScrollStep(
             title="The radius: bias against noise",
@@ -169,7 +171,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "too.)",
             ),
             state=plain_state(
-                radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars", "far"), main="means"
+                radius=large.radius, view=MIDDLE_VIEW, parts=(*CLOUD, "bars", "far"), main="means"
             ),
         ),
         ScrollStep(
@@ -226,7 +228,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             state=PictureState(
                 sample=1,
                 radius=light.best.radius,
-                view=NEAREST,
+                view=NEAREST_VIEW,
                 zoom=CLOSER,
                 parts=PRICES,
                 main="prices",

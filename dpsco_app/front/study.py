@@ -42,7 +42,7 @@ class Study:
         rows = (r for (m, _), r in self.table.items() if m == method and r.mean >= 0)
         return sorted(rows, key=lambda r: -math.inf if r.x is None else r.x)
 
-    def at(self, method: str, x: float | None) -> Measurement | None:
+    def row_at(self, method: str, x: float | None) -> Measurement | None:
         row = self.table.get((method, x))
         return row if row is not None and row.mean >= 0 else None
 
@@ -53,7 +53,7 @@ class Study:
             return self.preferred
         x = chosen_point(self.scenario)
         private = [m for m in self.scenario.methods if method_card(m).privacy != "none"]
-        errors_at_point = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
+        errors_at_point = {m: row.mean for m in private if (row := self.row_at(m, x)) is not None}
         return min(errors_at_point, key=errors_at_point.__getitem__, default="")
 
     @cached_property
@@ -61,7 +61,7 @@ class Study:
         """The private methods that the trials of the chosen point do not tell from the best."""
         x, errors = chosen_point(self.scenario), dict[str, list[float]]()
         for o in sorted(self.outcomes, key=lambda o: o.trial):
-            if o.x == x and method_card(o.method).privacy != "none" and self.at(o.method, x):
+            if o.x == x and method_card(o.method).privacy != "none" and self.row_at(o.method, x):
                 errors.setdefault(o.method, []).append(o.error)
         rows = list(errors.values())
         if not self.lead or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
@@ -79,7 +79,7 @@ class Study:
 
     def useless(self, x: float | None) -> Literal["", "level", "worse"]:
         """Return how the best private answer is to one without data, unless it is better."""
-        row, blind = self.at(self.lead, x), without_data(self.scenario.at(x))
+        row, blind = self.row_at(self.lead, x), without_data(self.scenario.at(x))
         if row is None or not 0 < BETTER * blind <= row.mean:
             return ""
         return "worse" if row.trials > 1 and row.mean - row.half > blind else "level"

@@ -87,14 +87,14 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
     return distribution_card(study.scenario.distribution).name.split(" (")[0]
 
 
-def panel_names(scenario: Scenario, second: Scenario | None, role: Role) -> dict[str, str]:
+def panel_names(scenario: Scenario, second_scenario: Scenario | None, role: Role) -> dict[str, str]:
     """Return what the switch of panels calls both of them, the first and the second.
 
     A panel alone is called what it is called beside the other.
     """
     pair = [
         Study(scenario=scenario),
-        *([] if second is None else [Study(scenario=second, role=role)]),
+        *([] if second_scenario is None else [Study(scenario=second_scenario, role=role)]),
     ]
     first_name, *rest = (_short(column_name(study, pair)) for study in pair)
     return {

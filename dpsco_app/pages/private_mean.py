@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpsco_app.front.picture import WHY, WITHOUT, fit
+from dpsco_app.front.picture import FIT_REASON, UNUSED_FIELDS, fit
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.touch.drawing import draw_picture
@@ -18,8 +18,8 @@ STATE = PageState(
     default=PageView(),
     use=Use(
         fit=fit,
-        needs=WHY,
-        unused_fields=WITHOUT,
+        needs=FIT_REASON,
+        unused_fields=UNUSED_FIELDS,
         problems=(MEAN,),
     ),
 )

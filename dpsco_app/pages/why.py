@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpsco_app.front.story import (
     INTRODUCTION,
-    NEXT,
+    NEXT_TITLE,
     TITLE,
     TO_CURVES,
     TO_PICTURE,
@@ -43,7 +43,7 @@ def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
     scroll_story = story(why())
     with st.container(key="why_story"):
         draw_scroll(scroll_story, WHY, explore="" if teaching.is_part_hidden("nav") else "./")
-    st.subheader(NEXT)
+    st.subheader(NEXT_TITLE)
     with st.container(key="why_next"):
         for label, scenario, view in TO_CURVES:
             query = explore_query(scenario, against=view.against, measure=view.measure)

@@ -9,7 +9,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.links import BASE
 from dpsco_app.front.screen import FrontScreen, front_screen
-from dpsco_app.front.second import Beside, beside
+from dpsco_app.front.second import Companions, companions_of
 from dpsco_app.front.study import Role, Study
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import has_hardest_law
@@ -43,7 +43,7 @@ class Curves:
         self.limits, self.runs_all = limits, runs_all
         self.result: Result | None = None  # The result of the last run.
         self.refused = ""  # Why the present settings cannot run; empty if they can.
-        self.scenario, self.view, self.companions = BASE, ADDRESS.default, Beside()
+        self.scenario, self.view, self.companions = BASE, ADDRESS.default, Companions()
         self._allowed = BASE  # The last scenario that was allowed to be drawn.
         self._passed = set[Scenario]()  # the scenarios that the limits have allowed in this visit
         # The result that stays on screen until enough of `result` has run.
@@ -89,7 +89,7 @@ class Curves:
             self._previous is None or self.result.complete or self.result.can_be_drawn
         ):
             self._previous = self.result
-        second_scenario, overlay = self.companions.second, self.companions.overlay
+        second_scenario, overlay = self.companions.second_scenario, self.companions.overlay
         previous = self.result or Result(self.scenario)
         self.result = Result(
             self.scenario,
@@ -101,23 +101,23 @@ class Curves:
         self.result.take_known()
         self._growth = None
 
-    def companions_of(self, scenario: Scenario) -> Beside:
+    def companions_of(self, scenario: Scenario) -> Companions:
         """Return the scenarios that run beside a scenario: the second panel and the pinned run.
 
         Unless it is asked for, the hardest case is run only if it is quick and allowed.
         """
-        pair = beside(scenario, self.view.against, self.view.pin, self.view.card)
-        if pair.second is None or self.view.panel in ("both", "second"):
+        pair = companions_of(scenario, self.view.against, self.view.pin, self.view.card)
+        if pair.second_scenario is None or self.view.panel in ("both", "second"):
             return pair
         if self.view.panel == "first":
-            return replace(pair, second=None)
+            return replace(pair, second_scenario=None)
         if pair.role != HARDEST or self.runs_all:  # The visitor has asked for this panel.
             return pair
         if all(map(has_run, (scenario, *pair.scenarios))):
             return pair
         allowed = not refusal(scenario, self.limits, lambda _: pair.scenarios)
-        is_quick = allowed and estimate((pair.second,)).seconds <= BESIDE_SECONDS
-        return pair if is_quick else replace(pair, second=None)
+        is_quick = allowed and estimate((pair.second_scenario,)).seconds <= BESIDE_SECONDS
+        return pair if is_quick else replace(pair, second_scenario=None)
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
         """Show a study from a file as the result of the last run."""
@@ -136,13 +136,13 @@ class Curves:
         refused, pair = self._runnable(scenario)
         return None if refused or pair is None else estimate((scenario, *pair.scenarios))
 
-    def _runnable(self, scenario: Scenario) -> tuple[str, Beside | None]:
+    def _runnable(self, scenario: Scenario) -> tuple[str, Companions | None]:
         """Return why a scenario cannot run, and its companions; None if it is invalid."""
         if scenario in self._passed and has_run(scenario):
             pair = self.companions_of(scenario)
             if all(map(has_run, pair.scenarios)):
                 return "", pair
-        pairs: list[Beside] = []
+        pairs: list[Companions] = []
 
         def companions(candidate: Scenario) -> tuple[Scenario, ...]:
             pairs.append(self.companions_of(candidate))
@@ -156,7 +156,7 @@ class Curves:
     @property
     def _is_shown(self) -> bool:
         """Whether the result belongs to the present settings."""
-        companions = self.companions.second, self.companions.overlay
+        companions = self.companions.second_scenario, self.companions.overlay
         return self.result is not None and self.result.shows(self.scenario, *companions)
 
     @property
@@ -258,7 +258,7 @@ class Curves:
         waiting = self._waiting_words(result, whole, is_old=is_old)
         reason = "" if waiting else because
         return front_screen(
-            studies, self.view, theme, only_panel, before=is_old, waiting=waiting, because=reason
+            studies, self.view, theme, only_panel, is_old=is_old, waiting=waiting, because=reason
         )
 
     def _waiting_words(self, result: Result, studies: Sequence[Study], *, is_old: bool) -> str:

@@ -8,7 +8,7 @@ from dpsco_app.front.notice import to_notice
 from dpsco_app.front.questions.cards import Question, cards_of
 from dpsco_app.front.questions.guesses import PriceGuess
 from dpsco_app.front.screen import FrontScreen
-from dpsco_app.front.second import beside
+from dpsco_app.front.second import companions_of
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
 from dpsco_app.front.view import View
@@ -84,10 +84,10 @@ class Screen:
     @cached_property
     def panel_names(self) -> dict[str, str]:
         """The names of the panels to choose from, by key; empty if there is only one."""
-        pair = beside(self.scenario, self.view.against, self.view.pin)
-        if pair.second is None:
+        pair = companions_of(self.scenario, self.view.against, self.view.pin)
+        if pair.second_scenario is None:
             return {}
-        names = panel_names(self.scenario, pair.second, pair.role)
+        names = panel_names(self.scenario, pair.second_scenario, pair.role)
         return names if self.has_room else {k: v for k, v in names.items() if k != "both"}
 
     @property

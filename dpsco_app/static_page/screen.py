@@ -38,7 +38,7 @@ def cards(screen: Screen) -> str:
         f"<span>{escape(card.sentence)}</span></button>{_choices_html(card)}"
         for card in screen.cards
     )
-    steps = [text for card in screen.cards for text in card.more if card.slug == chosen]
+    steps = [text for card in screen.cards for text in card.steps if card.slug == chosen]
     listed = "".join(f"<li>{escape(text)}</li>" for text in steps[:STEPS])
     later_steps = "".join(f"<p>{escape(text)}</p>" for text in steps[STEPS:])
     news = "".join(escape(card.sentence) for card in screen.cards if card.slug in open_slugs)

@@ -19,7 +19,7 @@ from typing import Any
 from dpsco_app.figure.plotly_script import plotly_script
 from dpsco_app.figure.style import named_colours, words_style
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, Theme
-from dpsco_app.front.second import beside
+from dpsco_app.front.second import companions_of
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
@@ -88,7 +88,7 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
         change: dict[str, Any] = {field: value}
         varied = replace(scenario, **change)
         seconds += sum(
-            cost(s, exact=False).seconds for s in beside(varied, view.against, "").scenarios
+            cost(s, exact=False).seconds for s in companions_of(varied, view.against, "").scenarios
         )
         seconds += cost(varied, exact=False).seconds
     return seconds

@@ -6,7 +6,7 @@ from typing import Any
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.story import (
     INTRODUCTION,
-    NEXT,
+    NEXT_TITLE,
     TITLE,
     TO_CURVES,
     TO_PICTURE,
@@ -51,7 +51,7 @@ def story_parts() -> dict[str, str]:
     return {
         "story": escape(TITLE),
         "introduction": escape(INTRODUCTION),
-        "next": f"<h2>{escape(NEXT)}</h2><ul>{items}</ul>",
+        "next": f"<h2>{escape(NEXT_TITLE)}</h2><ul>{items}</ul>",
         "setting": escape(setting()),
     }
 

@@ -16,7 +16,7 @@ from dpsco_app.figure.head import coloured_words
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front.answer import question
 from dpsco_app.front.links import parameters
-from dpsco_app.front.picture import WHY, fit
+from dpsco_app.front.picture import FIT_REASON, fit
 from dpsco_app.front.view import View
 from dpsco_app.parts.differences import difference_text
 from dpsco_app.parts.options import CARD
@@ -133,7 +133,7 @@ class Visit:
         values: dict[str, Any] = {}
         try:
             scenario = fit(self.scenario).validate(self.session.curves.limits)
-            remark = bold_html(difference_text(scenario, self.scenario, WHY))
+            remark = bold_html(difference_text(scenario, self.scenario, FIT_REASON))
             values = {
                 "picture": picture.picture_data(scenario, dark=theme.dark),
                 "head": f"<h1>{escape(picture.TITLE)}</h1>" + f"<p>{remark}</p>" * bool(remark),

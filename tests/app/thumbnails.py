@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dpsco_app.figure.values import Axis, Panel
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.questions.tails import tails_figure
-from dpsco_app.front.second import beside
+from dpsco_app.front.second import companions_of
 from dpsco_app.front.study import Role, Study
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import has_hardest_law
@@ -97,14 +97,14 @@ def svg(panels: Sequence[Panel], y: Axis) -> str:
 
 def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
     """Run a preset, and return the panels that Explore draws of it."""
-    second_panel = beside(preset.scenario, preset.against, "")
+    second_panel = companions_of(preset.scenario, preset.against, "")
     if preset.open == "light":  # This card shows no measurement.
         figure = tails_figure(preset.scenario, "")
         return figure.panels, figure.y
     first_role: Role = "hardest" if has_hardest_law(preset.scenario) else "own"
     runs: list[tuple[Role, object]] = [(first_role, preset.scenario)]
-    if second_panel.second is not None:
-        runs.append((second_panel.role, second_panel.second))  # type: ignore[arg-type]
+    if second_panel.second_scenario is not None:
+        runs.append((second_panel.role, second_panel.second_scenario))  # type: ignore[arg-type]
     studies = [Study(scenario=s, outcomes=list(study(s)), role=role) for role, s in runs]  # type: ignore[arg-type]
     figure = front_figure(studies, View(measure=preset.measure, card=preset.open))
     return figure.panels, figure.y

@@ -65,11 +65,11 @@ def data_html(study: Study, theme: Theme) -> str:
     """Return the picture of the data with a few words as HTML; empty where there is none."""
     scenario = study.scenario
     if study.role == "hardest":
-        far = far_records(scenario)
-        if far is None:
+        outliers = far_records(scenario)
+        if outliers is None:
             return ""
-        shapes = "".join(_spikes(far, theme))
-        return _with_words(shapes, _sentence(scenario, far))
+        shapes = "".join(_spikes(outliers, theme))
+        return _with_words(shapes, _sentence(scenario, outliers))
     values = coordinate_sample(scenario.at(chosen_point(scenario)))
     if values is None:
         return ""
@@ -84,33 +84,33 @@ def _with_words(shapes: str, words: str) -> str:
     return f"<span class='data'>{image}<span>{words}</span></span>"
 
 
-def _sentence(scenario: Scenario, far: FarRecords) -> str:
+def _sentence(scenario: Scenario, outliers: FarRecords) -> str:
     """Return what carries the mean, and that it is so only here, where it is."""
-    records = "record carries" if far.count == 1 else "records carry"
-    place = "" if far.is_steady or scenario.axis is None else "here "
-    return f"{place}{number_text(far.count)} far {records} the mean"
+    records = "record carries" if outliers.count == 1 else "records carry"
+    place = "" if outliers.is_steady or scenario.axis is None else "here "
+    return f"{place}{number_text(outliers.count)} far {records} the mean"
 
 
-def far_label(far: FarRecords) -> str:
+def far_label(outliers: FarRecords) -> str:
     """Return the number of the far records, and where they are, in a coordinate's deviations."""
-    return f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
+    return f"{number_text(outliers.count)} at {number_text(round(outliers.distance))}{NO_BREAK}SD"
 
 
 # -- a few records far out ------------------------------------------------------------------------
 
 
-def _spikes(far: FarRecords, theme: Theme) -> Iterator[str]:
+def _spikes(outliers: FarRecords, theme: Theme) -> Iterator[str]:
     """Yield the records of a hard instance as a bar and a stack of dots, which are named."""
     ink, quiet = theme.colour(INK), theme.colour(QUIET)
     yield _axis(theme)
     yield f"<rect x='{NEAR_X - 4}' y='{GROUND - TALL}' width='8' height='{TALL}' fill='{ink}'/>"
-    for i in range(min(far.count, 3 * STACK)):
+    for i in range(min(outliers.count, 3 * STACK)):
         column, row = divmod(i, STACK)
         x, y = FAR_X - PITCH * column, GROUND - DOT - PITCH * row
         yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{DOT}' fill='{ink}'/>"
-    near_text = f"{number_text(far.other_count)} alike"
-    far_text = far_label(far)
-    columns = math.ceil(min(far.count, 3 * STACK) / STACK)
+    near_text = f"{number_text(outliers.other_count)} alike"
+    far_text = far_label(outliers)
+    columns = math.ceil(min(outliers.count, 3 * STACK) / STACK)
     end = FAR_X - PITCH * columns - 1
     yield (
         f"<text x='{NEAR_X + 8}' y='{GROUND - TALL + 9}' fill='{quiet}' {LETTERS}>"

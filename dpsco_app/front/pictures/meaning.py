@@ -49,7 +49,7 @@ NEAR_RECORDS = tuple(
 )
 FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
 CLUMP = 0.4  # Records that are all alike lie so much nearer to one another.
-FAR, FAR_PITCH, MOST_FAR = 2.2, 0.3, 8  # those of a hard instance, side by side
+FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8  # those of a hard instance, side by side
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
@@ -78,21 +78,21 @@ def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
         return f"<span class='steps'><span class='does'>{words}</span></span>"
     parts = parts_of(study) if has_prices and slug == study.lead else None
     prices = {} if parts is None else dict(zip(PART_OF, step_prices(parts), strict=True))
-    far = _far_of(study)
+    outliers = _far_of(study)
     terms = []
     for step in PART_OF:
         has_gradients = step == CLIP and clipped_values == "gradients"
         words = "clip gradients first" if has_gradients else step
         colour = _colour_of_error(step, slug)
         value = f" {_coloured(prices[step], colour, theme)}" if prices else ""
-        names = "" if far is None else _names(step, far, theme)
+        names = "" if outliers is None else _names(step, outliers, theme)
         terms.append(
-            f"<span class='term'>{_picture(step, theme, far, parts, colour)}{names}"
+            f"<span class='term'>{_picture(step, theme, outliers, parts, colour)}{names}"
             f"<span class='name'><span>{words}</span>{value}</span></span>"
         )
     joined = "<span class='sign'>→</span>".join(terms)
     if parts is not None:
-        joined += f"<span class='cause'>{cause(parts, far, theme)}</span>"
+        joined += f"<span class='cause'>{cause(parts, outliers, theme)}</span>"
     return f"<span class='steps'>{joined}</span>"
 
 
@@ -100,16 +100,16 @@ def _colour_of_error(step: str, slug: str) -> Pair:
     return colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
 
 
-def cause(parts: PriceParts, far: FarRecords | None, theme: Theme) -> str:
+def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
     """Return which step makes the price, and of which records if these are few, as HTML."""
     clipping, noise = (
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
     )
-    if parts.clipping > CHIEFLY * parts.noise and far is not None:
-        records = "far record" if far.count == 1 else "far records"
+    if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
+        records = "far record" if outliers.count == 1 else "far records"
         clipping = clipping.replace("clipping", "Clipping")
-        return f"{clipping} {number_text(far.count)} {records} costs, noise hardly."
+        return f"{clipping} {number_text(outliers.count)} {records} costs, noise hardly."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:
@@ -127,7 +127,7 @@ def _coloured(text: str, colour: Pair, theme: Theme) -> str:
 def parts_of(study: Study) -> PriceParts | None:
     """Return how the price of the headline adds up; None where it says none, or the runs do not."""
     x = chosen_point(study.scenario)
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or is_open(row.price):
         return None
     if cost_words(row.price, "").startswith(SAME_PREFIX):
@@ -171,46 +171,53 @@ def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
     """
     clipped = parts.plain + parts.clipping
     unit = min(LARGEST_UNIT, LONGEST_ERROR / max(parts.price, clipped, parts.plain))
-    across = unit * math.sqrt(max(0.0, parts.price**2 - clipped**2))
+    noise_length = unit * math.sqrt(max(0.0, parts.price**2 - clipped**2))
     bias = unit * clipped
     true_mean = (bias, 0.0) if is_one_sided else (0.0, 0.0)
     average = (true_mean[0] - unit * parts.plain, 0.0)
-    kept = (true_mean[0] - bias, 0.0)
+    clipped_mean = (true_mean[0] - bias, 0.0)
     return ErrorPlaces(
-        true_mean=true_mean, answers={AVERAGE: average, CLIP: kept, NOISE: (kept[0], -across)}
+        true_mean=true_mean,
+        answers={AVERAGE: average, CLIP: clipped_mean, NOISE: (clipped_mean[0], -noise_length)},
     )
 
 
 def _picture(
-    step: str, theme: Theme, far: FarRecords | None, parts: PriceParts | None, colour: Pair
+    step: str, theme: Theme, outliers: FarRecords | None, parts: PriceParts | None, colour: Pair
 ) -> str:
-    width, height = (WIDTHS[step], HEIGHT) if far is None else (LARGE_WIDTHS[step], LARGE_HEIGHT)
-    centre = (width / 2, HEIGHT / 2) if far is None else (CENTRE, CENTRE)
-    places = errors(parts or UNKNOWN, is_one_sided=far is not None)
-    shapes = [*_records(step, centre, theme, far), *_error(step, centre, theme, places, colour)]
+    width, height = (
+        (WIDTHS[step], HEIGHT) if outliers is None else (LARGE_WIDTHS[step], LARGE_HEIGHT)
+    )
+    centre = (width / 2, HEIGHT / 2) if outliers is None else (CENTRE, CENTRE)
+    places = errors(parts or UNKNOWN, is_one_sided=outliers is not None)
+    shapes = [
+        *_records(step, centre, theme, outliers),
+        *_error(step, centre, theme, places, colour),
+    ]
     size = f"width='{width}' height='{height:g}'"
     return picture(f"0 0 {width} {height:g}", "".join(shapes), size)
 
 
-def _records(step: str, centre: Point, theme: Theme, far: FarRecords | None) -> Iterator[str]:
+def _records(step: str, centre: Point, theme: Theme, outliers: FarRecords | None) -> Iterator[str]:
     """Yield the records of a step, and the ball that they are clipped to."""
     x, y = centre
-    radius = RADIUS if far is None else LARGE_RADIUS
-    faint, ink, lost = map(theme.colour, (FAINT, INK, PART_COLOURS["bias"]))
+    radius = RADIUS if outliers is None else LARGE_RADIUS
+    faint, ink, bias_colour = map(theme.colour, (FAINT, INK, PART_COLOURS["bias"]))
     if step != AVERAGE:
         yield (
             f"<circle cx='{x}' cy='{y}' r='{radius}' fill='none' stroke='{faint}' "
             "stroke-dasharray='3 3'/>"
         )
-    spread = 1.0 if far is None else CLUMP
-    near = [(spread * a, spread * b) for a, b in NEAR_RECORDS]
-    for a, b in (*near, *_far_records(0 if far is None else far.count)):
+    spread = 1.0 if outliers is None else CLUMP
+    near_records = [(spread * a, spread * b) for a, b in NEAR_RECORDS]
+    for a, b in (*near_records, *_far_records(0 if outliers is None else outliers.count)):
         stretch = radius / max(1.0, math.hypot(a, b))
         s, t = x + a * stretch, y + b * stretch
         u, v = x + a * radius, y + b * radius
         is_far = stretch < radius
         if is_far and step == CLIP:
-            yield f"<path d='M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}' stroke='{lost}' stroke-width='1.3'/>"
+            cut = f"M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}"
+            yield f"<path d='{cut}' stroke='{bias_colour}' stroke-width='1.3'/>"
             yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='2.4' fill='none' stroke='{ink}'/>"
         if step == AVERAGE:
             s, t = u, v
@@ -239,12 +246,12 @@ def _error(
     )
 
 
-def _names(step: str, far: FarRecords, theme: Theme) -> str:
+def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
     """Return what a large picture shows, written below it, as HTML."""
     quiet, ink, accent = map(theme.colour, (QUIET, INK, ACCENT))
     y = NAMES_HEIGHT - 3
     if step == AVERAGE:
-        near_text, far_text = f"{number_text(far.other_count)} alike", far_label(far)
+        near_text, far_text = f"{number_text(outliers.other_count)} alike", far_label(outliers)
         words = f"{near_text}, {far_text}"
         shapes = f"<text x='2' y='{y}' fill='{quiet}' {LETTERS}>{near_text}</text>"
         shapes += f"<text x='82' y='{y}' fill='{quiet}' {LETTERS}>{far_text}</text>"
@@ -265,8 +272,8 @@ def _names(step: str, far: FarRecords, theme: Theme) -> str:
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:
     """Return where the far records lie: side by side those of a hard instance, as many as it has.
 
-    At most `MOST_FAR` are drawn.
+    At most `MOST_DRAWN` are drawn.
     """
-    shown = min(count, MOST_FAR)
-    heights = [FAR_PITCH * (i - (shown - 1) / 2) for i in range(shown)]
-    return tuple((FAR, height) for height in heights) or FAR_RECORDS
+    drawn_count = min(count, MOST_DRAWN)
+    heights = [FAR_PITCH * (i - (drawn_count - 1) / 2) for i in range(drawn_count)]
+    return tuple((FAR_DISTANCE, height) for height in heights) or FAR_RECORDS

@@ -47,7 +47,7 @@ class Question:
     title: str
     question: str
     answer: str = ""  # in one or two sentences; empty while it is closed, or not known yet
-    more: tuple[str, ...] = ()  # further steps, below all cards
+    steps: tuple[str, ...] = ()  # further steps, below all cards
     choices: tuple[str, ...] = ()  # what can be guessed before it opens
     is_suggested: bool = False  # whether a visitor is invited to begin with it
 
@@ -68,10 +68,10 @@ def cards_of(
     if guess is None or guess.scenario != scenario:
         return cards
     if guess.chosen is None:
-        asked = (card for card in cards if card.slug == guess.card)
+        asked_cards = (card for card in cards if card.slug == guess.card)
         return tuple(
             replace(card, question=guess.question, choices=guess.choices, is_suggested=False)
-            for card in asked
+            for card in asked_cards
         )
     if chosen != guess.card:
         return cards
@@ -90,19 +90,19 @@ def cards_of(
 def _all_cards(study: Study, scenario: Scenario, chosen: str) -> tuple[Question, ...]:
     questions: list[Question | None] = []
     if has_tails(scenario):
-        how = "could lie farther" if scenario.p >= LIGHT_FROM else "could not lie so far"
+        distance_words = "could lie farther" if scenario.p >= LIGHT_FROM else "could not lie so far"
         questions.append(
             Question(
                 slug="light",
                 title=tails_name(scenario),
-                question=f"What if records {how} out?",
+                question=f"What if records {distance_words} out?",
                 answer=tails_answer(scenario) if chosen == "light" else "",
             )
         )
     questions += [
-        _data(study, scenario, chosen),
-        _others(study, chosen),
-        _proof(study, scenario, chosen),
+        _data_card(study, scenario, chosen),
+        _algorithms_card(study, chosen),
+        _proof_card(study, scenario, chosen),
     ]
     questions.append(
         Question(
@@ -112,14 +112,14 @@ def _all_cards(study: Study, scenario: Scenario, chosen: str) -> tuple[Question,
             answer=SLIDERS if chosen == "sliders" else "",
         )
     )
-    first, *rest = (card for card in questions if card is not None)
-    return replace(first, is_suggested=not chosen), *rest
+    first_card, *rest = (card for card in questions if card is not None)
+    return replace(first_card, is_suggested=not chosen), *rest
 
 
 SLIDERS = "Above each slider: what a guarantee costs along it. The lower the cheaper."
 
 
-def _data(study: Study, scenario: Scenario, chosen: str) -> Question | None:
+def _data_card(study: Study, scenario: Scenario, chosen: str) -> Question | None:
     """Return the card of other data: textbook data, or the hardest known."""
     if has_hardest_law(scenario):
         title, ask = "Textbook data", "What if the data are Student t, as in textbooks?"
@@ -138,23 +138,23 @@ def _data(study: Study, scenario: Scenario, chosen: str) -> Question | None:
 
 
 def _price_words(study: Study) -> str:
-    row = study.at(study.lead, chosen_point(study.scenario))
+    row = study.row_at(study.lead, chosen_point(study.scenario))
     if row is None or row.price is None or not study.complete:
         return "being measured"
     return cost_words(row.price, "").strip()
 
 
-def _others(study: Study, chosen: str) -> Question | None:
+def _algorithms_card(study: Study, chosen: str) -> Question | None:
     """Return the card of the other algorithms; none where one alone is chosen."""
     x = chosen_point(study.scenario)
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if len(private) < 2:
         return None
     answer = ""
-    lead = study.at(study.lead, x)
+    lead = study.row_at(study.lead, x)
     if chosen == "others" and lead is not None and study.complete:
         names = short_names(study.scenario.methods)
-        rows = [(m, row) for m in private if m != study.lead and (row := study.at(m, x))]
+        rows = [(m, row) for m in private if m != study.lead and (row := study.row_at(m, x))]
         factors = [
             f"{inside(names[m])} {ratio_text(row.price.value)}"
             for m, row in rows
@@ -179,25 +179,25 @@ def _others(study: Study, chosen: str) -> Question | None:
 # -- the proof ------------------------------------------------------------------------------------
 
 
-def _proof(study: Study, scenario: Scenario, chosen: str) -> Question | None:
+def _proof_card(study: Study, scenario: Scenario, chosen: str) -> Question | None:
     """Return the card of the proof; none where no limit is proven on these data."""
     floors = dict(region(scenario))
     if not floors:
         return None
     x = chosen_point(scenario)
     limit, blind = floors[x], without_data(scenario.at(x))
-    answer, more = "", []
+    answer, steps = "", []
     if chosen == "proof":
         answer = (
             f"Hiding any one person takes an error of {rounded(limit.value)} or more: see below."
         )
-        more = list(_steps(study, scenario, x, limit, blind))
+        steps = list(_steps(study, scenario, x, limit, blind))
     return Question(
         slug="proof",
         title="The proof",
         question="Why can nobody do better?",
         answer=answer,
-        more=tuple(more),
+        steps=tuple(steps),
     )
 
 
@@ -226,7 +226,7 @@ def _steps(
     price = limits.get(place(x))
     times = f", {limit_text(price)} times the error without privacy" if price and price >= 1 else ""
     yield f"So the average error is at least {rounded(limit.value)}{times}."
-    row = study.at(study.lead, x) if study.scenario == scenario else None
+    row = study.row_at(study.lead, x) if study.scenario == scenario else None
     if row is not None and 0 < 0.95 * blind <= row.mean:
         yield (
             f"An answer that ignores the data has error {rounded(blind)}, as good as the private "
@@ -247,11 +247,11 @@ def _steps(
 
 def _more_records(scenario: Scenario, x: float | None, limits: Mapping[float, float]) -> str:
     """Return why more records do not change the limit's ratio, where they do not."""
-    far = far_records(scenario)
-    is_same = far is not None and far.is_steady and is_steady(limits)
-    if far is None or not is_same or not are_hardest_of_all(scenario, x):
+    outliers = far_records(scenario)
+    is_same = outliers is not None and outliers.is_steady and is_steady(limits)
+    if outliers is None or not is_same or not are_hardest_of_all(scenario, x):
         return ""
     return (
-        f" With more records the hardest data again have about {number_text(far.count)}, "
+        f" With more records the hardest data again have about {number_text(outliers.count)}, "
         "farther out: so the ratio stays."
     )

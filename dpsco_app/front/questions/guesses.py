@@ -40,8 +40,8 @@ class PriceGuess:
     def place_of(self, price: float) -> int:
         """Return which of the choices holds a price, as it is written."""
         low, high = self.ends
-        shown = round(price, 1)
-        return 0 if shown < low else 1 if shown <= high else 2
+        rounded_price = round(price, 1)
+        return 0 if rounded_price < low else 1 if rounded_price <= high else 2
 
     def reply(self, price: float) -> str:
         """Return what was guessed, and what the price is, in one sentence."""
@@ -58,11 +58,11 @@ def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
     if card == "light":
         measured = _price_on_hardest(study, scenario)
         price = measured or tail_price(scenario, scenario.p)
-        here, there = (f"p = {number_text(s.p)}" for s in (scenario, other_tail(scenario)))
-        what = "Privacy" if measured else "A promise for all data"
-        now_text = f"{what} costs ×{ratio_text(price or 0.0)} at {here}."
-        also = ", as a promise for all data" if measured else ""
-        question = f"{now_text} Your guess at {there}{also}?".replace("p = ", P_IS)
+        own_p, other_p = (f"p = {number_text(s.p)}" for s in (scenario, other_tail(scenario)))
+        price_name = "Privacy" if measured else "A promise for all data"
+        now_text = f"{price_name} costs ×{ratio_text(price or 0.0)} at {own_p}."
+        promise_words = ", as a promise for all data" if measured else ""
+        question = f"{now_text} Your guess at {other_p}{promise_words}?".replace("p = ", P_IS)
         subject = "the promise costs"
     elif card == "data":
         price = price_now(study)
@@ -86,7 +86,7 @@ def _price_on_hardest(study: Study, scenario: Scenario) -> float | None:
 
 def price_now(study: Study) -> float | None:
     """Return the price that is measured at the chosen point; None where it is not told."""
-    row = study.at(study.lead, chosen_point(study.scenario))
+    row = study.row_at(study.lead, chosen_point(study.scenario))
     if row is None or row.price is None or not study.complete:
         return None
     return None if is_open(row.price) else row.price.value

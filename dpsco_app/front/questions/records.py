@@ -30,11 +30,11 @@ class Worth:
 
     title: str
     words: str  # below the title: in records
-    below: str  # what the squares say
+    caption: str  # what the squares say
     colour: Pair
-    least: float  # the filled ones
-    most: float  # up to here they are open, and beyond them crossed
-    is_proven: bool  # whether none beyond `most` can be saved
+    filled_share: float  # the filled ones
+    largest_share: float  # up to here they are open, and beyond them crossed
+    is_proven: bool  # whether none beyond `largest_share` can be saved
 
 
 def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
@@ -65,7 +65,7 @@ def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
 
 def _measured(study: Study, n: int) -> list[Worth]:
     x = chosen_point(study.scenario)
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or row.price.value <= 0:
         return []
     share = min(1.0, 1 / row.price.value**2)
@@ -77,11 +77,11 @@ def _measured(study: Study, n: int) -> list[Worth]:
     return [
         Worth(
             title=name,
-            words=f"worth {about(share * n)} records",
-            below="filled: measured" + f"; {LOST_WORDS}" * crossed,
+            words=f"worth {count_text(share * n)} records",
+            caption="filled: measured" + f"; {LOST_WORDS}" * crossed,
             colour=colour_of(study.lead),
-            least=share,
-            most=largest_share,
+            filled_share=share,
+            largest_share=largest_share,
             is_proven=crossed,
         )
     ]
@@ -97,36 +97,36 @@ def _promised(scenario: Scenario, n: int) -> list[Worth]:
         low, high = tail.prices(i)
         least_share, largest_share = min(1.0, 1 / high**2), min(1.0, 1 / low**2)
         crossed = low > 1
-        words = f"at least {about(least_share * n)}"
+        words = f"at least {count_text(least_share * n)}"
         if crossed:
-            words = f"{about(least_share * n)} to {about(largest_share * n)}"
+            words = f"{count_text(least_share * n)} to {count_text(largest_share * n)}"
         worths.append(
             Worth(
                 title=f"Any data with a {kind} tail, p = {number_text(tail.scenario.p)}",
                 words=f"worth {words} records",
-                below=f"filled: the best promise known; {LOST_WORDS if crossed else OPEN}",
+                caption=f"filled: the best promise known; {LOST_WORDS if crossed else OPEN}",
                 colour=WINDOW.edge,
-                least=least_share,
-                most=largest_share,
+                filled_share=least_share,
+                largest_share=largest_share,
                 is_proven=crossed,
             )
         )
     return worths
 
 
-def about(value: float) -> str:
+def count_text(value: float) -> str:
     """Return a number of records to two figures.
 
     Examples
     --------
-    >>> about(1449.2), about(8.4)
+    >>> count_text(1449.2), count_text(8.4)
     ('1,400', '8')
     """
     return f"{max(1, int(float(f'{value:.2g}'))):,}"
 
 
 def _block(worth: Worth, theme: Theme) -> str:
-    full, open_to = round(SQUARES * worth.least), round(SQUARES * worth.most)
+    full, open_to = round(SQUARES * worth.filled_share), round(SQUARES * worth.largest_share)
     colour, red, fill = map(theme.colour, (worth.colour, IMPOSSIBLE.edge, IMPOSSIBLE.fill))
     sheet = CELLS.format(own=colour, red=red, fill=fill)
     cells = "".join(_cell(i, full, open_to, crossed=worth.is_proven) for i in range(SQUARES))
@@ -134,7 +134,7 @@ def _block(worth: Worth, theme: Theme) -> str:
     return (
         f"<figure style='--own: {colour}'>"
         f"<figcaption><b>{escape(worth.title)}</b><span>{escape(worth.words)}</span></figcaption>"
-        f"{shapes}<p>{escape(worth.below)}</p>"
+        f"{shapes}<p>{escape(worth.caption)}</p>"
         "</figure>"
     )
 

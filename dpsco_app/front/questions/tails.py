@@ -63,13 +63,13 @@ def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
     if scenario.problem != MEAN or scenario.axis == "p" or scenario.m > 1 or scenario.axis == "m":
         return ()
     bands = []
-    for one in sorted((scenario, other_tail(scenario)), key=lambda s: s.p):
-        plain = replace(one, distribution="gaussian", methods=())
+    for tail_scenario in sorted((scenario, other_tail(scenario)), key=lambda s: s.p):
+        plain = replace(tail_scenario, distribution="gaussian", methods=())
         spans = tuple(window(plain))
         public = tuple(e.value for e in evaluations(plain, (PUBLIC,)) if not e.failures)
         if not spans or len(public) < len(spans) or not all(0 < v < math.inf for v in public):
             return ()
-        bands.append(TailBand(scenario=one, spans=spans, public=public))
+        bands.append(TailBand(scenario=tail_scenario, spans=spans, public=public))
     return tuple(bands)
 
 
@@ -90,14 +90,14 @@ def tails_answer(scenario: Scenario) -> str:
         starts = [t.prices(0) for t in (heavy, light)]
         falls = [end[1] < 0.8 * start[1] for end, start in zip(ends, starts, strict=True)]
         if falls[1] and not falls[0] and ends[0][0] > 1.05:
-            to = "to 1" if ends[1][1] < 1.25 else f"to {ratio_text(ends[1][1])}"
+            fall_words = "to 1" if ends[1][1] < 1.25 else f"to {ratio_text(ends[1][1])}"
             low = ratio_text(ends[0][0])
             stays = f"stays at {low} {point_names[0]}"
-            return f"With more records the price falls {to} {point_names[1]}, and {stays}."
+            return f"With more records the price falls {fall_words} {point_names[1]}, and {stays}."
     i = _index(heavy)
     texts = [
-        f"{where} {ranged_price(*t.prices(i))} times"
-        for where, t in zip(point_names, (heavy, light), strict=True)
+        f"{point_name} {ranged_price(*t.prices(i))} times"
+        for point_name, t in zip(point_names, (heavy, light), strict=True)
     ]
     return f"A promise for all data costs {texts[0]}, {texts[1]} the error without privacy."
 
@@ -107,8 +107,8 @@ def tail_price(scenario: Scenario, p: float) -> float | None:
 
     At the chosen point; None where that is unknown.
     """
-    own = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
-    return None if own is None else own.prices(_index(own))[1]
+    own_tail = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
+    return None if own_tail is None else own_tail.prices(_index(own_tail))[1]
 
 
 def ranged_price(low: float, high: float) -> str:
@@ -158,11 +158,11 @@ def tails_figure(scenario: Scenario, alt: str) -> Figure:
         )
     ]
     i = _index(heavy)
-    every = [
+    heights = [
         *heavy.public,
         *(v for t in (heavy, light) for _, s in t.spans for v in (s.low, s.high)),
     ]
-    low, high = min(every) / 1.4, max(every) * 1.3
+    low, high = min(heights) / 1.4, max(heights) * 1.3
     return Figure(
         panels=[
             Panel(
@@ -272,6 +272,6 @@ def _axis(scenario: Scenario) -> Axis:
 
 
 def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    every = (float(f"{d}e{e}") for e in range(first, last + 1) for d in (1, 2, 5))
-    return [(v, number_text(v)) for v in every if low <= v <= high]
+    first_power, last_power = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    candidates = (float(f"{d}e{e}") for e in range(first_power, last_power + 1) for d in (1, 2, 5))
+    return [(v, number_text(v)) for v in candidates if low <= v <= high]

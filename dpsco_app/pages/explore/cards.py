@@ -43,7 +43,7 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
                     )
         news = "" if open_card is None else open_card.sentence
         st.html(f"<div class='heard' role='status'>{escape(news)}</div>")
-    steps = [text for card in cards for text in card.more if card.slug == chosen]
+    steps = [text for card in cards for text in card.steps if card.slug == chosen]
     if steps:
         st.markdown("\n".join(f"{i}. {text}" for i, text in enumerate(steps[:STEPS], 1)))
     for text in steps[STEPS:]:

@@ -19,7 +19,7 @@ from dpsco_app.front.changes import fitted
 from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.headline import AS_WELL, LIMIT, limit_text
-from dpsco_app.front.second import beside
+from dpsco_app.front.second import companions_of
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, panel_names, ratio_text
 from dpsco_app.front.view import View
@@ -58,7 +58,7 @@ def test_the_answer_and_the_table_have_the_factor_of_the_best_private_method() -
     means = rows.set_index("Estimator")["Mean error"]
     private = means.drop("Sample mean")
     assert private.idxmin() == "Simple clipping"
-    price = study_of(SWEEP).at("mean.clipped", 10_000).price
+    price = study_of(SWEEP).row_at("mean.clipped", 10_000).price
     assert price.value == pytest.approx(private.min() / means["Sample mean"])
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
@@ -91,7 +91,7 @@ def test_only_the_hardest_data_show_a_limit_on_every_algorithm() -> None:
     the_answer = say(study)
     x = chosen_point(hard)
     floor = next(e.value for at, e in region(hard) if at == x)
-    public = study.at("mean.sample", x)
+    public = study.row_at("mean.sample", x)
     assert public is not None and floor > public.mean
     limit = f"under {limit_text(floor / public.mean)} times"
     promise = f"No private algorithm can promise {limit} for all data, however"
@@ -151,7 +151,7 @@ def test_the_answer_says_where_ignoring_the_data_wins() -> None:
     assert the_answer.plain.startswith(
         "No chosen private algorithm beats ignoring the data on Student"
     )
-    row = blind.at("mean.clipped", None)
+    row = blind.row_at("mean.clipped", None)
     assert row is not None
     assert small_line(the_answer).replace(NO_BREAK, " ") == (
         f"Best of the private algorithms chosen: simple clipping, error {rounded(row.mean)}; "
@@ -172,7 +172,7 @@ def test_the_answer_says_where_ignoring_the_data_wins() -> None:
 def test_the_answer_mentions_an_error_as_large_as_without_data_and_an_unswept_value() -> None:
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=3, axis="n")
     study = study_of(replace(scenario, grid=(2000, 4000)))
-    row = study.at("mean.clipped", 2000)
+    row = study.row_at("mean.clipped", 2000)
     assert row is not None
     level = replace(scenario, grid=(2000, 4000), offset=0.8 * row.mean)
     assert say(study_of(level)).headline[1] == AS_WELL["level"] or (
@@ -260,7 +260,7 @@ def test_the_answer_says_when_the_hardest_data_have_the_smaller_error() -> None:
         hard = hardest(at_epsilon)
         assert hard is not None
         studies = study_of(at_epsilon), study_of(hard, "hardest")
-        own_row, hard_row = (study.at("mean.adaptive", 500) for study in studies)
+        own_row, hard_row = (study.row_at("mean.adaptive", 500) for study in studies)
         assert own_row is not None and hard_row is not None
         assert (hard_row.mean < own_row.mean) is easier
         assert ("on the hardest data known for privacy" in say(*studies).plain) is easier
@@ -320,7 +320,7 @@ def test_the_answer_states_a_cost_only_where_the_private_method_beats_an_answer_
     lines = lines if not headline.startswith("On both data sets,") else (headline, headline)
     for study, panel, line in zip(studies, figure.panels, lines, strict=True):
         start = without_data(study.scenario)
-        private = (study.at(m, None) for m in methods[1:])
+        private = (study.row_at(m, None) for m in methods[1:])
         best = min((row for row in private if row is not None), key=lambda row: row.mean)
         better = best.mean < 0.95 * start
         is_ignored = any(words in line.lower() for words in IGNORING["level"] + IGNORING["worse"])
@@ -342,10 +342,10 @@ def test_the_proven_price_is_larger_in_the_hardest_case_than_on_the_chosen_data(
     error.
     """
     scenario = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, **change)
-    hard, n = beside(scenario, HARDEST, "").second, chosen_point(scenario)
+    hard, n = companions_of(scenario, HARDEST, "").second_scenario, chosen_point(scenario)
     assert hard is not None
     exact = expected_error(hard.at(n), "mean.sample")
-    reference = study_of(replace(scenario, grid=(n,))).at("mean.sample", n)
+    reference = study_of(replace(scenario, grid=(n,))).row_at("mean.sample", n)
     assert exact is not None and reference is not None
     prices = [dict(region(scenario))[n].value / reference.mean, dict(region(hard))[n].value / exact]
     assert prices[1] > max(1.0, prices[0])

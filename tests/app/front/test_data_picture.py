@@ -110,13 +110,13 @@ def test_the_axis_says_what_the_ratio_is_at_its_ends_and_the_proof_why_it_stays(
         title = front_figure([shown], View()).panels[0].x.title
         assert title.startswith("Records n (drag the dot")
         for n in GRID:
-            row = shown.at(shown.lead, n)
+            row = shown.row_at(shown.lead, n)
             assert row is not None and row.price is not None
             assert f"{factor_text(row.price)} at n = {n:,}" in title.replace(
                 "\N{NO-BREAK SPACE}", " "
             )
         proof = next(c for c in cards_of(shown, scenario, "proof") if c.slug == "proof")
-        steps[p] = " ".join(proof.more)
+        steps[p] = " ".join(proof.steps)
     assert "again have about 7, farther out: so the ratio stays" in steps[2.0]
     assert "so the ratio stays" not in steps[10.0]
 

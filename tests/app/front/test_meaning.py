@@ -84,7 +84,7 @@ def test_the_errors_of_the_pictures_are_to_the_scale_of_their_prices(
 
 def test_outdated_runs_keep_the_picture_without_its_numbers() -> None:
     old = front_screen(
-        (complete_study(HARDEST),), View(), Theme(), before=True, waiting="Measuring ..."
+        (complete_study(HARDEST),), View(), Theme(), is_old=True, waiting="Measuring ..."
     )
     words = words_of(old.head)
     assert "average → clip first → add noise" in words and "×" not in words

@@ -62,14 +62,14 @@ def test_every_method_in_the_answer_has_run_and_the_factor_is_the_ratio_of_their
     study = run_study(scenario)
     x, the_answer = chosen_point(scenario), answer([study])
     text = "".join(part for part, _ in the_answer.small).replace("too, for a robust", "")
-    public_run = [m for m in scenario.methods if m in PUBLIC and study.at(m, x) is not None]
+    public_run = [m for m in scenario.methods if m in PUBLIC and study.row_at(m, x) is not None]
     compared = text.split(" Choose the ")[0]
     names_compared = [
         m for m in PUBLIC if f"against the non-private {reference_name(m)}" in compared
     ]
     assert set(names_compared) <= set(public_run)
     assert {method for _, method in the_answer.small if method} <= set(scenario.methods)
-    row = study.at(study.lead, x)
+    row = study.row_at(study.lead, x)
     if row is None or row.price is None:
         assert not names_compared
         assert (
@@ -86,7 +86,7 @@ def test_every_method_in_the_answer_has_run_and_the_factor_is_the_ratio_of_their
         and reference == study.public
         and names_compared in ([], [reference])
     )
-    public = study.at(reference, x)
+    public = study.row_at(reference, x)
     assert public is not None
     # The error is 0, for example, at a corner of a simplex that every sample identifies.
     if public.mean == 0:
@@ -137,7 +137,7 @@ def test_each_of_two_references_has_its_own_factor() -> None:
     assert "against the non-private sample mean" in small_line(study)
     assert "Against the median of means: " in small_line(study)
     (ratio,) = study.over_others(None).values()
-    lead, robust = (study.at(m, None) for m in (study.lead, "mean.median-of-means"))
+    lead, robust = (study.row_at(m, None) for m in (study.lead, "mean.median-of-means"))
     assert lead is not None and robust is not None
     assert ratio.value == pytest.approx(lead.mean / robust.mean)
 
@@ -159,7 +159,7 @@ def test_the_bracket_and_the_headline_never_place_the_lower_line_above() -> None
         for o in study.outcomes
     )
     study = replace(study, outcomes=outcomes)
-    row = study.at("mean.clipped", None)
+    row = study.row_at("mean.clipped", None)
     assert row is not None and row.price is not None and row.price.value < 1 < row.price.high
     low, high = loose_ends(row.price) or ("", "")
     assert float(low) <= row.price.low + 1e-9 and row.price.value <= float(high)

@@ -34,6 +34,6 @@ def test_a_drawn_screen_is_reused_only_for_identical_input() -> None:
         assert new_screen != drawn_screen
     for surroundings in ((View(measure="price"), theme), (view, Theme(dark=True))):
         assert front_screen((WHOLE,), *surroundings).charts != drawn_screen.charts
-    faded = front_screen((WHOLE,), view, theme, before=True)
+    faded = front_screen((WHOLE,), view, theme, is_old=True)
     assert faded.head != drawn_screen.head
     assert faded.charts != drawn_screen.charts

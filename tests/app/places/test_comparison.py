@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.front.second import SECONDS, beside
+from dpsco_app.front.second import SECONDS, companions_of
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import export
 from dpsco_app.parts.options import AGAINST, HARDEST, NO_SET, TAIL
@@ -96,14 +96,15 @@ def test_files_hold_both_sets() -> None:
 
 def test_the_second_panel_follows_from_the_choice() -> None:
     swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
-    assert beside(swept, "l1", "").second == replace(swept, geometry="l1")
-    assert beside(swept, "l2", "").second is None and beside(swept, NO_SET, "").second is None
-    hardest = beside(swept, HARDEST, "").second
+    assert companions_of(swept, "l1", "").second_scenario == replace(swept, geometry="l1")
+    for kind in ("l2", NO_SET):
+        assert companions_of(swept, kind, "").second_scenario is None
+    hardest = companions_of(swept, HARDEST, "").second_scenario
     assert hardest is not None and hardest.distribution == "hypercube"
-    tail = beside(swept, TAIL, "").second
+    tail = companions_of(swept, TAIL, "").second_scenario
     assert tail is not None and tail == replace(swept, p=tail.p) and tail.p > swept.p
     # These data are the hardest case themselves.
-    assert beside(hardest, HARDEST, "").second is None
+    assert companions_of(hardest, HARDEST, "").second_scenario is None
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
     chart = pio.from_json(json.dumps(first_figure(page)), skip_invalid=True)
     for i, study_shown in enumerate(studies):
         slug, x = study_shown.lead, chosen_point(study_shown.scenario)
-        row = study_shown.at(slug, x)
+        row = study_shown.row_at(slug, x)
         assert row is not None
         value = row.mean
         if preset.measure == MEASURES[1]:
@@ -144,7 +144,7 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
     mean = next(c for c in table.columns if c.startswith("Mean"))
     method = method_card(studies[0].lead).name
     value_in_table = rows_at_point.set_index(table.columns[0])[mean][method]
-    row = studies[0].at(studies[0].lead, chosen_point(preset.scenario))
+    row = studies[0].row_at(studies[0].lead, chosen_point(preset.scenario))
     assert row is not None and value_in_table == pytest.approx(row.mean, rel=1e-6)
 
 

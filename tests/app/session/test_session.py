@@ -157,7 +157,7 @@ def check(session: Session, theme: Theme) -> Screen:
                 assert y == value or (value is not None and value < y)
     ladder = {row.key: row.values for row in front.figure.ladder.rows}
     for i, study in enumerate(screen.studies):
-        row = study.at(study.lead, chosen_point(study.scenario))
+        row = study.row_at(study.lead, chosen_point(study.scenario))
         if view.measure == "error" and row is not None and study.lead in ladder:
             assert ladder[study.lead][i] == rounded(row.mean)
     # Everything outdated is marked, and everything else belongs to the address's settings.
