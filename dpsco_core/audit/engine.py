@@ -196,7 +196,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
         evidence.append(looks[sharper_pair])
         assert ledger is not None
         findings = AuditFindings(
-            claimed_epsilon=_claim(ledger, task.claim_delta),
+            claimed_epsilon=_claimed_epsilon(ledger, task.claim_delta),
             delta=task.claim_delta,
             evidence=tuple(evidence),
             neighbours=f"{opposite.difference} {FAR_SIDES.format(place=opposite.place)}",
@@ -231,7 +231,7 @@ def seconds_a_run(task: Audit) -> float:
     return DATA_SETS / 2 * (time.perf_counter() - started) / TIMED_RUNS
 
 
-def _claim(ledger: Ledger, delta: float) -> float:
+def _claimed_epsilon(ledger: Ledger, delta: float) -> float:
     """Return the epsilon that one run has spent at `delta`, according to its ledger."""
     spent = ledger.spent()
     if isinstance(spent, ZCDP):  # purely Gaussian ledgers have an exact curve

@@ -48,7 +48,7 @@ UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
 ANY_SHARE = 1e-9
 
 
-def halving(n: int, phases: int) -> tuple[int, ...]:
+def halving_users(n: int, phases: int) -> tuple[int, ...]:
     r"""Return :math:`n_i=\lfloor n2^{-i}\rfloor` users of phase i; the last phase has all others.
 
     Examples
@@ -101,7 +101,7 @@ def calibrated_sgd(
     plan = single_test_plan(groups, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning)
     size = _step(case, step)
     schedule = []
-    for i, users in enumerate(halving(case.n, phases)):
+    for i, users in enumerate(halving_users(case.n, phases)):
         members = users // groups
         if members < 1:
             fewest_users = groups << (phases - 1)
@@ -120,7 +120,7 @@ def one_chain(
     r"""Return N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
     size, multiplier = _step(case, step), gaussian_multiplier(case.epsilon, case.delta)
     schedule = []
-    for i, users in enumerate(halving(case.n, phases)):
+    for i, users in enumerate(halving_users(case.n, phases)):
         eta = size * math.pow(2, -decay * i)
         noise = plain_sensitivity(case, eta, 1) * multiplier
         schedule.append(_sgd_phase(users, users, users * case.m, eta, math.inf, noise))
@@ -202,7 +202,7 @@ def full_batch(
         std = noise_of(users, steps) * math.sqrt(steps)
         return ErmPhase(users=users, regulariser=weight, steps=steps, batch=users, noise_std=std)
 
-    split = halving(case.n, phases)
+    split = halving_users(case.n, phases)
     base = printed_regulariser(case) if regulariser is None else regulariser
     guess = erm_steps(case, base, steps_factor)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.calibrated import halving_users
 from dpsco_core.methods.user.printed_schedules import SgdPhase
 
 # A function of a phase's step size and number of steps that returns the noise per coordinate of its
@@ -74,7 +74,7 @@ def halving_phases(
     if n < 1 << (count - 1):
         return None
     phases = []
-    for i, users in enumerate(halving(n, count)):
+    for i, users in enumerate(halving_users(n, count)):
         members = users // groups
         if members < 1:
             return None
@@ -118,7 +118,7 @@ def best_phases(
 
     def candidates() -> Iterator[tuple[int, float, float]]:
         for count in range(1, MOST_PHASES + 1):
-            if n < 1 << (count - 1) or min(halving(n, count)) < groups:
+            if n < 1 << (count - 1) or min(halving_users(n, count)) < groups:
                 return
             for decay in DECAYS if count > 1 else DECAYS[:1]:
                 for size in sizes:
@@ -136,7 +136,7 @@ def best_phases(
 
     def floor(candidate: tuple[int, float, float]) -> float:
         count, decay, size = candidate
-        users = halving(n, count)
+        users = halving_users(n, count)
         first_steps, last_steps = (u // groups * m for u in (users[0], users[-1]))
         loud = noise(size * math.pow(2, -decay * (count - 1)), last_steps)
         start_terms = first_terms(size, first_steps, lipschitz=lipschitz, distance=distance)

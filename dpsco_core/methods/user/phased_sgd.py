@@ -128,7 +128,7 @@ class FilteredGroups(PhasesPlan):
             "filter_radius": final_phase.filter.keep.filter_radius,
             "score_threshold": final_phase.filter.release.test.threshold,
             "gradient_calls": float(self.groups * sum(p.members for p in run_phases) * inputs.m),
-        }, _notes(self, halted)
+        }, _plan_notes(self, halted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +247,7 @@ def _noise_scale(setting: Setting, losses: Losses) -> float:
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
 
 
-def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
+def _plan_notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
     """Return notes on where the run halted and where a plain mean of the groups has less noise."""
     notes = []
     if halted:

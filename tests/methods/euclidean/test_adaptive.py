@@ -22,8 +22,8 @@ from dpsco_core.methods.euclidean.adaptive import (
     LOOK_SHARE,
     LOOKS,
     TEST_SHARE,
+    has_settled,
     second_look,
-    settled,
 )
 from dpsco_core.methods.euclidean.tuning import curvatures, practical_descent
 from dpsco_core.methods.mean.base import clipped_mean
@@ -213,7 +213,7 @@ def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_
         full = [a + (b - a) / (size * beta) for a, b in itertools.pairwise(w)]
         tail = np.array([ball.project(point) for point in full[place:]])
         energy = scenario.d * (release.diagnostics["noise_std"] / beta) ** 2
-        agreed = settled(tail, energy)
+        agreed = has_settled(tail, energy)
         averaged = w[-int(release.diagnostics["averaged"]) :]
         expected = tail.mean(axis=0) if agreed else averaged.mean(axis=0)
         np.testing.assert_allclose(release.value, expected, rtol=1e-9, atol=1e-12)
@@ -225,10 +225,10 @@ def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_
 def test_points_are_settled_if_noise_explains_how_far_their_halves_are_apart() -> None:
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((200, 12, 5))
-    assert np.mean([settled(points, 5.0) for points in noise]) > 0.98
+    assert np.mean([has_settled(points, 5.0) for points in noise]) > 0.98
     arriving = noise + np.linspace(4.0, 0.0, 12)[:, None]
-    assert not any(settled(points, 5.0) for points in arriving)
-    assert settled(noise[0, :1], 0.0) and not settled(noise[0, :2], 0.0)
+    assert not any(has_settled(points, 5.0) for points in arriving)
+    assert has_settled(noise[0, :1], 0.0) and not has_settled(noise[0, :2], 0.0)
 
 
 def test_without_privacy_it_is_the_descent_on_gradients_that_hardly_any_clip_touches() -> None:

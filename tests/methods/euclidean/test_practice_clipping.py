@@ -213,7 +213,7 @@ def test_what_they_cannot_do_they_say() -> None:
 
 
 def no_normalising(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(statistics, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
+    patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
 
 
 def test_a_missing_normalisation_is_caught(

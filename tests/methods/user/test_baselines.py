@@ -31,7 +31,7 @@ from dpsco_core.methods.user.clipped_means import (
 from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.point_losses import HalfSquaredDistance
-from dpsco_core.problems.samples.users import MeanSample, pooled
+from dpsco_core.problems.samples.users import MeanSample, pool_items
 from tests.folded import crossed, each
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
@@ -197,7 +197,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
     n, m, d = 50, 4, 3
     setting, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
     release = run_users(UserClippedMeans(method=method), setting, sample)
-    choice, pool = UserClippedMeans(method=method).plan(setting).descent, pooled(sample)
+    choice, pool = UserClippedMeans(method=method).plan(setting).descent, pool_items(sample)
     assert len(releases.values) == choice.steps
     if isinstance(choice, AcceleratedChoice):
         expected = accelerated_descent(
