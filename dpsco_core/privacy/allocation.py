@@ -57,9 +57,8 @@ class AllocatedSteps:
     # The standard deviation of the noise on a sum, divided by the largest norm of one record's
     # contribution; neighbours change a sum by up to twice that norm.
     noise_multiplier: float
-    # the guarantee of the whole sequence
-    epsilon: float
-    delta: float
+    epsilon: float  # the epsilon of the whole sequence
+    delta: float  # the delta of the whole sequence
     passes: int = 1  # the number of passes; in each a record is allocated to a new random step
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:

@@ -43,12 +43,10 @@ class ShuffledSteps:
 
     steps: int  # n, the number of steps on one record each
     rho_step: float  # the budget of each step, whose noise is sensitivity / sqrt(2 rho_step)
-    # the guarantee of the whole sequence
-    epsilon: float
-    delta: float
-    # The local guarantee in the clones argument; 0 without amplification.
-    epsilon_step: float
-    delta_step: float
+    epsilon: float  # the epsilon of the whole sequence
+    delta: float  # the delta of the whole sequence
+    epsilon_step: float  # the local epsilon in the clones argument; 0 without amplification
+    delta_step: float  # the local delta in the clones argument; 0 without amplification
     # whether shuffling gives the guarantee; otherwise the curve of one step gives it
     amplified: bool
     # The assumption on a step: the exact curve of Gaussian noise, or its zCDP guarantee alone,

@@ -48,9 +48,8 @@ Cost = tuple[str, float, float]
 class TradeoffCurve:
     """A lower bound on the misses of every attack, as a function of its false alarms."""
 
-    # Shape (k,): epsilons of at least 0. `deltas` holds the delta proven at each.
-    epsilons: Vector
-    deltas: Vector
+    epsilons: Vector  # shape (k,): epsilons of at least 0
+    deltas: Vector  # shape (k,): the delta that is proven at each epsilon
     # The distance of the two unit Gaussians that an attacker has to tell apart, if the curve is
     # theirs: it is then exact, and `misses` uses nothing else.
     mu: float | None = None

@@ -39,9 +39,8 @@ RESOLVED = 1e3  # A record's effect is at least this multiple of a phase's round
 class Phase:
     """One phase of phased SGD: its records, step size, sensitivity and noise."""
 
-    # its records, or users, by index
-    start: int
-    stop: int
+    start: int  # the index of the first record, or user
+    stop: int  # the index behind the last record, or user
     step_size: float  # η_i, the step size for one record; a step on b records is b times as large
     # the largest change of the phase's average when one record, or user, is replaced
     sensitivity: float

@@ -113,10 +113,8 @@ def minimise_strongly_convex(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
-    # The smoothness M and the strong convexity mu > 0 of J on all of R^d, certified for every data
-    # set.
-    smoothness: float,
-    modulus: float,
+    smoothness: float,  # M, the smoothness of J on all of R^d, for every data set
+    modulus: float,  # mu > 0, the strong convexity of J on all of R^d, for every data set
     accuracy: float,  # positive, and large enough to be certified by gradients with twelve digits
 ) -> Certified:
     r"""Minimise a strongly convex function to a certified accuracy, for every data set.

@@ -130,9 +130,9 @@ def round_radii(
     scale: float,  # the standard deviation of a coordinate
     rhos: Sequence[float],
     *,
-    # For each round a number of standard deviations of a coordinate: a ball leaves this much room
-    # for records, and the length of the round's noise counts as this much.
+    # The room that each round's ball leaves for records, in standard deviations of a coordinate.
     reaches: Sequence[float],
+    # The likely norm of each round's error, in the error's standard deviations of a coordinate.
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:
     """Return the radius of each round's ball, and the error of the last answer."""

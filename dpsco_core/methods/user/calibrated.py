@@ -78,15 +78,13 @@ def plain_sensitivity(case: UserLevel, step: float, groups: int) -> float:
 def calibrated_sgd(
     case: UserLevel,
     *,
-    # number of phases l and p
-    phases: int = 3,
-    decay: float = 1.25,
+    phases: int = 3,  # l, the number of phases
+    decay: float = 1.25,  # p, the decay of the step sizes from phase to phase
     # :math:`\eta`, at most :math:`2/\beta`; None:
     # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
-    # The failure probability of a phase's test and of its proven radius.
-    halt: float = GROUPS_HALT,
-    spread_failure: float = SPREAD_FAILURE,
+    halt: float = GROUPS_HALT,  # the failure probability of a phase's test
+    spread_failure: float = SPREAD_FAILURE,  # the failure probability of a phase's proven radius
 ) -> SgdSchedule:
     r"""Return the schedule of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
@@ -165,8 +163,8 @@ def full_batch(
     steps_factor: float = 1.0,  # :math:`c_T`
     # the choice of the radius (see `erm_radius`); None: the baseline without a filter
     radius: Radius | None = "typical",
-    # The failure probability of a phase's test and of the proven radius of all phases.
-    halt: float = USERS_HALT,
+    halt: float = USERS_HALT,  # the failure probability of a phase's test
+    # The failure probability of the proven radius of all phases.
     spread_failure: float = SPREAD_FAILURE,
     # whether an error names the number of users that would suffice, which takes a search
     advice: bool = True,

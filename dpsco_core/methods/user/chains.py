@@ -39,10 +39,9 @@ class Pass:
     Chain j has records ``first + j length`` to ``first + (j + 1) length``.
     """
 
-    # the first record, C, and the records of a chain
-    first: int
-    groups: int
-    length: int
+    first: int  # the index of the first record
+    groups: int  # C, the number of chains
+    length: int  # the number of records per chain
     # η, the step size for one record; a step on the mean gradient of b records is b times as large.
     step_size: float
     batch: int  # b, the number of records per step

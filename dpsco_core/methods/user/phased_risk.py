@@ -55,14 +55,12 @@ def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -
 
 
 def halving_phases(
-    # users, items of each, and C
-    n: int,
-    m: int,
-    groups: int,
-    count: int,
-    # p and :math:`\eta`
-    decay: float,
-    step: float,
+    n: int,  # the number of users
+    m: int,  # the number of items per user
+    groups: int,  # C, the number of groups
+    count: int,  # the number of phases
+    decay: float,  # p, the decay of the step sizes
+    step: float,  # :math:`\eta`, the step size before any decay
     noise: Noise,  # a function of :math:`\eta_i` and :math:`T_i` that returns :math:`\sigma_i`
 ) -> Phases | None:
     r"""Return `count` phases whose users halve; None if one has fewer users than groups.
@@ -93,10 +91,9 @@ def halving_phases(
 
 
 def best_phases(
-    # with n >= groups
-    n: int,
-    m: int,
-    groups: int,
+    n: int,  # the number of users, at least `groups`
+    m: int,  # the number of items per user
+    groups: int,  # C, the number of groups
     *,
     lipschitz: float,
     diameter: float,

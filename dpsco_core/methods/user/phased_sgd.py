@@ -50,9 +50,8 @@ SPREAD_FAILURE = 0.01  # the probability per phase that the proven radius fails
 class GroupPhase:
     """One phase of Algorithm 1."""
 
-    # its first user, by index, and N_i, the users of a group; C groups follow each other
-    start: int
-    members: int
+    start: int  # the index of the first user; the C groups are consecutive
+    members: int  # N_i, the number of users per group
     step_size: float  # η_i, the step size for one item
     filter: FilterPlan  # the test, the filter with its radius τ_i, and the noise
 

@@ -37,9 +37,8 @@ STEEPER = 1.25  # the factor by which the empirical risk may be steeper than the
 class Landscape:
     """The quantities from which the model predicts the risk."""
 
-    # The curvatures of the risk; `largest` is at most the smoothness that AC-SA uses.
-    smallest: float
-    largest: float
+    smallest: float  # the smallest curvature of the risk
+    largest: float  # the largest curvature, at most the smoothness that AC-SA uses
     smoothness: float  # the smoothness of the risk that AC-SA assumes, without the regulariser
     strong_convexity: float  # the certified strong convexity of every loss
     distance: float  # D, the distance of the start from the minimiser

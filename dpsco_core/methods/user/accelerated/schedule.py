@@ -43,9 +43,8 @@ Filters = Callable[[int, int], FilterPlan | None]
 class AcceleratedPhase:
     """One phase: a run of Algorithm 2."""
 
-    # its users, by index
-    start: int
-    stop: int
+    start: int  # the index of the first user
+    stop: int  # the index behind the last user
     regulariser: float  # λ_i, the weight of the regulariser
     stages: tuple[int, ...]  # the number of steps in each restart of AC-SA
     filter: FilterPlan  # the test, filter and noise of all steps of the phase
