@@ -7,7 +7,7 @@ import sys
 if __name__ == "__main__":
     from dpsco_app.parts.insides import CACHE_LOG
 
-    # The pages' cache is made before there is a server, which is what is meant here.
+    # Streamlit warns that the pages' cache is created without a server, which is intended here.
     logging.getLogger(CACHE_LOG).addFilter(
         lambda record: "No runtime found" not in record.getMessage()
     )
@@ -21,12 +21,12 @@ if __name__ == "__main__":
     chosen, options = parser.parse_known_args()
     try:
         require_environment()
-        # Before any page is read, which lists what there is.
+        # Plug-ins are loaded before any page is imported, since pages list the registered methods.
         extend.load_installed()
         extend.load(*chosen.own)
-        from dpsco_app.shell.serve import offer, serve
+        from dpsco_app.shell.serve import offer_study, serve
 
-        offer(chosen.study)
+        offer_study(chosen.study)
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
         sys.exit(2)

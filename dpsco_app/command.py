@@ -1,4 +1,4 @@
-"""The command `dpsco`, which Ctrl-C ends in silence while its first modules are being imported."""
+"""The command `dpsco`; Ctrl-C ends it silently even while its first modules are imported."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import sys
 def main() -> int:
     """Run the command line and return its exit status."""
     previous_handler = signal.getsignal(signal.SIGINT)
-    # Of an exception in the midst of an import, Python would print where it was.
+    # On Ctrl-C during an import, Python would print a traceback.
     if previous_handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from dpsco_core.cli import main as command

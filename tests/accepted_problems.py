@@ -1,4 +1,4 @@
-"""What a method takes, asked of the method: no test lists it."""
+"""Problems that a method accepts, determined by asking the method; no test lists them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def set_for(slug: str) -> dict[str, Any]:
 
 @cache
 def accepts(slug: str, problem: str, kind: str | None = None) -> bool:
-    """Whether a method plans on a problem where records abound; `kind` is another geometry."""
+    """Whether a method plans on a problem with many records; `kind` is another geometry."""
     card = method_class(slug).card
     if problem not in card.problems:
         return False

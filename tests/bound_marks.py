@@ -1,6 +1,6 @@
-"""What a test says of a bound that it is about: no table is told.
+"""Marks by which a test names the bounds that it covers, so that no table lists them.
 
-That it computes the bound a second time, or runs the bound's method at the bound's own parameters.
+A marked test computes a bound a second time, or runs the bound's method at the bound's parameters.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ T = TypeVar("T")
 
 
 def second_implementation_of(*slugs: str) -> Callable[[T], T]:
-    """Say of a test that it compares these explicit bounds with another way to compute them."""
+    """Mark a test as comparing these explicit bounds with a second implementation."""
     assert slugs
     return lambda test: test
 
 
 def run_at_parameters_of(*slugs: str) -> Callable[[T], T]:
-    """Say of a test that it runs the method of these explicit bounds at the bounds' parameters."""
+    """Mark a test as running the method of these explicit bounds at the bounds' parameters."""
     assert slugs
     return lambda test: test
 
 
 def declared(mark: Callable[..., object] = second_implementation_of) -> Iterator[tuple[str, str]]:
-    """Yield the slug of each such bound, and its test, as ``"tests/bounds/test_x.py::test_y"``."""
+    """Yield the slug of each marked bound, and its test, as
+    ``"tests/bounds/test_x.py::test_y"``.
+    """
     for path in sorted((ROOT / "tests" / "bounds").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         if mark.__name__ not in text:

@@ -42,8 +42,8 @@ def settle(environment: dict[str, str] | os._Environ[str]) -> None:
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
 
 
-settle(os.environ)  # before a test imports what reads it
-# A shell lets what it starts in its background ignore Ctrl-C.
+settle(os.environ)  # This precedes the import of modules that read the environment.
+# A shell makes its background processes ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

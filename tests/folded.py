@@ -73,7 +73,7 @@ def each(
             failed_names: list[str] = []
             for case, name in zip(case_list, case_names, strict=True):
                 values = case if len(keys) > 1 else (case,)
-                try:  # what fails is raised with the rest, below
+                try:  # Failures are collected and raised together below.
                     test(**fixtures, **dict(zip(keys, values, strict=True)))
                 except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:  # noqa: BLE001
                     failure.add_note(f"where {', '.join(keys)} = {name}")

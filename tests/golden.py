@@ -43,7 +43,7 @@ USERS = (
     ("--m", "20", "--n", "500", "--d", "3", "--rho", "0.5"),
 )
 TUNINGS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"), ("paper", "theory"))
-TIMES = ("seconds",)  # what differs from run to run
+TIMES = ("seconds",)  # Fields that differ from run to run.
 
 
 def ask(*words: str) -> Any:
@@ -116,7 +116,7 @@ def booked(place: Case) -> dict[str, Any]:
         "value": np.asarray(result.value).tolist(),
         "diagnostics": repr(result.diagnostics),
         "iterates": np.asarray(result.iterates).tolist(),
-        "state": rng.bit_generator.state,  # how many numbers were drawn
+        "state": rng.bit_generator.state,  # The state shows how many numbers were drawn.
     }
 
 

@@ -168,7 +168,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.privacy import ZCDP, PureDP
 from tests.bounds.helpers import make_setting
-from tests.bounds.test_upper_hold import CASES, TRIALS, assert_holds, errors
+from tests.bounds.test_upper_hold import CASES, TRIALS, assert_holds, errors_of_runs
 from tests.bound_marks import run_at_parameters_of, second_implementation_of
 
 BOUND = bound("upper.mean.clipped-walked")

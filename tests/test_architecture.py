@@ -45,7 +45,7 @@ LEVEL = {
     "runs": 10,
     "audit": 11,
     "results": 11,
-    "": 12,  # dpsco_core itself: the public names
+    "": 12,  # The root package dpsco_core has the public names.
     "explain": 12,
     "referee": 12,
     "cli": 13,
@@ -116,9 +116,11 @@ SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
 # What a pattern over slugs begins with, in a regular expression or in a call such as startswith.
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
-OF_A_SLUG = (*BY_PATTERN[:4], "split", "rsplit", "partition", "rpartition")  # methods of a text
+# Methods of a text that take a slug apart.
+OF_A_SLUG = (*BY_PATTERN[:4], "split", "rsplit", "partition", "rpartition")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
-MOST_FILES, MOST_AT_THE_TOP = 25, 20  # files of a folder, and of each of the two packages
+# The largest number of files in a folder, and at the top of each of the two packages.
+MOST_FILES, MOST_AT_THE_TOP = 25, 20
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 
@@ -390,10 +392,12 @@ def _makes_slugs(node: ast.SetComp | ast.DictComp) -> bool:
 
 # Names that are made of another slug, each with its reason.
 MAY_TAKE_APART = {
-    "dpsco_core.bounds.euclidean.one_step",  # a risk is named after the bound on means
-    "dpsco_core.bounds.euclidean.projected",  # its risk is named after the bound on means too
-    "dpsco_core.bounds.lq.explicit",  # two variants of a bound are named after it
-    "dpsco_app.pages.methods.words",  # the slug of an erratum says what it is about
+    # The slug of this risk contains that of the bound on means.
+    "dpsco_core.bounds.euclidean.one_step",
+    # The slug of this risk also contains that of the bound on means.
+    "dpsco_core.bounds.euclidean.projected",
+    "dpsco_core.bounds.lq.explicit",  # The slugs of two variants contain that of the bound.
+    "dpsco_app.pages.methods.words",  # The slug of an erratum names its subject.
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("dpsco_core", "dpsco_app", "tests", "docs", "benchmarks")
-GAP = r"(?:\s+(?:\#\s+)?)"  # a space, or a new line, perhaps of a comment
+GAP = r"(?:\s+(?:\#\s+)?)"  # A space, or a line break, perhaps within a comment.
 NUMBER = r"\d+(?:\.\d+)?"
 LETTERS = rf"(?:{GAP}\([a-z]\)(?:{GAP}(?:and|to){GAP}\([a-z]\))?)"
 LABELS = rf"(?:,{GAP}(?:items?|steps?){GAP}\d+(?:(?:,|{GAP}and|{GAP}to){GAP}\d+)*)"
@@ -31,7 +31,7 @@ STALE = re.compile(
 )
 HEADING = re.compile(rf"^(?P<hashes>#{{2,4}}) (?P<number>{NUMBER}) \S", re.MULTILINE)
 
-Page = Mapping[str, str]  # the text of every section, with its subsections
+Page = Mapping[str, str]  # The text of every section, with its subsections.
 
 
 def sections(text: str) -> dict[str, str]:
@@ -58,7 +58,7 @@ class Place:
     """One place of a citation: a section, and perhaps letters, items or steps in it."""
 
     section: str
-    marks: tuple[str, ...]  # regular expressions, one for every letter, item or step
+    marks: tuple[str, ...]  # Regular expressions, one for every letter, item or step.
 
     def missing(self, page: Page) -> Iterator[str]:
         """Yield what the page does not have."""

@@ -48,7 +48,7 @@ def change(monkeypatch: pytest.MonkeyPatch, changes: Changes) -> None:
             monkeypatch.setenv(name, value)
 
 
-# -- the rule ----------------------------------------------------------------------------------
+# -- The rule ----------------------------------------------------------------------------------
 
 FRESH = {"execle", "execlpe", "execve", "execvpe", "posix_spawn", "posix_spawnp"}
 FRESH |= {"spawnle", "spawnlpe", "spawnve", "spawnvpe"}
@@ -76,7 +76,7 @@ def inherits(value: ast.expr, assigned: dict[str, list[ast.expr]]) -> bool:
 def children_inherit(module: str, source: str) -> list[str]:
     """No ``env=`` that does not start from `os.environ`, and no other way to a bare child."""
     if not re.search(r"env\b|environ\b|exec|spawn", source):
-        return []  # it is a long way to parse them all
+        return []  # Parsing all modules takes long.
     tree = ast.parse(source)
     assigned: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
@@ -91,7 +91,7 @@ def children_inherit(module: str, source: str) -> list[str]:
             called = ast.unparse(node.func)
             if called.rpartition(".")[2] in FRESH or called == "os.environ.clear":
                 faults.append(f"{module}:{node.lineno} calls {called}")
-        elif isinstance(node, ast.Dict):  # a dictionary of **options
+        elif isinstance(node, ast.Dict):  # A dictionary of keyword options.
             pairs = zip(node.keys, node.values, strict=True)
             environments += [
                 v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "env"
@@ -179,7 +179,7 @@ def test_the_commands_print_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -
         assert ("–" if encoding in ("cp1252", "utf-8") else r"\u2013") in printed.read()
 
 
-# -- the same bits ------------------------------------------------------------------------------
+# -- Equal results -----------------------------------------------------------------------------
 
 # A process, its worker and a script that it starts: their kernels, and every error of a study.
 FAMILY = """
@@ -262,7 +262,7 @@ def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
         assert "same numbers everywhere" not in text
 
 
-# -- the suite itself, in other environments ---------------------------------------------------
+# -- The suite itself, in other environments ---------------------------------------------------
 
 # Tests that start processes, compare bits, print, write files, or read what the environment says.
 SELECTED_TESTS = (
@@ -274,7 +274,7 @@ SELECTED_TESTS = (
     "tests/runs/test_dask_cluster.py::test_two_workers_give_the_numbers_of_the_serial_run",
     "tests/cli/test_export.py",
     "tests/base/test_limits.py",
-    "tests/runs/test_study.py::test_the_numbers_of_a_tiny_scenario_stay_what_they_are",
+    "tests/runs/test_study.py::test_the_numbers_of_a_tiny_scenario_do_not_change",
     "tests/app/parts/test_export.py",
     "tests/attack/test_server.py::test_every_answer_carries_the_headers",
     "tests/browser/test_files.py::test_a_map_is_saved_as_picture_page_and_table",
@@ -325,7 +325,7 @@ SETTINGS: dict[str, Changes] = {
         "LC_ALL": "C",
         "PYTHONIOENCODING": "ascii",
         "TZ": "America/St_Johns",
-        "HOME": "/proc/nowhere",  # where not even root can make it
+        "HOME": "/proc/nowhere",  # A path that not even root can create.
     },
 }
 

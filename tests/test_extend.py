@@ -61,7 +61,7 @@ import plotly.graph_objects as go
 from dpsco_app.figure.methods import colour_of, is_dashed, symbol_of
 from dpsco_core.catalogue import METHOD_SLUGS
 from tests.app import quick
-from tests.app.pages import open_page, result
+from tests.app.pages import open_page, shown_result
 for module, name, value in quick.AT_ONCE:
     setattr(module, name, value)
 page = open_page(
@@ -70,7 +70,7 @@ page = open_page(
 figures = page.get("plotly_chart")
 text = "".join(figure.proto.spec for figure in figures)
 assert "Recentred clipping" in text
-assert {o.method for o in result(page).outcomes} >= {"mean.recentred"}
+assert {o.method for o in shown_result(page).outcomes} >= {"mean.recentred"}
 def look(slug):
     return colour_of(slug), symbol_of(slug), is_dashed(slug)
 assert look("mean.recentred")[0][0] in text
@@ -132,7 +132,7 @@ def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> 
     assert row["spent"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
     assert (
         row["mean_error"] == parallel_result["results"][0]["mean_error"]
-    )  # workers have the files too
+    )  # The workers load the files too.
     assert BOUND in {b["slug"] for b in result["bounds"]}
     (bound,) = (b for b in pure["bounds"] if b["slug"] == BOUND)
     assert bound["failures"] == [GOLDEN["Gaussian noise under pure DP"]]
@@ -186,7 +186,7 @@ def test_an_installed_package_adds_a_method_by_its_entry_point(folder: Path) -> 
     listed, result = map(json.loads, dpsco(folder, ("catalogue", "--json"), command))
     assert [row["slug"] for row in listed["methods"]] == [*METHOD_SLUGS, METHOD]
     (row,) = result["results"]
-    assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # workers have it too
+    assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # The workers load it too.
 
 
 def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
@@ -302,7 +302,7 @@ def test_how_it_divides_its_records_is_broken_and_must_be_said(
         f"--with={plugin_file}",
         f"-k={chosen}",
     )
-    if is_said:  # the seed, the split, and that there is a split
+    if is_said:  # The differences are the seed, the split, and whether there is a split.
         assert child.returncode == 0 and "3 passed" in child.stdout, child.stdout[-2000:]
     else:
         failed = re.findall(r"^FAILED .*::(\w+)", child.stdout, re.MULTILINE)
@@ -436,7 +436,7 @@ def test_a_run_that_its_ledger_does_not_cover_ends_with_status_2(folder: Path) -
     answers = run_commands(folder, *commands)
     for command, sentence, (status, out, err) in zip(commands, sentences, answers, strict=True):
         assert status == 2, command
-        assert (out == "") == (command[0] == "audit")  # a run still prints its table
+        assert (out == "") == (command[0] == "audit")  # A run still prints its table.
         complaint = err.strip()
         assert complaint.startswith("dpsco: method must be one that " + sentence), (
             command,

@@ -88,7 +88,7 @@ import streamlit as st
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.parts import folding
 from dpsco_app.shell.window import arrive
-from tests.app.pages import open_page, texts
+from tests.app.pages import open_page, written_text
 from tests.app.places.test_one_run import open_at
 folding.is_open = lambda _: True  # as for a visitor who has opened everything
 explore.when_there = lambda: (arrive(), st.rerun())
@@ -96,7 +96,7 @@ read = []
 for query in json.loads(sys.argv[1]):
     place = query.pop("place", "")
     page = open_at(place, **query) if place else open_page(**query)
-    read.append("\\n".join([texts(page), *(e.proto.body for e in page.get("html"))]))
+    read.append("\\n".join([written_text(page), *(e.proto.body for e in page.get("html"))]))
 print(json.dumps(read))
 """
 

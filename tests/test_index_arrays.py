@@ -20,7 +20,7 @@ from tests.narrow_indices import indices_of_32_bits
 from tests.trust.cases import CASES, case
 
 CORE = Path(__file__).resolve().parents[1] / "dpsco_core"
-DISTANT_ROW = 2**33  # a place that no index of 32 bits reaches
+DISTANT_ROW = 2**33  # A position that no 32-bit index reaches.
 PICK = np.array([7, 0, 899, 7], dtype=np.int32)
 
 
@@ -83,10 +83,11 @@ def test_the_platform_that_is_played_refuses_what_numpy_refuses_there() -> None:
                 np.take(x, np.array([0, 2], dtype=wide))
 
 
-# -- the source -------------------------------------------------------------------------------
+# -- The source -------------------------------------------------------------------------------
 
 WIDE = ("int64", "uint64", "uint32")
-DRAWS = ("choice", "integers", "geometric", "binomial")  # with 64 bits on every platform
+# Draws that have 64 bits on every platform.
+DRAWS = ("choice", "integers", "geometric", "binomial")
 
 
 def wide_indices(source: str) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "killed.txt"
 PLACES = ("audit", "methods", "privacy", "trust")
-WORDS = "caught or flagged or killed or catches"  # in the names of such tests
+WORDS = "caught or flagged or killed or catches"  # Words in the names of these tests.
 
 
 def faults() -> list[str]:

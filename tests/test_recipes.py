@@ -27,7 +27,7 @@ LEFT = shutil.ignore_patterns(
 )
 Edit = Callable[[str], str]
 NUMBERS = {3: "Three", 4: "Four"}
-MOST_LINES = 90  # the longest file of an optimiser that is made of parts
+MOST_LINES = 90  # The largest number of lines of an optimiser that is made of parts.
 
 
 def insert_before(mark: str, line: str) -> Edit:
@@ -48,15 +48,15 @@ def each_of(*edits: Edit) -> Edit:
 class Recipe:
     """What a newcomer adds: new files, a line or two in some others, and what is then run."""
 
-    title: str  # The title of its section.
-    kind: str = ""  # What tells two apart that follow one section.
-    most: int  # files, its tests among them
+    title: str  # The title of the recipe's section.
+    kind: str = ""  # The kind distinguishes two recipes of one section.
+    most: int  # The largest number of files, including tests.
     files: Mapping[str, str]
     lines: Mapping[str, Edit]
-    whole: tuple[str, ...]  # suites that are run whole
-    named: tuple[str, ...]  # suites of which only what names the new thing is run
-    seen_by: int  # so many tests of these at least
-    writes: tuple[str, ...] = ()  # what the command of the recipe writes
+    whole: tuple[str, ...]  # Test suites that are run completely.
+    named: tuple[str, ...]  # Test suites of which only tests that name the addition are run.
+    seen_by: int  # The least number of these tests.
+    writes: tuple[str, ...] = ()  # The files that the command of the recipe writes.
 
     def __str__(self) -> str:
         return f"{self.title}, {self.kind}" if self.kind else self.title
@@ -100,14 +100,14 @@ def test_its_moment_is_the_integral_of_its_density() -> None:
     assert inside == pytest.approx(1, rel=1e-4)
 """
 PAGE_TEST = """
-from tests.app.pages import headline
+from tests.app.pages import headline_text
 from tests.app.places.test_one_run import open_at
 
 
 def test_it_says_what_the_budget_is_worth() -> None:
     page = open_at("budget", rho="0.25", epsilon="", delta="")
     assert not page.exception
-    assert headline(page).endswith("one Gaussian release with ρ = 0.25")
+    assert headline_text(page).endswith("one Gaussian release with ρ = 0.25")
 """
 LINT = ("tests/test_architecture.py", "tests/test_names.py", "tests/test_citations.py")
 BOUND_LINES = {

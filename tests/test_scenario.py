@@ -91,7 +91,8 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     has_user_methods = items > 1 or axis == "m"
     laws = distributions_for(problem)
     if axis == "decay":
-        problem = "mean" if problem == "geometric-median" else problem  # sets that hold its mean
+        # These sets contain the mean of the instance.
+        problem = "mean" if problem == "geometric-median" else problem
         laws = tuple(law for law in laws if law_can_decay(law, problem))
     fitting = st.sampled_from(
         [m for m in methods_for(problem) if not has_user_methods or protects_users(m)]
@@ -162,7 +163,7 @@ def read(make: Callable[[], Scenario]) -> Scenario | None:
     return None
 
 
-# -- round trips ----------------------------------------------------------------------------------
+# -- Round trips ----------------------------------------------------------------------------------
 
 
 @settings(deadline=None)
@@ -233,7 +234,7 @@ def test_the_script_prints_the_numbers_of_the_library(
     scenario = Scenario(
         problem=problem, d=3, n=100, trials=3, seed=7, axis=axis, grid=grid, methods=methods
     )
-    if problem == "mean":  # with an exact error
+    if problem == "mean":  # Mean estimation has an exact error.
         scenario = replace(scenario, distribution="hypercube")
     child = subprocess.run(
         [sys.executable, "-W", "error", "-c", scenario.to_python()],
@@ -312,7 +313,7 @@ def test_methods_that_fit_another_problem_too_are_kept() -> None:
     assert Scenario.from_dict({"problem": "mean"}, without_methods).methods == ()
 
 
-# -- refusals -------------------------------------------------------------------------------------
+# -- Refusals -------------------------------------------------------------------------------------
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"n": 0}, "n must be an integer between 1 and 1,000,000,000, got n=0."),
@@ -435,7 +436,7 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         (
             {"n": 0, "axis": "n", "grid": (10, 20)},
             "n must be an integer between 1 ",
-        ),  # chosen point
+        ),  # The chosen point.
         ({"p": 1.05, "axis": "p", "grid": (2, 3)}, "p must be at least 1.1 "),
     ],
 )
@@ -507,7 +508,7 @@ def test_any_text_as_json_gives_a_scenario_or_one_sentence(text: str) -> None:
     read(lambda: Scenario.from_json(text))
 
 
-# -- limits ---------------------------------------------------------------------------------------
+# -- Limits ---------------------------------------------------------------------------------------
 
 
 def test_a_sample_that_is_too_large_is_refused_but_its_bounds_are_not() -> None:
@@ -542,7 +543,7 @@ def test_every_point_of_a_grid_is_held_to_the_limits() -> None:
         Scenario(axis="n", grid=(10, 2_000_000)).validate(DASHBOARD)
 
 
-# -- points ---------------------------------------------------------------------------------------
+# -- Points ---------------------------------------------------------------------------------------
 
 
 def test_points_are_single_points_with_the_value_of_the_axis() -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GOAL = 1.0  # per cent
+GOAL = 1.0  # The aim, in per cent.
 
 PRONOUNS = """
 anyone anything both each either every everybody everyone everything few least less many mine more
@@ -49,10 +49,10 @@ LIMITS: dict[str, float] = {
     "benchmarks": 0.7,
     "deploy": 0.5,
     "dpsco_app": 0.0,
-    "dpsco_app/figure": 0.9,
-    "dpsco_app/front": 6.4,
+    "dpsco_app/figure": 1.0,
+    "dpsco_app/front": 4.4,
     "dpsco_app/lessons": 0.0,
-    "dpsco_app/pages": 0.7,
+    "dpsco_app/pages": 0.5,
     "dpsco_app/parts": 1.0,
     "dpsco_app/runs": 0.0,
     "dpsco_app/session": 0.2,
@@ -65,7 +65,7 @@ LIMITS: dict[str, float] = {
     "dpsco_core/cli": 0.0,
     "dpsco_core/data": 0.0,
     "dpsco_core/explain": 0.3,
-    "dpsco_core/fields": 0.0,
+    "dpsco_core/fields": 0.6,
     "dpsco_core/geometry": 0.0,
     "dpsco_core/methods": 0.3,
     "dpsco_core/plugins": 0.0,
@@ -86,13 +86,13 @@ LIMITS: dict[str, float] = {
     "tests/cli": 0.2,
     "tests/data": 0.2,
     "tests/deploy": 0.0,
-    "tests/explain": 0.3,
+    "tests/explain": 0.4,
     "tests/geometry": 0.0,
     "tests/methods": 0.0,
     "tests/privacy": 0.5,
     "tests/problems": 0.5,
     "tests/referee": 0.2,
-    "tests/results": 0.0,
+    "tests/results": 0.3,
     "tests/runs": 0.3,
     "tests/site": 0.0,
     "tests/statements": 0.0,

@@ -19,12 +19,14 @@ def linear_axis(title: str, low: float, high: float, unit: str = "") -> Axis:
     return Axis(title=title, low=low, high=high, ticks=ticks, log=False)
 
 
-def outline(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Return the outline of a histogram, from its foot at the left back to there.
+def histogram_outline(
+    edges: Sequence[float], counts: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """Return the outline of a histogram: it starts and ends at the lower left corner.
 
     Examples
     --------
-    >>> outline([0, 1, 2], [3, 4])
+    >>> histogram_outline([0, 1, 2], [3, 4])
     ([0, 0, 1, 1, 2, 2, 0], [0.0, 3, 3, 4, 4, 0.0, 0.0])
     """
     x, y = [edges[0]], [0.0]

@@ -13,22 +13,23 @@ from matplotlib.textpath import TextToPath
 from dpsco_app.figure.paper import STYLE
 from dpsco_app.figure.printed import pdf_bytes
 
-POINTS = 72.0  # in an inch; all lengths below are points
+POINTS = 72.0  # Points in an inch; all lengths below are in points.
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
 MARGIN, FOOT = 50.0, 34.0
 WIDTH = PAGE_WIDTH - 2 * MARGIN
-LEADING = 1.22  # the distance of two lines, in sizes of their type
-GAP = 9.0  # between two columns
-REPEATS = 20  # how often a letter is repeated to measure its width
-NARROWEST = 30.0  # a column that others push together
-FONTS = ("STIXGeneral", "DejaVu Serif", "DejaVu Sans")  # the later for what the first lacks
+LEADING = 1.22  # The distance between two lines of text, as a multiple of their type size.
+GAP = 9.0  # The gap between two columns.
+REPEATS = 20  # The number of copies of a letter that are set in a row to measure its width.
+NARROWEST = 30.0  # The least width of a column.
+# The fonts in order of preference: a later one sets the letters that an earlier one lacks.
+FONTS = ("STIXGeneral", "DejaVu Serif", "DejaVu Sans")
 CODE_FONTS = ("DejaVu Sans Mono",)
 INK, QUIET, RULE = "#000000", "#555555", "#bbbbbb"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Type:
-    """How words are set."""
+    """The type of a text: its font, size and colour."""
 
     size: float = 9.0
     colour: str = INK
@@ -42,19 +43,20 @@ class Type:
 
 @dataclass(frozen=True, kw_only=True)
 class Paragraph:
-    """A paragraph or a heading; what is `marked` follows its text in a colour."""
+    """A paragraph or a heading; the text in `marked` follows it in colour."""
 
     text: str
     type: Type = Type()
     marked: str = ""
     mark_colour: str = INK
-    space: float = 3.0  # above it
-    is_heading: bool = False  # whether what follows stays on its page
+    space: float = 3.0  # The space above the paragraph.
+    # Whether this is a heading, which stays on the page of the block below it.
+    is_heading: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """A table; its cells are wrapped where they have no room."""
+    """A table; a cell that is too narrow for its text wraps it."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -66,36 +68,38 @@ Block = Paragraph | Grid
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """A piece of a page as high as its lines, which no break of pages goes through."""
+    """A row of text on a page, which is never broken across pages."""
 
     height: float
-    pieces: tuple[tuple[float, float, str, Type], ...]  # from the left and the top; the words
-    space: float = 0.0  # above it, but at the top of a page
-    has_rule: bool = False  # a line below it
-    stays: bool = False  # whether the next strip is to stand on the same page
+    # The pieces of text: distance from the left, distance from the top, words, type.
+    pieces: tuple[tuple[float, float, str, Type], ...]
+    space: float = 0.0  # The space above the strip, unless it is the first of its page.
+    has_rule: bool = False  # Whether a line is drawn below the strip.
+    stays: bool = False  # Whether the next strip must stand on the same page.
 
 
 def document_pdf(blocks: Sequence[Block], title: str, source: str) -> bytes:
-    """Return a document as PDF; `source` stands at the foot of every page.
+    """Return a document as a PDF file; `source` is printed at the foot of every page.
 
-    The same blocks have the same bytes.
+    Equal blocks give equal bytes.
     """
-    pages = _pages([strip for block in blocks for strip in _strips(block)])
+    pages = _paginated_strips([strip for block in blocks for strip in _block_strips(block)])
     feet = [f"{source} · page {number + 1} of {len(pages)}" for number in range(len(pages))]
     with rc_context(STYLE):
         return pdf_bytes(list(map(_page_canvas, pages, feet)), title)
 
 
-def _strips(block: Block) -> Iterator[Strip]:
+def _block_strips(block: Block) -> Iterator[Strip]:
+    """Yield the strips of a block of the document."""
     if isinstance(block, Grid):
-        yield from _rows(block)
+        yield from _table_strips(block)
         return
     kind = block.type
-    lines = wrapped(block.text, WIDTH, kind)
+    lines = wrapped_lines(block.text, WIDTH, kind)
     for count, line in enumerate(lines):
         pieces = [(0.0, 0.0, line, kind)]
         if block.marked and count == len(lines) - 1:
-            start = width_of(f"{line} ", kind)
+            start = text_width(f"{line} ", kind)
             pieces.append((start, 0.0, block.marked, replace(kind, colour=block.mark_colour)))
         yield Strip(
             height=kind.leading,
@@ -105,14 +109,14 @@ def _strips(block: Block) -> Iterator[Strip]:
         )
 
 
-def _rows(grid: Grid) -> Iterator[Strip]:
-    """Yield a strip a row; the head stays with the first one."""
+def _table_strips(grid: Grid) -> Iterator[Strip]:
+    """Yield one strip for each row of a table; the head stays with the first row."""
     widths = column_widths([grid.columns, *grid.rows], grid.type)
     for count, row in enumerate((grid.columns, *grid.rows)):
         kind = grid.type if count else replace(grid.type, colour=QUIET)
         pieces, left, depth = [], 0.0, 0.0
         for text, width in zip(row, widths, strict=True):
-            lines = wrapped(text, width, kind)
+            lines = wrapped_lines(text, width, kind)
             pieces += [(left, i * kind.leading, line, kind) for i, line in enumerate(lines)]
             left, depth = left + width + GAP, max(depth, len(lines) * kind.leading)
         yield Strip(
@@ -125,12 +129,12 @@ def _rows(grid: Grid) -> Iterator[Strip]:
 
 
 def column_widths(rows: Sequence[Sequence[str]], kind: Type) -> tuple[float, ...]:
-    """Return the widths of a table's columns: those that are widest give way to the page."""
-    widths = [max(width_of(text, kind) for text in column) for column in zip(*rows, strict=True)]
+    """Return the widths of a table's columns, the widest narrowed to fit the page."""
+    widths = [max(text_width(text, kind) for text in column) for column in zip(*rows, strict=True)]
     room = WIDTH - GAP * (len(widths) - 1)
     if sum(widths) <= room:
         return tuple(widths)
-    # The `cut` widest columns share what the others leave.
+    # The `cut` widest columns share the width that the other columns leave.
     for cut in range(1, len(widths) + 1):
         by_width = sorted(widths)
         share = (room - sum(by_width[:-cut])) / cut
@@ -139,43 +143,44 @@ def column_widths(rows: Sequence[Sequence[str]], kind: Type) -> tuple[float, ...
     return tuple(min(width, max(share, NARROWEST)) for width in widths)
 
 
-def wrapped(text: str, width: float, kind: Type) -> tuple[str, ...]:
-    """Return a text in lines no wider than `width`; a longer word is broken anywhere."""
+def wrapped_lines(text: str, width: float, kind: Type) -> tuple[str, ...]:
+    """Return a text as lines no wider than `width`; a word that is longer is broken anywhere."""
     lines, line = [], ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
-        if width_of(longer, kind) <= width:
+        if text_width(longer, kind) <= width:
             line = longer
             continue
         if line:
             lines.append(line)
         line = word
-        while width_of(line, kind) > width and len(line) > 1:
+        while text_width(line, kind) > width and len(line) > 1:
             end = len(line) - 1
-            while end > 1 and width_of(line[:end], kind) > width:
+            while end > 1 and text_width(line[:end], kind) > width:
                 end -= 1
             lines.append(line[:end])
             line = line[end:]
     return (*lines, line)
 
 
-def width_of(text: str, kind: Type) -> float:
-    """Return how wide a text is, in points."""
-    properties = _font(kind.is_bold, kind.is_code)
+def text_width(text: str, kind: Type) -> float:
+    """Return the width of a text, in points."""
+    properties = _font_properties(kind.is_bold, kind.is_code)
     return sum(_letter_width(letter, properties) for letter in text) * kind.size / 100
 
 
 @cache
-def _font(is_bold: bool, is_code: bool) -> FontProperties:
+def _font_properties(is_bold: bool, is_code: bool) -> FontProperties:
     weight = "bold" if is_bold else "normal"
     return FontProperties(family=list(CODE_FONTS if is_code else FONTS), weight=weight, size=100)
 
 
 @cache
 def _letter_width(letter: str, properties: FontProperties) -> float:
-    """Return the width of a letter at 100 points, as in a row of equal ones between two others.
+    """Return the width of a letter at 100 points, measured between other letters.
 
-    The width of a text ends where its ink does, and a single letter would lack its margins.
+    A rendered text ends where its ink ends, so a single letter would be measured without its
+    margins.
     """
     measure = TextToPath().get_text_width_height_descent
     row, _, _ = measure(f"x{letter * REPEATS}x", properties, False)
@@ -183,17 +188,18 @@ def _letter_width(letter: str, properties: FontProperties) -> float:
     return float(row - ends) / REPEATS
 
 
-def _pages(strips: Sequence[Strip]) -> list[list[tuple[float, Strip]]]:
-    """Return the strips of every page with their distances from its top."""
+def _paginated_strips(strips: Sequence[Strip]) -> list[list[tuple[float, Strip]]]:
+    """Return the strips of every page, each with its distance from the top of the page."""
     pages: list[list[tuple[float, Strip]]] = [[]]
     top, end = MARGIN, PAGE_HEIGHT - MARGIN
-    for group in _groups(strips):
+    for group in _strip_groups(strips):
         height = sum(strip.space + strip.height for strip in group)
         if pages[-1] and top + height > end:
             pages.append([])
             top = MARGIN
         for strip in group:
-            if pages[-1] and top + strip.space + strip.height > end:  # higher than a page
+            # The strip does not fit on the rest of the page.
+            if pages[-1] and top + strip.space + strip.height > end:
                 pages.append([])
                 top = MARGIN
             top += strip.space if pages[-1] else 0.0
@@ -202,8 +208,8 @@ def _pages(strips: Sequence[Strip]) -> list[list[tuple[float, Strip]]]:
     return pages
 
 
-def _groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
-    """Yield strips that are to stand on one page."""
+def _strip_groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
+    """Yield groups of strips that must stand on one page."""
     group: list[Strip] = []
     for strip in strips:
         group.append(strip)
@@ -222,17 +228,17 @@ def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
         if strip.has_rule:
             height = 1 - (top + strip.height) / PAGE_HEIGHT
             ends = [MARGIN / PAGE_WIDTH, 1 - MARGIN / PAGE_WIDTH]
-            canvas.add_artist(_rule(ends, height))
+            canvas.add_artist(_rule_line(ends, height))
     _write_line(canvas, MARGIN, PAGE_HEIGHT - FOOT, foot, Type(size=7.5, colour=QUIET))
     return canvas
 
 
-def _rule(ends: list[float], height: float) -> Line2D:
+def _rule_line(ends: list[float], height: float) -> Line2D:
     return Line2D(ends, [height, height], color=RULE, linewidth=0.4)
 
 
 def _write_line(canvas: Canvas, left: float, depth: float, text: str, kind: Type) -> None:
-    """Write a line whose letters stand `depth` points below the top of the page."""
+    """Write a line of text with its baseline `depth` points below the top of the page."""
     canvas.text(
         left / PAGE_WIDTH,
         1 - depth / PAGE_HEIGHT,

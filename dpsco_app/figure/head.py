@@ -1,4 +1,4 @@
-"""The head of a page: a question, its answer, and what the answer's number is."""
+"""The head of a page: a question, its answer, and a line about the number in the answer."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,17 +7,17 @@ from dpsco_app.figure.colours import Pair
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.theme import Theme
 
-# Texts in a row, each with the method that it names, or "".
+# A row of texts, each with the slug of the method that it names, or an empty string.
 Words = Sequence[tuple[str, str]]
 
 
-def head(
+def head_html(
     question: str, answer: Sequence[str], small: Words, theme: Theme, *, before: bool = False
 ) -> str:
-    """Return the head as HTML: `answer` has a text for each line, `small` is one line below.
+    """Return the head as HTML: `answer` has a text for each line, `small` is one line below it.
 
-    Names of methods stand in the colours of their lines; `before` says that the figure is
-    of settings that have changed since.
+    Names of methods have the colours of their lines; `before` says that the figure still shows
+    earlier settings.
     """
     lines = " <br>".join(escape(line) for line in answer)
     small_html = coloured_words(small, theme)
@@ -28,7 +28,7 @@ def head(
 
 
 def coloured_words(small: Words, theme: Theme) -> str:
-    """Return texts in a row as HTML, methods in the colours of their lines."""
+    """Return a row of texts as HTML; names of methods have the colours of their lines."""
     return "".join(
         f"<b style='color:{theme.colour(colour_of(method))}'>{escape(text)}</b>"
         if method
@@ -37,7 +37,7 @@ def coloured_words(small: Words, theme: Theme) -> str:
     )
 
 
-def answer_head(
+def answer_head_html(
     question: str,
     lines: Sequence[Sequence[tuple[str, Pair | None]]],
     small: str,
@@ -47,10 +47,10 @@ def answer_head(
     waiting: str = "",
     before: bool = False,
 ) -> str:
-    """Return the head of a single figure as HTML: its answer, whose numbers have colours.
+    """Return the head of a single figure as HTML, with the numbers of its answer in colour.
 
-    `small` is HTML. `because` says what has changed, in the place of the question; while runs are
-    missing, `waiting` says so in the place of the answer, so that no old number stands there.
+    `small` is HTML. `because` replaces the question and says which setting has changed; while runs
+    are missing, `waiting` replaces the answer, so that no outdated number is shown.
     """
     texts = [
         "".join(

@@ -1,4 +1,4 @@
-"""What is written into a figure: words on guides and in regions, heads of panels, the ladder."""
+"""The texts in a figure: labels of guides and regions, heads of panels, and the ladder."""
 
 import math
 import textwrap
@@ -9,7 +9,7 @@ from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import (
     Box,
     Point,
-    border,
+    box_outline,
     free_place,
     level_at,
     moved_apart,
@@ -17,26 +17,27 @@ from dpsco_app.figure.place import (
 from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words, without_bold
 
-LETTER = 0.49  # mean width of a letter, in heights of its type
-BOLD = 1.06  # how much wider bold letters are
-TYPE = 14  # the height of the ladder's type
-NAME_GAP = 30  # pixels between a name's start and the panel, and between it and its number
+LETTER = 0.49  # The mean width of a letter, as a multiple of its type size.
+BOLD = 1.06  # The width of a bold letter, as a multiple of a regular one.
+TYPE = 14  # The type size of the ladder, the list of names and numbers at the right of a figure.
+# The gap in pixels between the panel and a name, and between the name and its number.
+NAME_GAP = 30
 LEADER = {"text": "", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "standoff": 1}
-CAPTION = 11.5  # the height of the type below the ladder
-MOST_LINES = 2  # the lines that have room below the ladder
-MOST_ROOM = 64  # pixels that the panels give at most to names
+CAPTION = 11.5  # The type size of the caption below the ladder.
+MOST_LINES = 2  # The largest number of caption lines below the ladder.
+MOST_ROOM = 64  # The most pixels by which panels shrink to make room for long names.
 
 
 def placed_words(place: PanelBox, words: Words) -> Part | None:
-    """Return words inside a panel, where they keep clear of every line; None if nowhere."""
+    """Return words inside a panel, clear of every line; None if no place is clear."""
     theme = place.theme
     type_size = theme.px((12 if words.is_small else 13.5) if theme.size.ladder else 12)
     plain = [without_bold(text) for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
     corner = _corner_inside(place, words, size)
     if corner is None:
-        return None  # the ladder says it
-    place.paths.append(border((*corner, *size)))
+        return None  # The ladder already names what these words name.
+    place.paths.append(box_outline((*corner, *size)))
     align = "right" if words.want[0] == 1 else "left"
     x_pixel = corner[0] + (size[0] if align == "right" else 0)
     return place.at_pixel(x_pixel, corner[1]) | {
@@ -50,11 +51,11 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
 
 
 def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
-    """Return the corner of words in a panel, inside their region if they have one."""
+    """Return the corner of words in a panel, inside the region that they label, if any."""
     edge = [r for r in place.panel.regions if r.key == words.below and words.below]
     ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
-    def allowed(box: Box) -> bool:
+    def is_inside_region(box: Box) -> bool:
         left, bottom, width, height = box
         ends = [level_at(ceiling, x) for x in (left, left + width) if ceiling]
         return bottom >= words.least * place.height and bottom + height + 5 < min(
@@ -62,13 +63,14 @@ def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
         )
 
     want = (words.want[0] * (place.width - size[0]), words.want[1] * (place.height - size[1]))
-    return free_place(size, (place.width, place.height), place.paths, want, allowed)
+    return free_place(size, (place.width, place.height), place.paths, want, is_inside_region)
 
 
 def heads_of(place: PanelBox, figure: Figure, *, is_leftmost: bool) -> list[Part]:
-    """Return the title above a panel, the name of the vertical axis, and the note at its guide."""
+    """Return the title above a panel, the name of its vertical axis, and its note."""
     theme, title = place.theme, place.panel.title
-    has_unit = figure.y.unit and theme.size.ladder  # a phone has no room for it
+    # A phone has no room for the unit of the vertical axis.
+    has_unit = figure.y.unit and theme.size.ladder
     axis = f"{figure.y.title} ({figure.y.unit})" if has_unit else figure.y.title
     subtitle = " · ".join(filter(None, (axis * is_leftmost, place.panel.about)))
     heads = (
@@ -95,14 +97,14 @@ def heads_of(place: PanelBox, figure: Figure, *, is_leftmost: bool) -> list[Part
     ]
 
 
-# -- the ladder -------------------------------------------------------------------------------
+# -- the ladder of names and numbers ----------------------------------------------------------
 
 
-def room_of(ladder: Ladder, usual: int) -> int:
-    """Return the pixels that the names of a ladder need at most beyond the usual room."""
+def extra_name_width(ladder: Ladder, usual: int) -> int:
+    """Return how many pixels, beyond the usual width, the names of a ladder need at most."""
     free_room = (
-        _columns(ladder, usual, TYPE, 1)[_first_value(row)]
-        - TYPE * LETTER * (len(row.values[_first_value(row)]) + len(row.name) * BOLD)
+        _column_ends(ladder, usual, TYPE, 1)[_first_value_column(row)]
+        - TYPE * LETTER * (len(row.values[_first_value_column(row)]) + len(row.name) * BOLD)
         - NAME_GAP
         for row in ladder.rows
     )
@@ -111,26 +113,26 @@ def room_of(ladder: Ladder, usual: int) -> int:
     )
 
 
-def _columns(ladder: Ladder, right: float, type_size: float, scale: float) -> list[float]:
-    """Return how far right of the panel the columns of numbers end."""
+def _column_ends(ladder: Ladder, right: float, type_size: float, scale: float) -> list[float]:
+    """Return the right end of each column of numbers, in pixels from the panel."""
     count = len(ladder.columns)
     longest = max((len(v) for row in ladder.rows for v in row.values[1:]), default=0)
     step = max(66 * scale, 0.5 * type_size * longest)
     return [right - 8 * scale - step * (count - 1 - j) for j in range(count)]
 
 
-def _first_value(row: LadderRow) -> int:
+def _first_value_column(row: LadderRow) -> int:
     return next((j for j, value in enumerate(row.values) if value), len(row.values) - 1)
 
 
 def ladder_notes(ladder: Ladder, panel: PanelBox) -> list[Part]:
-    """Return the names and numbers at the right, each with a leader to the end of its line."""
+    """Return the names and numbers at the right, each with a leader line to its curve."""
     theme = panel.theme
     pitch, type_size = theme.px(22), theme.px(TYPE)
     rows = sorted(ladder.rows, key=lambda row: row.end)
     wanted_centres = [min(max(panel.y_pixel(row.end), 6.0), panel.height) for row in rows]
     centres = moved_apart(wanted_centres, [pitch] * len(rows), panel.height)
-    columns = _columns(ladder, theme.px(theme.size.right), type_size, theme.size.scale)
+    columns = _column_ends(ladder, theme.px(theme.size.right), type_size, theme.size.scale)
     notes: list[Part] = []
 
     def add_note(y_pixel: float, **fields: Any) -> None:
@@ -139,7 +141,7 @@ def ladder_notes(ladder: Ladder, panel: PanelBox) -> list[Part]:
 
     for row, centre, want in zip(rows, centres, wanted_centres, strict=True):
         colour = theme.colour(row.colour)
-        column = _first_value(row)
+        column = _first_value_column(row)
         free = columns[column] - theme.px(NAME_GAP) - LETTER * type_size * len(row.values[column])
         font = {"size": type_size, "color": colour}
         if ladder.leaders and row.end >= panel.y.low:
@@ -151,29 +153,31 @@ def ladder_notes(ladder: Ladder, panel: PanelBox) -> list[Part]:
                 arrowcolor=translucent(colour, 0.5),
                 **LEADER,
             )
-        name = _fitted(row.name, free / (LETTER * type_size * (BOLD if row.bold else 1)))
+        name = _shortened_name(row.name, free / (LETTER * type_size * (BOLD if row.bold else 1)))
         row_fields = {"name": row.key, "captureevents": True, "font": font}
-        add_note(centre, text=_bold(row, name), xshift=theme.px(22), xanchor="left", **row_fields)
+        add_note(
+            centre, text=_bold_text(row, name), xshift=theme.px(22), xanchor="left", **row_fields
+        )
         for value, shift in zip(row.values, columns, strict=True):
             if value:
                 add_note(
-                    centre, text=_bold(row, value), xshift=shift, xanchor="right", **row_fields
+                    centre, text=_bold_text(row, value), xshift=shift, xanchor="right", **row_fields
                 )
     head = (centres[-1] if centres else 0.0) + theme.px(20)
     font = {"size": theme.px(12), "color": theme.colour(QUIET)}
-    # Above the panel it is shifted there: what stands beyond an axis is not shown.
+    # Names above the panel are shifted in pixels, since Plotly hides positions beyond an axis.
     head_fields = {"yanchor": "bottom", "yshift": max(0.0, head - panel.height), "font": font}
     head = min(head, panel.height)
     add_note(head, text=ladder.title, xshift=theme.px(22), xanchor="left", **head_fields)
     for name, shift in zip(ladder.columns, columns, strict=True):
         add_note(head, text=name, xshift=shift, xanchor="right", **head_fields)
     if ladder.caption:
-        notes.append(_caption(ladder.caption, theme))
+        notes.append(_caption_part(ladder.caption, theme))
     return notes
 
 
-def _caption(text: str, theme: Theme) -> Part:
-    """Return the words below the ladder, cut to the lines that have room."""
+def _caption_part(text: str, theme: Theme) -> Part:
+    """Return the caption below the ladder, cut to the number of lines that fit."""
     type_size = theme.px(CAPTION)
     letters = int((theme.px(theme.size.right) - theme.px(NAME_GAP)) / (LETTER * type_size))
     lines = textwrap.wrap(text, letters, max_lines=MOST_LINES, placeholder=" …")
@@ -193,10 +197,10 @@ def _caption(text: str, theme: Theme) -> Part:
     }
 
 
-def _fitted(name: str, letters: float) -> str:
-    """Return a name cut to so many letters; pointing at its line says all of it."""
+def _shortened_name(name: str, letters: float) -> str:
+    """Return a name cut to a number of letters; the hover text of its line has the full name."""
     return name if len(name) <= letters else f"{name[: max(1, int(letters) - 1)].rstrip(' ,(')}…"
 
 
-def _bold(row: LadderRow, text: str) -> str:
+def _bold_text(row: LadderRow, text: str) -> str:
     return f"<b>{text}</b>" if row.bold else text

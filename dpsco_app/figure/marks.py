@@ -7,13 +7,14 @@ from itertools import pairwise, product
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
 from dpsco_app.figure.labels import LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part, trace
-from dpsco_app.figure.place import Box, border, free_place
+from dpsco_app.figure.place import Box, box_outline, free_place
 from dpsco_app.figure.values import Cells, Figure, Gap, Line
 
-HALO = 0.75  # opacity behind the factor
+HALO = 0.75  # The opacity of the background behind the factor.
 
 
 def regions_of(place: PanelBox) -> list[Part]:
+    """Return the filled regions of a panel, in Plotly's form."""
     traces = []
     for region in place.panel.regions:
         x, upper = place.extended(region.x, region.upper)
@@ -37,7 +38,7 @@ def regions_of(place: PanelBox) -> list[Part]:
             line = {"color": colour, "width": place.theme.px(region.edge)}
             traces.append(trace(place, x=x, y=y, line=line, **identity))
             place.keep_clear(x, y)
-        if region.hover:  # on points that are not seen
+        if region.hover:  # The hover text of a region sits on invisible points.
             traces.append(
                 trace(
                     place,
@@ -46,13 +47,14 @@ def regions_of(place: PanelBox) -> list[Part]:
                     name=region.name,
                     mode="markers",
                     marker={"size": 12, "opacity": 0},
-                    **_hover(region.hover),
+                    **_hover_fields(region.hover),
                 )
             )
     return traces
 
 
 def lines_of(place: PanelBox) -> list[Part]:
+    """Return the curves of a panel, in Plotly's form."""
     traces = []
     for line in place.panel.lines:
         colour = place.theme.colour(line.colour)
@@ -81,19 +83,20 @@ def lines_of(place: PanelBox) -> list[Part]:
             bars = {"array": list(line.half), "arrayminus": list(line.down or line.half)}
             look = {"color": colour, "thickness": 1, "width": 0}
             fields["error_y"] = bars | look | {"symmetric": False}
-        fields |= _hover(line.hover)
+        fields |= _hover_fields(line.hover)
         traces.append(
             trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **fields)
         )
     return traces
 
 
-def _hover(texts: Sequence[str]) -> Part:
+def _hover_fields(texts: Sequence[str]) -> Part:
+    """Return Plotly's fields for the hover texts of a trace."""
     return {"hoverinfo": "text", "hovertext": list(texts)} if texts else {}
 
 
 def labels_of(place: PanelBox) -> list[Part]:
-    """Return the labels beside the last points of lines; one whose line has no points is hidden."""
+    """Return the labels beside the last points of lines, hidden for a line without points."""
     notes = []
     for line in (line for line in place.panel.lines if line.label):
         x, y = (values[-1] if values else 0.0 for values in (line.x, line.y))
@@ -101,7 +104,7 @@ def labels_of(place: PanelBox) -> list[Part]:
         type_size = place.theme.px(11 if line.is_small else 14)
         half = LETTER * type_size * len(line.label) / 2
         if x_shift == 0 and line.x and place.width - place.x_pixel(x) < half:
-            x_shift = -4.0  # centred, it would leave the panel
+            x_shift = -4.0  # A centred label would stick out of the panel.
         notes.append(
             {
                 "x": place.on_axis(x),
@@ -125,7 +128,7 @@ def labels_of(place: PanelBox) -> list[Part]:
 
 
 def cells_of(place: PanelBox) -> list[Part]:
-    """Return the cells of a map, the points that answer for them, and the chosen point."""
+    """Return the cells of a map, their invisible hover points, and the chosen point."""
     cells = place.panel.cells
     if cells is None:
         return []
@@ -138,7 +141,7 @@ def cells_of(place: PanelBox) -> list[Part]:
             if kind == k and cells.hatched[i][j] == hatched
         ]
         if places:
-            traces.append(_filled_cells(place, cells, places, name, colour, hatched=hatched))
+            traces.append(_filled_cells_trace(place, cells, places, name, colour, hatched=hatched))
     middles = [(x, y) for y in cells.y for x in cells.x]
     unseen: Part = {"marker": {"opacity": 0}}
     traces.append(
@@ -173,7 +176,7 @@ def cells_of(place: PanelBox) -> list[Part]:
     return traces
 
 
-def _filled_cells(
+def _filled_cells_trace(
     place: PanelBox,
     cells: Cells,
     places: Sequence[tuple[int, int]],
@@ -200,7 +203,7 @@ def _filled_cells(
 
 
 def cell_edges(middles: Sequence[float]) -> list[float]:
-    """Return where cells begin and end on a logarithmic axis.
+    """Return the edges of cells on a logarithmic axis, from the middles of the cells.
 
     Examples
     --------
@@ -214,7 +217,7 @@ def cell_edges(middles: Sequence[float]) -> list[float]:
 
 
 def _hidden_details(place: PanelBox, line: Line, colour: str) -> list[Part]:
-    """Return what is seen only while a line is pointed at: the script raises its opacity."""
+    """Return the details of a line that are transparent until the script shows them on hover."""
     traces, hidden = [], {"opacity": 0, "meta": f"{line.key}:more", "name": line.name}
     if line.low:
         traces.append(
@@ -246,7 +249,7 @@ def _hidden_details(place: PanelBox, line: Line, colour: str) -> list[Part]:
 
 
 def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part]]:
-    """Return the line at the chosen value, the marks on it, its knob, and the factor between."""
+    """Return the line at the chosen value, its marks, its handle, and the factor."""
     x, theme = place.panel.chosen, place.theme
     if x is None:
         return [], []
@@ -271,7 +274,7 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
             )
         )
         place.keep_clear([x, x], [place.y.low, top])
-    gap, notes = _bracket(place, place.panel.gap)
+    gap, notes = _bracket_and_factor(place, place.panel.gap)
     traces += gap
     page = theme.colour(PAGE)
     for line, y in chosen_points:
@@ -296,7 +299,8 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
                 opacity=line.opacity,
             )
         )
-    if not place.panel.x.ticks:  # nothing to choose along
+    # A panel without ticks on its horizontal axis has no value to choose.
+    if not place.panel.x.ticks:
         return traces, notes
     traces.append(
         trace(
@@ -312,8 +316,8 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     return traces, notes
 
 
-def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
-    """Return the stroke between two points and the factor beside it, where it keeps clear."""
+def _bracket_and_factor(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
+    """Return the stroke between two points, with their ratio beside it."""
     if gap is None:
         return [], []
     theme = place.theme
@@ -333,7 +337,7 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
         )
     type_size, centre = theme.px(16 if theme.size.ladder else 14), place.x_pixel(gap.x)
     width, height = 0.58 * type_size * len(gap.text), type_size + 2
-    # At the right end there is room on the left only: the ladder is on the other side.
+    # At the right end of the panel, only the left side has room: the ladder is on the right.
     left = centre + 9 if centre + 9 + width <= place.width else centre - 9 - width
     want = left, low + 0.42 * (high - low) - height / 2 if traces else high + 3
 
@@ -344,7 +348,7 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
     other_paths = [path for path in place.paths if {path[0][0], path[-1][0]} != {centre}]
     panel = place.width, place.height
     spot = free_place((width, height), panel, other_paths, want, is_beside) or want
-    place.paths.append(border((*spot, width, height)))
+    place.paths.append(box_outline((*spot, width, height)))
     text = {"text": f"<b>{gap.text}</b>", "font": {"size": type_size, "color": colour}}
     corner = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
     halo = {"bgcolor": translucent(theme.colour(PAGE), HALO), "borderpad": 0}

@@ -1,4 +1,4 @@
-"""What a method's line looks like, everywhere: its hue, its mark, and whether it is dashed."""
+"""How a method's line looks in every figure: its hue, its mark, and whether it is dashed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ MARKS = (
     "bowtie",
     "star-diamond",
 )
-# The same marks as signs of a font, for chips and texts.
+# The marks of methods as characters of a font, for chips and texts.
 SIGNS = {
     "circle": "●",
     "circle-open": "○",
@@ -45,26 +45,26 @@ SIGNS = {
 
 
 def colour_of(method: str) -> Pair:
-    """Return the hue that a method names; methods without any get free ones, in order."""
+    """Return the hue that a method declares, or an unused hue if it declares none."""
     if catalogue.method_card(method).privacy == "none":
         return METHODS["grey"]
     return METHODS[_declared_or_free(method, "colour", [hue for hue in METHODS if hue != "grey"])]
 
 
 def symbol_of(method: str) -> str:
-    """Return a method's mark, as Plotly names it; open without privacy."""
+    """Return Plotly's name of a method's mark; methods without privacy have open marks."""
     symbol = _declared_or_free(method, "symbol", MARKS)
     is_public = catalogue.method_card(method).privacy == "none"
     return f"{symbol}-open" if is_public and not symbol.endswith("-open") else symbol
 
 
 def is_dashed(method: str) -> bool:
-    """Whether the line is dashed: the second method of a hue beside the same problems is."""
+    """Whether a method's line is dashed, which sets two methods of one hue apart."""
     return bool(catalogue.method_class(method).dashed)
 
 
 def short_names(methods: Sequence[str]) -> dict[str, str]:
-    """Return the names of methods without what follows a comma, where that leaves them apart.
+    """Return the names of methods, cut at the first comma where the short names stay different.
 
     Examples
     --------

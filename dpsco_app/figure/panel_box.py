@@ -1,4 +1,4 @@
-"""Where a panel is on the screen, and what Plotly calls that."""
+"""The position of a panel on the screen, and the conversion from its values to pixels."""
 
 import math
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Axis, Panel
 
 Part = dict[str, Any]
-PAD_LEFT, PAD_RIGHT = 0.03, 0.02  # shares of the axis, beside what is drawn
+# The margins at the left and right of the data, as shares of the axis.
+PAD_LEFT, PAD_RIGHT = 0.03, 0.02
 
 
 class PanelBox:
-    """One panel on the screen: from values to pixels, and back to Plotly's own units."""
+    """The box of one panel: converts values to pixels, and pixels to Plotly's units."""
 
     def __init__(self, panel: Panel, y: Axis, index: int, count: int, theme: Theme) -> None:
         self.panel, self.y, self.theme = panel, y, theme
@@ -29,19 +30,22 @@ class PanelBox:
         span = (high - low) or 1.0
         self.low, self.high = low - PAD_LEFT * span, high + PAD_RIGHT * span
         self.bottom, self.top = self.on_y(y.low), self.on_y(y.high)
-        self.paths: list[Path] = []  # what words keep clear of
+        self.paths: list[Path] = []  # The curves that words must not cross.
 
     def on_axis(self, x: float) -> float:
-        """Return x in the units of the axis: its logarithm, or itself."""
+        """Return x in the axis's units: its logarithm on a logarithmic axis, otherwise x itself."""
         return math.log10(x) if self.panel.x.log else x
 
     def on_y(self, y: float) -> float:
+        """Return y in the axis's units: its logarithm on a logarithmic axis, otherwise y itself."""
         return math.log10(y) if self.y.log else y
 
     def x_pixel(self, x: float) -> float:
+        """Return the horizontal position of a value, in pixels from the left of the panel."""
         return (self.on_axis(x) - self.low) / (self.high - self.low) * self.width
 
     def y_pixel(self, y: float) -> float:
+        """Return the vertical position of a value, in pixels from the bottom of the panel."""
         return (
             (self.on_y(max(y, self.y.low)) - self.bottom) / (self.top - self.bottom) * self.height
         )
@@ -52,7 +56,7 @@ class PanelBox:
         return 10**place if self.y.log else place
 
     def at_pixel(self, x_pixel: float, y_pixel: float) -> Part:
-        """Return a place in pixels, as an annotation has it."""
+        """Return Plotly's annotation fields for a position given in pixels."""
         return {
             "x": self.low + x_pixel / self.width * (self.high - self.low),
             "y": self.bottom + y_pixel / self.height * (self.top - self.bottom),
@@ -61,25 +65,27 @@ class PanelBox:
         }
 
     def keep_clear(self, x: Sequence[float], y: Sequence[float]) -> None:
+        """Register a curve that words must not cross."""
         path = [(self.x_pixel(a), self.y_pixel(b)) for a, b in zip(x, y, strict=True) if b > 0]
         if len(path) > 1:
             self.paths.append(path)
 
     def extended(self, x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
-        """Return a curve over the whole axis that goes on, straight, to both edges of the panel."""
+        """Return a curve extended in straight lines to both edges of the panel."""
         axis = self.panel.x
         low, high = (10**end if axis.log else end for end in (self.low, self.high))
         ends = low if x[0] <= axis.low else x[0], high if x[-1] >= axis.high else x[-1]
         return extended(x, y, ends, log=axis.log)
 
     def pixels(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
-        """Return the pixels of a curve that goes on to both edges of the panel."""
+        """Return the points of a curve in pixels, extended to both edges of the panel."""
         return [
             (self.x_pixel(a), self.y_pixel(b)) for a, b in zip(*self.extended(x, y), strict=True)
         ]
 
 
 def trace(place: PanelBox, **fields: Any) -> Part:
+    """Return the fields that put a Plotly trace into this panel."""
     return {
         "type": "scatter",
         "mode": "lines",

@@ -1,4 +1,4 @@
-"""A figure for a paper, as PDF: one column wide, told apart in black and white by marks alone."""
+"""A figure for a paper, as PDF: one column wide, and readable in black and white by its marks."""
 
 import math
 from typing import Any
@@ -8,18 +8,19 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.place import extended, moved_apart
-from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned, write_ticks
+from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned_axis, write_ticks
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
 
-WIDTH, HEIGHT = 3.35, 2.05  # sizes of the column and of a panel, in inches
-FOOT = 0.2  # inches below a panel, for the numbers and the title of its own axis
-MORE_NAMES = 0.15  # inches more for names where panels stand side by side
-NAMES = 0.98  # inches at the right, for the names of the lines
-TYPE = 7.0  # points
+WIDTH, HEIGHT = 3.35, 2.05  # The width of the column and the height of a panel, in inches.
+FOOT = 0.2  # The space below a panel for its own axis numbers and title, in inches.
+MORE_NAMES = 0.15  # The extra space for names when panels stand side by side, in inches.
+NAMES = 0.98  # The space at the right for the names of the lines, in inches.
+TYPE = 7.0  # The type size, in points.
 PLATE = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 STYLE: dict[RcKeyType, Any] = {
-    "pdf.fonttype": 42,  # fonts as journals want them
-    "font.family": ["STIXGeneral", "DejaVu Serif"],  # the second for what the first lacks
+    "pdf.fonttype": 42,  # Fonts are embedded as TrueType, as journals require.
+    # DejaVu Serif sets the characters that STIX lacks.
+    "font.family": ["STIXGeneral", "DejaVu Serif"],
     "font.size": TYPE,
     "axes.linewidth": 0.5,
     "hatch.linewidth": 0.35,
@@ -27,9 +28,9 @@ STYLE: dict[RcKeyType, Any] = {
 
 
 def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
-    """Return a figure as a PDF file, its panels in rows of `columns`; `setting` is its subject.
+    """Return a figure as a PDF file about `setting`, with its panels in rows of `columns`.
 
-    Panels with axes of their own leave room for the numbers of each.
+    Panels with axes of their own leave room for the numbers of each axis.
     """
     with rc_context(STYLE):
         count = len(figure.panels)
@@ -48,16 +49,16 @@ def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
                 (HEIGHT - 0.24) / height,
             )
             has_x_title = not is_shared or i + columns >= count
-            _panel(panel, figure.y, canvas.add_axes(place), has_x_title=has_x_title)
+            _draw_panel(panel, figure.y, canvas.add_axes(place), has_x_title=has_x_title)
         return pdf_bytes([canvas], figure.alt, setting)
 
 
-def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
+def _draw_panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
     ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
-        _region(area, ends, log, y, ax)
+        _draw_region(area, ends, log, y, ax)
     for line in panel.lines:
-        _line(line, ends, log, ax)
+        _draw_line(line, ends, log, ax)
     if panel.gap is not None and panel.gap.high > panel.gap.low:
         gap = panel.gap
         ax.plot([gap.x, gap.x], [gap.low, gap.high], color=gap.colour[0], lw=1.6, zorder=5)
@@ -72,10 +73,10 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
             bbox=PLATE,
             zorder=6,
         )
-    _names(panel, y, ax)
+    _write_names(panel, y, ax)
     ax.set_title(panel.title, loc="left", fontsize=TYPE + 0.5, weight="bold", pad=3)
     ax.set_ylabel(y.title, labelpad=1)
-    write_ticks(ax.xaxis, thinned(panel.x))
+    write_ticks(ax.xaxis, thinned_axis(panel.x))
     write_ticks(ax.yaxis, y)
     ax.tick_params(width=0.4, length=2, pad=1.5)
     if has_x_title:
@@ -84,7 +85,7 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
         ax.tick_params(labelbottom=False)
 
 
-def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:
+def _draw_region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:
     x, upper = extended(area.x, area.upper, ends, log=log)
     lower = [y.low] * len(x)
     if area.lower:
@@ -96,7 +97,7 @@ def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any
     ax.plot(x, upper, color=area.look.edge[0], lw=0.5 if area.lower else 1.0, zorder=1)
 
 
-def _line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
+def _draw_line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
     x, y = list(line.x), list(line.y)
     if line.kind != "measured":
         x, y = extended(x, y, ends, log=log)
@@ -122,8 +123,8 @@ def _line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
         )
 
 
-def _names(panel: Panel, y: Axis, ax: Any) -> None:
-    """Put the names of the lines at their ends, moved apart where they touch."""
+def _write_names(panel: Panel, y: Axis, ax: Any) -> None:
+    """Write the names of the lines at their ends, moved apart where they would overlap."""
     ends = [(line.y[-1], line.name, line.colour[0]) for line in panel.lines if line.kind != "guide"]
     ends += [(area.upper[-1], area.name, area.look.ink[0]) for area in panel.regions]
     ends_inside = sorted((end, name, ink) for end, name, ink in ends if y.low < end < y.high)

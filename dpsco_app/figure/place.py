@@ -1,4 +1,4 @@
-"""Where names and words go, so that nothing in a figure overlaps: all lengths are pixels."""
+"""Places for names and words in a figure where nothing overlaps; all lengths are in pixels."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,24 +9,26 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Point = tuple[float, float]
-Box = tuple[float, float, float, float]  # left, bottom, width, height; up is positive
+# A rectangle: left, bottom, width and height, with the vertical axis upwards.
+Box = tuple[float, float, float, float]
 Path = Sequence[Point]
 
-CLEAR = 5  # the least distance of words from a line
-ENOUGH_DISTANCE = 13  # no place is better for being farther away
-STEP = 6  # the step of the search
-PIECE = 5.0  # a piece of a line, when its distance is measured
+CLEAR = 5  # The least distance between words and a line.
+ENOUGH_DISTANCE = 13  # A place farther than this from every line counts as no better.
+STEP = 6  # The step of the search for a place.
+PIECE = 5.0  # The length of the pieces into which a line is cut to measure distances from it.
 
 
 def moved_apart(
     wanted_centres: Sequence[float], sizes: Sequence[float], ceiling: float
 ) -> list[float]:
-    """Return ascending centres of names of these sizes, moved both ways so that none overlaps.
+    """Return the centres of names of these sizes, moved up or down so that none overlap.
 
     Every group of names that touch stays centred on where they want to be, between 0 and the
     ceiling: the least sum of squared moves (pool adjacent violators).
     """
-    blocks: list[tuple[float, float, list[float]]] = []  # start, size, wanted starts of the block
+    # Each block of touching names: its start, its size, and the wanted starts of its names.
+    blocks: list[tuple[float, float, list[float]]] = []
     for centre, size in zip(wanted_centres, sizes, strict=True):
         start = centre - size / 2
         blocks.append((start, size, [start]))
@@ -54,14 +56,14 @@ def free_place(
     allowed: Callable[[Box], bool],
     enough_distance: int = ENOUGH_DISTANCE,
 ) -> Point | None:
-    """Return the lower left corner of a box inside a panel that keeps clear of all lines.
+    """Return the lower left corner of a box inside a panel that is clear of all lines.
 
-    The nearest one to the wished place, all but as clear as can be up to `enough_distance`; None if
-    there is none.
+    The place nearest to the wished one is taken, among those whose distance from the lines is
+    nearly the largest possible or at least `enough_distance`. None if no place is clear.
     """
     columns, rows = (np.arange(4, max(5, int(panel[i] - size[i] - 3)), STEP) for i in (0, 1))
     corners = np.stack([g.ravel() for g in np.meshgrid(columns, rows, indexing="ij")], axis=1)
-    count_points = _counter(panel, paths, enough_distance)
+    count_points = _line_point_counter(panel, paths, enough_distance)
     left, bottom = corners.T
     right, top = np.ceil(corners + size).astype(int).T
     clear = np.zeros(len(corners))
@@ -77,8 +79,8 @@ def free_place(
     return None
 
 
-def _counter(panel: Point, paths: Sequence[Path], margin: int) -> Callable[..., Ints]:
-    """Return what counts the points of lines between left, bottom, right and top, in pixels."""
+def _line_point_counter(panel: Point, paths: Sequence[Path], margin: int) -> Callable[..., Ints]:
+    """Return a function that counts the points of lines in a rectangle given in pixels."""
     shape = int(panel[0]) + 2 * margin + 2, int(panel[1]) + 2 * margin + 2
     sums = np.zeros((shape[0] + 1, shape[1] + 1), dtype=np.int64)
     for path in paths:
@@ -98,15 +100,15 @@ def _counter(panel: Point, paths: Sequence[Path], margin: int) -> Callable[..., 
     return count
 
 
-def border(box: Box) -> Path:
-    """Return the outline of a box, as a line that others keep clear of."""
+def box_outline(box: Box) -> Path:
+    """Return the outline of a box as a path, so that other words keep clear of it."""
     left, bottom, width, height = box
     right, top = left + width, bottom + height
     return ((left, bottom), (right, bottom), (right, top), (left, top), (left, bottom))
 
 
 def level_at(path: Path, x: float) -> float:
-    """Return the height of a line at a place across, of its ends beyond them."""
+    """Return the height of a line at a horizontal position, constant beyond its ends."""
     x_pixels, y_pixels = zip(*path, strict=True)
     return float(np.interp(x, x_pixels, y_pixels))
 
@@ -114,7 +116,7 @@ def level_at(path: Path, x: float) -> float:
 def extended(
     x: Sequence[float], y: Sequence[float], ends: tuple[float, float], *, log: bool
 ) -> tuple[list[float], list[float]]:
-    """Return a curve that goes on, straight, to both ends of an axis; a point as a level line."""
+    """Return a curve extended straight to both ends of an axis; a point becomes a level line."""
     if len(x) < 2:
         return list(ends), [y[0], y[0]]
 

@@ -1,21 +1,21 @@
-"""Plotly's script for the pages that draw without the dashboard: its basic bundle, as published.
+"""Plotly's script, the published basic bundle, for pages that are drawn without the dashboard.
 
-It draws what the renderer makes, and is a quarter of the whole library. How another version gets
-into the checkout stands in CONTRIBUTING.md.
+The bundle can draw all that the renderer produces, and is a quarter of the size of the whole
+library. CONTRIBUTING.md says how to update it.
 """
 
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "plotly"
-VERSION = "4.1.1"  # the version of plotly.js; the Python package of Plotly brings the same
-TRACES = ("bar", "pie", "scatter")  # the types of traces that the bundle draws
+VERSION = "4.1.1"  # The version of plotly.js, which the Python package of Plotly also ships.
+TRACES = ("bar", "pie", "scatter")  # The trace types that the bundle can draw.
 
 
 def plotly_script() -> str:
-    """Return the script, which begins with its copyright and the name of its licence."""
+    """Return Plotly's script, which begins with its copyright and the name of its licence."""
     return (FOLDER / "plotly-basic.min.js").read_text(encoding="utf-8")
 
 
 def plotly_licence() -> str:
-    """Return the text of its licence, which goes where a script of its own goes."""
+    """Return Plotly's licence, which must accompany the script in files of its own."""
     return (FOLDER / "LICENSE").read_text(encoding="utf-8")

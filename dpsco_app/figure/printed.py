@@ -1,4 +1,4 @@
-"""What the figures and documents of Matplotlib share: marks, axes, and a PDF without dates."""
+"""The marks, axes and reproducible PDF output that all Matplotlib figures and documents share."""
 
 import io
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ DASHES: dict[str, Any] = {
 
 
 def pdf_bytes(pages: Sequence[Canvas], title: str, subject: str = "") -> bytes:
-    """Return pages as a PDF file, the same bytes each time."""
+    """Return pages as a PDF file, with the same bytes each time."""
     metadata = {"Title": title, "Subject": subject or None, "CreationDate": None}
     file = io.BytesIO()
     with PdfPages(file, metadata=metadata) as document:
@@ -46,7 +46,7 @@ def pdf_bytes(pages: Sequence[Canvas], title: str, subject: str = "") -> bytes:
 
 
 def set_scales(ax: Any, x: Axis, y: Axis) -> tuple[float, float]:
-    """Set the kinds and the ends of both axes; return those of x, a little beyond its values."""
+    """Set the scales and limits of both axes; return the x limits, slightly beyond the data."""
     ax.set_xscale("log" if x.log else "linear")
     ax.set_yscale("log" if y.log else "linear")
     pad = (x.high / x.low) ** 0.03 if x.log else 0.03 * ((x.high - x.low) or 1.0)
@@ -56,14 +56,14 @@ def set_scales(ax: Any, x: Axis, y: Axis) -> tuple[float, float]:
     return ends
 
 
-def thinned(axis: Axis) -> Axis:
-    """Return an axis with every other number, from the last one, where there are many."""
+def thinned_axis(axis: Axis) -> Axis:
+    """Return an axis with every other number, counted from the last, if it has many."""
     step = 1 + (len(axis.ticks) > 4)
     return replace(axis, ticks=list(reversed(axis.ticks))[::step])
 
 
 def write_ticks(axis: Any, values: Axis) -> None:
-    """Write the numbers of an axis, and no others."""
+    """Write the numbers of an axis as its only tick labels."""
     texts = [without_bold(text) for _, text in values.ticks]
     axis.set_ticks([value for value, _ in values.ticks], texts)
     axis.set_minor_locator(NullLocator())

@@ -1,10 +1,10 @@
-"""The renderer: a figure's plain values become Plotly's form of them, as plain dictionaries."""
+"""The renderer: turns a figure's plain values into Plotly's JSON, as plain dictionaries."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from dpsco_app.figure.colours import FADED, FAINT, GRID, INK, PAGE, QUIET
-from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words, room_of
+from dpsco_app.figure.labels import LETTER, extra_name_width, heads_of, ladder_notes, placed_words
 from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, regions_of
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.ruler import draw_ruler, ruler_room
@@ -12,9 +12,9 @@ from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure, without_bold
 
 RULER_TOP = 30  # pixels above a panel without a title
-# A figure with a ruler is so many pixels lower, for the pictures above it; one in a low window,
-# whose height is less than the second number, is low enough.
-PICTURES, LOW = 40, 420
+# A figure with a ruler is PICTURES pixels lower, to leave room for the pictures above it, unless
+# its height is already below LOW.
+PICTURES, LOW = 52, 420
 DOT = 6  # pixels that the dot on the axis reaches below it
 
 
@@ -22,13 +22,14 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     """Return a figure's traces and layout."""
     if figure.ruler is not None:
         size = replace(theme.size, top=RULER_TOP)
-        if theme.size.ladder:  # the room is that of the names, in pixels of this size of type
+        # A figure with a ladder leaves the room that its names need, scaled to the type size.
+        if theme.size.ladder:
             right = ruler_room(figure.ruler)
             height = size.height - PICTURES if size.height > LOW else size.height
             size = replace(size, right=right, height=height)
         theme = replace(theme, size=size)
     elif theme.size.ladder:
-        right = theme.size.right + room_of(figure.ladder, theme.size.right)
+        right = theme.size.right + extra_name_width(figure.ladder, theme.size.right)
         theme = replace(theme, size=replace(theme.size, right=right))
     places = [
         PanelBox(panel, figure.y, i, len(figure.panels), theme)
@@ -44,7 +45,8 @@ def plotly(figure: Figure, theme: Theme) -> Part:
         marks, words = chosen_marks(place, figure)
         data += marks
         notes += words
-        if figure.ruler is not None and place is places[-1]:  # the other words keep clear of it
+        # The other words keep clear of the ruler.
+        if figure.ruler is not None and place is places[-1]:
             shapes, words = draw_ruler(figure.ruler, place)
             notes += words
         notes += [note for words in place.panel.words if (note := placed_words(place, words))]
@@ -53,36 +55,38 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     if figure.ruler is None and theme.size.ladder and figure.ladder.rows:
         notes += ladder_notes(figure.ladder, places[-1])
     if figure.faded:
-        data, notes, shapes = _faded(data), _faded(notes), _faded(shapes)
-    layout = _layout(figure, places, theme, notes)
+        data, notes, shapes = _faded_parts(data), _faded_parts(notes), _faded_parts(shapes)
+    layout = _figure_layout(figure, places, theme, notes)
     return {"data": data, "layout": layout | ({"shapes": shapes} if shapes else {})}
 
 
-def _faded(parts: Sequence[Part]) -> list[Part]:
-    """Return all that is drawn and written pale: no part of an old figure looks like a new one."""
+def _faded_parts(parts: Sequence[Part]) -> list[Part]:
+    """Return all traces and annotations in pale colours, which mark an outdated figure."""
     return [part | {"opacity": part.get("opacity", 1.0) * FADED} for part in parts]
 
 
 # -- areas and lines --------------------------------------------------------------------------
 
 
-def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: list[Part]) -> Part:
+def _figure_layout(
+    figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: list[Part]
+) -> Part:
     size, quiet = theme.size, theme.colour(QUIET)
     axes: Part = {}
     for place in places:
         name = "xaxis" + place.x_name[1:]
-        axes[name] = _axis(_thinned(place), [place.low, place.high], theme) | {
+        axes[name] = _axis_fields(_axis_without_overlaps(place), [place.low, place.high], theme) | {
             "domain": place.domain,
             "anchor": "y",
             "showgrid": False,
             "ticklabelstandoff": round(theme.px(DOT)),
             "title": {
-                "text": _fitting(place.panel.x.title, place),
+                "text": _fitting_title(place.panel.x.title, place),
                 "standoff": 8,
                 "font": {"size": theme.px(12.5), "color": quiet},
             },
         }
-    axes["yaxis"] = _axis(figure.y, [places[0].bottom, places[0].top], theme) | {
+    axes["yaxis"] = _axis_fields(figure.y, [places[0].bottom, places[0].top], theme) | {
         "anchor": "x",
         "gridcolor": theme.colour(GRID),
         "domain": [0, 1],
@@ -114,14 +118,14 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
     }
 
 
-def _fitting(title: str, place: PanelBox) -> str:
-    """Return the name of an axis; what it adds in brackets goes where there is no room."""
+def _fitting_title(title: str, place: PanelBox) -> str:
+    """Return the title of an axis, without its part in brackets if the space is too short."""
     has_room = len(title) * LETTER * place.theme.px(12.5) <= place.width
     return title if has_room else title.partition(" (")[0]
 
 
-def _thinned(place: PanelBox) -> Axis:
-    """Return the axis without the numbers that have no room; the chosen one and the ends stay."""
+def _axis_without_overlaps(place: PanelBox) -> Axis:
+    """Return the axis without the numbers that overlap; the chosen value and the ends are kept."""
     axis, chosen = place.panel.x, place.panel.chosen
     letter = LETTER * place.theme.px(12.5)
 
@@ -139,7 +143,7 @@ def _thinned(place: PanelBox) -> Axis:
     return replace(axis, ticks=sorted(ticks_with_room))
 
 
-def _axis(axis: Axis, ends: list[float], theme: Theme) -> Part:
+def _axis_fields(axis: Axis, ends: list[float], theme: Theme) -> Part:
     return {
         "type": "log" if axis.log else "linear",
         "range": ends,

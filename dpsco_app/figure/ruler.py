@@ -1,6 +1,6 @@
-"""The ruler of a figure: prices beside the dots at the chosen value, and names at the lines' ends.
+"""The ruler of a figure: factors beside the dots at the chosen value, and names at the lines' ends.
 
-All factors stand over the same dot, whose factor is 1.
+All factors are relative to the same dot, whose factor is 1.
 """
 
 import math
@@ -11,72 +11,79 @@ from typing import Any
 from dpsco_app.figure.colours import INK, PAGE, QUIET, translucent
 from dpsco_app.figure.labels import BOLD, LEADER, LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part
-from dpsco_app.figure.place import Box, Path, border, free_place, level_at, moved_apart
+from dpsco_app.figure.place import Box, Path, box_outline, free_place, level_at, moved_apart
 from dpsco_app.figure.values import Ruler, RulerMark
 
-FACTOR, NAME, NOTE, ASIDE, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0  # heights of type
-SMALL = 0.8  # what a phone makes of them
-BAR = (13.0, 19.0)  # The bar of the ruler, in pixels right of the chosen value.
-TICK = (7.0, 25.0)  # The strokes on the bar.
-FACTOR_START = 29.0  # Where the factors begin.
-PITCH = 22.0  # between two factors
-LIFT = 4.0  # Factors stand so much above their dots, where the lines fall.
-SHORT = 11.5  # the height of the words beside a factor on a phone
-HALO = 0.8  # opacity behind a factor
-LEFT = 9.0  # Where a factor ends that stands left of the chosen value.
-LEFT_REACH = 0.75  # The farthest that one stands there from its stroke, in heights of type.
-CLEAR = 0.6  # The least distance of a factor's centre from a curve, in heights of type.
-OUTSIDE = 34  # between the panel and the names at its right
+# Type sizes of the factors, names, notes, asides and the head.
+FACTOR, NAME, NOTE, ASIDE, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0
+SMALL = 0.8  # The scale of type on a phone.
+# The left and right edge of the ruler's bar, in pixels right of the chosen value.
+BAR = (13.0, 19.0)
+# The left and right end of the strokes on the bar, in pixels right of the chosen value.
+TICK = (7.0, 25.0)
+FACTOR_START = 29.0  # The left end of the factors, in pixels right of the chosen value.
+PITCH = 22.0  # The least distance between two factors, in pixels.
+LIFT = 4.0  # How far a factor stands above its dot where the lines fall, in pixels.
+SHORT = 11.5  # The type size of the words beside a factor on a phone.
+HALO = 0.8  # The opacity of the background behind a factor.
+LEFT = 9.0  # The right end of a factor at the left of the chosen value, in pixels from it.
+# The farthest that a factor at the left may be from its stroke, in multiples of its type size.
+LEFT_REACH = 0.75
+CLEAR = 0.6  # The least distance of a factor's centre from a curve, in multiples of its type size.
+OUTSIDE = 34  # The gap between the panel and the names at its right, in pixels.
 MARGIN = 10
 
 
 def ruler_room(ruler: Ruler) -> int:
-    """Return the room that the names at the right need, in pixels of the usual type."""
-    widths = [_width(r.name, NAME) * BOLD for r in ruler.rungs]
-    widths += [_width(line, NOTE) for r in ruler.rungs for line in r.note.splitlines()]
-    widths += [_width(line, ASIDE) for r in ruler.rungs for line in r.aside.splitlines()]
+    """Return the width that the names at the right need, in pixels at the usual type size."""
+    widths = [_text_width(r.name, NAME) * BOLD for r in ruler.rungs]
+    widths += [_text_width(line, NOTE) for r in ruler.rungs for line in r.note.splitlines()]
+    widths += [_text_width(line, ASIDE) for r in ruler.rungs for line in r.aside.splitlines()]
     return round(OUTSIDE + max(widths, default=0.0) + MARGIN)
 
 
 def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
     """Return the shapes and the words of a ruler."""
-    shapes, notes = _scale(ruler, place)
-    notes += _names(ruler, place) if place.theme.size.ladder else _names_inside(ruler, place)
+    shapes, notes = _bar_and_factors(ruler, place)
+    notes += (
+        _names_at_right(ruler, place) if place.theme.size.ladder else _names_inside(ruler, place)
+    )
     return shapes, notes
 
 
-def _width(text: str, height: float) -> float:
+def _text_width(text: str, height: float) -> float:
     return len(text) * height * LETTER
 
 
-def _type(place: PanelBox, height: float) -> float:
+def _scaled_type(place: PanelBox, height: float) -> float:
     return place.theme.px(height) * (1.0 if place.theme.size.ladder else SMALL)
 
 
-# -- at the chosen value --------------------------------------------------------------------------
+# -- marks at the chosen value --------------------------------------------------------------------
 
 
-def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
+def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
     """Return the bar with its strokes, and the factors beside it."""
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
     if not rungs:
         return [], []
-    x_pixel, size = place.x_pixel(ruler.x), _type(place, FACTOR)
+    x_pixel, size = place.x_pixel(ruler.x), _scaled_type(place, FACTOR)
     factors = {r.key: f"<b>{r.text}</b>" for r in rungs}
-    longest = {r.key: _width(r.text, size) * 1.15 for r in rungs}
-    if not theme.size.ladder:  # a phone has no room for names at the ends of the lines
+    longest = {r.key: _text_width(r.text, size) * 1.15 for r in rungs}
+    if not theme.size.ladder:  # A phone has no room for names at the ends of the lines.
         small = theme.px(SHORT)
         for r in rungs:
             factors[r.key] += f" <span style='font-size:{small:.1f}px'>{r.short}</span>"
-            longest[r.key] += _width(r.short, small) + 6
+            longest[r.key] += _text_width(r.short, small) + 6
     widest = max(longest.values())
     right_room = place.theme.size.right if theme.size.ladder else 0
-    # Where the names begin there is no room; a factor left of the chosen value has it always.
+    # The names start right of the panel and take that room; left of the chosen value there is
+    # always room.
     fits = x_pixel + theme.px(FACTOR_START) + widest <= place.width + min(right_room, OUTSIDE - 8)
     side = 1.0 if fits else -1.0
     shapes = [
-        _placed(place, ruler, BAR, side)
+        _shape_position(place, ruler, BAR, side)
         | {"type": "rect", "y0": part.low, "y1": part.high, "line": {"width": 0}}
         | {"fillcolor": theme.colour(part.colour), "opacity": part.opacity}
         for part in ruler.parts
@@ -84,42 +91,44 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
     for tick in (r for r in ruler.rungs if r.is_tick):
         look = {"line": {"color": theme.colour(tick.colour), "width": theme.px(1), "dash": "dot"}}
         stroke = {"type": "line", "y0": tick.at, "y1": tick.at}
-        shapes.append(_placed(place, ruler, TICK, side) | stroke | look)
-    pitch = _type(place, PITCH)
+        shapes.append(_shape_position(place, ruler, TICK, side) | stroke | look)
+    pitch = _scaled_type(place, PITCH)
     targets = [min(max(place.y_pixel(r.at), 0.0), place.height) for r in rungs]
     targets = [target + side * LIFT for target in targets]
     centres = moved_apart(targets, [pitch] * len(rungs), place.height)
     curves = [place.pixels(r.x, r.y) for r in ruler.rungs if len(r.x) > 1 and not r.is_tick]
     dotted = {line.key for line in place.panel.lines if line.symbol}
     heights = [place.y_pixel(r.at) for r in rungs]
-    # A factor stays nearer to its own stroke than to its neighbours'.
+    # A factor must stay nearer to its own stroke than to the neighbouring ones.
     fences = [-math.inf, *((a + b) / 2 for a, b in pairwise(heights)), math.inf]
     notes: list[Part] = []
     for i, (rung, preferred) in enumerate(zip(rungs, centres, strict=True)):
         colour = theme.colour(rung.colour)
         stroke = {"type": "line", "y0": rung.at, "y1": rung.at}
         look = {"line": {"color": colour, "width": theme.px(3 if rung.bold else 2)}}
-        ends = TICK if rung.key in dotted else (0.0, TICK[1])  # Bounds have no dots.
-        shapes.append(_placed(place, ruler, ends, side) | stroke | look)
+        # Bounds have no dots, so their strokes begin at the axis line.
+        ends = TICK if rung.key in dotted else (0.0, TICK[1])
+        shapes.append(_shape_position(place, ruler, ends, side) | stroke | look)
         shift = side * theme.px(FACTOR_START)
         width = longest[rung.key]
         start = x_pixel + shift - (width if side < 0 else 0)
         room = (start, start + width), (fences[i], fences[i + 1])
-        # On a phone the curves are so close that names moved off them would be on one another.
+        # On a phone the curves are so close that factors moved off them would overlap one another.
         centre = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else preferred
         is_left = side < 0
         if theme.size.ladder and side > 0 and abs(centre - heights[i]) > size:
-            # Where the lines fall there is room nearer to a stroke at its left, below its line.
+            # Below a falling line there is free room at the left of the stroke.
             left_start = x_pixel - theme.px(LEFT) - width
             left_room = (left_start, left_start + width), room[1]
             left = _clear_centre(heights[i], size, curves, *left_room)
             if left_start > 0 and 0 < abs(left - heights[i]) <= LEFT_REACH * size:
                 is_left, start, shift, centre = True, left_start, -theme.px(LEFT), left
-        if abs(centre - heights[i]) > size:  # A thin line leads to a factor that has moved away.
+        # A thin line connects a factor with its stroke if the factor has been moved.
+        if abs(centre - heights[i]) > size:
             ends_up = (rung.at, place.value_at(centre + size / 3))
-            shapes.append(_leader(place, ruler, ends_up, side) | {"line": {"color": colour}})
+            shapes.append(_leader_line(place, ruler, ends_up, side) | {"line": {"color": colour}})
         corner = start, centre - size / 2
-        place.paths.append(border((*corner, width, size)))
+        place.paths.append(box_outline((*corner, width, size)))
         notes.append(
             {
                 "x": place.on_axis(ruler.x),
@@ -132,13 +141,13 @@ def _scale(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
                 "xshift": shift,
                 "showarrow": False,
                 "name": rung.key,
-                "bgcolor": _background(
+                "bgcolor": _background_colour(
                     place, x_pixel, place.value_at(centre) if is_left else rung.at
                 ),
                 "borderpad": 0,
             }
         )
-    notes += _head(ruler, place, x_pixel, side, centres[-1] + size)
+    notes += _head_parts(ruler, place, x_pixel, side, centres[-1] + size)
     return shapes, notes
 
 
@@ -149,9 +158,9 @@ def _clear_centre(
     x_range: tuple[float, float],
     fences: tuple[float, float],
 ) -> float:
-    """Return the centre nearest to the preferred one at which a factor stands on no curve.
+    """Return the centre nearest to the preferred one at which a factor does not cover a curve.
 
-    The preferred one where none is free between the fences, within three heights of type.
+    Return the preferred centre if none is free between the fences, within three heights of type.
     """
     places = (x_range[0], sum(x_range) / 2, x_range[1])
     crossed = [[level_at(curve, a) for a in places] for curve in curves]
@@ -166,15 +175,15 @@ def _clear_centre(
     return preferred
 
 
-def _leader(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
-    """Return a thin slanted line from the end of a stroke to a factor, between two values."""
-    shape = _placed(place, ruler, (TICK[1], FACTOR_START - 3), side)
+def _leader_line(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
+    """Return a thin slanted line from the end of a stroke to its factor."""
+    shape = _shape_position(place, ruler, (TICK[1], FACTOR_START - 3), side)
     left, right = ends if side > 0 else ends[::-1]
     return shape | {"type": "line", "y0": left, "y1": right}
 
 
-def _background(place: PanelBox, x_pixel: float, value: float) -> str:
-    """Return what is behind a factor: the page, or the region that it is in."""
+def _background_colour(place: PanelBox, x_pixel: float, value: float) -> str:
+    """Return the colour behind a factor: that of the page, or of the region around it."""
     for region in place.panel.regions:
         edge = level_at(place.pixels(region.x, region.upper), x_pixel)
         if not region.lower and place.y_pixel(value) < edge - 1:
@@ -182,12 +191,15 @@ def _background(place: PanelBox, x_pixel: float, value: float) -> str:
     return translucent(place.theme.colour(PAGE), HALO)
 
 
-def _head(
+def _head_parts(
     ruler: Ruler, place: PanelBox, x_pixel: float, side: float, least_height: float
 ) -> list[Part]:
-    """Return what the factors are over, above the highest one where that is free."""
-    theme, size = place.theme, _type(place, HEAD)
-    width, height = max(_width(line, size) for line in ruler.head), size * 1.3 * len(ruler.head)
+    """Return the words that say what the factors are relative to."""
+    theme, size = place.theme, _scaled_type(place, HEAD)
+    width, height = (
+        max(_text_width(line, size) for line in ruler.head),
+        size * 1.3 * len(ruler.head),
+    )
     start = x_pixel + theme.px(TICK[0]) if side > 0 else x_pixel - theme.px(TICK[0]) - width
     start = min(
         max(start, 4.0), place.width + 60 - width if theme.size.ladder else place.width - width - 4
@@ -202,7 +214,7 @@ def _head(
     )
     if spot is None:
         return []
-    place.paths.append(border((*spot, width, height)))
+    place.paths.append(box_outline((*spot, width, height)))
     return [
         place.at_pixel(*spot)
         | {
@@ -216,8 +228,8 @@ def _head(
     ]
 
 
-def _placed(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
-    """Return where a shape is, so many pixels from the chosen value."""
+def _shape_position(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
+    """Return the position fields of a shape, in pixels from the chosen value."""
     left, right = sorted(side * place.theme.px(end) for end in ends)
     return {
         "xref": place.x_name,
@@ -230,11 +242,11 @@ def _placed(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: floa
     }
 
 
-# -- at the ends of the lines ---------------------------------------------------------------------
+# -- names at the ends of the lines ---------------------------------------------------------------
 
 
-def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
-    """Return the names right of the panel, each with a leader to the end of its line."""
+def _names_at_right(ruler: Ruler, place: PanelBox) -> list[Part]:
+    """Return the names right of the panel, each with a leader line to the end of its curve."""
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.name), key=lambda r: r.end)
     name, note = theme.px(NAME), theme.px(NOTE)
@@ -267,7 +279,7 @@ def _names(ruler: Ruler, place: PanelBox) -> list[Part]:
 
 
 def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
-    """Return the words at the end of a line: its name, its note, and what is said by the way."""
+    """Return the words at the end of a line: its name, its note, and an aside in small type."""
     theme, lines = place.theme, "<br>".join(rung.note.splitlines())
     small = f"<br><span style='font-size:{theme.px(NOTE):.1f}px'>{lines}</span>" if lines else ""
     if rung.aside:
@@ -285,13 +297,13 @@ def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
 
 
 def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
-    """Return the names on a phone: each at its line, where it keeps clear of the others."""
+    """Return the names on a phone: each beside its line, clear of the other lines."""
     theme, size = place.theme, place.theme.px(12.5)
     notes: list[Part] = []
     for rung in ruler.rungs:
         if not rung.name or rung.text or not rung.x:
             continue
-        width, height = _width(rung.name, size) * BOLD, size * 1.25
+        width, height = _text_width(rung.name, size) * BOLD, size * 1.25
         line = place.pixels(rung.x, rung.y)
 
         def is_beside(box: Box, line: Any = line) -> bool:
@@ -305,7 +317,7 @@ def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
         spot = free_place((width, height), panel, place.paths, want, is_beside)
         if spot is None:
             continue
-        place.paths.append(border((*spot, width, height)))
+        place.paths.append(box_outline((*spot, width, height)))
         notes.append(
             place.at_pixel(*spot)
             | {

@@ -1,4 +1,4 @@
-"""A figure as a slide of 16:9, as PDF: its headline, the figure in colour, and where it is from."""
+"""A figure as a PDF slide in the ratio 16:9: headline, figure in colour, and source."""
 
 import math
 import textwrap
@@ -11,25 +11,29 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair
-from dpsco_app.figure.place import Path, border, extended, free_place, level_at, moved_apart
-from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned, write_ticks
+from dpsco_app.figure.place import Path, box_outline, extended, free_place, level_at, moved_apart
+from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned_axis, write_ticks
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words, without_bold
 
-WIDTH, HEIGHT = 13.333, 7.5  # inches, as slides of 16:9 have
-LEFT, NAMES = 0.95, 3.5  # inches left of the panels, and right of them for names
-BOTTOM, TOP = 1.35, 1.9  # inches below the panels, and above them
-GAP = 0.35  # inches between two panels
-MARGIN = 0.5  # inches between what is written and the edges of the slide
-HEADLINE, TYPE, SMALL, FACTOR = 26.0, 14.0, 11.0, 17.0  # points
-BOLD = 1.12  # how much wider bold letters are
-LINE = 1.3  # the height of a line, in heights of type
-HEADLINE_LETTERS, SOURCE_LETTERS = 85, 140  # letters of a line at most
-LETTER = 0.62  # the mean width of a letter, in heights of its type
-NAME_LETTERS = 23  # letters of a line of a name
-FACTOR_GAP = 20  # points from the chosen value to its factors
-NAME_GAP, LEADER = 34, 28  # points from a panel to its names, and to the ends of leaders
+WIDTH, HEIGHT = 13.333, 7.5  # The width and height of a 16:9 slide, in inches.
+# The space left of the panels, and the space right of them for names, in inches.
+LEFT, NAMES = 0.95, 3.5
+BOTTOM, TOP = 1.35, 1.9  # The space below and above the panels, in inches.
+GAP = 0.35  # The gap between two panels, in inches.
+MARGIN = 0.5  # The margin around the texts of the slide, in inches.
+# The type sizes of the slide's texts, in points.
+HEADLINE, TYPE, SMALL, FACTOR = 26.0, 14.0, 11.0, 17.0
+BOLD = 1.12  # The width of a bold letter, as a multiple of a regular one.
+LINE = 1.3  # The height of a line of text, as a multiple of its type size.
+# The largest number of letters in a line of the headline and of the source.
+HEADLINE_LETTERS, SOURCE_LETTERS = 85, 140
+LETTER = 0.62  # The mean width of a letter, as a multiple of its type size.
+NAME_LETTERS = 23  # The largest number of letters in a line of a name.
+FACTOR_GAP = 20  # The distance of the factors from the chosen value, in points.
+# The distance from a panel to its names, and to the ends of the leader lines, in points.
+NAME_GAP, LEADER = 34, 28
 STYLE: dict[RcKeyType, Any] = {
-    "pdf.fonttype": 42,  # the font is in the file, and its text can be selected
+    "pdf.fonttype": 42,  # Fonts are embedded, so that the text of the slide can be selected.
     "font.family": ["DejaVu Sans"],
     "font.size": TYPE,
 }
@@ -37,7 +41,7 @@ STYLE: dict[RcKeyType, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Name:
-    """What stands at the right end of a line."""
+    """A name, with its note, at the right end of a line."""
 
     end: float
     name: str
@@ -46,18 +50,18 @@ class _Name:
 
 
 def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = False) -> bytes:
-    """Return a figure as a PDF file of one slide, the same bytes each time.
+    """Return a figure as a PDF file with one slide, with the same bytes each time.
 
-    `headline` has a text for each line; `source` says at the foot where the figure is from.
+    `headline` has one text for each line; `source`, at the foot, says where the figure comes from.
     """
     with rc_context(STYLE):
         canvas = Canvas(figsize=(WIDTH, HEIGHT), facecolor=PAGE[dark])
         count = len(figure.panels)
         longest = max((len(text) for _, text in figure.y.ticks), default=0)
-        # The first panel begins where the numbers of its axis end.
+        # The left edge of the first panel leaves room for the numbers of its axis.
         begin = max(LEFT, 0.25 + LETTER * SMALL * longest / 72 + MARGIN)
         width = (WIDTH - begin - NAMES - GAP * (count - 1)) / count
-        names = _names(figure)
+        names = _line_end_names(figure)
         for i, panel in enumerate(figure.panels):
             left = begin + i * (width + GAP)
             box = (left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, (HEIGHT - TOP - BOTTOM) / HEIGHT)
@@ -121,8 +125,8 @@ def _draw_panel(
             ax.plot(x, edge, color=area.look.edge[dark], lw=area.edge, zorder=1.5)
     for line in panel.lines:
         _draw_line(line, ends, ax, log=log, dark=dark)
-    paths = {line.key: _path(line.x, line.y, y, ax) for line in panel.lines}
-    paths |= {area.key: _path(area.x, area.upper, y, ax) for area in panel.regions}
+    paths = {line.key: _curve_points(line.x, line.y, y, ax) for line in panel.lines}
+    paths |= {area.key: _curve_points(area.x, area.upper, y, ax) for area in panel.regions}
     paths = {key: path for key, path in paths.items() if len(path) > 1}
     for words in panel.words:
         _write_words(words, paths, ax, dark=dark)
@@ -132,7 +136,7 @@ def _draw_panel(
             ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **offset)
     if panel.title:
         ax.set_title(panel.title, loc="left", size=TYPE, weight="bold", color=INK[dark], pad=8)
-    write_ticks(ax.xaxis, panel.x if is_alone else thinned(panel.x))
+    write_ticks(ax.xaxis, panel.x if is_alone else thinned_axis(panel.x))
     write_ticks(ax.yaxis, y)
     ax.tick_params(colors=QUIET[dark], length=0, pad=6, labelleft=is_first, labelsize=SMALL + 1)
     ax.grid(visible=True, axis="y", color=QUIET[dark], alpha=0.15, lw=0.8)
@@ -141,18 +145,18 @@ def _draw_panel(
         side.set_visible(False)
 
 
-def _path(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
-    """Return a curve in points from the corner of its panel."""
+def _curve_points(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
+    """Return a curve in points, measured from the corner of its panel."""
     box = ax.get_position()
     width, height = box.width * WIDTH * 72, box.height * HEIGHT * 72
     to_share = ax.transData + ax.transAxes.inverted()
     lefts = [to_share.transform((a, axis.high))[0] * width for a in x]
-    points = [(a, _share(b, axis) * height) for a, b in zip(lefts, y, strict=True)]
+    points = [(a, _share_of_height(b, axis) * height) for a, b in zip(lefts, y, strict=True)]
     return [point for point in points if all(map(math.isfinite, point))]
 
 
 def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -> None:
-    """Write words where they keep clear of the curves, and below the edge of their region."""
+    """Write words where they are clear of the curves, and below the upper edge of their region."""
     box = ax.get_position()
     panel = box.width * WIDTH * 72, box.height * HEIGHT * 72
     plain = [without_bold(text) for text in words.lines]
@@ -171,7 +175,7 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
     corner = free_place(extent, panel, list(paths.values()), want, is_inside)
     if corner is None:
         return
-    paths["\n".join(plain)] = border((*corner, *extent))
+    paths["\n".join(plain)] = box_outline((*corner, *extent))
     ax.text(
         corner[0] / panel[0],
         corner[1] / panel[1],
@@ -207,11 +211,11 @@ def _draw_line(line: Line, ends: tuple[float, float], ax: Any, *, log: bool, dar
         ax.errorbar(x, y, yerr=bars, fmt="none", ecolor=colour, elinewidth=1, zorder=2)
 
 
-# -- what the ruler and the ladder say ------------------------------------------------------------
+# -- the ruler and the ladder ---------------------------------------------------------------------
 
 
-def _names(figure: Figure) -> list[_Name]:
-    """Return what stands at the ends of lines: names of the ruler, or rows of the ladder."""
+def _line_end_names(figure: Figure) -> list[_Name]:
+    """Return the names at the ends of lines: those of the ruler, or the rows of the ladder."""
     if figure.ruler is not None:
         return [
             _Name(
@@ -235,21 +239,21 @@ def _names(figure: Figure) -> list[_Name]:
 
 
 def _write_names(names: Sequence[_Name], figure: Figure, ax: Any, *, dark: bool) -> None:
-    """Write the names right of the last panel, moved apart, each with a leader to its line.
+    """Write the names right of the last panel, moved apart, each with a leader line to its curve.
 
-    Of a ladder, what its numbers are stands above them.
+    The heading of a ladder's numbers stands above them.
     """
     y, ladder = figure.y, figure.ladder
-    height = (HEIGHT - TOP - BOTTOM) * 72  # points
+    height = (HEIGHT - TOP - BOTTOM) * 72  # The height of the panels in points.
     rows = sorted((row for row in names if math.isfinite(row.end)), key=lambda row: row.end)
     called = [textwrap.wrap(row.name, NAME_LETTERS) or [""] for row in rows]
     sizes = [
         LINE * (TYPE * len(name) + SMALL * len(row.note)) + 6
         for name, row in zip(called, rows, strict=True)
     ]
-    scale = min(1.0, height / max(1.0, sum(sizes)))  # many names are smaller
+    scale = min(1.0, height / max(1.0, sum(sizes)))  # Many names are set in smaller type.
     sizes = [scale * size for size in sizes]
-    levels = [min(max(_share(row.end, y), 0.0), 1.0) * height for row in rows]
+    levels = [min(max(_share_of_height(row.end, y), 0.0), 1.0) * height for row in rows]
     if figure.ruler is None and rows:
         head = f"{ladder.title}\n{', '.join(ladder.columns)}".strip()
         corner = {"xy": (1, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
@@ -278,7 +282,7 @@ def _write_names(names: Sequence[_Name], figure: Figure, ax: Any, *, dark: bool)
 
 
 def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
-    """Write the factors beside the chosen value, and above them what they are over."""
+    """Write the factors beside the chosen value, and above them what they are relative to."""
     low, high = ax.get_ylim()
     y = Axis(title="", low=low, high=high, ticks=())
     height = (HEIGHT - TOP - BOTTOM) * 72
@@ -286,7 +290,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     if not rungs:
         return
     ax.axvline(ruler.x, color=QUIET[dark], lw=0.8, alpha=0.5, zorder=1)
-    levels = [_share(rung.at, y) * height + 4 for rung in rungs]
+    levels = [_share_of_height(rung.at, y) * height + 4 for rung in rungs]
     centres = moved_apart(levels, [LINE * FACTOR] * len(rungs), height)
     is_right = ax.transAxes.inverted().transform(ax.transData.transform((ruler.x, low)))[0] < 0.8
     side = 1 if is_right else -1
@@ -296,7 +300,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
         ax.annotate(
             rung.text,
             xy=(ruler.x, rung.at),
-            xytext=(side * FACTOR_GAP, centre - _share(rung.at, y) * height),
+            xytext=(side * FACTOR_GAP, centre - _share_of_height(rung.at, y) * height),
             textcoords="offset points",
             color=rung.colour[dark],
             size=FACTOR,
@@ -309,7 +313,10 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     ax.annotate(
         "\n".join(ruler.head),
         xy=(ruler.x, rungs[-1].at),
-        xytext=(side * FACTOR_GAP, centres[-1] - _share(rungs[-1].at, y) * height + 0.9 * FACTOR),
+        xytext=(
+            side * FACTOR_GAP,
+            centres[-1] - _share_of_height(rungs[-1].at, y) * height + 0.9 * FACTOR,
+        ),
         textcoords="offset points",
         color=INK[dark],
         size=SMALL,
@@ -319,8 +326,8 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     )
 
 
-def _share(value: float, y: Axis) -> float:
-    """Return the height of a value as a share of the panel."""
+def _share_of_height(value: float, y: Axis) -> float:
+    """Return the height of a value as a share of the panel's height."""
     if not y.log:
         return (value - y.low) / (y.high - y.low)
     return math.log(max(value, y.low) / y.low) / math.log(y.high / y.low)

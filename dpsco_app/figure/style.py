@@ -1,4 +1,4 @@
-"""The style sheet of a head, and of the ladder as a table."""
+"""The style sheets of a page's head, and of the table of a figure's names and numbers."""
 
 from functools import cache
 
@@ -9,12 +9,12 @@ COLOUR_NAMES = {"ink": INK, "quiet": QUIET, "page": PAGE, "accent": ACCENT}
 
 @cache
 def named_colours(*, dark: bool) -> str:
-    """Return the colours that other style sheets name, as CSS variables."""
+    """Return the CSS variables for the colours that other style sheets use."""
     return "".join(f"--{name}: {pair[dark]}; " for name, pair in COLOUR_NAMES.items())
 
 
 def words_style(*, dark: bool) -> str:
-    """Return the sheet; the height of a single figure's head is fixed, so that nothing jumps."""
+    """Return the style sheet of heads; a single figure's head has a fixed height."""
     quiet = QUIET[dark]
     return f"""
 .head {{ padding-top: 0.4rem; }}
@@ -25,7 +25,7 @@ def words_style(*, dark: bool) -> str:
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
 .head .waiting {{ font-weight: 400; color: {quiet}; }}
 .head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 2.2rem;
-  min-height: 72px; margin: -0.15rem 0 -0.4rem; }}
+  min-height: 100px; margin: 0 0 -0.5rem; }}
 .head .meaning span {{ display: inline-flex; align-items: center; gap: 0.5rem; }}
 .head .meaning .data > :last-child {{ max-width: 8.5rem; line-height: 1.2rem; }}
 .head .meaning .steps {{ flex: 1 1 0; gap: 0.9rem; }}
@@ -33,7 +33,12 @@ def words_style(*, dark: bool) -> str:
 .head .meaning .name {{ flex-direction: column; align-items: flex-start; gap: 0.1rem; }}
 .head .meaning .term b {{ font-size: 1.2rem; line-height: 1.3rem; }}
 .head .meaning .sign {{ font-size: 1.35rem; }}
-.head .meaning .cause {{ display: block; max-width: 8.5rem; line-height: 1.2rem; }}
+.head .meaning .cause {{ display: block; max-width: 11.5rem; line-height: 1.2rem; }}
+.head .meaning .data + .steps {{ flex-wrap: wrap; row-gap: 0; }}
+.head .meaning .data + .steps .cause {{ flex-basis: 100%; max-width: none; }}
+.head .meaning .term {{ position: relative; }}
+.head .meaning .records {{ position: absolute; left: 0; top: 100%; }}
+.head .meaning:has(.records) {{ align-items: flex-start; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
@@ -73,7 +78,8 @@ def words_style(*, dark: bool) -> str:
   .head .meaning {{ font-size: 0.8125rem; row-gap: 0.3rem; }}
   .head .meaning .data {{ width: 100%; }}
   .head .meaning .data > :last-child {{ max-width: none; flex: 1; line-height: 1.15rem; }}
-  .head .meaning img:not(.strip) {{ height: 2.9rem; width: auto; }}
+  .head .meaning img:not(.strip, .records) {{ height: 4rem; width: auto; }}
+  .head .meaning .records {{ display: none; }}
   .head .meaning .steps {{ gap: 0.5rem; flex-wrap: wrap; }}
   .head .meaning .term {{ flex-direction: column; gap: 0.1rem; }}
   .head .meaning .name {{ flex-direction: row; gap: 0.3rem; white-space: nowrap; }}

@@ -1,4 +1,4 @@
-"""The ladder of a figure as an HTML table."""
+"""The ladder (the list of names and numbers beside a figure) as an HTML table."""
 
 from html import escape
 
@@ -7,11 +7,11 @@ from dpsco_app.figure.values import Figure, LadderRow
 
 
 def ladder_table(figure: Figure, theme: Theme) -> str:
-    """Return the ladder as an HTML table, in the order of the lines; hidden where it is drawn."""
+    """Return the ladder as an HTML table, hidden where the figure itself draws the ladder."""
     ladder = figure.ladder
     rows = sorted(ladder.rows, key=lambda row: -row.end)
     heads = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ladder.columns)
-    # What has no name is no header.
+    # A column without a title gets a data cell, since an empty header cell is not accessible.
     title = f"<th scope='col'>{escape(ladder.title)}</th>" if ladder.title else "<td></td>"
     body = "".join(_table_row(row, theme) for row in rows)
     foot = (

@@ -1,4 +1,4 @@
-"""The colours and the size that figures are drawn with."""
+"""The colours and sizes in which figures are drawn."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,19 @@ FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', Arial, sans-serif"
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How large a figure is drawn, in pixels: Plotly fits its width to the page."""
+    """The size of a figure, in pixels; Plotly fits its width to the page."""
 
     width: int = 1000
     height: int = 560
     left: int = 46
-    right: int = 292  # the room of the ladder; without one, a margin
+    right: int = 292  # The width reserved for the ladder; a plain margin without one.
     top: int = 58
     bottom: int = 44
-    gap: int = 26  # between panels
-    ladder: bool = True  # a phone has it below the figure, as a table
-    several: bool = True  # whether two panels have room beside one another
-    scale: float = 1.0  # the scale of type and marks, for a projector
+    gap: int = 26  # The gap between panels.
+    # Whether the ladder is drawn in the figure; a phone shows it below, as a table.
+    ladder: bool = True
+    several: bool = True  # Whether two panels fit side by side.
+    scale: float = 1.0  # The scale of type and marks; larger for a projector.
 
 
 COMPACT = Size(
@@ -33,20 +34,22 @@ SIZES = {
     "wide": WIDE,
     "large": Size(width=1440, height=700, scale=1.2),
 }
-NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
-WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}  # the widest page of each size
+NARROW = 760  # The widest page, in pixels, that gets the figures for phones.
+# The widest page of each figure size, in pixels.
+WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Theme:
-    """The colours and the size of one drawing."""
+    """The colours and the size of one drawing of a figure."""
 
     dark: bool = False
     size: Size = WIDE
 
     def colour(self, pair: Pair) -> str:
+        """Return the colour of a pair for this theme."""
         return pair[self.dark]
 
     def px(self, length: float) -> float:
-        """Return a length of type or of marks."""
+        """Return a length of type or marks in pixels, scaled."""
         return length * self.size.scale

@@ -1,7 +1,8 @@
-"""The grammar of figures: panels of areas and lines over axes, and a ladder of named numbers.
+"""The parts of a figure: panels of areas and lines over axes, and a ladder of named numbers.
 
-All values are plain; colours are pairs, for the light and the dark theme. What a line or an area is
-about stands in its `key`: the same key in the ladder, so that pointing at one finds the other.
+All values are plain data; a colour is a pair, for the light and the dark theme. The `key` of a line
+or an area says what it stands for; its ladder row has the same key, so that pointing at one
+highlights the other.
 """
 
 from collections.abc import Sequence
@@ -21,12 +22,12 @@ class Axis:
     high: float
     ticks: Sequence[tuple[float, str]]
     log: bool = True
-    unit: str = ""  # in words, after the title where there is room
+    unit: str = ""  # The unit in words, written after the title where there is room.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line through points, in the order of x; y may be NaN where there is nothing to draw."""
+    """A line through points in the order of x; y is NaN where the line has a gap."""
 
     key: str
     name: str
@@ -34,29 +35,31 @@ class Line:
     y: Sequence[float]
     colour: Pair
     kind: Kind = "measured"
-    width: float = 1.9  # none if 0: marks alone
+    width: float = 1.9  # The width of the stroke; 0 draws marks only.
     dash: Dash = "solid"
-    symbol: str = ""  # Plotly's name of the mark at each point; none if empty
-    size: float = 6.5  # the size of the marks
-    half: Sequence[float] = ()  # half of the interval at each point, upwards
-    down: Sequence[float] = ()  # the same downwards, where that is another one
-    hover: Sequence[str] = ()  # what each point says
+    symbol: str = ""  # Plotly's name of the mark at each point; empty for no mark.
+    size: float = 6.5  # The size of the marks.
+    half: Sequence[float] = ()  # The upward half-width of the interval at each point.
+    # The downward half-width of the interval, if it differs from the upward one.
+    down: Sequence[float] = ()
+    hover: Sequence[str] = ()  # The hover text of each point.
     opacity: float = 1.0
-    fill: float = 0.0  # opacity of the area inside a line that returns to its beginning
-    label: str = ""  # beside its last point
-    away: tuple[float, float] = (9, 9)  # where the label is, in pixels from there
-    is_small: bool = False  # whether the label is in small and plain type
-    # what is shown only while this line is pointed at: where most trials lie, and a proven bound
+    fill: float = 0.0  # The opacity of the fill inside a closed line.
+    label: str = ""  # The label beside the last point of the line.
+    away: tuple[float, float] = (9, 9)  # The offset of the label from the last point, in pixels.
+    is_small: bool = False  # Whether the label is in small, regular type.
+    # Details shown only while the pointer is on this line: the range of most trials, and a proven
+    # bound.
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     bound: Sequence[tuple[float, float]] = ()
-    method: str = ""  # the slug of the method that is measured
-    is_pinned: bool = False  # whether it is of the run that is kept for comparison
+    method: str = ""  # The slug of the method that the line measures.
+    is_pinned: bool = False  # Whether the line is from the run that is kept for comparison.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """What lies between two curves; `lower` empty: down to the axis."""
+    """The area between two curves; an empty `lower` extends it down to the axis."""
 
     key: str
     name: str
@@ -64,19 +67,20 @@ class Region:
     upper: Sequence[float]
     lower: Sequence[float] = ()
     look: Area
-    edge: float = 1.3  # width of its edges
+    edge: float = 1.3  # The width of the region's edges.
     hover: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """A map: cells over a grid, each with the name and the colour of what it shows."""
+    """A map: a grid of cells, each with the name and the colour of the kind that it shows."""
 
-    # the middles of the columns and the rows, increasing
+    # The middles of the columns and of the rows, in increasing order.
     x: Sequence[float]
     y: Sequence[float]
     kinds: Sequence[tuple[str, Pair]]
-    # row by row: which of the kinds, -1 for none; where two are tied; and what each cell says
+    # For each row and column: the index of the kind shown (-1 for none), whether two kinds tie, and
+    # the hover text.
     shows: Sequence[Sequence[int]]
     hatched: Sequence[Sequence[bool]]
     hover: Sequence[Sequence[str]]
@@ -84,7 +88,7 @@ class Cells:
 
 
 def without_bold(text: str) -> str:
-    """Return a text of a figure without the tags of its bold part.
+    """Return a figure's text without the tags of its bold part.
 
     Examples
     --------
@@ -96,20 +100,21 @@ def without_bold(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """Words inside a panel, put where they keep clear of the lines; dropped if nowhere."""
+    """Words inside a panel, placed clear of the lines; left out if no place is clear."""
 
     lines: Sequence[str]
     colour: Pair
-    # the wished place, as shares of the panel's width and height; at 1 they end at the right
+    # The wished place, as shares of the panel's width and height; at 1 the words end at the right
+    # edge.
     want: tuple[float, float]
-    below: str = ""  # the key of the region inside which they must stay
-    least: float = 0.0  # the least height, as a share of the panel
-    is_small: bool = False  # whether they are a remark
+    below: str = ""  # The key of the region in which the words must stay.
+    least: float = 0.0  # The lowest allowed place, as a share of the panel's height.
+    is_small: bool = False  # Whether the words are a remark in small type.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """The factor between two points above one another, as a bracket with its words."""
+    """The ratio of two points at the same x, drawn as a bracket with words."""
 
     x: float
     low: float
@@ -123,67 +128,69 @@ class Gap:
 class Panel:
     title: str
     x: Axis
-    about: str = ""  # below the title, in the place of the name of the vertical axis
+    about: str = ""  # A line below the title, in place of the name of the vertical axis.
     regions: Sequence[Region] = ()
     lines: Sequence[Line] = ()
     cells: Cells | None = None
     words: Sequence[Words] = ()
     gap: Gap | None = None
-    chosen: float | None = None  # the chosen value on the axis
+    chosen: float | None = None  # The chosen value on the horizontal axis.
 
 
 @dataclass(frozen=True, kw_only=True)
 class LadderRow:
-    """A line of the ladder: a name and a number for each column."""
+    """A row of the ladder: a name, and a number for each column."""
 
     key: str
     name: str
     colour: Pair
     values: Sequence[str]
-    end: float  # the height at the right edge of the last panel, in units of the axis
+    end: float  # The height of the line at the right edge of the last panel, in units of the axis.
     bold: bool = False
     swatch: Literal["line", "area", "edge", "none"] = "line"
-    sign: str = ""  # the mark of the line, as a letter
-    note: str = ""  # what the table says below the name
+    sign: str = ""  # The mark of the line, as a character.
+    note: str = ""  # The note below the name in the table.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
+    """The list of named numbers at the right of a figure, one row for each line."""
+
     title: str
     columns: Sequence[str]
     rows: Sequence[LadderRow]
-    room: int = 0  # pixels that long names need beyond the usual
-    leaders: bool = True  # whether its rows lead to the ends of their lines
-    caption: str = ""  # one or two lines below it, about all that is measured
+    room: int = 0  # The pixels that long names need beyond the usual width.
+    leaders: bool = True  # Whether each row has a leader line to the end of its curve.
+    caption: str = ""  # One or two lines of text below the ladder.
 
 
 @dataclass(frozen=True, kw_only=True)
 class RulerMark:
-    """A line of a figure on its ruler: its factor at the chosen value, and its name at its end."""
+    """A line's entry on the ruler: its factor at the chosen value, and its name."""
 
     key: str
-    text: str  # the factor; empty for a line that has a name only
+    text: str  # The factor as text; empty for a line that only has a name.
     name: str
     colour: Pair
-    y: Sequence[float]  # the line
+    y: Sequence[float]  # The heights of the line, by x.
     x: Sequence[float]
-    at: float = 0.0  # its height at the chosen value
-    note: str = ""  # below the name, in lines
-    aside: str = ""  # a last line below it, smaller and without a colour
-    short: str = ""  # what stands beside the factor where names have no room
+    at: float = 0.0  # The height of the line at the chosen value.
+    note: str = ""  # The lines of text below the name.
+    aside: str = ""  # A last line of text below the note, smaller and without colour.
+    short: str = ""  # The words beside the factor where names have no room.
     bold: bool = False
     opacity: float = 1.0
-    is_tick: bool = False  # Whether its line is not drawn, only a stroke on the ruler.
+    is_tick: bool = False  # Whether only a stroke on the ruler is drawn, and no line.
 
     @property
     def end(self) -> float:
-        """The height at the right end of the line."""
+        """The height of the line at its right end."""
         return self.y[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RulerPart:
-    """A part of the ruler's bar, between two heights."""
+    """A section of the ruler's bar, between two heights."""
 
     low: float
     high: float
@@ -193,22 +200,23 @@ class RulerPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Ruler:
-    """Factors over one dot, at the chosen value of the axis."""
+    """The factors of several lines relative to one dot, at the chosen value of the axis."""
 
     x: float
-    head: Sequence[str]  # what the factors are, in lines
+    head: Sequence[str]  # The heading that says what the factors are, in lines of text.
     rungs: Sequence[RulerMark]
     parts: Sequence[RulerPart] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Panels that share the vertical axis, and the ladder at their right."""
+    """Panels that share the vertical axis, and their list of names and numbers."""
 
     panels: Sequence[Panel]
     y: Axis
     ladder: Ladder
     alt: str
-    square: bool = False  # whether a unit is as long on both axes
-    faded: bool = False  # what is measured is of settings that have changed since
-    ruler: Ruler | None = None  # in the place of the ladder, which is then a table alone
+    square: bool = False  # Whether a unit has the same length on both axes.
+    # Whether the figure shows settings that have changed since it was computed.
+    faded: bool = False
+    ruler: Ruler | None = None  # The ruler, if the figure has one; the ladder is then only a table.

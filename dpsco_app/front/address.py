@@ -10,7 +10,7 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.scenario import Scenario
 
-NONE = "none"  # an empty list in old addresses
+EMPTY_LIST = "none"  # an empty list in old addresses
 
 
 def checked(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
@@ -74,7 +74,7 @@ class Address(Generic[V]):
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
         kind = type(getattr(self.default, name))
         if kind is str:
-            return "" if text == NONE and name in self.lists else text
+            return "" if text == EMPTY_LIST and name in self.lists else text
         if kind is bool:
             require(text in ("yes", "no"), name, "yes or no", shorten(text))
             return text == "yes"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from dpsco_app.front.costs import LEAST, LESS, cost_words, is_open
+from dpsco_app.front.costs import DISTINCT_FROM_ONE, LESS_PREFIX, cost_words, is_open
 from dpsco_app.front.headline import Marks, single_headline
 from dpsco_app.front.reference import against, why_less, with_article, without_reference
 from dpsco_app.front.study import Role, Study, chosen_point, compared
@@ -74,17 +74,19 @@ def answer(studies: Sequence[Study]) -> Answer:
         return _no_answer(first_panel.study)
     lacks_reference = first_panel.lacks_reference
     panels = [
-        one for one in panels if one.row is not None and one.lacks_reference == lacks_reference
+        panel
+        for panel in panels
+        if panel.row is not None and panel.lacks_reference == lacks_reference
     ]
-    wheres = [one.place_words(first_panel.row) for one in panels]
-    verdicts = [one.study.useless(one.x) for one in panels]
+    wheres = [panel.place_words(first_panel.row) for panel in panels]
+    verdicts = [panel.study.useless(panel.x) for panel in panels]
     useless = bool(panels) and all(verdicts)
     costs = [_cost(first_panel.study, first_panel.x, first_panel.quantity)]
     first_words = first_panel.quantity if lacks_reference else f"times the {first_panel.quantity}"
     second_words = "" if first_words in costs[0] else first_panel.quantity
-    costs += [_cost(one.study, one.x, second_words) for one in panels[1:]]
-    references = [one.reference for one in panels]
-    has_gain = [cost.startswith(LESS) for cost in costs]
+    costs += [_cost(panel.study, panel.x, second_words) for panel in panels[1:]]
+    references = [panel.reference for panel in panels]
+    has_gain = [cost.startswith(LESS_PREFIX) for cost in costs]
     costs = [
         cost + f" than {with_article(reference)}" * gains
         for cost, reference, gains in zip(costs, references, has_gain, strict=True)
@@ -115,7 +117,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     else:
         details = against(references) + settings + _robust(first_panel)
         pairs = zip(panels, has_gain, strict=True)
-        gains = dict.fromkeys(one.reference for one, is_less in pairs if is_less)
+        gains = dict.fromkeys(panel.reference for panel, is_less in pairs if is_less)
         details += "".join(why_less(first_panel.study, reference) for reference in gains)
     small = (
         _lead_words(panels, details) + _cost_along_axis(first_panel) + _outside_words(first_panel)
@@ -194,7 +196,7 @@ def _cost(study: Study, x: float | None, quantity: str) -> str:
         return f"{plain} in " + (f"all {row.trials} runs" if row.trials > 1 else "one run")
     if row.price is None or math.isinf(row.price.value):
         return verdict_without_factor or plain + " instead of 0" * (row.price is not None)
-    if verdict and (is_open(row.price) or row.price.value < LEAST):
+    if verdict and (is_open(row.price) or row.price.value < DISTINCT_FROM_ONE):
         return verdict_without_factor
     return cost_words(row.price, quantity) + f", {verdict}" * bool(verdict)
 

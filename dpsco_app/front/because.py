@@ -10,7 +10,7 @@ from dpsco_core.scenario import Scenario
 TAILS = {True: ("lighter", "few"), False: ("heavier", "more")}
 
 
-def because(before: Scenario, after: Scenario, field: str) -> str:
+def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
     """Return why the answer is another one after a change of one field; empty without a reason.
 
     Examples
@@ -20,15 +20,15 @@ def because(before: Scenario, after: Scenario, field: str) -> str:
     >>> because(Scenario(n=1000), Scenario(n=10_000), "n")
     'Because n grew 10 times, one record weighs less:'
     """
-    old, new = getattr(before, field), getattr(after, field)
+    old, new = getattr(old_scenario, field), getattr(new_scenario, field)
     if old == new or old is None or new is None:
         return ""
     match field:
         case "epsilon" | "delta" | "rho":
-            return _of_budget(before, after, field)
+            return _of_budget(old_scenario, new_scenario, field)
         case "n":
             verb = f"grew {_times(new / old)}" if new > old else f"fell to {number_text(new)}"
-            unit = "record" if after.m == 1 else "user"
+            unit = "record" if new_scenario.m == 1 else "user"
             return f"Because n {verb}, one {unit} weighs {'less' if new > old else 'more'}:"
         case "d":
             verb = "grew" if new > old else "fell"
@@ -45,10 +45,10 @@ def because(before: Scenario, after: Scenario, field: str) -> str:
     return ""
 
 
-def _of_budget(before: Scenario, after: Scenario, field: str) -> str:
-    growth = math.sqrt(before.setting.rho / after.setting.rho)
+def _of_budget(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
+    growth = math.sqrt(old_scenario.setting.rho / new_scenario.setting.rho)
     letter = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}[field]
-    old, new = getattr(before, field), getattr(after, field)
+    old, new = getattr(old_scenario, field), getattr(new_scenario, field)
     if field == "epsilon" and new == old / 2:
         changed = f"{letter} was halved"
     elif field == "epsilon" and new == 2 * old:

@@ -92,8 +92,8 @@ def short_name(card: BoundCard) -> str:
             name = next(part for part in name.split(", ") if "Fano" in part)
             name = name.removesuffix(" by distance")
         return f"{name[:1].upper()}{name[1:]}"
-    own = short_names((card.method,))[card.method] if card.method else card.name
-    return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"
+    method_name = short_names((card.method,))[card.method] if card.method else card.name
+    return f"{method_name}, {'rate' if card.constant == 'rate' else 'proven'}"
 
 
 def limit_words(scenario: Scenario, e: Evaluation) -> str:
@@ -157,8 +157,8 @@ def window_hover(span: Span, *, on_instance: bool = False) -> str:
         upper = f"No bound is proven below that of answering without data, {rounded(span.high)}."
     lower = ""
     if span.lower is not None:
-        where = "Largest lower bound proven on these data" if on_instance else LARGEST
-        lower = f"{where}: {span.lower.card.name}, {rounded(span.low)}."
+        lower_label = "Largest lower bound proven on these data" if on_instance else LARGEST
+        lower = f"{lower_label}: {span.lower.card.name}, {rounded(span.low)}."
     return "<br>".join(filter(None, ("<b>A promise for all data</b>", upper, lower)))
 
 
@@ -169,8 +169,8 @@ def bound_by(scenario: Scenario, e: Evaluation) -> str:
     """
     sampling, privacy = (e.terms.get(name, 0.0) for name in ("sampling", "privacy"))
     power = 2 if e.bound.card.quantity == "l2 error" else 1  # the parts of errors add as squares
-    alone = sampling > 0 and (privacy / sampling) ** power < HUNDREDTH
-    if alone and e.value < (1 + HUNDREDTH) * sampling:
+    is_mostly_sampling = sampling > 0 and (privacy / sampling) ** power < HUNDREDTH
+    if is_mostly_sampling and e.value < (1 + HUNDREDTH) * sampling:
         return "sampling"
     return "zCDP" if scenario.rho is not None or e.bound.card.privacy == "zcdp" else "private"
 

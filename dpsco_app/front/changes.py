@@ -99,17 +99,17 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
         scenario = _with_axis(scenario, "n")
     if field == scenario.axis:
         scenario = reaching(scenario)
-    more: dict[str, Any] = {}
+    corrections: dict[str, Any] = {}
     words = []
     level = level_of(scenario)
     if field in ("rho", "geometry", "q") and _are_usual(scenario, level):
         scenario = replace(scenario, methods=usual_methods(scenario, level))
     known_methods = methods_for(scenario.problem, level)
     if not scenario.methods or not set(scenario.methods) <= set(known_methods):
-        more["methods"] = usual_methods(scenario, level)
-        words.append(f"algorithms {method_names(more['methods'])}")
+        corrections["methods"] = usual_methods(scenario, level)
+        words.append(f"algorithms {method_names(corrections['methods'])}")
     if scenario.distribution not in distributions_for(scenario.problem):
-        more["distribution"] = Scenario.distribution
+        corrections["distribution"] = Scenario.distribution
         words.append(f"data {distribution_card(Scenario.distribution).name}")
     with_p = with_variance(scenario)
     words += [f"tail index p = {with_p.p:g}"] if with_p.p != scenario.p else []
@@ -119,7 +119,7 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     problem_name = problem_card(scenario.problem).name + ", several items per user" * (
         level == "user"
     )
-    return replace(scenario, **more), f"**{problem_name}**: {' and '.join(words)}."
+    return replace(scenario, **corrections), f"**{problem_name}**: {' and '.join(words)}."
 
 
 def reaching(scenario: Scenario) -> Scenario:
@@ -128,9 +128,9 @@ def reaching(scenario: Scenario) -> Scenario:
     A sweep of one's own stays as it is.
     """
     usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
-    more = set(scenario.grid) - set(usual)
-    extra_inside = [x for x in more if usual and usual[0] <= x <= usual[-1]]
-    if not usual or extra_inside or len(more) > 1 or not set(usual) <= set(scenario.grid):
+    extra_points = set(scenario.grid) - set(usual)
+    extra_inside = [x for x in extra_points if usual and usual[0] <= x <= usual[-1]]
+    if not usual or extra_inside or len(extra_points) > 1 or not set(usual) <= set(scenario.grid):
         return scenario
     value_on_axis = getattr(scenario, str(scenario.axis))
     is_outside = (

@@ -10,13 +10,14 @@ from dpsco_core.results.price import Ratio
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
-LEAST = 1.05  # a factor below it is 1 in two digits
-MOST = 100.0
-LESS, SAME = "less ", "about the same "  # what comes before the error, in the place of a factor
-UNTOLD = "too few trials to tell"
+DISTINCT_FROM_ONE = 1.05  # a factor below it is 1 in two digits
+LARGEST_FACTOR = 100.0
+# What comes before the error, in the place of a factor.
+LESS_PREFIX, SAME_PREFIX = "less ", "about the same "
+TOO_FEW_TRIALS = "too few trials to tell"
 
 
-def cost_words(price: Ratio, about: str) -> str:
+def cost_words(price: Ratio, quantity: str) -> str:
     """Return a factor of what is named as it may be said: as sure as the trials make it.
 
     Examples
@@ -38,24 +39,26 @@ def cost_words(price: Ratio, about: str) -> str:
     >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), "error")
     'less error'
     """
-    the = f" the {about}" if about else ""
+    of_quantity = f" the {quantity}" if quantity else ""
     if largest := most_text(price):
         if price.high > VAGUE:
-            return UNTOLD
+            return TOO_FEW_TRIALS
         ends = loose_ends(price)
         return (
-            f"between {' and '.join(ends)} times{the}" if ends else f"at most {largest} times{the}"
+            f"between {' and '.join(ends)} times{of_quantity}"
+            if ends
+            else f"at most {largest} times{of_quantity}"
         )
-    if price.value < LEAST:
+    if price.value < DISTINCT_FROM_ONE:
         upper = price.value / BETTER if math.isnan(price.high) else price.high
-        return (LESS if upper < 1 else SAME) + (about or "error")
-    if (price.value if math.isnan(price.low) else price.low) > MOST:
-        return f"more than {MOST:.0f} times{the}"
+        return (LESS_PREFIX if upper < 1 else SAME_PREFIX) + (quantity or "error")
+    if (price.value if math.isnan(price.low) else price.low) > LARGEST_FACTOR:
+        return f"more than {LARGEST_FACTOR:.0f} times{of_quantity}"
     ends = loose_ends(price)
     if ends is not None:
-        return f"between {' and '.join(ends)} times{the}"
+        return f"between {' and '.join(ends)} times{of_quantity}"
     exact = "" if price.high <= CLOSE * price.low else "about "
-    return f"{exact}{ratio_text(price.value)} times{the}"
+    return f"{exact}{ratio_text(price.value)} times{of_quantity}"
 
 
 def most_text(price: Ratio) -> str:
@@ -68,7 +71,7 @@ def most_text(price: Ratio) -> str:
     >>> most_text(Ratio(value=1.1, low=0.95, high=1.3))
     ''
     """
-    if not (price.within_noise or (price.value < LEAST and price.high >= 1)):
+    if not (price.within_noise or (price.value < DISTINCT_FROM_ONE and price.high >= 1)):
         return ""
     if price.high <= LOOSE * price.low:
         return ""

@@ -36,14 +36,14 @@ def front_figure(
     studies: Sequence[Study],
     view: View,
     alt: str = "",
-    only: int | None = None,
+    panel_index: int | None = None,
     *,
-    faded: bool = False,
+    is_old: bool = False,
 ) -> Figure:
     """Return the figure of one study, or of two side by side, along their common axis.
 
-    `alt` is what it shows, in one sentence. With `only` one panel is drawn; the ladder has all.
-    `faded`: what was measured is of other settings.
+    `alt` is what it shows, in one sentence. With `panel_index` that panel alone is drawn; the
+    ladder has all. `is_old` says that what was measured is of other settings.
     """
     first_scenario = studies[0].scenario
     is_nested = nests(studies, view)
@@ -52,14 +52,14 @@ def front_figure(
         if is_nested
         else [FrontPanel(study, view, studies) for study in studies]
     )
-    visible = panels if only is None else panels[only : only + 1]
+    visible = panels if panel_index is None else panels[panel_index : panel_index + 1]
     edge, high = _ends(visible, price=view.measure == "price")
     low, ticks = edge, _ticks(edge, high)
     small = [panel for panel in visible if any(y < edge for y in panel.measured)]
     if small:
-        low, least = (edge * (high / edge) ** room for room in (-ROOM, ROOM))
+        low, lowest_tick = (edge * (high / edge) ** room for room in (-ROOM, ROOM))
         zero = "≈ 0" if any(0 < y < edge for panel in small for y in panel.measured) else "0"
-        ticks = [(edge, zero), *(tick for tick in ticks if tick[0] > least)]
+        ticks = [(edge, zero), *(tick for tick in ticks if tick[0] > lowest_tick)]
     y = Axis(
         title=_axis_name(first_scenario, view, is_nested=is_nested),
         unit=_unit(first_scenario, view) if is_nested else "",
@@ -79,7 +79,7 @@ def front_figure(
         ruler=ruler,
         ladder=_ladder(panels, edge, price=view.measure == "price"),
         alt=alt,
-        faded=faded,
+        faded=is_old,
     )
 
 
@@ -113,15 +113,15 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     if price:  # what is beyond all measure is not drawn
         low = min([*measured, 1.0])
         return low / 1.3, max([1.0, *(y for y in measured if y <= low * SPAN)]) * 1.3
-    least = max(measured, default=0.0) / SPAN
-    measured = [y for y in measured if y > least]
+    smallest = max(measured, default=0.0) / SPAN
+    measured = [y for y in measured if y > smallest]
     guides = [line for panel in panels for line in panel.guides]
     deep = [y for panel in panels for area in panel.region for y in area.upper]
     deep += [y for line in guides if line.kind == "proven" for y in line.y]
     nearby_values = [y for panel in panels for area in panel.window for y in area.upper]
     nearby_values += [y for line in guides if line.key in ("start", POSSIBLE) for y in line.y]
-    known = measured or [*deep, *nearby_values] or [0.01, 1.0]
-    low, high = min(known), max(known)
+    heights = measured or [*deep, *nearby_values] or [0.01, 1.0]
+    low, high = min(heights), max(heights)
     lowest = min([low, *(y for y in deep if y > low / DEEP)])
     factor_below, factor_above = (
         (SPACE_BELOW, SPACE_ABOVE) if any(panel.title for panel in panels) else (CLOSE_BELOW, 1.2)
@@ -132,11 +132,11 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    first_scenario, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
-    powers = [float(f"1e{e}") for e in range(first_scenario, last + 1)]
+    first_power, last_power = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    powers = [float(f"1e{e}") for e in range(first_power, last_power + 1)]
     if len(powers) < 3:
         candidates = (
-            float(f"{d}e{e}") for e in range(first_scenario - 1, last + 1) for d in (1, 2, 5)
+            float(f"{d}e{e}") for e in range(first_power - 1, last_power + 1) for d in (1, 2, 5)
         )
         powers = [v for v in candidates if low <= v <= high]
     return [(v, number_text(v)) for v in powers]
@@ -144,36 +144,43 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder:
     """Return a row for the window, each method with a name, the floor and each bound."""
-    last, single = panels[-1], len(panels) == 1
-    named = {line.key for panel in panels for line in (*panel.lines, *panel.hidden) if line.symbol}
-    own = [_rows(panel, named, edge, price=price) for panel in panels]
+    last_panel, is_single = panels[-1], len(panels) == 1
+    named_keys = {
+        line.key for panel in panels for line in (*panel.lines, *panel.hidden) if line.symbol
+    }
+    rows_by_panel = [_rows(panel, named_keys, edge, price=price) for panel in panels]
     rows = []
-    for key in dict.fromkeys(key for known in own for key in known):
-        known = [mine[key] for mine in own if key in mine]
-        texts = [mine[key].values[0] if key in mine and mine[key].values else "" for mine in own]
-        if single and not price:
-            texts.append(_price(last, key))
+    for key in dict.fromkeys(key for panel_rows in rows_by_panel for key in panel_rows):
+        key_rows = [panel_rows[key] for panel_rows in rows_by_panel if key in panel_rows]
+        texts = [
+            panel_rows[key].values[0] if key in panel_rows and panel_rows[key].values else ""
+            for panel_rows in rows_by_panel
+        ]
+        if is_single and not price:
+            texts.append(_price(last_panel, key))
         elif key == "window":
             texts[0] = "" if texts[0] == texts[-1] else texts[0] or "none"
-        best = next((row for row in known if row.sign), known[0])
-        rows.append(replace(best, end=known[-1].end, values=texts))
-    about = "Price" if price else "Error" if last.scenario.problem == MEAN else "Excess risk"
-    at = at_point(last.scenario, last.x).removeprefix(", ")
+        best = next((row for row in key_rows if row.sign), key_rows[0])
+        rows.append(replace(best, end=key_rows[-1].end, values=texts))
+    quantity = (
+        "Price" if price else "Error" if last_panel.scenario.problem == MEAN else "Excess risk"
+    )
+    point_text = at_point(last_panel.scenario, last_panel.x).removeprefix(", ")
     columns = [panel.column for panel in panels]
-    if single:
-        columns = ["price"] if price else [about.lower(), "price"]
-        title = f"At {at}" if at else "Here"
+    if is_single:
+        columns = ["price"] if price else [quantity.lower(), "price"]
+        title = f"At {point_text}" if point_text else "Here"
     else:
-        title = f"{about} at {at}" if at else about
+        title = f"{quantity} at {point_text}" if point_text else quantity
     return Ladder(title=title, columns=columns, rows=rows, caption=_caption(panels))
 
 
 def _rows(
-    panel: FrontPanel, named: Collection[str], edge: float, *, price: bool
+    panel: FrontPanel, named_keys: Collection[str], edge: float, *, price: bool
 ) -> dict[str, LadderRow]:
     """Return the rows that a panel has, each with its one number, by key."""
     show: Callable[[float], str] = ratio_text if price else rounded
-    lines = [line for line in panel.lines if line.key in named]
+    lines = [line for line in panel.lines if line.key in named_keys]
     lines += [*panel.guides, *panel.hidden]
     rows = [
         LadderRow(

@@ -4,7 +4,14 @@ import math
 from collections.abc import Mapping
 
 from dpsco_app.front.bound_lines import bound_by
-from dpsco_app.front.costs import LEAST, LESS, SAME, UNTOLD, cost_words, is_open
+from dpsco_app.front.costs import (
+    DISTINCT_FROM_ONE,
+    LESS_PREFIX,
+    SAME_PREFIX,
+    TOO_FEW_TRIALS,
+    cost_words,
+    is_open,
+)
 from dpsco_app.front.questions.tails import tails_of
 from dpsco_app.front.reference import WEAKNESS, with_article
 from dpsco_app.front.study import Study, place
@@ -25,66 +32,69 @@ Marks = tuple[tuple[str, str], ...]  # parts of a headline, and the method or `L
 
 
 def single_headline(
-    study: Study, x: float | None, where: str, about: str
+    study: Study, x: float | None, data_words: str, quantity: str
 ) -> tuple[tuple[str, ...], Marks]:
     """Return the two lines over a single figure, and which of their words have a colour.
 
-    `where` names the data as they stand in a sentence, `about` is what is measured.
+    `data_words` names the data as they stand in a sentence, `quantity` is what is measured.
     """
     row = study.at(study.lead, x)
     if row is None:
         return ("", ""), ()
-    first, mark = _cost_line(study, row, where, about)
+    cost_line, mark = _cost_line(study, row, data_words, quantity)
     verdict, is_hardest = study.useless(x), study.role == "hardest"
     if verdict and not (is_hardest and verdict == "level"):
         price = row.price
-        is_vague = price is not None and (is_open(price) or price.value < LEAST)
+        is_vague = price is not None and (is_open(price) or price.value < DISTINCT_FROM_ONE)
         if price is None or is_vague or math.isinf(price.value):
-            return (f"No chosen private algorithm beats ignoring the data {where}.", ""), ()
-        return (first, AS_WELL[verdict]), ((mark, study.lead),)
-    second, limit = _second_line(study, row, x)
+            return (f"No chosen private algorithm beats ignoring the data {data_words}.", ""), ()
+        return (cost_line, AS_WELL[verdict]), ((mark, study.lead),)
+    limit_line, limit = _limit_line(study, row, x)
     marks = [(mark, study.lead)] if mark else []
-    return (first, second), (*marks, *([(limit, LIMIT)] if limit else []))
+    return (cost_line, limit_line), (*marks, *([(limit, LIMIT)] if limit else []))
 
 
-def _cost_line(study: Study, row: Measurement, where: str, about: str) -> tuple[str, str]:
+def _cost_line(study: Study, row: Measurement, data_words: str, quantity: str) -> tuple[str, str]:
     """Return what privacy costs as a sentence, and the words of it that hold the number."""
-    name, price = about[:1].upper() + about[1:], row.price
+    name, price = quantity[:1].upper() + quantity[1:], row.price
     if row.mean == 0:
         runs = f"all {row.trials} runs" if row.trials > 1 else "one run"
-        return f"{name} 0 in {runs} {where}.", ""
+        return f"{name} 0 in {runs} {data_words}.", ""
     if price is None or math.isinf(price.value):
-        return f"{name} {rounded(row.mean)}{' instead of 0' * (price is not None)} {where}.", ""
-    cost = cost_words(price, about)
-    if cost.startswith(UNTOLD):
-        return f"Too few trials to tell what privacy costs {where}.", ""
-    if cost.startswith(LESS):
-        return f"With privacy the {about} is smaller {where}.", "smaller"
-    if cost.startswith(SAME):
-        return f"With privacy the {about} is about the same {where}.", "about the same"
-    return f"Privacy costs {cost} {where}.", cost
+        return (
+            f"{name} {rounded(row.mean)}{' instead of 0' * (price is not None)} {data_words}.",
+            "",
+        )
+    cost = cost_words(price, quantity)
+    if cost.startswith(TOO_FEW_TRIALS):
+        return f"Too few trials to tell what privacy costs {data_words}.", ""
+    if cost.startswith(LESS_PREFIX):
+        return f"With privacy the {quantity} is smaller {data_words}.", "smaller"
+    if cost.startswith(SAME_PREFIX):
+        return f"With privacy the {quantity} is about the same {data_words}.", "about the same"
+    return f"Privacy costs {cost} {data_words}.", cost
 
 
-def _second_line(study: Study, row: Measurement, x: float | None) -> tuple[str, str]:
+def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, str]:
     """Return what nobody can change, or else what becomes of the cost; and the limit's words."""
     if study.role == "hardest" and (promise := _promise(study.scenario, x)):
         return promise, ""
     limits = limit_prices(study)
-    if limits.get(place(x), 0.0) >= LEAST:
+    if limits.get(place(x), 0.0) >= DISTINCT_FROM_ONE:
         edge = dict(region(study.scenario))[x]
         limit = f"under {limit_text(limits[place(x)])} times"
         algorithms = bound_by(study.scenario, edge)
-        whom = "" if edge.bound.card.of_law else " for all data"
+        data_words = "" if edge.bound.card.of_law else " for all data"
         return (
-            f"No {algorithms} algorithm can promise {limit}{whom}"
-            f"{_along(study.scenario, limits, x)}",
+            f"No {algorithms} algorithm can promise {limit}{data_words}"
+            f"{_limit_along_axis(study.scenario, limits, x)}",
             limit,
         )
-    if row.price is not None and cost_words(row.price, "").startswith(LESS):
+    if row.price is not None and cost_words(row.price, "").startswith(LESS_PREFIX):
         reference = with_article(row.price.reference)
-        why = WEAKNESS.get(row.price.reference, "could be improved without privacy, too")
-        return f"{reference[:1].upper()}{reference[1:]} {why}.", ""
-    return _elsewhere(study, x), ""
+        weakness = WEAKNESS.get(row.price.reference, "could be improved without privacy, too")
+        return f"{reference[:1].upper()}{reference[1:]} {weakness}.", ""
+    return _costs_elsewhere(study, x), ""
 
 
 def _promise(scenario: Scenario, x: float | None) -> str:
@@ -92,13 +102,13 @@ def _promise(scenario: Scenario, x: float | None) -> str:
     tails = tails_of(scenario)
     if not tails or are_hardest_of_all(scenario, x):
         return ""
-    own = next(tail for tail in tails if tail.scenario.p == scenario.p)
-    _, high = own.prices([a for a, _ in own.spans].index(x))
-    _, last = own.prices(-1)
+    own_tail = next(tail for tail in tails if tail.scenario.p == scenario.p)
+    _, high = own_tail.prices([a for a, _ in own_tail.spans].index(x))
+    _, last_price = own_tail.prices(-1)
     sentence = (
         f"Other data have larger errors: a promise for all costs at most {ratio_text(high)} times"
     )
-    cures = scenario.axis == "n" and last < 0.8 * own.prices(0)[1]
+    cures = scenario.axis == "n" and last_price < 0.8 * own_tail.prices(0)[1]
     return sentence + (", less with more records." if cures else ".")
 
 
@@ -120,17 +130,19 @@ def limit_text(price: float) -> str:
     return f"{math.floor(10 * price) / 10:.1f}" if price < 10 else f"{math.floor(price):,}"
 
 
-def _along(scenario: Scenario, limits: Mapping[float, float], x: float | None) -> str:
+def _limit_along_axis(scenario: Scenario, limits: Mapping[float, float], x: float | None) -> str:
     """Return what becomes of a limit along the records, where that is known, with the full stop."""
     if scenario.axis != "n" or len(limits) < len(scenario.grid) or len(limits) < 2:
         return "."
     if is_steady(limits):
         return ", however many records."
-    last = scenario.grid[-1]
-    if limits[last] < LEAST:
+    last_n = scenario.grid[-1]
+    if limits[last_n] < DISTINCT_FROM_ONE:
         return "; with more records the limit goes to 1."
     return (
-        "." if last == x else f"; at n{NO_BREAK}= {number_text(last)}, {limit_text(limits[last])}."
+        "."
+        if last_n == x
+        else f"; at n{NO_BREAK}= {number_text(last_n)}, {limit_text(limits[last_n])}."
     )
 
 
@@ -140,13 +152,13 @@ def is_steady(limits: Mapping[float, float]) -> bool:
     return len(values) > 1 and max(values) <= STEADY * min(values)
 
 
-def _elsewhere(study: Study, x: float | None) -> str:
+def _costs_elsewhere(study: Study, x: float | None) -> str:
     """Return what privacy costs elsewhere on the axis, as a sentence; empty without an axis."""
     scenario = study.scenario
     if scenario.axis is None or len(scenario.grid) < 2:
         return ""
-    first, last = scenario.grid[0], scenario.grid[-1]
-    ends = [a for a in (first, last) if a != x]
+    first_x, last_x = scenario.grid[0], scenario.grid[-1]
+    ends = [a for a in (first_x, last_x) if a != x]
     if scenario.axis == "n":
         ends = ends[:1]
     costs = {a: _cost_there(study, a) for a in ends}
@@ -162,11 +174,17 @@ def _cost_there(study: Study, x: float) -> str:
     if row is None or row.price is None or row.mean == 0 or math.isinf(row.price.value):
         return ""
     cost = cost_words(row.price, "").strip()
-    return "" if cost == UNTOLD else f"it costs {cost}" if cost[-5:] == "times" else _plain(cost)
+    return (
+        ""
+        if cost == TOO_FEW_TRIALS
+        else f"it costs {cost}"
+        if cost[-5:] == "times"
+        else _plain(cost)
+    )
 
 
 def _plain(cost: str) -> str:
-    return "it is smaller" if cost.startswith(LESS.strip()) else "it is about the same"
+    return "it is smaller" if cost.startswith(LESS_PREFIX.strip()) else "it is about the same"
 
 
 def marked(line: str, marks: Marks) -> list[tuple[str, str]]:
@@ -178,12 +196,14 @@ def marked(line: str, marks: Marks) -> list[tuple[str, str]]:
     [('It costs ', ''), ('3.4 times', 'mean.adaptive'), ('.', '')]
     """
     pieces = [(line, "")]
-    for words, about in marks:
+    for words, subject in marks:
         split: list[tuple[str, str]] = []
-        for text, own in pieces:
-            before, match, after = ("", "", text) if own else text.partition(words)
+        for text, text_subject in pieces:
+            left, match, right = ("", "", text) if text_subject else text.partition(words)
             split += (
-                [(text, own)] if own or not match else [(before, ""), (match, about), (after, "")]
+                [(text, text_subject)]
+                if text_subject or not match
+                else [(left, ""), (match, subject), (right, "")]
             )
         pieces = split
     return [piece for piece in pieces if piece[0]]

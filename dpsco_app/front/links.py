@@ -27,13 +27,15 @@ def query(scenario: Scenario) -> dict[str, str]:
     return written
 
 
-def parameters(text: str, *, most: int | None = None) -> dict[str, str]:
+def parameters(text: str, *, max_fields: int | None = None) -> dict[str, str]:
     """Return the parameters of a link, of each name the last.
 
-    Raises ValueError if `most` is given and the text is no query, or one of more parameters.
+    Raises ValueError if `max_fields` is given and the text is no query, or one of more parameters.
     """
-    is_strict = most is not None
-    pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=is_strict, max_num_fields=most)
+    is_strict = max_fields is not None
+    pairs = parse_qsl(
+        text, keep_blank_values=True, strict_parsing=is_strict, max_num_fields=max_fields
+    )
     return dict(pairs)
 
 

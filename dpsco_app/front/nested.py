@@ -13,15 +13,14 @@ from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line, Ruler, RulerMark, RulerPart, Words
 from dpsco_app.front.bound_lines import limit_words, second_proof, short_name
-from dpsco_app.front.costs import LEAST, UNTOLD, cost_words
+from dpsco_app.front.costs import DISTINCT_FROM_ONE, TOO_FEW_TRIALS, cost_words
 from dpsco_app.front.headline import limit_text
 from dpsco_app.front.panel import FrontPanel, factor_text
-from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.study import Study, place
-from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
+from dpsco_app.front.titles import NO_BREAK, at_point, axis_title, drag_words, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import are_hardest_of_all, drawn_window
-from dpsco_app.parts.options import SYMBOL, inside, rounded
+from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.explain.hardest import is_hard
@@ -226,7 +225,7 @@ class NestedPanel(FrontPanel):
         for area in self.region:
             here = dict(self.floor)[self.x]
             price = here.value / base if base else 0.0
-            text = f"×{limit_text(price) if price >= LEAST else ratio_text(price)}"
+            text = f"×{limit_text(price) if price >= DISTINCT_FROM_ONE else ratio_text(price)}"
             line = Line(
                 key=area.key, name="", x=area.x, y=area.upper, colour=IMPOSSIBLE.ink, kind="proven"
             )
@@ -259,7 +258,7 @@ class NestedPanel(FrontPanel):
         if tick is None or tick.is_near:
             return []
         price = tick.value / base if base else 0.0
-        factor = f": ×{limit_text(price)}" if price >= LEAST else ""
+        factor = f": ×{limit_text(price)}" if price >= DISTINCT_FROM_ONE else ""
         words = second_proof(self.scenario, bound(tick.line.key).card)
         note = f"{words},\na weaker limit{factor}"
         rung = _rung(tick.line, "", tick.line.name, note, tick.value, edge)
@@ -308,7 +307,7 @@ class NestedPanel(FrontPanel):
 
     def _factor(self, row: Measurement, *, hero: bool) -> str:
         price = row.price
-        if price is None or row.mean == 0 or cost_words(price, "") == UNTOLD:
+        if price is None or row.mean == 0 or cost_words(price, "") == TOO_FEW_TRIALS:
             return ""
         if hero and not self.study.complete:
             return ""
@@ -339,11 +338,26 @@ class NestedPanel(FrontPanel):
             return ""
         about = drag_words(scenario.axis)
         if self._is_hardest and is_hard(scenario):
-            change = "does the ratio fall?" if scenario.axis == "n" else "does the ratio change?"
-            has_picture = far_records(scenario) is not None  # Its words say that data are new.
             novelty = f"the hardest data are new for each {SYMBOL[scenario.axis]}"
-            about = f"drag the dot; {novelty}" + f": {change}" * has_picture
+            about = f"drag the dot; {novelty}{self._prices_at_the_ends}"
         return f"{axis_title(scenario)} ({about})"
+
+    @property
+    def _prices_at_the_ends(self) -> str:
+        """Say what the price is at both ends of the axis; empty where it is not told."""
+        scenario = self.scenario
+        if scenario.axis is None or len(scenario.grid) < 2:
+            return ""
+        texts = []
+        for x in (min(scenario.grid), max(scenario.grid)):
+            row = self.study.at(self.lead, x)
+            factor = "" if row is None else self._factor(row, hero=True)
+            if not factor:
+                return ""
+            texts.append(
+                f"{factor} at {SYMBOL[scenario.axis]}{NO_BREAK}={NO_BREAK}{number_text(x)}"
+            )
+        return f": {texts[0]}, {texts[1]}"
 
 
 def _rung(

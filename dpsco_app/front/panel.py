@@ -23,7 +23,7 @@ from dpsco_app.front.bound_lines import (
     wider_line,
     window_hover,
 )
-from dpsco_app.front.costs import UNTOLD, cost_words, is_open, loose_ends, most_text
+from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words, is_open, loose_ends, most_text
 from dpsco_app.front.forms import form_lines
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
@@ -363,7 +363,7 @@ class FrontPanel:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None
-        if public.mean == 0 or cost_words(best.price, "") == UNTOLD:
+        if public.mean == 0 or cost_words(best.price, "") == TOO_FEW_TRIALS:
             return None
         unsaid = self.study.useless(self.x) and is_open(best.price)
         if unsaid or not self.study.complete:

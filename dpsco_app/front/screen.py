@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpsco_app.figure.colours import IMPOSSIBLE, Pair
-from dpsco_app.figure.head import answer_head, head
+from dpsco_app.figure.head import answer_head_html, head_html
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
@@ -64,7 +64,7 @@ def front_screen(
         before, waiting = False, ""  # nothing of it is measured
     else:
         reply = answer(studies)
-        figure = front_figure(studies, view, reply.plain, only, faded=before)
+        figure = front_figure(studies, view, reply.plain, only, is_old=before)
     return FrontScreen(
         studies=studies,
         answer=reply,
@@ -88,7 +88,7 @@ def _head(
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline
         below = () if waiting else reply.small
-        return head(asked, lines_above, below, theme, before=before)
+        return head_html(asked, lines_above, below, theme, before=before)
     colours = {about: _colour(about) for _, about in reply.marks}
     lines = [
         [(text, colours.get(about)) for text, about in marked(line, reply.marks)]
@@ -97,7 +97,9 @@ def _head(
     # Where bands of promises are drawn nothing of it is measured.
     has_prices = not (waiting or before or (view.card == "light" and not reply.marks))
     small = meaning(studies[0], theme, has_prices=has_prices)
-    return answer_head(asked, lines, small, theme, because=because, waiting=waiting, before=before)
+    return answer_head_html(
+        asked, lines, small, theme, because=because, waiting=waiting, before=before
+    )
 
 
 def _colour(about: str) -> Pair:

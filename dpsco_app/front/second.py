@@ -99,9 +99,9 @@ def pinned(text: str) -> Scenario | None:
 def _parsed(text: str) -> Scenario:
     """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
-    most_fields = len(fields(Scenario))
+    max_fields = len(fields(Scenario))
     try:
-        query = parameters(text, most=most_fields)
+        query = parameters(text, max_fields=max_fields)
     except ValueError:
         require(False, PIN, "a query such as epsilon=1&p=3", shorten(text))
     scenario = Scenario.from_dict(query, BASE).validate(DASHBOARD)

@@ -14,7 +14,7 @@ from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Regi
 from dpsco_app.front.titles import axis_title
 from dpsco_app.lessons.findings import (
     LessonEvidence,
-    average,
+    average_value,
     curve,
     errors_of,
     short,
@@ -26,14 +26,14 @@ from dpsco_app.lessons.plane import candidates
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
-from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin, upright
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin_line, upright_line
 from dpsco_core.audit.attacker import MISSED
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain import lessons as core
 from dpsco_core.explain.budgets import guess_ceiling
 
 PARTS = (core.BIAS, core.SAMPLING, core.NOISE)
-# The lines of the experiments: their names and colours.
+# The names and colours of the lines of experiments.
 SERIES: dict[str, tuple[str, Pair]] = {
     core.GAUSSIAN: ("Gaussian", METHODS["grey"]),
     core.STUDENT: ("Heavy tail", INK),
@@ -44,8 +44,9 @@ SERIES: dict[str, tuple[str, Pair]] = {
     MISSED: ("Missed members", COLOUR),
     **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
 }
-UNSEEN = (core.CUT, core.EXACT)  # not drawn: they only stand in sentences
-CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
+UNSEEN = (core.CUT, core.EXACT)  # These lines are not drawn; only sentences mention them.
+# The methods that choose their own radius, by the name of their line.
+CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}
 OVER_RADIUS = ("Clip radius R", "R", "Root mean square error ‖μ̂ − μ‖₂ (log)", "error")
 AXES = {
     "tails": ("Number of records n", "n", "Largest record (log)", "largest"),
@@ -53,10 +54,10 @@ AXES = {
     "look": OVER_RADIUS,
     "budgets": ("Number of releases k", "k", "ε of all of them together (log)", "ε"),
 }
-# The heights in pixels of a single figure, and of two that share its place.
+# The height in pixels of a single figure, and of each of two stacked figures.
 HEIGHT, LOWER_HEIGHT = 420, 160
-TOP = 34  # pixels above its panel, which has no title
-# the ratio of the largest bias to the smallest that is drawn if there is no other line
+TOP = 34  # The pixels above a figure's panel, which has no title.
+# The largest ratio of two biases that is drawn if the figure has no other line.
 SHOWN_BIAS = 200
 
 
@@ -88,12 +89,15 @@ def colour_named(key: str) -> Pair:
     return SERIES[key][1] if key in SERIES else colour_of(CHOOSES.get(key, key))
 
 
-def impossible(x: Sequence[float], upper: Sequence[float], lower: Sequence[float] = ()) -> Region:
+def impossible_region(
+    x: Sequence[float], upper: Sequence[float], lower: Sequence[float] = ()
+) -> Region:
+    """Return the region between two curves that no private algorithm can reach."""
     return Region(key="limit", name="impossible", x=x, upper=upper, lower=lower, look=IMPOSSIBLE)
 
 
-def edge(name: str, value: float, end: float) -> LadderRow:
-    """Return the row of an edge of what is impossible."""
+def edge_row(name: str, value: float, end: float) -> LadderRow:
+    """Return the ladder row that names the edge of the impossible region."""
     return LadderRow(
         key="limit",
         name=name,
@@ -108,9 +112,9 @@ def edge(name: str, value: float, end: float) -> LadderRow:
 
 
 def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
-    """Return the measured errors over the axis, with the proven limit and the answer without data.
+    """Return the measured errors over the axis, with the proven limit and the error without data.
 
-    The second set is dashed.
+    The lines of the second set are dashed.
     """
     x_title, symbol, y_title, measured = _names_of_axes(lesson)
     lines = _lines(lesson, evidence)
@@ -119,31 +123,34 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
         for d in (evidence.start, evidence.floor)
     )
     blind = (
-        [replace(thin("", *start), key="start", name="Answer without data", dash="dot")]
+        [replace(thin_line("", *start), key="start", name="Answer without data", dash="dot")]
         if start
         else []
     )
-    regions = [impossible(*floor)] if floor else []
-    low, high = _heights(lesson, evidence, [*lines, *blind], floor[1] if floor else [])
-    # In a preview a line may stop early or leave the figure at its lower end.
+    regions = [impossible_region(*floor)] if floor else []
+    low, high = _vertical_range(lesson, evidence, [*lines, *blind], floor[1] if floor else [])
+    # In a preview, a line may end early or leave the figure at the bottom.
     mark_x = max(x for line in lines for x, y in zip(line.x, line.y, strict=True) if y >= low)
     best, marks = "", []
     for line in (line for line in lines if line.key == core.PRIVATE):
         mark_x, best = line.x[int(np.argmin(line.y))], ", the best"
-        marks = [replace(upright(mark_x, low, high, ""), dash="dot")]
-    rows = [_row(line, mark_x, symbol, evidence) for line in [*lines, *blind]]
+        marks = [replace(upright_line(mark_x, low, high, ""), dash="dot")]
+    rows = [_ladder_row_of_line(line, mark_x, symbol, evidence) for line in [*lines, *blind]]
     place = f"At {symbol} = {number_text(mark_x)}{best}"
-    if lesson.experiment == "look":  # each of its rows has its own radius
+    if lesson.experiment == "look":  # Every row of this experiment has its own radius.
         place, name = "", f"Best fixed radius ({number_text(mark_x)})"
         rows = [
             replace(row, name=name, end=min(lines[0].y)) if row.key == core.PRIVATE else row
             for row in rows
         ]
-    elif lesson.experiment == "radius":  # its rows end at the marked radius, not at the largest one
+    # The rows of this experiment end at the marked radius, not at the largest one.
+    elif lesson.experiment == "radius":
         rows = [
             replace(row, end=_value_at(line, mark_x)) for row, line in zip(rows, lines, strict=True)
         ]
-    rows += [edge("Proven limit", floor[1][floor[0].index(mark_x)], floor[1][-1])] if floor else []
+    rows += (
+        [edge_row("Proven limit", floor[1][floor[0].index(mark_x)], floor[1][-1])] if floor else []
+    )
     limit_words = Words(
         lines=["no private algorithm", "has a mean error here"],
         colour=IMPOSSIBLE.ink,
@@ -185,6 +192,7 @@ def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
 
 
 def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
+    """Return the lines of the lesson's methods or of its experiment."""
     scenario, second_scenario = lesson.scenario, lesson.second_scenario
     names = short_names(scenario.methods)
     sets = {"": evidence.points}
@@ -195,7 +203,7 @@ def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
     lines = []
     for (suffix, points), dash in zip(sets.items(), ("solid", "dash"), strict=False):
         for key in dict.fromkeys(p.series for p in points if p.series not in UNSEEN):
-            look = _look(key, names)
+            look = _line_style(key, names)
             name = f"{look['name']}{suffix}"
             heights, low, high = (curve(points, key, c) for c in (column, "q10", "q90"))
             lines.append(
@@ -212,7 +220,7 @@ def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
     return lines
 
 
-def _look(key: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _line_style(key: str, names: Mapping[str, str]) -> dict[str, Any]:
     """Return how the line of a method, or of an experiment, is named and drawn."""
     look: dict[str, Any] = {"colour": colour_named(key)}
     if key in SERIES:
@@ -224,7 +232,7 @@ def _look(key: str, names: Mapping[str, str]) -> dict[str, Any]:
     return look | dash | {"name": names[key], "symbol": symbol_of(key)}
 
 
-def _heights(
+def _vertical_range(
     lesson: Lesson, evidence: LessonEvidence, lines: Sequence[Line], floor: Sequence[float]
 ) -> tuple[float, float]:
     """Return the ends of the vertical axis, with room for every prediction."""
@@ -233,16 +241,16 @@ def _heights(
         heights += [lesson.height(evidence, value) for value in lesson.numbers]
     for line in (line for line in lines if line.key != core.BIAS):
         heights += line.y
-    # The bias falls towards 0, so its line leaves the figure at the lower end.
+    # The bias falls towards 0, so its line leaves the figure at the bottom.
     top = max(max(line.y) for line in lines)
     return min(heights, default=top / SHOWN_BIAS) / 1.3, 1.3 * max([top, *heights])
 
 
-def _row(line: Line, x: float, symbol: str, evidence: LessonEvidence) -> LadderRow:
+def _ladder_row_of_line(line: Line, x: float, symbol: str, evidence: LessonEvidence) -> LadderRow:
     """Return the row of a line in the ladder: its value at x, or its mean over all trials."""
     name, value = line.name, _value_at(line, x)
     if line.key in CHOOSES:
-        value = average(evidence.points, line.key)
+        value = average_value(evidence.points, line.key)
     elif x not in line.x:
         name = f"{name} at {symbol} = {number_text(line.x[-1])}"
     return LadderRow(
@@ -288,7 +296,7 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
 def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
     """Return the share of right guesses so far and the limit that epsilon sets."""
     ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST_POINTS["neighbours"]
-    lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
+    lines = [replace(thin_line("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
     regions, limits, words = [], [], []
     if rows:
         counts, shares = core.running_share(rows)
@@ -303,7 +311,7 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
                 width=2.4,
             )
         )
-        regions = [impossible([0, end], [100.0, 100.0], [ceiling, ceiling])]
+        regions = [impossible_region([0, end], [100.0, 100.0], [ceiling, ceiling])]
         words = [
             Words(
                 lines=["no guess can be right more often"],
@@ -311,7 +319,7 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
                 want=(0.5, 0.8),
             )
         ]
-        limits = [edge("What ε allows", ceiling, ceiling)]
+        limits = [edge_row("What ε allows", ceiling, ceiling)]
     ladder = ladder_of("", "percent", lines, [rounded(line.y[-1]) for line in lines])
     return Figure(
         panels=[

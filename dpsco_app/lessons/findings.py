@@ -1,4 +1,4 @@
-"""What the run of a lesson found: the answer to its question, with its numbers in a sentence."""
+"""What the run of a lesson showed: the answer to its question, in a sentence with its numbers."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from dpsco_app.parts.error_parts import PART_NAMES, percents
-from dpsco_app.parts.options import at_most, inside, number_text, separated, short_text
+from dpsco_app.parts.options import at_most, inside, number_text, separated_names, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.fano import by_hand
@@ -34,7 +34,7 @@ from dpsco_core.explain.lessons import (
 )
 from dpsco_core.runs.study import Outcome
 
-ALIKE = 1.15  # two errors within this factor count as the same
+ALIKE = 1.15  # Two errors whose ratio is at most this count as equal.
 FREE = 1.1
 NONE_CUT, MOST_CUT = 0.01, 0.5
 
@@ -43,14 +43,14 @@ NONE_CUT, MOST_CUT = 0.01, 0.5
 class LessonEvidence:
     """What a lesson has measured."""
 
-    points: tuple[SeriesPoint, ...]  # a study has a series for each method
-    outcomes: tuple[Outcome, ...] = ()  # the cells of a study
-    second_points: tuple[SeriesPoint, ...] = ()  # the points on the second set
-    # the largest proven lower bound at the points of the grid
+    points: tuple[SeriesPoint, ...]  # The measured points; a study has a series for each method.
+    outcomes: tuple[Outcome, ...] = ()  # The outcomes of a study's cells.
+    second_points: tuple[SeriesPoint, ...] = ()  # The measured points on the second set.
+    # The largest proven lower bound at each point of the grid.
     floor: Mapping[float, float] = field(default_factory=dict)
-    # what the starting point leaves, which uses no data
+    # The error of the starting point, which ignores the data, at each point of the grid.
     start: Mapping[float, float] = field(default_factory=dict)
-    rows: tuple[LessonRow, ...] = ()  # the rows of an experiment: every trial
+    rows: tuple[LessonRow, ...] = ()  # The rows of an experiment, one for every trial.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +60,17 @@ class LessonFinding:
     answer: str | float
     headline: str
     text: str
-    lower_end: float | None = None  # a number lies between this one and `answer`
+    # The lower end of the interval that contains the number; its upper end is `answer`.
+    lower_end: float | None = None
 
 
 Find = Callable[[LessonEvidence], LessonFinding]
-Curve = dict[float, float]  # the height of a line, by x
+Curve = dict[float, float]  # A line as a mapping from x to its height.
 short = partial(short_text, digits=2)
 
 
 def curve(points: Sequence[SeriesPoint], name: str, column: str = "mean") -> Curve:
-    """Return a column of a method, or of a line of an experiment, ordered by x."""
+    """Return the values in a column for a method or an experiment's line, ordered by x."""
     points_of_line = sorted((p for p in points if p.series == name), key=lambda p: p.x)
     return {p.x: getattr(p, column) for p in points_of_line}
 
@@ -88,7 +89,7 @@ def lowest_x(line: Curve) -> float:
 
 
 def quotients(line: Curve, divisor: Curve) -> Curve:
-    """Return a line as multiples of another one."""
+    """Return the ratios of one line to another."""
     return {x: y / divisor[x] for x, y in line.items()}
 
 
@@ -96,12 +97,12 @@ def at_end(points: Sequence[SeriesPoint], method: str) -> float:
     return last_height(curve(points, method))
 
 
-def added(points: Sequence[SeriesPoint]) -> float:
-    """Return what privacy adds to the risk of objective perturbation at the last x."""
+def added_risk(points: Sequence[SeriesPoint]) -> float:
+    """Return the risk that privacy adds to objective perturbation at the last x."""
     return at_end(points, "sco.objective-perturbation") - at_end(points, "sco.erm")
 
 
-def average(points: Sequence[SeriesPoint], name: str) -> float:
+def average_value(points: Sequence[SeriesPoint], name: str) -> float:
     """Return the mean over all trials of a line; of a line of errors, their root mean square."""
     points_of_line = [p for p in points if p.series == name]
     power = 2 if name in ERRORS else 1
@@ -120,9 +121,9 @@ def errors_of(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 
 
 def worst_of_a_hundred(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Return, by method, the error that one sample in a hundred reaches: a sample's own error.
+    """Return, for each method, the sample error that one sample in a hundred reaches.
 
-    Between the errors of two samples nothing was measured, and the figure has no point.
+    The value is the error of an actual sample: between two samples nothing was measured.
     """
     return {
         method: float(np.quantile(errors, 0.99, method="higher"))
@@ -169,7 +170,7 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
 
 def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 3: the share of right guesses in percent."""
-    share = 100 * average(evidence.points, RIGHT)
+    share = 100 * average_value(evidence.points, RIGHT)
     guesses = int(sum(p.x * p.trials for p in evidence.points if p.series == RIGHT))
     ceiling = guess_ceiling(GAME_EPSILON)
     return LessonFinding(
@@ -204,7 +205,7 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
 def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
     private = curve(evidence.points, PRIVATE)
-    adaptive, blind = (average(evidence.points, name) for name in (ADAPTIVE, BLIND))
+    adaptive, blind = (average_value(evidence.points, name) for name in (ADAPTIVE, BLIND))
     best = lowest_x(private)
     least_error = private[best]
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
@@ -266,7 +267,7 @@ def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-# The private methods of lesson 9.
+# The private methods compared in lesson 9.
 COMPARED = ("sco.cwme", "sco.clipped")
 
 
@@ -279,7 +280,7 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
     names = {m: inside(method_card(m).name) for m in COMPARED} | {"start": "ignoring the data"}
     winner = min(COMPARED, key=lambda m: curves[m][largest])
     ratio = short(curves[winner][largest] / curves["sco.erm"][largest])
-    risks = separated([f"{names[k]} **{short(v)}**" for k, v in left.items()])
+    risks = separated_names([f"{names[k]} **{short(v)}**" for k, v in left.items()])
     return LessonFinding(
         answer=best,
         headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(largest)} "
@@ -293,7 +294,7 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
 def width_gain(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 10: what privacy adds on the l2 ball over what it adds on the l1 ball."""
     cross, ball = evidence.points, evidence.second_points
-    largest, parts = max(p.x for p in cross), (added(cross), added(ball))
+    largest, parts = max(p.x for p in cross), (added_risk(cross), added_risk(ball))
     ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
     prices = [1 + part / at_end(t, "sco.erm") for part, t in zip(parts, (cross, ball), strict=True)]
     useless = (
@@ -329,7 +330,7 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     )
     lower_end = max((x for x in filtered if x < pays), default=None)
     place = f"**{number_text(pays)}**"
-    if lower_end is not None:  # somewhere between two points of the grid
+    if lower_end is not None:  # The crossing lies between two points of the grid.
         place = f"**{number_text(lower_end)}** to {place}"
     place = f"once users hold {place} items"
     remark = f" Not before m = **{number_text(useful)}** do they beat the answer 0, without data."

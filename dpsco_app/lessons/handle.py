@@ -9,7 +9,7 @@ from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, curve, fir
 from dpsco_app.lessons.lessons import Answer, Lesson
 from dpsco_app.lessons.verdict import answer_text, measured_text
 
-CHOSEN = ACCENT  # the ring around a chosen point
+CHOSEN = ACCENT  # The colour of the ring around a chosen point.
 
 
 def handle(
@@ -18,9 +18,9 @@ def handle(
     prediction: Answer | None,
     finding: LessonFinding | None,
 ) -> dict[str, Any]:
-    """Return what the browser reads of a question for a number; see `prediction.js`.
+    """Return the data that the browser needs for a question about a number; see `prediction.js`.
 
-    `finding` is that of the run, if it has ended: then the measurement and its trials are shown.
+    With the `finding` of a finished run, the data include the measurement and its trials.
     """
     measured, start = None, None
     if finding is not None:
@@ -42,7 +42,7 @@ def handle(
 
 
 def choices_in_figure(lesson: Lesson, prediction: Answer | None, theme: Theme) -> dict[str, Any]:
-    """Return what the browser reads of choices that are drawn in the figure; see `choices.js`."""
+    """Return the data that the browser needs for choices drawn in the figure; see `choices.js`."""
     return {
         "places": lesson.spots,
         "chosen": None if prediction is None else lesson.answers.index(prediction),

@@ -1,4 +1,4 @@
-"""The lessons in their order: what is asked, what runs, and how the answer is found."""
+"""The lessons in order: their questions, their runs, and how each answer is found."""
 
 import math
 from collections.abc import Callable
@@ -50,28 +50,31 @@ USERS_ITEMS = (1, 10, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
 class Lesson:
     """One step of the path."""
 
-    slug: str  # its name in the address, and of its words
-    scenario: Scenario  # what is run, unless there is an experiment, and what opens in Explore
-    find: find.Find  # reads the answer off what was measured
-    # the answers to choose from; empty for a number
+    slug: str  # The name of the lesson in addresses and in the table of its words.
+    # The scenario that is run, unless there is an experiment, and that opens in Explore.
+    scenario: Scenario
+    find: find.Find  # Reads the answer from the measurements.
+    # The answers to choose from; empty if the answer is a number.
     choices: dict[str, str] = field(default_factory=dict)
-    numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
-    unit: str = ""  # the unit after the number, with the space before it
-    largest_allowed: float = math.inf  # the largest number that ε allows
-    # the height of a number in the figure; None if it is read on the horizontal axis
+    numbers: tuple[float, ...] = ()  # The values that a predicted number may have.
+    unit: str = ""  # The unit after the number, including the space before it.
+    largest_allowed: float = math.inf  # The largest number that ε allows.
+    # Returns the height of a number in the figure; None if the number is read on the horizontal
+    # axis.
     height: Callable[[LessonEvidence, float], float] | None = None
-    # the points of the choices in the figure, in their order, if they are drawn in it
+    # The points of the choices in the figure, in order, if the choices are drawn.
     spots: tuple[Point, ...] = ()
-    # the method, or the line of an experiment, whose trials are drawn beside the predicted number
+    # The method, or the experiment's line, whose trials are drawn beside the predicted number.
     lands: str = ""
-    # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
+    # One of `dpsco_core.explain.lessons.EXPERIMENTS`, which runs in place of the scenario.
     experiment: Experiment | None = None
-    preview_methods: tuple[str, ...] = ()  # the methods that are drawn before the run
-    # a method whose first point is drawn before the run as well: the prediction starts there
+    preview_methods: tuple[str, ...] = ()  # The methods that are drawn before the run.
+    # A method whose first point is drawn before the run, as the starting point of the prediction.
     start_method: str = ""
-    second_set: str = HARDEST  # the geometry that Explore shows in its second panel
-    floor: str = ""  # slug of the lower bound that is drawn, if one is
-    further_pages: tuple[tuple[str, str], ...] = ()  # slugs and labels of pages to visit next
+    second_set: str = HARDEST  # The geometry in the second panel of Explore.
+    floor: str = ""  # The slug of the lower bound that is drawn; empty for none.
+    # The slug and the label of each page to visit next.
+    further_pages: tuple[tuple[str, str], ...] = ()
 
     @property
     def words(self) -> LessonWords:
@@ -97,7 +100,7 @@ class Lesson:
         return (*self.choices, *self.numbers)
 
     def place(self, evidence: LessonEvidence, number: float) -> Point:
-        """Return the point of a number in the figure, at the last x of its table."""
+        """Return the point of a number in the figure, at the last x of the lesson's table."""
         if self.height is not None:
             return self.last_x, self.height(evidence, number)
         # A handle that moves sideways stays at half the height.
@@ -106,7 +109,7 @@ class Lesson:
 
     def trials(self, evidence: LessonEvidence) -> list[Point]:
         """Return the points of the trials, which are drawn beside the prediction."""
-        if self.lands == RIGHT:  # the share so far, in percent
+        if self.lands == RIGHT:  # This line is the share of right guesses so far, in percent.
             counts, shares = running_share(evidence.rows)
             return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
         if self.experiment is not None:
@@ -136,7 +139,9 @@ LESSONS: tuple[Lesson, ...] = (
             TAILS,
             methods=("mean.sample", "mean.median-of-means"),
             n=1000,
-            d=2,  # for d = 1, 200 samples do not tell which of the two has the larger worst error
+            # With d = 1, 200 samples do not show which of the two methods has the larger worst
+            # error.
+            d=2,
             margin=0.1,
             trials=200,
         ),
@@ -290,7 +295,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=FACTORS,
         unit=" times",
         height=lambda e, times: (
-            find.added(e.second_points) / times + find.at_end(e.points, "sco.erm")
+            find.added_risk(e.second_points) / times + find.at_end(e.points, "sco.erm")
         ),
         lands="sco.objective-perturbation",
         preview_methods=("sco.erm",),

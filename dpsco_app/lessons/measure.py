@@ -1,4 +1,4 @@
-"""The runs of a lesson, and the evidence in their results, which the host of the lessons has."""
+"""The runs of a lesson, and the evidence in their results, which the lessons' host computes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

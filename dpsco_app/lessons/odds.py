@@ -1,4 +1,4 @@
-"""The lesson on an attacker's errors: the figure of the trade-off curve, and what was found."""
+"""The lesson on an attacker's errors: the figure of the trade-off curve, and the finding."""
 
 import math
 from dataclasses import replace
@@ -8,22 +8,24 @@ import numpy as np
 from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
-from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, average
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, average_value
 from dpsco_app.parts.options import number_text
-from dpsco_app.parts.simple_figures import ladder_row, log_axis, thin
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, thin_line
 from dpsco_core.audit import attacker
 from dpsco_core.privacy.tradeoff import gaussian_curve
 
 COLOUR = METHODS["violet"]
-SHARES = np.geomspace(0.1, 100, 91)  # false alarms in percent
+SHARES = np.geomspace(0.1, 100, 91)  # The false-alarm rates of the curve, in percent.
 FEWEST = float(SHARES[0])
 
 
 def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> Figure:
-    """Return false alarms against misses: blind guessing; after the run what no attack reaches."""
+    """Return the figure of false alarms against misses, with the proven limit once the run is
+    over.
+    """
     shares, place = SHARES.tolist(), attacker.FALSE_ALARMS
     curve = attacker.least_misses(SHARES).tolist()
-    blind = thin("", shares, (100 - SHARES).tolist())
+    blind = thin_line("", shares, (100 - SHARES).tolist())
     rows = [
         LadderRow(
             key="blind",
@@ -35,8 +37,8 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
     ]
     regions, lines, words = [], [], []
     if has_run:
-        missed = average(evidence.points, attacker.MISSED)
-        accused = average(evidence.points, attacker.ACCUSED)
+        missed = average_value(evidence.points, attacker.MISSED)
+        accused = average_value(evidence.points, attacker.ACCUSED)
         lines.append(
             Line(
                 key=attacker.MISSED,
@@ -101,9 +103,9 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
 
 
 def missed_members(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 15: the share of members that an attacker misses who accuses one of 100 others."""
-    missed = average(evidence.points, attacker.MISSED)
-    accused = average(evidence.points, attacker.ACCUSED)
+    """Lesson 15: the share of members that an attacker misses who accuses one non-member in 100."""
+    missed = average_value(evidence.points, attacker.MISSED)
+    accused = average_value(evidence.points, attacker.ACCUSED)
     members = attacker.PEOPLE * sum(
         p.trials for p in evidence.points if p.series == attacker.MISSED
     )

@@ -1,6 +1,6 @@
 """A visitor's path through the lessons: the predictions, and the findings of the runs.
 
-The view says which answers were run, and a `LessonResults` what these runs gave.
+The view has the answers that were run, and a `LessonResults` the results of these runs.
 """
 
 from dataclasses import replace
@@ -17,7 +17,8 @@ class LessonPath:
     """The predictions and findings of one visit."""
 
     def __init__(self) -> None:
-        self._predictions: dict[str, Answer] = {}  # these lessons may not have been run yet
+        # The predictions, including those of lessons that have not been run.
+        self._predictions: dict[str, Answer] = {}
         self._measured: dict[str, tuple[LessonEvidence, LessonFinding]] = {}
 
     @property
@@ -61,7 +62,7 @@ class LessonPath:
         return [run for run in runs if run is not None]
 
     def forget(self, view: LessonsView) -> LessonsView:
-        """Forget predictions and findings; return the view without what was to be handed in."""
+        """Forget predictions and findings; return the view without the texts to be handed in."""
         self._predictions.clear()
         self._measured.clear()
         return replace(view, answers="", sentence="", replies="")

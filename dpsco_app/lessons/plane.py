@@ -9,7 +9,7 @@ from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import INK, METHODS
 from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Words
-from dpsco_app.parts.simple_figures import thin
+from dpsco_app.parts.simple_figures import thin_line
 from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import LessonRow
 
@@ -34,9 +34,9 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
         for slug in by_hand.CANDIDATES
         for x, y in [candidate_place(slug)]
     ]
-    # The quarters of the plane: in each, its candidate is the nearest one.
+    # The quarters of the plane: each is closest to its own candidate.
     ends = [-edge_of_plane, edge_of_plane]
-    lines += [thin("", x, y) for x, y in ((ends, [0.0, 0.0]), ([0.0, 0.0], ends))]
+    lines += [thin_line("", x, y) for x, y in ((ends, [0.0, 0.0]), ([0.0, 0.0], ends))]
     names = [
         Words(
             lines=[f"<b>{slug.replace('-', ' ')}</b>"],

@@ -1,4 +1,4 @@
-"""The report that is handed in: a table of predictions and measurements, and the score."""
+"""The report that a student hands in: predictions and measurements in a table, and the score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ HANDED_IN = "What you predicted, and what was measured"
 SENTENCE = "In one sentence: what have you learnt? Add your name if you hand it in."
 VERDICTS = ("Right or close", "Missed")
 COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
-# The style of the report, on the screen and on paper.
+# The style sheet of the report, for the screen and for print.
 REPORT_STYLE = """
 .report { border-collapse: collapse; width: 100%; }
 .report caption { font-size: 0; height: 0; }
@@ -45,8 +45,8 @@ def verdict_of(answer: Answered) -> str:
     return VERDICTS[not answer.verdict.close]
 
 
-def progress(answers: Sequence[Answered], view: LessonsView) -> str:
-    """Return how much of the path is answered, and which lessons well."""
+def progress_text(answers: Sequence[Answered], view: LessonsView) -> str:
+    """Return how many lessons of the path are answered, and which of them well."""
     lesson_count, question_count = len(view.lessons), len(view.question_texts)
     counts = [
         f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in alike)}"
@@ -64,7 +64,7 @@ def progress(answers: Sequence[Answered], view: LessonsView) -> str:
 
 
 def report(answers: Sequence[Answered], view: LessonsView) -> str:
-    """Return the table of what was predicted and measured, and what was written, as HTML."""
+    """Return the HTML table of predictions, measurements and the student's own texts."""
     rows = [
         (
             step_name(answer.lesson.slug),

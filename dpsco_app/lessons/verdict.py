@@ -1,4 +1,4 @@
-"""Whether a prediction is close to what was measured, in one sentence that holds both."""
+"""Whether a prediction is close to the measurement, in one sentence that states both."""
 
 import math
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from dpsco_app.lessons import findings as find
 from dpsco_app.lessons.lessons import Answer, Lesson
 from dpsco_app.parts.options import number_text
 
-EXACT = 1.1  # a number within this factor of the measured one is right
-ONE_POINT = 1.0  # a share within one percentage point is right
-# a number within this factor of the measured one is close, and so is a share within these points
+EXACT = 1.1  # A predicted number whose ratio to the measured one is at most this is right.
+ONE_POINT = 1.0  # A predicted share within this many percentage points is right.
+# The ratio within which a number counts as close, and the percentage points within which a share
+# does.
 CLOSE_RATIO, CLOSE_POINTS = 1.5, 6.0
 CLOSE = (
     f"A prediction is close within a factor of {CLOSE_RATIO:g} of what was measured, and a "
@@ -60,7 +61,7 @@ def answer_text(lesson: Lesson, answer: Answer) -> str:
     if isinstance(answer, str):
         return lesson.choices.get(answer, "none of these")
     written = find.short(answer) if answer not in lesson.numbers else number_text(answer)
-    if lesson.unit.startswith("="):  # a point on an axis
+    if lesson.unit.startswith("="):  # A unit that begins with "=" marks a point on an axis.
         return f"{lesson.unit[1:]}{written}"
     unit = " time" if (written, lesson.unit) == ("1", " times") else lesson.unit
     return f"{written}{unit}"

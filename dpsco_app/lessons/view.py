@@ -1,6 +1,6 @@
-"""The address of the lessons: the step, the answers, and what is handed in.
+"""The address of the lessons: the current step, the answers, and the texts to be handed in.
 
-It also holds an assignment: the lessons in their order, and a teacher's questions.
+It also has a teacher's assignment: the lessons in order, and the teacher's questions.
 """
 
 from collections.abc import Mapping
@@ -12,25 +12,26 @@ from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Answer, step_name
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
 
-START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
-ASSIGN = "assign"  # where a teacher makes an assignment
-STEPS = (*SLUGS, HAND_IN)  # in their order, from the first lesson on
-# the names of the steps that are no lesson
+START, HAND_IN = "start", "hand-in"  # The steps before the first lesson and after the last one.
+ASSIGN = "assign"  # The step on which a teacher makes an assignment.
+STEPS = (*SLUGS, HAND_IN)  # The steps in order, from the first lesson on.
+# The names of the steps that are not lessons.
 NAMES = {START: "Three doors", HAND_IN: "Hand in", ASSIGN: "For teachers: an assignment"}
-MOST_LETTERS = 300  # letters of a sentence
-MOST_QUESTIONS, MOST_QUESTION, MOST_REPLY = 10, 200, 500  # their number, and letters of each
+MOST_LETTERS = 300  # The largest number of letters in the sentence that is handed in.
+# The largest number of questions, and of letters in a question and in a reply.
+MOST_QUESTIONS, MOST_QUESTION, MOST_REPLY = 10, 200, 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class LessonsView(PageView):
-    # the slug of a lesson, or its number from 1, which becomes the slug; or `START`, `HAND_IN` or
-    # `ASSIGN`
+    # The slug of a lesson, or its number from 1, which becomes the slug; or `START`, `HAND_IN` or
+    # `ASSIGN`.
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
-    sentence: str = ""  # a sentence of the visitor, to be handed in
-    tasks: str = ""  # the lessons of an assignment in their order, as "clipping,noise"
-    questions: str = ""  # the questions of an assignment, one per line
-    replies: str = ""  # the visitor's answers to them, one per line
+    sentence: str = ""  # A sentence of the visitor, to be handed in.
+    tasks: str = ""  # The lessons of an assignment in order, such as "clipping,noise".
+    questions: str = ""  # The questions of an assignment, one per line.
+    replies: str = ""  # The visitor's replies to the questions, one per line.
 
     def validate(self) -> Self:
         self.predictions()
@@ -38,11 +39,11 @@ class LessonsView(PageView):
         require(len(self.sentence) <= MOST_LETTERS, "sentence", length, shorten(self.sentence))
         self._check_assignment()
         if self.lesson in (START, HAND_IN, ASSIGN, *SLUGS):
-            return self._on_its_way()
+            return self._at_allowed_step()
         numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
         must = f"a number from 1 to {len(SLUGS)}, or the name of a step"
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
-        return replace(self, lesson=numbered[self.lesson])._on_its_way()
+        return replace(self, lesson=numbered[self.lesson])._at_allowed_step()
 
     def predictions(self) -> dict[str, Answer]:
         """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
@@ -58,7 +59,7 @@ class LessonsView(PageView):
 
     @property
     def is_assignment(self) -> bool:
-        """Whether the visitor sees the lessons and questions of an assignment only."""
+        """Whether the visitor sees only the lessons and questions of an assignment."""
         return bool(self.tasks or self.questions) and self.lesson != ASSIGN
 
     @property
@@ -100,27 +101,29 @@ class LessonsView(PageView):
         fits = len(self.question_texts) <= MOST_QUESTIONS and all(
             len(q) <= MOST_QUESTION for q in self.question_texts
         )
-        require(fits and _is_text(self.questions), "questions", must, shorten(self.questions))
+        require(
+            fits and _is_allowed_text(self.questions), "questions", must, shorten(self.questions)
+        )
         must = f"at most one line of up to {MOST_REPLY} letters for each question"
         lines = self.replies.split("\n") if self.replies else []
         fits = len(lines) <= len(self.question_texts) and all(
             len(line) <= MOST_REPLY for line in lines
         )
-        require(fits and _is_text(self.replies), "replies", must, shorten(self.replies))
+        require(fits and _is_allowed_text(self.replies), "replies", must, shorten(self.replies))
 
-    def _on_its_way(self) -> Self:
+    def _at_allowed_step(self) -> Self:
         """Return the view at a step of its assignment, if it has one."""
         if not self.is_assignment or self.lesson in self.steps:
             return self
         return replace(self, lesson=self.steps[0])
 
 
-def _is_text(text: str) -> bool:
+def _is_allowed_text(text: str) -> bool:
     return all(line.isprintable() for line in text.split("\n"))
 
 
 def answers_text(predictions: Mapping[str, Answer]) -> str:
-    """Return answers by lesson as an address has them."""
+    """Return the answers by lesson in the form of the address."""
     return ",".join(f"{slug}:{to_text(answer)}" for slug, answer in predictions.items())
 
 
@@ -130,5 +133,5 @@ def name_of(step: str) -> str:
 
 
 def next_label(step: str) -> str:
-    """Return what the button says that leads from a lesson to the step after it."""
+    """Return the label of the button that leads from a lesson to the next step."""
     return "Hand in what you predicted" if step == HAND_IN else f"Next lesson: {name_of(step)}"

@@ -1,4 +1,4 @@
-"""What the lessons say: plain words, one formula each at most; no measured number is in here."""
+"""The texts of the lessons: plain words, at most one formula each, and no measured number."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from dpsco_app.front.story import TITLE
 @dataclass(frozen=True, kw_only=True)
 class LessonWords:
     title: str
-    text: str  # what the figure shows and why it matters, in Markdown
-    question: str  # a question whose answer the run measures
-    preview_title: str  # the title of the figure before the run
+    text: str  # What the figure shows and why it matters, in Markdown.
+    question: str  # The question that the run answers.
+    preview_title: str  # The title of the figure before the run.
     explanation: str  # the explanation that follows the answer, in Markdown
 
 
@@ -20,7 +20,7 @@ INTRODUCTION = (
     "The subject is DP-SCO: differentially private stochastic convex optimization. Three doors "
     "lead in, and none needs any background."
 )
-# Where a door leads: its name, the question that it answers, and what is behind it.
+# The links on the first page: the name, the question it answers, and the page behind it.
 DOORS = {
     "why": (
         "A story in five minutes",

@@ -151,7 +151,7 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
             name=f"■ {name}",
             colour=QUIET if key == "idle" else colour_of(key),
             values=[value, share],
-            end=-float(i),  # below the axis, so that the rows keep this order and have no leaders
+            end=-float(i),  # Rows below the axis keep this order and have no leader lines.
             swatch="none",
         )
         for i, (key, name, value, share) in enumerate(rows)
@@ -162,7 +162,7 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
 
 
 def contest_table(contest: Contest) -> pd.DataFrame:
-    """Return every method's value over the map, a point a row, and which is best."""
+    """Return every method's value over the map, one row for each point, and the best method."""
     x, y = np.meshgrid(contest.plane.x, contest.plane.y)
     names = [method_card(m).name for m in contest.methods]
     columns: dict[str, object] = {
@@ -182,13 +182,13 @@ def draw_contest(
     screen: FirstScreen,
     question: str,
     small: str,
-    stages: Iterator[Contest],  # the last one is whole
-    point: Scenario,  # marked, and moved by a click
+    stages: Iterator[Contest],  # The successive maps; the last one is complete.
+    point: Scenario,  # The point that is marked, and that a click moves.
     reading: Reading,
     *,
-    # the least and the largest value that a click gives to an axis
+    # The smallest and the largest value that a click can set on each axis.
     limits: Mapping[str, tuple[float, float]] | None = None,
-    setting: str = "",  # at the foot of its files
+    setting: str = "",  # The setting at the foot of the map's files.
 ) -> None:
     """Draw the map repeatedly while it fills in, and then its numbers below it."""
     status = screen.foot.empty()
@@ -205,7 +205,7 @@ def draw_contest(
         return figure
 
     for later in stages:
-        # A complete map is drawn at once; one that still grows, only now and then.
+        # A complete map is drawn at once; a growing map is redrawn only now and then.
         if whole or pace.due():
             draw()
             status.progress(

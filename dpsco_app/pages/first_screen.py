@@ -9,14 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
-from dpsco_app.figure.head import head
+from dpsco_app.figure.head import head_html
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Figure
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 
-SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
+SIZE = {"height": 500, "left": 58, "right": 330}  # The size of a figure with controls above it.
 PHONE = {"left": 54}
 
 
@@ -29,7 +29,7 @@ class FirstScreen:
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
-        if has_side:  # the style sheet sets their widths by these keys
+        if has_side:  # The style sheet sets the widths of the columns by these keys.
             sides = st.container(horizontal=True, key=f"sides_{name}")
             left = sides.container(key=f"first_side_{name}")
             self.side, self.sides = sides.container(key=f"second_side_{name}"), sides
@@ -41,7 +41,7 @@ class FirstScreen:
         self.ladder, self.foot = left.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str = "") -> None:
-        self.head.html(head(question, [answer], [(small, "")], theme()))
+        self.head.html(head_html(question, [answer], [(small, "")], theme()))
 
     def draw(
         self,

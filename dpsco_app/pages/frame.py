@@ -17,7 +17,7 @@ from dpsco_core.scenario import Scenario
 Draw = Callable[
     [FirstScreen, Any, Scenario], None
 ]  # called with the screen, the view and the scenario
-WHOLE = ""  # the part of a page that has no parts
+WHOLE = ""  # The part of a page without parts.
 
 
 def draw_page(
@@ -49,7 +49,7 @@ def draw_page(
     with screen.controls:
         if names:
             draw_parts(names, state.key("part"))
-        if part not in with_own_data:  # the others do not show what the visitor has set
+        if part not in with_own_data:  # Other parts do not show the visitor's own scenario.
             draw_differences(state, scenario)
     # Computations come last, so that the rest of the page is already drawn.
     body, foot = st.container(), st.container()

@@ -42,7 +42,7 @@ def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
         st.markdown(INTRODUCTION)
     scroll_story = story(why())
     with st.container(key="why_story"):
-        draw_scroll(scroll_story, WHY, explore="" if teaching.hides("nav") else "./")
+        draw_scroll(scroll_story, WHY, explore="" if teaching.is_part_hidden("nav") else "./")
     st.subheader(NEXT)
     with st.container(key="why_next"):
         for label, scenario, view in TO_CURVES:

@@ -1,4 +1,4 @@
-"""What controls say beside their names, in the dashboard and on the page without a server."""
+"""The words beside the names of controls, in the dashboard and on the page without a server."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -10,7 +10,7 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.scenario import Scenario
 
 HARDEST_NAME = "Hardest known"
-# What a page that folds such controls away calls them at the fold.
+# The names that the label of a fold gives to the controls folded in it.
 NAMES_AT_FOLD = {"geometry": "geometry", "delta": "δ"}
 
 
@@ -21,13 +21,13 @@ def laws_in_order(options: Sequence[str], scenario: Scenario) -> list[str]:
 
 
 def law_name(scenario: Scenario) -> Callable[[str], str]:
-    """Return what calls a law in the menu of data."""
+    """Return the function that names a law in the menu of data."""
     law, read = hardest_law(scenario), READ["distribution"]
     return lambda slug: HARDEST_NAME if slug == law else read(slug)
 
 
 def contents_of_fold(fields: Collection[str]) -> list[str]:
-    """Return what a fold names of what is in it, where a page folds away more than others do.
+    """Return the names of the folded controls that other pages show openly.
 
     Examples
     --------

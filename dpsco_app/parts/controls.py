@@ -34,12 +34,14 @@ from dpsco_core.scenario import Scenario
 PREFIX = "field_"
 MORE_KEY = f"{PREFIX}more"
 METHODS = "methods_menu"
-LISTS_ALL = "every_method"  # whether all algorithms are listed, or those that are chosen
+# The session key that says whether all algorithms are listed, or only the chosen ones.
+LISTS_ALL = "every_method"
 BASE = Scenario()
-GAP = 2  # pixels between two controls: all that are open fit on a laptop's first screen
+# The pixels between two controls, so few that all open ones fit on a laptop's first screen.
+GAP = 2
 SIDE = ".st-key-controls"
 CHIP = f".st-key-{PREFIX}methods button[aria-pressed]"
-# The name of a menu stands in its box, before the chosen value.
+# The selectors of menus whose name stands inside their box, before the chosen value.
 BOXES = ", ".join(f".st-key-{PREFIX}{c}" for c in FRONT if widget(ALL_CONTROLS[c]) == "slug")
 STYLE = f"""
 {SIDE} :is({BOXES}) {{ position: relative; margin-bottom: 0.3rem; }}
@@ -79,7 +81,7 @@ STYLE = f"""
 __all__ = ["ALL_CONTROLS", "NOTION", "PREFIX"]
 
 
-def draw(
+def draw_controls(
     scenario: Scenario,
     left_out: Collection[str] = (),
     problems: tuple[str, ...] = PROBLEM_SLUGS,
@@ -90,9 +92,9 @@ def draw(
 ) -> None:
     """Draw the controls that apply, except the fields `left_out`, which mean nothing on the page.
 
-    The common ones are in sight; the others, those `folded`, and what a page adds by `more`, are
-    folded. `lead` is the algorithm with the smallest error on the page, `areas` the HTML that
-    stands above sliders.
+    The common controls are always visible; the others, those in `folded`, and what a page adds with
+    `more`, are folded. `lead` is the algorithm with the smallest error on the page, `areas` the
+    HTML above each slider.
     """
     st.html(f"<style>{style(scenario)}</style>")
     with st.container(gap=GAP, key="controls"):
@@ -132,7 +134,7 @@ def _draw_notion() -> None:
     st.segmented_control(
         "Notion of privacy",
         list(NOTIONS),
-        default=_hold(NOTION, NOTION),
+        default=_held_value(NOTION, NOTION),
         format_func=lambda n: NOTIONS[n],
         key=NOTION,
         required=True,
@@ -155,7 +157,7 @@ def _draw_all(
             _draw_one(field, scenario, problems, lead, (areas or {}).get(field, ""))
 
 
-def _hold(field: str, key: str) -> Any:
+def _held_value(field: str, key: str) -> Any:
     """Return what the control of a field shows, and let its widget hold it."""
     value = visit.current().value(field)
     value = list(value) if isinstance(value, tuple) else value
@@ -166,15 +168,16 @@ def _hold(field: str, key: str) -> Any:
 
 def _change(field: str, key: str) -> None:
     """Pass a new value to the session, and say which other fields changed; a callback."""
-    _say(visit.current().change(field, st.session_state[key]))
+    _show_message(visit.current().change(field, st.session_state[key]))
 
 
 def choose(field: str, value: float) -> None:
     """Set a field as if its slider had been moved."""
-    _say(visit.current().choose(field, value))
+    _show_message(visit.current().choose(field, value))
 
 
-def _say(words: str) -> None:
+def _show_message(words: str) -> None:
+    """Show a message about the change."""
     if words:
         st.toast(words)
 
@@ -185,11 +188,11 @@ def _say(words: str) -> None:
 def _draw_one(
     field: str, scenario: Scenario, problems: tuple[str, ...], lead: str, area: str
 ) -> None:
-    # The session's value is the default as well. Streamlit sends it as a value only in the first
-    # run; a browser that draws the control in a later run, because its code came late or
-    # somebody clicked fast, starts from the default.
+    # The session's value is also the widget's default. Streamlit sends the value only in the first
+    # run; a browser that draws the control in a later run, because its code came late or somebody
+    # clicked fast, starts from the default.
     control, key = ALL_CONTROLS[field], PREFIX + field
-    value, label = _hold(field, key), text(control.label, scenario)
+    value, label = _held_value(field, key), text(control.label, scenario)
     options_of_widget: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
     options_of_widget |= {"on_change": _change, "args": (field, key)}
 
@@ -222,7 +225,7 @@ def _draw_one(
             )
         case "slugs":
             draw = partial(_draw_methods, label, value, scenario, options_of_widget)
-            if len(scenario.methods) < 2 or not value:  # a choice is still to be made
+            if len(scenario.methods) < 2 or not value:  # The visitor has not chosen yet.
                 draw()
             else:
                 name, words = methods_text(scenario, lead)
@@ -250,9 +253,11 @@ def _draw_one(
 def _draw_methods(
     label: str, value: list[str], scenario: Scenario, options: dict[str, Any]
 ) -> None:
-    """Draw the chosen algorithms as chips with the marks of their lines, and the rest on demand."""
+    """Draw the chosen algorithms as chips with the marks of their lines; the rest is shown on
+    demand.
+    """
     hidden = [m for m in listed(scenario) if m not in value]
-    names = _with_chips(scenario)
+    names = _methods_with_chips(scenario)
     called = short_names(names)
     options |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
     st.pills(label, names, default=value, selection_mode="multi", **options)
@@ -269,17 +274,17 @@ def _draw_methods(
         )
 
 
-def _with_chips(scenario: Scenario) -> list[str]:
+def _methods_with_chips(scenario: Scenario) -> list[str]:
     """Return the algorithms that have a chip: all of them on demand, or those that are chosen."""
     lists_all = st.session_state.get(LISTS_ALL) or not scenario.methods
     return [m for m in listed(scenario) if lists_all or m in scenario.methods]
 
 
 def style(scenario: Scenario) -> str:
-    """Return the style of the controls: the marks of the algorithms have the colours of lines."""
+    """Return the CSS of the controls: the marks of algorithms have the colours of their lines."""
     dark = is_dark()
     chips = "".join(
         f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
-        for i, m in enumerate(_with_chips(scenario))
+        for i, m in enumerate(_methods_with_chips(scenario))
     )
     return f"{SIDE} {{ {named_colours(dark=dark)}}}{STYLE}{chips}"

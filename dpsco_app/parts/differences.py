@@ -1,9 +1,9 @@
-"""How two scenarios differ, in words."""
+"""The differences between two scenarios, in words."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dpsco_app.parts.options import SYMBOL, inside, number_text, separated, value_text
+from dpsco_app.parts.options import SYMBOL, inside, number_text, separated_names, value_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import distribution_card, method_card, problem_card
 from dpsco_core.fields import TABLE
@@ -27,7 +27,7 @@ def differences(scenario: Scenario, usual: Scenario) -> tuple[Difference, ...]:
             getattr(scenario, field) != getattr(usual, field)
             and not scenario.axis == usual.axis == field
         ):
-            values = (_value(s, field) for s in (scenario, usual))
+            values = (_value_words(s, field) for s in (scenario, usual))
             changed.append(Difference(field, properties.short_name, *values))
     return tuple(changed)
 
@@ -39,19 +39,19 @@ def difference_text(scenario: Scenario, usual: Scenario, reason: str) -> str:
     """
     changed = differences(scenario, usual)
     followed = {"methods", "axis", "grid"} if len(changed) > 1 else set()
-    values = ", ".join(_one_difference(d) for d in changed if d.field not in followed)
+    values = ", ".join(_difference_phrase(d) for d in changed if d.field not in followed)
     return f"**Here:** {values}. {reason}" if changed else ""
 
 
-def _one_difference(difference: Difference) -> str:
+def _difference_phrase(difference: Difference) -> str:
     sign = " =" if difference.field in SYMBOL else ""
-    # A word such as "Gaussian" says what it is; a number without a name does not.
+    # A word such as "Gaussian" explains itself; a number needs its name.
     name = "" if difference.field in READ else f"{inside(difference.name)}{sign} "
     return f"{name}{difference.here} (yours: {difference.there})"
 
 
 def method_names(methods: tuple[str, ...]) -> str:
-    return separated([method_card(m).name for m in methods])
+    return separated_names([method_card(m).name for m in methods])
 
 
 READ: dict[str, Callable[[Any], str]] = {
@@ -64,6 +64,6 @@ READ: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _value(scenario: Scenario, field: str) -> str:
+def _value_words(scenario: Scenario, field: str) -> str:
     value = getattr(scenario, field)
     return READ[field](value) if field in READ else "none" if value is None else value_text(value)

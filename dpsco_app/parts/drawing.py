@@ -1,4 +1,4 @@
-"""A figure of plain values on a page: in this window's size and theme, answering the pointer."""
+"""Drawing a figure on a page, in this window's size and theme, with reactions to the pointer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,34 +16,41 @@ from dpsco_app.shell import teaching, window
 
 CONFIG = {
     "displaylogo": False,
-    "displayModeBar": True,  # hidden by the style: the buttons for pictures press it
+    # The style sheet hides the bar; the dashboard's own picture buttons press its buttons.
+    "displayModeBar": True,
     "toImageButtonOptions": {"format": "png", "scale": 2},
 }
-CLICKS = "figure_clicks"  # the key of the number of clicks into figures
-LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of the first screen
+CLICKS = "figure_clicks"  # The session key of the number of clicks into figures.
+# The height in pixels of a figure in a low window, so that it ends on the first screen.
+LOW_HEIGHT = 380
 
 
 class Place:
-    """A place for one figure after another: the old one stays meanwhile, to avoid a flicker."""
+    """A place for successive figures: the old figure stays until the new one is drawn, without
+    flicker.
+    """
 
     def __init__(self, container: DeltaGenerator) -> None:
         self._container = container
 
     def draw(
         self,
-        charts: Mapping[str, Any],  # in Plotly's form
+        charts: Mapping[str, Any],  # The figures in Plotly's form.
         alt: str,
-        key: str,  # a different key for every figure in one run of the page
+        key: str,  # A key that is different for every figure in one run of the page.
         on_click: Callable[[str], None] | None = None,
     ) -> None:
-        """Draw a figure; `on_click` is told the key whose selection holds the chosen point."""
+        """Draw a figure; a click calls `on_click` with the key whose selection holds the chosen
+        point.
+        """
         options: dict[str, Any] = {}
         if on_click is not None:
             clicks = {"clickmode": "event+select", "dragmode": False}
             charts = {**charts, "layout": charts["layout"] | clicks}
-            # A new key after each click: a second click on the same point would only deselect it.
+            # The key changes after each click, since a second click on the same point would only
+            # deselect it.
             key = f"{key}_{st.session_state.get(CLICKS, 0)}"
-            on_select = partial(_tell, on_click, key)
+            on_select = partial(_pass_click_on, on_click, key)
             options = {"on_select": on_select, "selection_mode": "points"}
         place = self._container.plotly_chart(
             Plain(charts),
@@ -54,18 +61,20 @@ class Place:
             config=CONFIG,
             **options,
         )
-        if isinstance(place, DeltaGenerator):  # otherwise it is a selection of points
+        if isinstance(place, DeltaGenerator):  # The value is otherwise a selection of points.
             self._container = place
 
 
-def _tell(on_click: Callable[[str], None], key: str) -> None:
-    """Count a click, and pass on the key whose selection holds its point; a callback."""
+def _pass_click_on(on_click: Callable[[str], None], key: str) -> None:
+    """Count a click, and call `on_click` with the key whose selection holds its point; a
+    callback.
+    """
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
     on_click(key)
 
 
 class Plain(BaseFigure):
-    """A figure that is Plotly's form already: checking it again takes a hundred times as long."""
+    """A figure already in Plotly's form: validating it again would take a hundred times as long."""
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
         self.__dict__["parts"] = parts
@@ -80,7 +89,8 @@ def theme() -> Theme:
     if window.low() and size.ladder:
         size = replace(size, height=LOW_HEIGHT)
     if teaching.current().large and size.ladder:
-        size = replace(size, scale=teaching.SCALE)  # for a projector; the figure stays as high
+        # A projector needs larger type; the height of the figure stays the same.
+        size = replace(size, scale=teaching.SCALE)
     return Theme(dark=is_dark(), size=size)
 
 

@@ -22,9 +22,9 @@ assert tuple(PART_NAMES) == tuple(PART_COLOURS) == PARTS
 
 
 def percents(parts: Mapping[str, float]) -> dict[str, int]:
-    """Return the shares of parts, not negative, in whole percents that add up to 100.
+    """Return the shares of non-negative parts in whole percents that add up to 100.
 
-    What rounding down leaves goes to those that lose most by it.
+    The percents lost by rounding down go to the parts that lost most.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Bounds, and answers without data, at the points of a scenario: kept for later reruns."""
+"""Bounds, and errors without data, at the points of a scenario, cached for later reruns."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -14,14 +14,14 @@ from dpsco_core.scenario import Scenario
 
 
 def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
-    """Return the bounds in `slugs` at every point of the scenario; kept for later reruns."""
+    """Return the bounds in `slugs` at every point of the scenario, cached for later reruns."""
     return [
         _evaluation(canonical(point), slug, x) for x, point in scenario.points() for slug in slugs
     ]
 
 
-NEARLY_ALL = 0.97  # a share of a bound that is as good as all of it
-without_data = starting_risk  # the error of the answer that ignores the data
+NEARLY_ALL = 0.97  # A share of a bound that counts as good as the whole bound.
+without_data = starting_risk  # The error of the answer that ignores the data.
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
 _of_wider_losses = lru_cache(maxsize=500)(wider_limit)
 _of_the_data = lru_cache(maxsize=2000)(impossible)
@@ -40,28 +40,31 @@ def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
 
 
 def limit_of_wider_losses(scenario: Scenario) -> tuple[Evaluation, ...]:
-    """Return the best lower bound over a wider class of losses, where none of its own holds."""
+    """Return the best lower bound over a wider class of losses, if the scenario's own has none."""
     return _of_wider_losses(replace(scenario, methods=(), trials=1, seed=0))
 
 
 def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
-    """Return between which errors the best guarantee for all data is, at every point."""
-    windows = [(x, _of_the_class(_of_any_law(point))) for x, point in scenario.points()]
+    """Return the proven interval for the best worst-case error, at every point."""
+    windows = [(x, _of_the_class(_without_law(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in windows] if all(one for _, one in windows) else []
 
 
 def missing_window(scenario: Scenario) -> Missing | None:
-    """Return what `window` lacks at the first point that has none; None where all have one."""
-    lacking = (_missing_of_the_class(_of_any_law(point)) for _, point in scenario.points())
+    """Return why `window` is undefined at the first point without one; None if every point has
+    one.
+    """
+    lacking = (_missing_of_the_class(_without_law(point)) for _, point in scenario.points())
     return next((why for why in lacking if why is not None), None)
 
 
 def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:
     """Return the window as it is drawn over the lines of a scenario.
 
-    On a hard instance its lower end is the bound that is proven on these very data: the largest one
-    may be about other data, and then a line may rightly run below it. Empty where none is proven on
-    them. Its upper end is not below the answer that ignores these data, unless a theorem is.
+    On a hard instance, the lower end is the bound that is proven for these very data; the largest
+    lower bound may be about other data, and a measured line may then run below it. The result is
+    empty if no bound is proven for the data. The upper end is at least the error without data,
+    unless a theorem proves less.
     """
     if not is_hard(scenario):
         return window(scenario)
@@ -74,7 +77,7 @@ def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:
 def are_hardest_of_all(scenario: Scenario, x: float | None) -> bool:
     """Whether the limit on these data is the largest lower bound on any data with the tail.
 
-    At a light tail it is not: other data have larger errors, and it is sampling that makes them.
+    This fails for a light tail: other data then have larger errors, which come from sampling.
     """
     floors, spans_ = dict(region(scenario)), dict(window(scenario))
     if x not in floors or x not in spans_:
@@ -82,12 +85,13 @@ def are_hardest_of_all(scenario: Scenario, x: float | None) -> bool:
     return floors[x].value >= NEARLY_ALL * spans_[x].low
 
 
-def _of_any_law(point: Scenario) -> Scenario:
-    """Return a point without what a bound over all data does not depend on."""
+def _without_law(point: Scenario) -> Scenario:
+    """Return a point without the fields on which a bound over all data does not depend."""
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
     if is_hard(point):
-        # Its mean may be much smaller than the class allows. Where it is larger, as of linear
-        # losses with a small offset, a bound for the smaller one is not about these data.
+        # The mean of these data may be much smaller than the class allows. Where it is larger, as
+        # for linear losses with a small offset, a bound for the smaller mean is not about these
+        # data.
         common = replace(point, distribution="gaussian")
         means = [one.setting.constants.mean_gradient_bound for one in (common, point)]
         point = point if means[1] > means[0] else common
@@ -101,7 +105,9 @@ _sharpest = lru_cache(maxsize=256)(hardest_bound)
 
 
 def hardest_law(scenario: Scenario) -> str:
-    """Return the slug of the hardest data known for the very problem of a scenario; "" if none."""
+    """Return the slug of the hardest law known for the problem of a scenario; empty if none is
+    known.
+    """
     sharpest = _sharpest(scenario)
     if sharpest is None or sharpest.card.instance_problem != scenario.problem:
         return ""
@@ -109,5 +115,5 @@ def hardest_law(scenario: Scenario) -> str:
 
 
 def has_hardest_law(scenario: Scenario) -> bool:
-    """Whether the data of a scenario are the hardest known for it."""
+    """Whether the data of a scenario follow the hardest law known for it."""
     return is_hard(scenario) and hardest_law(scenario) == scenario.distribution

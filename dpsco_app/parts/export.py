@@ -1,4 +1,4 @@
-"""Results and figures as files: tables, scripts, notebooks, pages; pictures by the browser."""
+"""Results and figures as files: tables, scripts, notebooks, pages, and the browser's pictures."""
 
 import html
 import json
@@ -43,15 +43,17 @@ TYPES = {
 
 
 def download(label: str, make: Make, file: str, **more: Any) -> None:
-    """Draw a button that saves a file; its content is made at the click."""
+    """Draw a button that saves a file, whose content is made when it is clicked."""
     st.download_button(label, make, file, TYPES[file.rsplit(".", 1)[1]], on_click="ignore", **more)
 
 
-# -- a run, and the numbers of a page -------------------------------------------------------
+# -- the files of a run, and the numbers of a page ------------------------------------------
 
 
-def csv(result: Result) -> str:
-    """Return the tidy frame as CSV, one row a (method, x, trial); several runs have a column."""
+def csv_text(result: Result) -> str:
+    """Return the results as CSV with a row for each (method, x, trial); a column names each of
+    several runs.
+    """
     tables = [
         frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
         for run, part in result.parts_by_name.items()
@@ -73,7 +75,7 @@ def draw_run_files(
     """Draw the files of a run; its notebook draws the bounds and formulas of the page's figure."""
     scenarios = [part.scenario for part in result.parts]
     for label, make, file in (
-        ("CSV: every cell", partial(csv, result), "dpsco-cells.csv"),
+        ("CSV: every cell", partial(csv_text, result), "dpsco-cells.csv"),
         ("JSON: results and bounds", partial(json_text, result), "dpsco-run.json"),
         (
             "Python: the same run as a script",
@@ -107,11 +109,11 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
     fold("Export", draw, f"{page}_export", kind="popover", icon=":material/download:")
 
 
-# -- a figure, and the numbers behind it ----------------------------------------------------
+# -- the files of a figure, and the numbers behind it ----------------------------------------
 
 
 def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
-    """Return a scenario in one line of plain symbols; trials and seed where something `runs`."""
+    """Return a scenario in one line of plain symbols, with trials and seed if something `runs`."""
     axis = scenario.axis
     fields = ["n", "d", "p", "epsilon", "delta", "rho"]
     fields += ["m"] if scenario.m > 1 or axis == "m" else []
@@ -132,13 +134,15 @@ def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
 
 
 def draw_source(setting: str) -> None:
-    """Draw where a figure is from, below a figure that is alone on its page."""
+    """Draw the source line below a figure that is alone on its page."""
     if teaching.current().is_figure:
         st.html(f"<p class='source'>{html.escape(setting)} · DP-SCO Explorer</p>")
 
 
 def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
-    """Draw the buttons by which the browser saves the visible figure among the places `name`."""
+    """Draw the buttons with which the browser saves the visible figure at one of the places
+    `name`.
+    """
     component("files", "files.css")(
         key=key or f"{name}_pictures",
         data={
@@ -155,14 +159,17 @@ def picture_buttons(name: str, title: str, key: str | None = None, *, setting: s
 def draw_files(
     name: str,
     numbers: Table,
-    page: Callable[[], str] | None,  # the figure as a page of its own, if there is one
+    # Makes the figure as a page of its own; None if there is no such page.
+    page: Callable[[], str] | None,
     setting: str,
     *,
-    title: str = "",  # what the pictures are called; empty if the browser makes none
-    columns: Collection[str] = (),  # those that are shown of a wide table: its file has all
-    slide: Callable[[], bytes] | None = None,  # the figure as a slide, if it has one
+    title: str = "",  # The title of the pictures; empty if the browser makes none.
+    # The columns of a wide table that are shown; its file has all columns.
+    columns: Collection[str] = (),
+    # Makes the figure as a slide; None if there is no slide.
+    slide: Callable[[], bytes] | None = None,
 ) -> None:
-    """Draw what folds away below a figure: its files, and the numbers behind it."""
+    """Draw the fold below a figure with its files and the numbers behind it."""
 
     def draw() -> None:
         table = numbers()
@@ -197,18 +204,20 @@ def draw_files(
 
 
 def show_table(table: pd.DataFrame) -> None:
-    """Draw a table; numbers have three significant digits, whole sizes their commas."""
+    """Draw a table with three significant digits, and whole sizes with thousands separators."""
     number = st.column_config.NumberColumn
     formats = {str(c): number(format="%.3g") for c in table.select_dtypes("float").columns}
     for symbol in SYMBOL.values():
-        if symbol in table and (table[symbol] % 1 == 0).all():  # a small ε would be written as 0
+        # Only whole numbers lose their decimals, since a small ε would otherwise appear as 0.
+        if symbol in table and (table[symbol] % 1 == 0).all():
             formats[symbol] = number(format="localized")
     st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
 
 
 def figure_pdf(figure: Figure, setting: str) -> bytes:
-    """Return a figure for one column of a paper."""
-    from dpsco_app.figure.paper import pdf  # its library takes a second, at the first click
+    """Return a figure as a PDF for one column of a paper."""
+    # Importing Matplotlib takes a second, so it waits for the first click.
+    from dpsco_app.figure.paper import pdf
 
     return pdf(figure, setting)
 
@@ -216,16 +225,17 @@ def figure_pdf(figure: Figure, setting: str) -> bytes:
 def figure_slide(
     figure: Figure, headline: Sequence[str], setting: str, *, dark: bool = False
 ) -> bytes:
-    """Return a figure as a slide of 16:9, with its headline and where it is from."""
-    from dpsco_app.figure.slide import slide  # its library takes a second, at the first click
+    """Return a figure as a 16:9 slide with its headline and its source."""
+    # Importing Matplotlib takes a second, so it waits for the first click.
+    from dpsco_app.figure.slide import slide
 
     return slide(figure, headline, f"{setting}. Made by DP-SCO Explorer.".lstrip(". "), dark=dark)
 
 
 def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str:
-    """Return a figure with its ladder as a page of its own, which needs no network.
+    """Return a figure with its ladder of numbers as a page that needs no network.
 
-    A phone has its panels below one another, and the ladder as a table.
+    On a phone the panels are stacked, and the ladder is a table.
     """
     wide, narrow = (Theme(dark=dark, size=size) for size in (WIDE, COMPACT))
     panels = [plotly(replace(figure, panels=[panel]), narrow) for panel in figure.panels]

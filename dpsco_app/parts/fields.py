@@ -1,4 +1,4 @@
-"""The controls of a scenario's fields, in their order, from the table `dpsco_core.fields`."""
+"""The controls of a scenario's fields in order, from the table `dpsco_core.fields`."""
 
 from collections.abc import Collection
 
@@ -16,14 +16,14 @@ FRONT = sorted(
     (c for c in ALL_CONTROLS if ALL_CONTROLS[c].front), key=lambda c: ALL_CONTROLS[c].front
 )
 
-# What the first screen folds away as well: a newcomer understands them last.
+# Controls that the first screen also folds away, since newcomers understand them last.
 FOLDED_AT_FIRST = ("geometry", "q", "delta")
 
 
 def front_fields(scenario: Scenario, folded: Collection[str] = ()) -> list[str]:
-    """Return the fields whose controls are always open; those of users where there are any.
+    """Return the fields whose controls are always open, with those of users if users have items.
 
-    `folded` are those that a page folds away as well.
+    `folded` are fields that a page folds away as well.
     """
     of_users = scenario.m > 1 or scenario.axis == "m"
     left_out = {*folded, *(() if of_users else ("m", "alike"))}
@@ -31,20 +31,20 @@ def front_fields(scenario: Scenario, folded: Collection[str] = ()) -> list[str]:
 
 
 def widget(properties: Field) -> str:
-    """Return what a field is set with: a slider, or what its kind asks for."""
+    """Return the kind of control for a field: a slider, or what the field's type needs."""
     return "slider" if properties.offered else properties.kind
 
 
 def choices(field: str, scenario: Scenario) -> list[str]:
     """Return the words or slugs that a field can be set to in a scenario."""
     words = ALL_CONTROLS[field].choices
-    if field == "axis":  # only fields with a control can be swept
+    if field == "axis":  # Only fields with a control can be swept.
         return [word for word in words if ALL_CONTROLS[word].is_shown(scenario)]
     return list(distributions_for(scenario.problem) if field == "distribution" else words)
 
 
 def ends_html(field: str) -> str:
-    """Return what the ends of a field's slider mean as HTML; empty where nothing is said."""
+    """Return the labels of a slider's two ends as HTML; empty if it has none."""
     ends = ALL_CONTROLS[field].ends if field in ALL_CONTROLS else None
     return "".join(f"<span>{words}</span>" for words in ends or ())
 

@@ -1,4 +1,4 @@
-"""Folded parts of a page, which are drawn only when they are opened: the figure comes first."""
+"""Folded parts of a page, which are drawn only when opened, so that the figure comes first."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -17,7 +17,7 @@ def fold(
     kind: Literal["expander", "popover"] = "expander",
     icon: str | None = None,
 ) -> None:
-    """Draw an expander or a popover; opening it fills it, and runs no other part of the page."""
+    """Draw an expander or a popover; opening it fills it without rerunning the rest of the page."""
     # A popover's fragment alone would fill the row.
     popover = kind == "popover"
     container = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
@@ -32,7 +32,7 @@ def fold_words(label: str, words: str, key: str) -> None:
 def fold_in_page(
     label: str, draw: Draw, key: str, kind: str = "expander", icon: str | None = None
 ) -> bool:
-    """Draw a folded part, and return whether it is open; opening it runs the page again."""
+    """Draw a folded part and return whether it is open; opening it reruns the page."""
     make = st.expander if kind == "expander" else st.popover
     box = make(label, key=key, icon=icon, on_change="rerun")
     opened = is_open(box.open)

@@ -1,4 +1,4 @@
-"""A bound's formula as a page can show it: what it is, and what its letters stand for."""
+"""The formula of a bound on a page, and the meaning of its letters."""
 
 import re
 
@@ -6,12 +6,12 @@ OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")
 DEFINES = ("=", r"\le", r"\ge", r"\sim", r"\text")
 
 
-def parts(latex: str) -> tuple[str, ...]:
-    r"""Return a formula and the definitions behind it, split at commas outside all brackets.
+def formula_parts(latex: str) -> tuple[str, ...]:
+    r"""Return a formula and the definitions that follow it, split at commas outside all brackets.
 
     Examples
     --------
-    >>> parts(r"\min(a,\ b),\ a=1,\quad b=2")
+    >>> formula_parts(r"\min(a,\ b),\ a=1,\quad b=2")
     ('\\min(a,\\ b)', 'a=1', 'b=2')
     """
     pieces, depth = [""], 0
@@ -24,19 +24,19 @@ def parts(latex: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in pieces)
 
 
-def formula(latex: str) -> str:
-    """Return a formula as text that can wrap, and below it what its letters stand for."""
-    statement, *rest = parts(latex)
+def formula_markdown(latex: str) -> str:
+    """Return a formula as text that can wrap, with the meaning of its letters below."""
+    statement, *rest = formula_parts(latex)
     definitions = [p for p in rest if r"\ (q" not in p and any(d in p for d in DEFINES)]
     main = [statement, *(p for p in rest if p not in definitions)]
-    lines = [", ".join(_inline(p) for p in main)]
+    lines = [", ".join(_inline_formula(p) for p in main)]
     if definitions:
-        lines.append("where " + ", ".join(_inline(p) for p in definitions))
+        lines.append("where " + ", ".join(_inline_formula(p) for p in definitions))
     return "\n\n".join(lines)
 
 
-def _inline(part: str) -> str:
-    """Return a formula inside a line; words in it become text, which can wrap."""
+def _inline_formula(part: str) -> str:
+    """Return a formula inside a line, with its words as text that can wrap."""
     opened = rf"$\displaystyle {part}$"
     split = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
     return split.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")

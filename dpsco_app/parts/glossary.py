@@ -1,4 +1,4 @@
-"""The glossary at the foot of every page: every symbol and term, in one plain sentence."""
+"""The glossary at the foot of every page, with a plain sentence for every symbol and term."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpsco_core.fields import TABLE
 
-# symbol | in formulas | name | field of a scenario; then its meaning. The letters of the fields
-# themselves are in the table of fields.
+# Each entry: symbol | symbol in formulas | name | field of a scenario, then its meaning. Letters of
+# fields are in the table of fields.
 SIGNS = r"""
 q′ | q' | dual exponent |
   q/(q − 1), the norm in which gradients are measured.
@@ -156,7 +156,7 @@ a | a | how far a mean moves, or an overlap |
   In lower bounds: what two outputs have in common, or how far the mean moves as a law is tilted.
 """
 
-# name; then its meaning.
+# Each entry: a name, then its meaning.
 WORDS = r"""
 Differential privacy
   What comes out is nearly as likely whether or not any one person's data are replaced.
@@ -305,15 +305,15 @@ Trial
 
 
 class Term(NamedTuple):
-    symbol: str  # as it stands in running text; empty for a term without one
-    latex: str  # as it stands in formulas; empty for a term without a symbol
+    symbol: str  # The symbol in running text; empty for a term without one.
+    latex: str  # The symbol in formulas; empty for a term without one.
     name: str
-    meaning: str  # one plain sentence
-    field: str | None  # the field of a scenario (and parameter of the address) that sets it
+    meaning: str  # The meaning in one plain sentence.
+    field: str | None  # The scenario field (and address parameter) that sets the term's value.
 
 
-def _terms() -> Iterator[Term]:
-    """Yield the letters of fields, then a term for every first line and the lines below it."""
+def _all_terms() -> Iterator[Term]:
+    """Yield the letters of fields, then the terms listed above."""
     for name, properties in TABLE.items():
         if sign := properties.sign:
             yield Term(properties.symbol, sign.latex, sign.name, sign.meaning, name)
@@ -324,18 +324,18 @@ def _terms() -> Iterator[Term]:
         yield Term(symbol, latex, name, " ".join(meaning), field or None)
 
 
-GLOSSARY = tuple(_terms())
+GLOSSARY = tuple(_all_terms())
 QUERY = "glossary_query"
 
 
-def matching(query: str) -> tuple[Term, ...]:
-    """Return the terms that contain every word of a query, beginning with those it names.
+def matching_terms(query: str) -> tuple[Term, ...]:
+    """Return the terms that contain every word of a query; terms that the query names come first.
 
     Examples
     --------
-    >>> [term.name for term in matching("ε")][0]
+    >>> [term.name for term in matching_terms("ε")][0]
     'privacy budget'
-    >>> matching("nothing of the kind")
+    >>> matching_terms("nothing of the kind")
     ()
     """
     words = query.casefold().split()
@@ -357,23 +357,23 @@ def matching(query: str) -> tuple[Term, ...]:
 
 @st.fragment
 def draw_glossary() -> None:
-    """Draw the button that opens the glossary; the page itself does not run again for it."""
+    """Draw the button that opens the glossary without rerunning the page."""
     if st.button("Glossary of symbols and words", icon=":material/menu_book:", key="glossary"):
-        _show()
+        _draw_entries()
 
 
 @st.dialog("Glossary", width="large", icon=":material/menu_book:")
-def _show() -> None:
+def _draw_entries() -> None:
     query = st.text_input("Find a symbol or a word", key=QUERY, placeholder="epsilon, packing, G …")
-    terms = matching(query)
+    terms = matching_terms(query)
     st.caption(f"{len(terms)} of {len(GLOSSARY)} entries")
     if not terms:
         st.markdown("Nothing fits. Try a single word, or the name of a Greek letter.")
         return
-    st.markdown("\n".join(entry(term) for term in terms))
+    st.markdown("\n".join(entry_html(term) for term in terms))
 
 
-def entry(term: Term) -> str:
+def entry_html(term: Term) -> str:
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""

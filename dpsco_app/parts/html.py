@@ -1,8 +1,8 @@
-"""Pages of their own, as one file."""
+"""Standalone HTML pages as a single file."""
 
 
 def html_page(title: str, style: str, body: str, script: str = "") -> str:
-    """Return a page that asks no host for anything."""
+    """Return a page that contacts no host."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -1,14 +1,14 @@
-"""The parts of Streamlit's own page and code that the dashboard reaches into: all of them.
+"""All parts of Streamlit's own page and code on which the dashboard relies beyond its public API.
 
-Streamlit promises what `import streamlit as st` offers, and a class for each key (`st-key-KEY`):
-another version may name all else differently. So each part stands here, with what would be missed
-without it, and `tests/browser/test_insides.py` fails once Streamlit's page has it no more. Nothing
-else in the package names such a part; `tests/app/parts/test_insides.py` keeps it so.
+Streamlit promises the interface of `import streamlit as st`, and a class for each key
+(`st-key-KEY`); another version may rename everything else. So each such part stands here with its
+purpose, and `tests/browser/test_insides.py` fails if Streamlit's page no longer has it. Nothing
+else in the package names such a part, as `tests/app/parts/test_insides.py` checks.
 """
 
-# What annotations call the place of an element, and a page: `st` has no names for them. And
-# whether somebody has set an option, which `st.get_option` does not tell: the address of the server
-# is trusted as an origin only then.
+# The types of a container and of a page, for which `st` has no public names, and a function that
+# tells whether an option was set, which `st.get_option` does not: only then is the server's address
+# trusted as an origin.
 from pathlib import Path
 
 import streamlit
@@ -16,41 +16,42 @@ from streamlit.config import is_manually_set as is_manually_set
 from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
 from streamlit.navigation.page import StreamlitPage as StreamlitPage
 
-# What the browser says of a run: whether it came to its address by Back or Forward. `st` does not
-# tell; without it such an address is taken for one that the browser has not yet left.
+# The browser's report on a run: whether it came to its address by Back or Forward. `st` does not
+# expose it; without it, such an address looks like one that the browser has not left yet.
 from streamlit.runtime.scriptrunner import get_script_run_ctx as get_script_run_ctx
 
-# The folder of the page. It is told to load Plotly at once, which saves half a second; the guard
-# allows its scripts by their hashes; and the page without a server takes its font.
+# The folder of Streamlit's page. The page is extended to preload Plotly, which saves half a second;
+# the guard allows its scripts by their hashes; the page without a server takes its font.
 STATIC = Path(streamlit.__file__).parent / "static"
 
-# Who writes a line about the cache for every page at each start, which would hide the address.
+# The logger that writes a line about the cache for every page at each start, which would hide the
+# server's address.
 CACHE_LOG = "streamlit.runtime.caching.cache_data_api"
 
-# The link of a place in the menu. Streamlit marks the place that is shown, but not the place of a
-# view ("Who wins" is one of Explore's): nothing would say where one is.
+# A link in the menu. Streamlit marks the current page, but not the page to which a view belongs
+# ("Who wins" is a view of Explore), so nothing would show where the visitor is.
 MENU_LINK = "[data-testid=stTopNavLink]"
 
-# The box of an open menu. Streamlit gives it the room below its button, however little: one at the
-# foot of a figure would show a single line. A least height makes it open upwards.
+# The box of an open menu. Streamlit limits it to the room below its button, however small: at the
+# foot of a figure it would show a single line. A minimum height makes it open upwards.
 MENU_BOX = "[data-testid=stPopoverBody]"
 
-# The buttons that open and close the sidebar. On a phone it lies over the page, and Streamlit
-# leaves it there when a page is chosen in it; the row above the figure has a button "Settings",
-# which opens it: Streamlit's own is a pair of arrows.
+# The buttons that open and close the sidebar. On a phone the sidebar covers the page and stays when
+# a page is chosen in it; the dashboard's own button "Settings" opens it, since Streamlit's is only
+# a pair of arrows.
 OPEN_SIDEBAR = "[data-testid=stExpandSidebarButton]"
 CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
 
-# The place of the button that copies a text. Streamlit shows it while the pointer is on the text:
-# who opens "Link" would have to find out that the address can be copied by a click, and on a
-# screen without a pointer nobody would.
+# The container of the button that copies a text. Streamlit shows the button only while the pointer
+# is on the text, so visitors would hardly find that the address under "Link" can be copied, and on
+# a touch screen never.
 COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
 
-# The buttons beside the sign of a running page, which are Stop. It leaves a page without what it
-# would have drawn below, and no word of that; the dashboard's own Cancel ends a run and draws the
-# whole page, and any control does. The sign itself stays, and so does that of a lost connection.
+# The Stop button beside the sign of a running page. Stop leaves a page without the parts it would
+# have drawn below, and without a word about that; the dashboard's own Cancel ends a run and draws
+# the whole page. The sign itself stays, as does that of a lost connection.
 STOP = "[data-testid=stStatusWidget] button"
 
-# A caption. Streamlit pales its letters to a contrast of 3.9 with the page, and those of code in it
-# further: 4.5 is the least that people with weak eyes can read.
+# A caption. Streamlit reduces the contrast of its letters to 3.9, and of code in it further; people
+# with weak eyesight need at least 4.5.
 CAPTION = "[data-testid=stCaptionContainer]"

@@ -1,4 +1,4 @@
-"""The values that controls offer, and how numbers and axes are written."""
+"""The values that controls offer, and the format of numbers and axes."""
 
 import math
 import re
@@ -11,40 +11,42 @@ from dpsco_core.privacy.budget import Budget
 LARGEST_SEED = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
-# The values that sliders go through, and the letters of fields that have one.
+# The values of each slider, by field.
 OPTIONS = {name: known.offered for name, known in TABLE.items() if known.offered}
 SYMBOL = {name: known.symbol for name, known in TABLE.items() if known.symbol}
 NOTIONS = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure"}
-SHOW = "show"  # the state and the URL parameter of the bounds that are drawn beside the window
-AGAINST = "against"  # the parameter of what the second panel shows
-HARDEST: Final = "hardest"  # the hardest case known
-TAIL: Final = "tail"  # a light or a heavy tail
+# The key and address parameter of the bounds that are drawn beside the window of proven errors.
+SHOW = "show"
+AGAINST = "against"  # The address parameter of the second panel's content.
+HARDEST: Final = "hardest"  # A second panel with the hardest case known.
+TAIL: Final = "tail"  # A second panel with a light or a heavy tail.
 NO_SET = "none"
-PANEL = "panel"  # the parameter of the panels that are drawn
-PANELS = ("auto", "both", "first", "second")  # "auto" draws the second panel where it is quick
-CARD = "card"  # the parameter of the question that is open
+PANEL = "panel"  # The address parameter of the panels that are drawn.
+# The panels to draw; "auto" draws the second panel if it is quick.
+PANELS = ("auto", "both", "first", "second")
+CARD = "card"  # The address parameter of the question that is open.
 CARDS = ("", "data", "light", "others", "proof", "sliders")
-MEASURE = "measure"  # the parameter of what is drawn
+MEASURE = "measure"  # The address parameter of the quantity on the vertical axis.
 MEASURES = ("error", "price")
-# the parameter of the scenario that is kept to be compared, as a query of its own
+# The address parameter of the scenario that is kept for comparison, written as a query of its own.
 PIN: Final = "pin"
-BOUND = "bound"  # the parameter of a bound that is drawn by name
-FORMULA = "formula"  # the parameter of a formula that is drawn
+BOUND = "bound"  # The address parameter of a bound that is drawn by name.
+FORMULA = "formula"  # The address parameter of a formula that is drawn.
 VIEWS = ("upper bounds", "lower bounds", "rates")
 
 
 def budget_text(budget: Budget) -> str:
-    """Return a budget as people write it: (1, 10⁻⁶)-DP, 0.5-zCDP or 1-DP."""
+    """Return a budget in the usual notation: (1, 10⁻⁶)-DP, 0.5-zCDP or 1-DP."""
     return in_print(str(budget))
 
 
 def short_text(value: float, digits: int = 3) -> str:
-    """Return a number with so many digits, as people write it."""
+    """Return a number with so many digits, in the notation for people."""
     return number_text(float(f"{value:.{digits}g}"))
 
 
 def rounded(value: float) -> str:
-    """Return a measured number with two figures, or three where the first is a 1.
+    """Return a measured number with two significant digits, or three if the first is a 1.
 
     Examples
     --------
@@ -54,7 +56,7 @@ def rounded(value: float) -> str:
     if not 0 < value < math.inf:
         return number_text(value) if value == 0 or math.isinf(value) else ""
     exponent = math.floor(math.log10(value) + 1e-12)
-    # The power of a number that is nearly 0 would be 0.
+    # Powers of ten far below 1 underflow to 0, so such numbers are formatted instead.
     leading = value / 10**exponent if exponent > -300 else float(f"{value:e}".partition("e")[0])
     digits = 2 if leading < 2 else 1
     if exponent < -4:
@@ -67,7 +69,8 @@ def ranged(low: float, high: float) -> str:
 
 
 def at_most(share: float) -> str:
-    """Return a share in percents that it does not pass: rounded up, but never to certainty.
+    """Return an upper bound on a share in percent: rounded up, but below 100 % unless it is
+    certain.
 
     Examples
     --------
@@ -82,24 +85,24 @@ def at_most(share: float) -> str:
     return "100 %" if share >= 1 else "nearly 100 %"
 
 
-def separated(parts: Sequence[str]) -> str:
-    """Return names as a list; if some contain commas, semicolons separate them.
+def separated_names(parts: Sequence[str]) -> str:
+    """Return names as a list separated by commas, or by semicolons if a name contains a comma.
 
     Examples
     --------
-    >>> separated(["Simple clipping", "Sample mean"])
+    >>> separated_names(["Simple clipping", "Sample mean"])
     'Simple clipping, Sample mean'
-    >>> separated(["Simple clipping", "Coordinate-wise, Gaussian"])
+    >>> separated_names(["Simple clipping", "Coordinate-wise, Gaussian"])
     'Simple clipping; Coordinate-wise, Gaussian'
     """
     return ("; " if any("," in part for part in parts) else ", ").join(parts)
 
 
-PEOPLE = ("Frank–Wolfe", "Huber")  # names of people with which names of methods begin
+PEOPLE = ("Frank–Wolfe", "Huber")  # Surnames with which names of methods begin.
 
 
 def inside(name: str) -> str:
-    """Return a name as it is written inside a sentence; abbreviations and people keep capitals.
+    """Return a name as written inside a sentence; abbreviations and surnames keep their capitals.
 
     Examples
     --------
@@ -111,19 +114,19 @@ def inside(name: str) -> str:
     return name if is_proper else name[0].lower() + name[1:]
 
 
-def unmarked(text: str) -> str:
-    """Return a sentence as Markdown that shows every sign of it.
+def escaped_markdown(text: str) -> str:
+    r"""Return a sentence as Markdown with every special character escaped.
 
     Examples
     --------
-    >>> print(unmarked("formula must be made of + - * /, got formula=a*b*[c]."))
-    formula must be made of + - \\* /, got formula=a\\*b\\*\\[c].
+    >>> print(escaped_markdown("formula must be made of + - * /, got formula=a*b*[c]."))
+    formula must be made of + - \* /, got formula=a\*b\*\[c].
     """
     return re.sub(r"([\\*_`$~\[])", r"\\\1", text)
 
 
 def in_print(text: str) -> str:
-    """Return a sentence of the library as it is printed: δ = 10⁻⁶, not delta=1e-06.
+    """Return a sentence of the library in print notation: δ = 10⁻⁶, not delta=1e-06.
 
     Examples
     --------
@@ -141,11 +144,11 @@ _UNIT = re.compile(r"(?<=\d) (?=(?:%|s|ms|MB|GB)(?![\w-]))")
 
 
 def with_units(text: str) -> str:
-    """Return a text whose numbers stay in one line with their units.
+    """Return a text in which numbers and their units stay on one line.
 
     Examples
     --------
-    >>> with_units("**13 %** of them in 2 s").replace("\N{NO-BREAK SPACE}", "_")
+    >>> with_units("**13 %** of them in 2 s").replace(" ", "_")
     '**13_%** of them in 2_s'
     """
     return _UNIT.sub("\N{NO-BREAK SPACE}", text)
@@ -164,7 +167,7 @@ LETTER = re.compile(
 
 
 def with_letters(text: str) -> str:
-    """Return a condition of the library as formulas are printed: √(d/ρ) ≥ 2, not sqrt(d/rho) >= 2.
+    """Return a condition of the library in formula notation: √(d/ρ) ≥ 2, not sqrt(d/rho) >= 2.
 
     Examples
     --------
@@ -175,7 +178,7 @@ def with_letters(text: str) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return a number as people write it: 10,000, 10⁻⁶ and ∞."""
+    """Return a number in the notation for people: 10,000, 10⁻⁶ or ∞."""
     if math.isinf(value):
         return "∞"
     if value == 0 or 1e-3 <= abs(value) < 1e7:

@@ -1,4 +1,4 @@
-"""What pages with a `PageState` share: sliders, scenes, complaints about the address."""
+"""What pages with a `PageState` share: sliders, scenes, and messages about the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.differences import difference_text
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.insides import DeltaGenerator
-from dpsco_app.parts.options import number_text, unmarked
+from dpsco_app.parts.options import escaped_markdown, number_text
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.session.scenarios import Use
 from dpsco_app.shell import teaching, visit
@@ -26,7 +26,9 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A view worth a button: its name, what to look for, and the changes that lead there."""
+    """A view that has its own button: its name, what to look for, and the changes that lead to
+    it.
+    """
 
     name: str
     look_for: str
@@ -35,15 +37,16 @@ class Scene:
 
 
 def opened(state: PageState[V]) -> V:
-    """Restore the page from its address, and say what is wrong there; return what it shows."""
+    """Restore the page from its address, show the errors in the address, and return the view."""
     draw_wrong(state.restore())
     return state.current()
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
-    """Begin a page; return its view, the visit's scenario, or why the page cannot show that one.
+    """Begin a page; return its view, the visit's scenario, or why the page cannot show that
+    scenario.
 
-    What is shown is remembered: of a page that is about no scenario, the view alone.
+    The address is remembered; for a page without a scenario, only its view.
     """
     view = opened(state)
     if state.use is None:
@@ -57,10 +60,12 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
 
 
 def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
-    """Draw the scenario's controls; return it, or why the page cannot show it."""
+    """Draw the scenario's controls; return the scenario, or why the page cannot show it."""
     use, scenario = state.use or Use(), visit.current().scenario
     with teaching.controls_place():
-        controls.draw(scenario, {*use.unused_fields, *state.unused_fields(view)}, use.problems)
+        controls.draw_controls(
+            scenario, {*use.unused_fields, *state.unused_fields(view)}, use.problems
+        )
     try:
         return scenario.validate(DASHBOARD, sampling=use.sampling), ""
     except InvalidInput as problem:
@@ -70,15 +75,16 @@ def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
 def draw_differences(
     state: PageState[V], scenario: Scenario, reason: str = "", place: str = "apart"
 ) -> None:
-    """Say how a figure differs from the visit's scenario, and offer the ways back.
+    """Show how a figure differs from the visit's scenario, and offer ways back.
 
-    `place` distinguishes it from another such text on the page.
+    `place` distinguishes this text from others on the page.
     """
     reason = reason or (state.use.needs if state.use is not None else "")
     words = difference_text(scenario, visit.current().visit_scenario, reason)
     if not words:
         return
-    # The buttons stand beside the text: their own row would push the figure off a laptop's screen.
+    # The buttons stand beside the text, since a row of their own would push the figure off a
+    # laptop's screen.
     widths = [6, 1.3, 1.3] if visit.current().is_apart() else [6, 1.3]
     with st.container(key=f"{state.name}_{place}"):
         words_column, *button_columns = st.columns(widths, vertical_alignment="center")
@@ -96,8 +102,8 @@ def draw_differences(
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """List in one box what of an address, and of its teacher's part, cannot be used."""
-    complaints = [unmarked(sentence) for sentence in (*teaching.wrong(), *sentences)]
+    """List in one box the errors in an address and in its teacher mode."""
+    complaints = [escaped_markdown(sentence) for sentence in (*teaching.wrong(), *sentences)]
     listed = (
         f" {complaints[0]} "
         if len(complaints) == 1
@@ -120,7 +126,7 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
 
 
 def draw_parts(names: Mapping[Any, str], key: str, label: str = "Show", **options: Any) -> None:
-    """Draw a choice among a few names; by default they are the parts of a page."""
+    """Draw a choice among a few names, by default the parts of a page."""
     st.segmented_control(
         label,
         list(names),
@@ -131,13 +137,14 @@ def draw_parts(names: Mapping[Any, str], key: str, label: str = "Show", **option
     )
 
 
-SliderOptions = tuple[str, Sequence[float], str | None]  # the label, values and help of a slider
+# The label, the values and the help text of a slider.
+SliderOptions = tuple[str, Sequence[float], str | None]
 
 
 def sliders(
     state: PageState[V], columns: Sequence[DeltaGenerator], options_of: Mapping[str, SliderOptions]
 ) -> None:
-    """Draw a slider in each column; columns that are left over stay empty."""
+    """Draw a slider in each column; surplus columns stay empty."""
     for column, (name, (label, options, help_text)) in zip(
         columns, options_of.items(), strict=False
     ):
@@ -156,7 +163,7 @@ def slider(
 
 
 def explore_query(scenario: Scenario, **view_fields: str) -> dict[str, str]:
-    """Return Explore's address at a scenario and at some fields of its view.
+    """Return Explore's address for a scenario and some fields of Explore's view.
 
     Raises `InvalidInput` if the scenario is not allowed.
     """
@@ -165,7 +172,7 @@ def explore_query(scenario: Scenario, **view_fields: str) -> dict[str, str]:
 
 
 def to_explore(scenario: Scenario, label: str) -> None:
-    """Draw a link that opens a scenario in Explore, or say why the dashboard does not run it."""
+    """Draw a link that opens a scenario in Explore, or say why the dashboard cannot run it."""
     try:
         query = explore_query(scenario)
     except InvalidInput as problem:
@@ -180,7 +187,7 @@ def link(
     scenario: Scenario | None = None,
     introduction: str = "The address of this page holds all of its state.",
 ) -> None:
-    """Draw the popover with the address of a page, which can hide parts of the dashboard."""
+    """Draw the popover with the address of a page and the options to hide parts of it."""
     key = f"{state.name}_link"
 
     def draw() -> None:
@@ -204,10 +211,10 @@ HIDDEN_NAMES = {
 
 
 def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
-    """Draw what a page's link can hide, and the size of its type; both begin as they are now."""
+    """Draw the options for hiding parts and enlarging type in a page's link; return the choice."""
     mode = teaching.current()
     unused_fields = None if state.use is None else state.use.unused_fields
-    hidden = teaching.listed(mode.hide)
+    hidden = teaching.hidden_names(mode.hide)
     hide = st.pills(
         "Hide",
         teaching.parts_on(hidden, unused_fields, has_presets=state.has_presets),

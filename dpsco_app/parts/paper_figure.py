@@ -1,4 +1,4 @@
-"""`dpsco figure`: the panels that a paper's authors would draw, as a PDF over two columns."""
+"""`dpsco figure`: the panels of a paper's experiments as a PDF two columns wide."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ from dpsco_core.explain.tables.papers.papers import (
 )
 from dpsco_core.explain.tables.papers.slopes_table import figure_json, latex_table, slope_cells
 
-# How far below the smallest private error the axis goes, and above the largest one.
+# The factor by which the axis extends below the smallest and above the largest private error.
 ROOM = 1.5
 MOST_BELOW = 5.0
-# The least ratio of the ends of a grid for which an axis is logarithmic.
+# A grid whose ends have at least this ratio gets a logarithmic axis.
 LEAST_RATIO = 3.0
 PREDICTED = (
     "dashed: the rate times one constant for each panel; in brackets the slopes of its terms."
@@ -46,12 +46,12 @@ def paper_figure(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> Figure
     private = [c for c in curves if method_card(c.method).privacy != "none"] or curves
     heights = [value for curve in private for value in curve.mean if value > 0]
     low, high = min(heights), max(heights)
-    # Without privacy the error may be 0: the axis does not go far for it.
+    # Without privacy the error may be 0, so the axis does not extend far for it.
     low = min([low, *(v for curve in curves for v in curve.mean if v > low / MOST_BELOW)])
     quantity = problem_card(panels[0].scenario.problem).quantity
     y = log_axis(quantity, low / ROOM, high * ROOM)
     return Figure(
-        panels=[_panel(panel, y) for panel in panels],
+        panels=[_panel_of_paper(panel, y) for panel in panels],
         y=y,
         ladder=Ladder(title="", columns=(), rows=()),
         alt=f"{entry.paper.authors} ({entry.paper.year}), measured: {quantity} along "
@@ -60,7 +60,7 @@ def paper_figure(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> Figure
     )
 
 
-def _panel(panel: PaperPanel, y: Axis) -> Panel:
+def _panel_of_paper(panel: PaperPanel, y: Axis) -> Panel:
     names = short_names(panel.scenario.methods)
     lines = []
     for curve in panel.curves:

@@ -1,4 +1,4 @@
-"""Named scenarios, each with the one thing to look for."""
+"""Named scenarios, each with one thing to look for."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from dpsco_core.scenario import Scenario
 @dataclass(frozen=True, kw_only=True)
 class Preset:
     name: str
-    card: str  # what it is about, in at most `MOST_WORDS`
-    look_for: str  # what to notice, once it has run
+    card: str  # The description of the preset, in at most `MOST_WORDS` words.
+    look_for: str  # What to notice once the preset has run.
     scenario: Scenario
-    against: str = NO_SET  # what is drawn beside
-    open: str = "others"  # the question that is open below the figure
-    measure: str = MEASURES[0]  # what the vertical axis shows
+    against: str = NO_SET  # What is drawn in the second panel.
+    open: str = "others"  # The question that is open below the figure.
+    measure: str = MEASURES[0]  # The quantity on the vertical axis.
 
     @property
     def kind(self) -> str:
@@ -35,11 +35,11 @@ class Preset:
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "thumbnails"
 KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
 
-MOST_WORDS = 40  # on a card
+MOST_WORDS = 40  # The largest number of words on a card.
 
 GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 GRID_EPSILON = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-SWEEP = Scenario(axis="n", grid=GRID_N, trials=10)  # what presets change
+SWEEP = Scenario(axis="n", grid=GRID_N, trials=10)  # The scenario that most presets modify.
 CONVEX = replace(SWEEP, problem="quadratic", p=2)
 
 
@@ -374,4 +374,5 @@ PRESETS: tuple[Preset, ...] = (
         ),
     ),
 )
-FIRST, DEFAULT = PRESETS[:2]  # what is shown first; what a link means by what it leaves out
+# The preset shown first, and the preset whose values a link may leave out.
+FIRST, DEFAULT = PRESETS[:2]

@@ -1,4 +1,4 @@
-"""What each kind of problem is called: the words of axes, tables and sentences."""
+"""The names of each kind of problem in axes, tables and sentences."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ from dpsco_core.fields import MEAN
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemWords:
-    quantity: Quantity  # what is measured, as `BoundCard.quantity` has it
-    # the same in a sentence, and as the title of an axis
+    quantity: Quantity  # The measured quantity, as in `BoundCard.quantity`.
+    # The name of the measured quantity in a sentence, and as the title of an axis.
     error: str
     error_axis: str
-    method: str  # what a method is called, in lower case
+    method: str  # The name of a method for this problem, in lower case.
 
 
 ESTIMATION = ProblemWords(
@@ -53,10 +53,12 @@ def geometry_name(kind: str, q: float | None = None) -> str:
 
 
 def wider_name(card: BoundCard) -> str:
-    """Return the name of the line at a lower bound over a wider class than the problem's losses."""
+    """Return the name of the line for a lower bound over a wider class of losses than the
+    problem's.
+    """
     return f"lower bound for {card.loss_class} losses"
 
 
 def class_text(card: BoundCard, applies: bool) -> str:
-    """Return the class of laws and losses of a bound, and whether it is not about the problem's."""
+    """Return the class of laws and losses of a bound, and whether it differs from the problem's."""
     return card.class_text if applies else f"{card.class_text} (does not bind here)"

@@ -1,4 +1,4 @@
-"""Which methods cannot run at a setting, why, and what change would let them; no Streamlit here."""
+"""The methods that cannot run at a setting, why, and which change would let them run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class Refusal:
         return " · ".join(catalogue.method_card(m).name for m in self.methods)
 
 
-def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
+def grouped_refusals(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
     """Return one refusal per reason, from triples (method, reason, changes)."""
     groups: dict[tuple[str, Changes], list[str]] = {}
     for method, reason, changes in refused:
@@ -39,11 +39,13 @@ def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
 
 def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
     refused_cells = {o.method: o for o in outcomes if o.not_applicable}
-    return grouped((m, o.not_applicable or "", o.changes) for m, o in refused_cells.items())
+    return grouped_refusals(
+        (m, o.not_applicable or "", o.changes) for m, o in refused_cells.items()
+    )
 
 
 def on_screen(text: str) -> str:
-    """Return a sentence of the library with the names of methods and the letters of the screen.
+    """Return a sentence of the library with the method names and the symbols of the screen.
 
     Examples
     --------
@@ -55,11 +57,11 @@ def on_screen(text: str) -> str:
     return in_print(text)
 
 
-def changed(scenario: Scenario, refused: Refusal) -> Scenario:
-    """Return the scenario with the change of a refusal, its methods among those that run.
+def changed_scenario(scenario: Scenario, refused: Refusal) -> Scenario:
+    """Return the scenario with the change of a refusal; only methods that then run are kept.
 
-    On the scenario's axis the points that are too small go; an axis of exponents becomes one of
-    records, at the exponent that is chosen. A new problem keeps the methods that serve it.
+    Points of the axis that are too small are removed; an axis of exponents becomes an axis of
+    records, at the chosen exponent. A new problem keeps the methods that support it.
     """
     values: dict[str, Any] = dict(refused.changes)
     methods = {*scenario.methods, *refused.methods}
@@ -75,7 +77,7 @@ def changed(scenario: Scenario, refused: Refusal) -> Scenario:
     if values.get("geometry", scenario.geometry) != "lq":
         values["q"] = None
     axis = scenario.axis
-    if axis == "q" and "q" in values:  # it applies to one side of an exponent only
+    if axis == "q" and "q" in values:  # The change applies to only one side of an exponent.
         values |= {"axis": "n", "grid": DEFAULT_GRIDS["n"]}
     elif axis is not None and axis in values:
         smallest = float(values[axis] or 0)

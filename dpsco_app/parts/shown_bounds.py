@@ -1,4 +1,4 @@
-"""Which bounds a figure draws: chosen by what their cards say; no Streamlit in here."""
+"""Which bounds a figure draws, as decided by the bounds' own cards."""
 
 import math
 from functools import lru_cache
@@ -17,34 +17,36 @@ from dpsco_core.scenario import Scenario
 
 
 def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the cards of the problem's bounds on what its figure shows."""
+    """Return the cards of the problem's bounds on the quantity that its figure shows."""
     quantity = words_for(problem).quantity
     return tuple(b.card for b in bounds_for(problem, level) if b.card.quantity == quantity)
 
 
 @lru_cache(maxsize=1000)
 def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the bounds to draw: rates, the tightest proven ones, and what binds this budget.
+    """Return the bounds to draw: rates, the tightest proven bounds, and limits for this budget.
 
-    Proven upper bounds are those on the measured run, at its own parameters.
+    Proven upper bounds are those for the measured run, at its own parameters.
     """
     notion = notions_of(scenario)[0]
     methods = [method_card(m) for m in scenario.methods]
     privacies: set[Privacy] = {m.privacy for m in methods}
     if privacies - {"none"}:
-        # A pure budget asks for pure privacy whatever the methods can do.
+        # A pure budget requires pure privacy, whatever the methods support.
         pure: set[Privacy] = {"pure"} if notion == "pure" else privacies
         privacies = pure | {"approx"}
-    # Proven bounds for (epsilon, delta) hold at delta = 0 as well, but not under zCDP; rates
-    # have a logarithm of 1/delta.
+    # Proven bounds for (epsilon, delta) also hold at delta = 0, but not under zCDP; rates contain
+    # the logarithm of 1/delta.
     meaningless = {"zcdp": "explicit", "pure": "rate"}.get(notion, "")
     rates = {m.rate for m in methods}
-    # A floor is drawn only for the privacy notion of the budget; tables list all floors.
+    # Figures draw only lower bounds for the budget's own notion of privacy; tables list all of
+    # them.
     no_floors = any(no_floor(point) for _, point in scenario.points())
     lower = {
         c.slug
         for c in lower_cards(scenario.problem, scenario.level)
-        if c.privacy in privacies | {"none"}  # a bound on all algorithms also binds these
+        # A lower bound on all algorithms also binds private ones.
+        if c.privacy in privacies | {"none"}
         and (c.privacy, c.constant) != ("approx", meaningless)
         and not (c.of_law and (c.privacy != notion or no_floors))
         and concerns(scenario, c.slug)
@@ -79,7 +81,9 @@ def _proven(card: BoundCard) -> bool:
 def _holding(
     scenario: Scenario, slugs: tuple[str, ...], worst: frozenset[LawClass]
 ) -> frozenset[str]:
-    """Return the upper bounds that hold, at every point, on the laws of the worst cases too."""
+    """Return the upper bounds that hold, at every point, for the laws of the worst cases as
+    well.
+    """
     points = [point.setting for _, point in scenario.points()]
 
     def holds(card: BoundCard) -> bool:
@@ -91,9 +95,9 @@ def _holding(
 
 @lru_cache(maxsize=1000)
 def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) -> frozenset[str]:
-    """Return the bounds, with only the smallest valid proven upper bound of each method.
+    """Return the bounds, keeping only the smallest valid proven upper bound of each method.
 
-    One that may be compared with the figure's lower bounds, those in `holding`, goes before a
+    A bound in `holding`, which is comparable with the figure's lower bounds, is preferred to a
     smaller one that holds for fewer laws.
     """
     remaining = set(slugs)
@@ -112,9 +116,9 @@ def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) 
 
 @lru_cache(maxsize=1000)
 def fano(scenario: Scenario) -> str:
-    """Return the slug of Fano's bound that binds the problem on its set, or nothing.
+    """Return the slug of Fano's bound for the problem on its set; empty if there is none.
 
-    Under pure DP that for pure algorithms, otherwise that for concentrated DP.
+    Under pure DP this is the bound for pure algorithms, otherwise the one for concentrated DP.
     """
     row = fano_bound(scenario)
     return "" if row is None else row.card.slug

@@ -1,4 +1,4 @@
-"""What the small figures of the pages share: a logarithmic axis, thin lines, a ladder of names."""
+"""What the small figures of the pages share: logarithmic axes, thin lines, ladders of names."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,9 @@ MOST_TICKS = 10
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:
-    """Return a logarithmic axis; its numbers are powers of ten, with 2 and 5 times them if few."""
+    """Return a logarithmic axis marked at powers of ten, and at 2 and 5 times them if these are
+    few.
+    """
     lowest_power, highest_power = math.floor(math.log10(low)), math.ceil(math.log10(high))
     digits = (1, 2, 5) if highest_power - lowest_power < 4 else (1,)
     candidates = [
@@ -38,11 +40,11 @@ def ladder_row(line: Line, value: str, end: float, *, bold: bool = False) -> Lad
     )
 
 
-def upright(x: float, low: float, high: float, label: str) -> Line:
-    """Return a vertical line with its name at its foot."""
-    return thin(label, [x, x], [high, low])
+def upright_line(x: float, low: float, high: float, label: str) -> Line:
+    """Return a vertical line with its name at the bottom."""
+    return thin_line(label, [x, x], [high, low])
 
 
-def thin(label: str, x: Sequence[float], y: Sequence[float]) -> Line:
-    """Return a thin dashed line with its name at its end; not one of the measured ones."""
+def thin_line(label: str, x: Sequence[float], y: Sequence[float]) -> Line:
+    """Return a thin dashed line with its name at its end, which marks it as not measured."""
     return Line(key=label, name=label, label=label, x=x, y=y, colour=QUIET, width=1.2, dash="dash")

@@ -1,7 +1,7 @@
 """Running a study inside a Streamlit script: a slice of cells, then a check for clicks.
 
 The loop calls Streamlit between its slices, so that a click on Cancel or on any control stops it
-there; finished cells are kept. A cell that takes long asks between its steps.
+there; finished cells are kept. A long cell checks between its steps.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,42 +17,42 @@ from dpsco_core.base.interrupt import asked_between_steps
 from dpsco_core.runs.study import Cell, Outcome
 from dpsco_core.scenario import Scenario
 
-ASK_EVERY_SECONDS = 0.2  # a click on Cancel ends a long cell after about this time
+ASK_EVERY_SECONDS = 0.2  # A click on Cancel ends a long cell after about this many seconds.
 FIRST_BAR_SECONDS = 0.3
-# No value has this key. Streamlit ends a run at any of its calls, and looking up a value is the
+# A key without a value. Streamlit can end a run at any of its calls, and looking up this key is a
 # call that draws nothing.
 STOP_POINT = "asked_for_another_run"
 
 
 def cached_cell(cell: Cell) -> Outcome:
-    """Return the outcome of a cell, which is run if no session has run it before."""
+    """Return the outcome of a cell, running it if no session has run it before."""
     with asked_between_steps(stopper()):
         return outcome_of(cell)
 
 
 def stopper() -> Callable[[], None]:
-    """Return a function that ends this run of the page if the visitor has clicked."""
+    """Return a function that ends this run of the page once the visitor has clicked."""
     pace = Pace(ASK_EVERY_SECONDS, interval=ASK_EVERY_SECONDS)
 
-    def ask() -> None:
+    def stop_if_clicked() -> None:
         if pace.due():
             st.session_state.get(STOP_POINT)
 
-    return ask
+    return stop_if_clicked
 
 
 def run(growth: Curves | Growth) -> Iterator[str]:
-    """Run the rest of a result, in turn with other runs; yield how far it is, in words.
+    """Run the rest of a result, taking turns with other runs; yield the progress in words.
 
-    It is yielded after every slice of cells, and while the run waits for its turn.
+    It yields after every slice of cells, and while the run waits for its turn.
     """
-    ask = stopper()
+    stop_if_clicked = stopper()
     with TURNS.run() as turn:
         left, goes_on = "", True
         while goes_on:
             while not turn.wait_for_slice():
                 yield left or f"{growth.so_far}, waiting for a turn"
-            with asked_between_steps(ask):
+            with asked_between_steps(stop_if_clicked):
                 goes_on = growth.work(turn.is_over)
             turn.hand_on()
             left = f"{growth.so_far}, about {growth.seconds_left:.0f} s left"

@@ -1,8 +1,8 @@
 """Stored studies, read from results files so that a foreign or damaged file does no harm.
 
-A file comes from a visitor or from whoever started the dashboard. It is opened read-only; one from
-a visitor is copied to a folder that is gone when it has been read. Nothing in it is believed: its
-tables must be those of `dpsco_core.runs.store`, its scenarios are validated, its outcomes checked.
+A file comes from a visitor or from whoever started the dashboard. It is opened read-only; a
+visitor's file is copied to a folder that is deleted after reading. Nothing in a file is trusted:
+its tables must be those of `dpsco_core.runs.store`, and its scenarios and outcomes are validated.
 """
 
 import math
@@ -23,12 +23,13 @@ from dpsco_core.runs.store import NOT_OURS, Store, StoreError
 from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.scenario import Scenario
 
-ENVIRONMENT = "DPSCO_STUDY"  # names the results file that a server offers to every visitor
-MEGABYTES = 32  # the largest file of a visitor: about 30,000 cells
+# The environment variable with the path of the results file that every visitor is offered.
+ENVIRONMENT = "DPSCO_STUDY"
+MEGABYTES = 32  # The largest size of a visitor's file, enough for about 30,000 cells.
 MOST_STUDIES = 1000
-LONGEST_TEXT = 2000  # characters of a remark in a file
+LONGEST_TEXT = 2000  # The largest number of characters of a remark in a file.
 MOST_REMARKS = 50
-# What can be drawn: nothing is sampled for it, so that only what the page computes counts.
+# The limits for a stored study: nothing is sampled for it, so only what the page computes counts.
 DISPLAY_LIMITS = Limits(
     n=LIBRARY.n,
     d=5000,
@@ -44,15 +45,15 @@ DISPLAY_LIMITS = Limits(
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """A results file, given by its path or its bytes, and its name."""
+    """A results file, given by its path or its bytes, with the name that sentences use."""
 
     source: Path | bytes
-    name: str  # as sentences call it
+    name: str  # The name of the file in sentences.
 
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
-        """Return the studies in the file, and how many more another version has begun.
+        """Return the studies in the file, and the number of studies begun by another version.
 
-        Raises `InvalidInput` if it is no results file, or holds no study.
+        Raises `InvalidInput` if the file is not a results file, or has no study.
         """
         with self._opened() as store:
             must = f"a results file with at most {MOST_STUDIES:,} studies"
@@ -63,25 +64,28 @@ class Shelf:
         return tuple(dict.fromkeys(scenarios)), unreadable
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
-        """Return what the file holds of a study that can be shown, in the order of its cells."""
+        """Return the showable outcomes that the file has of a study, in the order of its cells."""
         require_showable(scenario)
         if isinstance(self.source, bytes):
             return self._read(scenario)
-        return list(_served_outcomes(self, scenario, _state(self.source)))
+        return list(_served_outcomes(self, scenario, _file_state(self.source)))
 
     def _read(self, scenario: Scenario) -> list[Outcome]:
         with self._opened() as store:
             stored = [(cell, store.get(cell)) for cell in cells(scenario)]
         try:
-            return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
+            return [
+                checked_outcome(outcome, cell) for cell, outcome in stored if outcome is not None
+            ]
         except NOT_OURS as problem:
             must = "file must be a results file of this program"
             raise StoreError(f"{must}, got file={self.name}, which is damaged.") from problem
 
     @contextmanager
     def _opened(self) -> Iterator[Store]:
-        """Open the file; what is wrong names it, and not the path where it lies here."""
-        with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # only its owner can read it
+        """Open the file; error messages name the file and not its path on this machine."""
+        # Only the owner of the process can read this folder.
+        with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:
             path = self._placed(Path(folder) / "results.sqlite")
             try:
                 with Store(path, read_only=True) as store:
@@ -91,12 +95,12 @@ class Shelf:
                 raise StoreError(sentence.replace("store must", "file must")) from problem
 
     def _placed(self, copy: Path) -> Path:
-        """Return a path at which the file can be opened: its own path, or that of a copy."""
+        """Return the path to open: the file's own path, or that of a copy."""
         if isinstance(self.source, bytes):
             copy.write_bytes(self.source)
             return copy
-        # SQLite wants an index beside a file that is being written: a folder in which it may not
-        # make one is no reason to refuse.
+        # SQLite needs an index file beside a database that is being written; a folder where it may
+        # not create one is no reason to refuse the study.
         newest = _newest(self.source)
         if os.access(self.source.parent, os.W_OK) or not newest.exists():
             return self.source
@@ -105,8 +109,8 @@ class Shelf:
         return copy
 
 
-def served() -> Shelf | None:
-    """Return the file that this server offers to every visitor, if it was started with one."""
+def served_shelf() -> Shelf | None:
+    """Return the results file that this server offers to every visitor, if there is one."""
     path = os.environ.get(ENVIRONMENT)
     return Shelf(source=Path(path), name=Path(path).name) if path else None
 
@@ -123,15 +127,15 @@ def require_showable(scenario: Scenario) -> None:
 
 
 def as_controls(scenario: Scenario) -> Scenario:
-    """Return the same study as the controls write it: methods and grid in their order."""
+    """Return the same study as the controls write it, with methods and grid in standard order."""
     methods = tuple(m for m in METHOD_SLUGS if m in scenario.methods)
     return replace(scenario, methods=methods, grid=tuple(sorted(scenario.grid)))
 
 
-def checked(outcome: Outcome, cell: Cell) -> Outcome:
-    """Return an outcome whose every value is of the kind that a run of the cell gives.
+def checked_outcome(outcome: Outcome, cell: Cell) -> Outcome:
+    """Return an outcome after checking that each value has the type that a run of the cell gives.
 
-    Raises ValueError or TypeError if one is not.
+    Raises ValueError or TypeError if a value has another type.
     """
     numbers = (outcome.error, outcome.seconds, outcome.error_uncertainty)
     sound = (
@@ -145,10 +149,12 @@ def checked(outcome: Outcome, cell: Cell) -> Outcome:
     refused = outcome.not_applicable is not None
     return replace(
         outcome,
-        flaws=tuple(map(_plain, outcome.flaws)),
-        notes=tuple(map(_plain, outcome.notes)),
-        not_applicable=_plain(outcome.not_applicable) if refused else None,
-        diagnostics={_plain(name): value for name, value in outcome.diagnostics.items()},
+        flaws=tuple(map(_without_image_links, outcome.flaws)),
+        notes=tuple(map(_without_image_links, outcome.notes)),
+        not_applicable=_without_image_links(outcome.not_applicable) if refused else None,
+        diagnostics={
+            _without_image_links(name): value for name, value in outcome.diagnostics.items()
+        },
         changes=outcome.changes if _can_be_made(outcome, cell.point) else (),
     )
 
@@ -165,8 +171,8 @@ def _can_be_made(outcome: Outcome, point: Scenario) -> bool:
     return True
 
 
-def _plain(remark: str | None) -> str:
-    """Return a remark that asks no other host for a picture when it is drawn."""
+def _without_image_links(remark: str | None) -> str:
+    """Return a remark without image links, so that drawing it contacts no other host."""
     if not isinstance(remark, str) or len(remark) > LONGEST_TEXT:
         raise ValueError("not a remark of a run")
     return remark.replace("![", "! [")
@@ -180,11 +186,11 @@ def _newest(path: Path) -> Path:
 def _served_outcomes(
     shelf: Shelf, scenario: Scenario, state: tuple[int, ...]
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes of a served study, read once for all visitors while it stays as it is."""
+    """Return the outcomes of a served study, read once for all visitors until the file changes."""
     return tuple(shelf._read(scenario))
 
 
-def _state(path: Path) -> tuple[int, ...]:
-    """Return what changes when a file, or what was written to it last, changes."""
+def _file_state(path: Path) -> tuple[int, ...]:
+    """Return a tuple that changes when the file, or the database's journal, changes."""
     parts = (path, _newest(path))
     return tuple(part.stat().st_mtime_ns if part.exists() else 0 for part in parts)

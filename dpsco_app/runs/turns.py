@@ -1,9 +1,9 @@
-"""The order of computing: pages that wait for a figure first, then the runs in turn, by slices.
+"""The order of computing: pages that wait for a figure come first, then runs take turns.
 
-All visitors of a process share its processor, and Python runs one thread at a time. A page that is
-being drawn takes 0.1 s alone, and seconds among twenty runs. So a run computes only while nobody
-waits for a figure, no more runs compute at once than there are cores, and each hands on after a
-slice. Runs are never stopped altogether: they keep a share however many figures are drawn.
+All visitors of a process share its processor, and Python runs one thread at a time. Drawing a page
+takes 0.1 s alone, but seconds among twenty runs. So a run computes only while no page waits for a
+figure, no more runs compute at once than there are cores, and each run yields after a slice. Runs
+are never stopped altogether: they keep a share however many figures are drawn.
 """
 
 import time
@@ -13,34 +13,36 @@ from threading import Lock, local
 
 from dpsco_core.base.dispatch import cores
 
-SLICE_SECONDS = 0.4  # a run hands on after this much computing; most runs end within it
-SHOW_SECONDS = 0.05  # a run shows its progress after this much computing, and can then be stopped
-WAIT_SECONDS = 0.1  # a waiting run calls Streamlit after this time, so that it can be stopped
-# While figures are drawn a run may take a slice so long after the slice before.
+SLICE_SECONDS = 0.4  # A run yields after this much computing; most runs finish within it.
+SHOW_SECONDS = 0.05  # A run shows its progress, and can be stopped, after this much computing.
+WAIT_SECONDS = 0.1  # A waiting run calls Streamlit this often, so that it can be stopped.
+# While figures are drawn, a run may take a slice this long after the previous slice.
 SHARE_SECONDS = 0.3
-# A page that has not drawn its figure by then computes something long itself, and counts no more.
+# A page that has not drawn its figure within this time is computing something long itself and no
+# longer has priority.
 DRAWING_SECONDS = 2.0
-GIVE_WAY_SECONDS = 1.0  # at most, before the rest of a page is drawn
+GIVE_WAY_SECONDS = 1.0  # The longest wait before the rest of a page is drawn.
 LOOK_SECONDS = 0.02
-MOST_SLOTS = 2  # more threads would wait for Python's lock
+MOST_SLOTS = 2  # More threads than this would only wait for Python's global lock.
 
 
 class Turns:
-    """The turns of one process."""
+    """The turns of all runs of one process."""
 
     def __init__(self, slots: int) -> None:
-        self._slots = slots  # how many runs compute at the same time: the first ones of the queue
+        # The number of runs that compute at the same time: the first ones in the queue.
+        self._slots = slots
         self._lock = Lock()
         self._queue: list[Turn] = []
         self._drawing: dict[
             object, float
-        ] = {}  # the start of the drawing of every page that has no figure yet
-        self._slice_start = 0.0  # when the last slice began
+        ] = {}  # For every page without a figure yet, the time at which its drawing began.
+        self._slice_start = 0.0  # The time at which the last slice began.
         self._local = local()
 
     @contextmanager
     def first_figure(self) -> Iterator[None]:
-        """Whoever opened or changed a page waits for its figure, until it is `drawn`."""
+        """Give a page that was opened or changed priority until its figure is drawn."""
         token = self._local.token = object()
         self._drawing[token] = time.monotonic()
         try:
@@ -49,11 +51,11 @@ class Turns:
             self._drawing.pop(token, None)
 
     def end_drawing(self) -> None:
-        """Say that this thread's page has its figure: what it does from now on can wait."""
+        """Declare that this thread's page has its figure, so that its further work can wait."""
         self._drawing.pop(getattr(self._local, "token", None), None)
 
     def give_way(self) -> None:
-        """Wait a moment while others wait for a figure, as the rest of the page is less urgent."""
+        """Wait a moment while other pages wait for a figure, which is more urgent."""
         self.end_drawing()
         deadline = time.monotonic() + GIVE_WAY_SECONDS
         while self.figures() and time.monotonic() < deadline:
@@ -61,7 +63,7 @@ class Turns:
 
     @contextmanager
     def run(self) -> Iterator["Turn"]:
-        """Yield the turn of one run, which is given back at its end."""
+        """Yield the turn of one run, which is removed from the queue at the end."""
         self.end_drawing()
         turn = Turn(self)
         try:
@@ -76,7 +78,7 @@ class Turns:
         return len(self._queue) > self._slots or self.figures(token)
 
     def figures(self, exempt_token: object = None) -> bool:
-        """Whether a page, but for one's `own`, waits for its figure."""
+        """Whether a page other than that of `exempt_token` waits for its figure."""
         present = time.monotonic()
         other_starts = (
             began for token, began in self._drawing.copy().items() if token is not exempt_token
@@ -84,7 +86,7 @@ class Turns:
         return any(present - began < DRAWING_SECONDS for began in other_starts)
 
     def enter(self, turn: "Turn") -> bool:
-        """Put a run into the queue if it is not there; return whether it is its turn."""
+        """Put a run into the queue if it is not in it; return whether it is its turn."""
         with self._lock:
             if turn not in self._queue:
                 self._queue.append(turn)
@@ -96,22 +98,22 @@ class Turns:
             return True
 
     def go(self, turn: "Turn") -> None:
-        """Remove a run from the queue, if it is there."""
+        """Remove a run from the queue, if it is in it."""
         with self._lock:
             if turn in self._queue:
                 self._queue.remove(turn)
 
 
 class Turn:
-    """The place of one run among the others."""
+    """The place of one run in the queue."""
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._began = 0.0
-        self._left = SLICE_SECONDS  # seconds of the slice
+        self._left = SLICE_SECONDS  # The seconds left of the slice.
 
     def wait_for_slice(self) -> bool:
-        """Wait for a moment at most; return whether it is this run's turn."""
+        """Wait for at most a moment; return whether it is this run's turn."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not self._turns.enter(self):
             if time.monotonic() >= deadline:
@@ -121,15 +123,16 @@ class Turn:
         return True
 
     def is_over(self) -> bool:
-        """Whether the run is to show what it has, and to come again.
+        """Whether the run must show its progress and queue again.
 
-        Its slice is used up, or somebody waits for a figure, or it has not shown itself for long.
+        This is so if its slice is used up, a page waits for a figure, or it has shown nothing for
+        long.
         """
         computed = time.monotonic() - self._began
         return computed > min(self._left, SHOW_SECONDS) or self._turns.figures()
 
     def hand_on(self) -> None:
-        """Stop computing: come next if the slice is not used up, and otherwise after all others."""
+        """Stop computing: the run goes to the end of the queue if its slice is used up."""
         self._left -= time.monotonic() - self._began
         if self._left <= 0:
             self.leave()

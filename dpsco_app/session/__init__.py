@@ -1,4 +1,5 @@
-"""A visit as one object: what is set, what has run, and what is to be drawn.
+"""A visit as one object: its settings, its finished runs, and its screen.
 
-No Streamlit, no Plotly and no pandas: the dashboard and the page without a server are its hosts.
+Nothing here imports Streamlit, Plotly or pandas: the dashboard and the page without a server host
+it.
 """

@@ -1,4 +1,4 @@
-"""Cells that have run: kept for every visit of the process, so that none runs twice."""
+"""The outcomes of finished cells, kept for all visits of the process, so that none runs twice."""
 
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from dpsco_core.runs.study import Cell, Outcome, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
 KEPT_CELLS = 20_000
-KEPT_SECONDS = 3e-4  # the time of a cell that has run before
+KEPT_SECONDS = 3e-4  # The time to look up a cell that has already run.
 
-_outcomes: OrderedDict[Cell, Outcome] = OrderedDict()  # in the order of their last use
+_outcomes: OrderedDict[Cell, Outcome] = OrderedDict()  # The outcomes, least recently used first.
 _lock = Lock()
 
 
 def known_outcomes(cells: Iterable[Cell]) -> list[Outcome]:
-    """Return the outcomes of those cells that have run before, in any visit."""
+    """Return the outcomes of those cells that have already run in any visit."""
     with _lock:
         finished = [cell for cell in cells if cell in _outcomes]
         for cell in finished:
@@ -27,7 +27,7 @@ def known_outcomes(cells: Iterable[Cell]) -> list[Outcome]:
 
 
 def outcome_of(cell: Cell) -> Outcome:
-    """Return the outcome of a cell, which is run if no visit has run it before."""
+    """Return the outcome of a cell, running it if no visit has run it before."""
     if outcomes := known_outcomes([cell]):
         return outcomes[0]
     outcome = run_cell(cell)
@@ -40,14 +40,14 @@ def outcome_of(cell: Cell) -> Outcome:
     return outcome
 
 
-def forget() -> None:
-    """Forget what has run, as a new process would."""
+def forget_outcomes() -> None:
+    """Forget all outcomes, as in a new process."""
     _outcomes.clear()
     _count_of.cache_clear()
 
 
 def has_run(scenario: Scenario) -> bool:
-    """Whether every cell of a scenario has run, in any visit, so that it takes no time."""
+    """Whether every cell of a scenario has run in any visit, so that showing it takes no time."""
     return bool(scenario.methods) and all(
         _count_of(canonical(point), method, x).trials >= scenario.trials
         for x, point in scenario.points()
@@ -56,7 +56,7 @@ def has_run(scenario: Scenario) -> bool:
 
 
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
-    """Return the work of scenarios without the cells that have run before, in any visit."""
+    """Return the work of scenarios, not counting cells that have already run in any visit."""
     costs = [
         cost(scenario, finished=lambda *place: _count_of(*place).trials, exact=False)
         for scenario in scenarios
@@ -69,7 +69,7 @@ def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
 
 
 def predicted_seconds(cell: Cell) -> float:
-    """Return the seconds that a cell is predicted to take: next to none if it has run before."""
+    """Return the predicted seconds of a cell, nearly zero if it has already run."""
     if cell.trial < _count_of(cell.point, cell.method, cell.x).trials:
         return KEPT_SECONDS
     return _new_seconds(cell.point, cell.method)
@@ -77,14 +77,14 @@ def predicted_seconds(cell: Cell) -> float:
 
 @dataclass
 class TrialCount:
-    """The number of first trials of one method at one point that have run, without a gap."""
+    """The number of consecutive trials, from the first on, that a method has run at a point."""
 
     trials: int = 0
 
 
 @lru_cache(maxsize=KEPT_CELLS)
 def _count_of(point: Scenario, method: str, x: float | None) -> TrialCount:
-    """Return the one count of a method at a point, which `outcome_of` keeps up to date."""
+    """Return the trial count of a method at a point, which `outcome_of` keeps up to date."""
     return TrialCount()
 
 

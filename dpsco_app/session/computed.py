@@ -1,6 +1,6 @@
-"""Values that pages compute from runs, kept for every visit of the process.
+"""Values that pages compute from runs, cached for every visit of the process.
 
-Like the outcomes of cells, it depends on a scenario alone. What is handed out is shared.
+Each value depends on a scenario alone. The returned objects are shared, so do not change them.
 """
 
 from functools import lru_cache
@@ -18,5 +18,5 @@ rows_of = lru_cache(maxsize=1000)(run_part)
 
 @lru_cache(maxsize=100)
 def frames_of(point: Scenario, method: str, factor: float) -> Frames:
-    """Return where a single run stops on its way, for the player of its picture."""
+    """Return the stages of a single run, for the animation of its picture."""
     return frames(point, single_runs(point, method, factor))

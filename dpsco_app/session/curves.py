@@ -25,44 +25,45 @@ from dpsco_core.runs.cost import Cost
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-# A hardest case that is predicted to take longer is run only where somebody asks for its panel.
+# The hardest data's panel runs by itself only if it is predicted to take at most this long.
 BESIDE_SECONDS = 1.5
 HEAD_START_SECONDS = 0.08
-AT_ONCE_SECONDS = 0.5  # a run that takes no longer is drawn once, at its end
+AT_ONCE_SECONDS = 0.5  # A run of at most this many seconds is drawn only once, at its end.
 
 
 class Curves:
-    """The runs of the settings, and the result that is drawn meanwhile."""
+    """The runs of the present settings, and the result that is drawn until they finish."""
 
     def __init__(
         self,
         limits: Limits,
         *,
-        runs_all: bool,  # whether everything runs by itself, both panels, however long it takes
+        runs_all: bool,  # Whether both panels run without being asked for, however long they take.
     ) -> None:
         self.limits, self.runs_all = limits, runs_all
-        self.result: Result | None = None  # the result of the last run
-        self.refused = ""  # why the present settings cannot run
+        self.result: Result | None = None  # The result of the last run.
+        self.refused = ""  # Why the present settings cannot run; empty if they can.
         self.scenario, self.view, self.companions = BASE, ADDRESS.default, Beside()
-        self._allowed = BASE  # the last scenario that can be drawn
+        self._allowed = BASE  # The last scenario that was allowed to be drawn.
         self._passed = set[Scenario]()  # the scenarios that the limits have allowed in this visit
-        self._previous: Result | None = None  # what stays until enough of `result` has run
-        self._stored: Scenario | None = None  # a study that was opened from a file
+        # The result that stays on screen until enough of `result` has run.
+        self._previous: Result | None = None
+        self._stored: Scenario | None = None  # The study that was opened from a file.
         self._is_going = False
         self._growth: Growth | None = None
 
-    # -- what is set --------------------------------------------------------------------------
+    # -- the settings -------------------------------------------------------------------------
 
     def settle(self, scenario: Scenario, view: View, *, is_requested: bool) -> None:
         """Take over the settings, and decide what is run and shown of them.
 
-        A run goes on where they stay as they are, and ends where they change. What has run before
-        is shown at once; anything else is run if that is `asked` for.
+        A run continues while its settings are unchanged, and ends when they change. Results that
+        are already known are shown at once; anything else runs only if `is_requested`.
         """
         self.scenario, self.view = scenario, view
-        self._is_going = self.is_running  # a run that has ended does not continue
+        self._is_going = self.is_running  # A run that has already ended is not continued.
         self.refused, pair = self._runnable(scenario)
-        if pair is not None:  # it is valid, although it may be too large
+        if pair is not None:  # The pair is valid, although it may be too large to run.
             self._allowed = scenario
         if self.refused or pair is None:
             self._is_going = False
@@ -72,9 +73,9 @@ class Curves:
         is_requested |= self.runs_all
         if not self._is_shown:
             scenarios = scenario, *self.companions.scenarios
-            # A panel that goes, or comes back, is of runs that are drawn already.
+            # A panel that is removed or restored has already run.
             is_there = self.result is not None and {*scenarios} <= {*self.result.scenarios}
-            # What has run before waits for no button.
+            # Settings whose cells have all run are shown without pressing Run.
             is_requested = is_requested or (not is_there and all(map(has_run, scenarios)))
             if not is_requested and not is_there:
                 self._is_going = False
@@ -101,16 +102,16 @@ class Curves:
         self._growth = None
 
     def companions_of(self, scenario: Scenario) -> Beside:
-        """Return what is run beside a scenario.
+        """Return the scenarios that run beside a scenario: the second panel and the pinned run.
 
-        Unless somebody asks, the hardest case is run only where that is quick, and allowed.
+        Unless it is asked for, the hardest case is run only if it is quick and allowed.
         """
         pair = beside(scenario, self.view.against, self.view.pin, self.view.card)
         if pair.second is None or self.view.panel in ("both", "second"):
             return pair
         if self.view.panel == "first":
             return replace(pair, second=None)
-        if pair.role != HARDEST or self.runs_all:  # somebody has asked for it
+        if pair.role != HARDEST or self.runs_all:  # The visitor has asked for this panel.
             return pair
         if all(map(has_run, (scenario, *pair.scenarios))):
             return pair
@@ -119,7 +120,7 @@ class Curves:
         return pair if is_quick else replace(pair, second=None)
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
-        """Take a study from a file for what has run last."""
+        """Show a study from a file as the result of the last run."""
         self.cancel()
         self.result, self._previous, self._growth = Result(scenario, outcomes), None, None
         self._stored = scenario
@@ -131,12 +132,12 @@ class Curves:
         )
 
     def work_of(self, scenario: Scenario) -> Cost | None:
-        """Return the work of other settings, without what has run; None where they cannot run."""
+        """Return the unfinished work of other settings; None if they cannot run."""
         refused, pair = self._runnable(scenario)
         return None if refused or pair is None else estimate((scenario, *pair.scenarios))
 
     def _runnable(self, scenario: Scenario) -> tuple[str, Beside | None]:
-        """Return why a scenario cannot run, and what runs beside it; None where it is invalid."""
+        """Return why a scenario cannot run, and its companions; None if it is invalid."""
         if scenario in self._passed and has_run(scenario):
             pair = self.companions_of(scenario)
             if all(map(has_run, pair.scenarios)):
@@ -150,11 +151,11 @@ class Curves:
         refused = refusal(scenario, self.limits, companions) or none_chosen(scenario)
         return refused, next(iter(pairs), None)
 
-    # -- how it runs --------------------------------------------------------------------------
+    # -- the progress of the run --------------------------------------------------------------
 
     @property
     def _is_shown(self) -> bool:
-        """Whether the result is that of the present settings."""
+        """Whether the result belongs to the present settings."""
         companions = self.companions.second, self.companions.overlay
         return self.result is not None and self.result.shows(self.scenario, *companions)
 
@@ -174,7 +175,7 @@ class Curves:
         self._is_going = False
 
     def work(self, is_over: Callable[[], bool]) -> bool:
-        """Run cells until `is_over` says so, one at least; return whether there are more."""
+        """Run cells, at least one, until `is_over` returns True; return whether any are left."""
         if not self.is_running or self.result is None:
             return False
         growth = self._growth
@@ -190,7 +191,7 @@ class Curves:
 
     @property
     def so_far(self) -> str:
-        """How many of the runs are done."""
+        """The number of finished runs, in words."""
         return "" if self.result is None else self.result.so_far
 
     @property
@@ -200,13 +201,13 @@ class Curves:
 
     @property
     def would_be_over_at_once(self) -> bool:
-        """Whether the present settings have not run, and a run of them is drawn once."""
+        """Whether the present settings have not run yet, and would be drawn only once."""
         _, is_old = self.result_to_draw()
         left = self.left(is_old=True) if is_old and not self.is_running else None
         return left is not None and left.seconds < min(AT_ONCE_SECONDS, moment.LIVE_SECONDS)
 
     def start_ahead(self) -> None:
-        """Run for a moment before anything is drawn, or to the end if that is near."""
+        """Run briefly before the first drawing, or to the end if little is left."""
         start = time.monotonic()
 
         def is_over() -> bool:
@@ -219,13 +220,12 @@ class Curves:
         """Whether it is time to draw the growing figure again."""
         return not self.is_running or self._pace.due()
 
-    # -- what is drawn ------------------------------------------------------------------------
+    # -- the result that is drawn -------------------------------------------------------------
 
     def result_to_draw(self) -> tuple[Result, bool]:
         """Return the result that is drawn, and whether it is older than the last change.
 
-        It is of one moment: what is not yet measured of the present settings is not mixed with what
-        was measured of others.
+        The result never mixes measurements of the present settings with those of earlier ones.
         """
         if self.result is None:
             return Result(self._allowed), bool(self.refused)
@@ -237,7 +237,7 @@ class Curves:
         return self.result, not self._is_shown
 
     def left(self, *, is_old: bool) -> Cost | None:
-        """Return the work that is left of the present settings; None where they cannot run."""
+        """Return the work left for the present settings; None if they cannot run."""
         if self.refused or self.result is None:
             return None
         if is_old:
@@ -247,22 +247,22 @@ class Curves:
     def front(
         self, theme: Theme, result: Result, *, is_old: bool, because: str = ""
     ) -> FrontScreen:
-        """Return headline, figure and table of a result in the size and colours of a theme."""
+        """Return the headline, figure and table of a result, in a theme's size and colours."""
         whole, has_room = self.studies(result), theme.size.several
         studies = whole
         if self.view.panel == "second" and has_room:
             studies = studies[-1:]
-        # Where there is room for one panel, the table has both.
+        # Where only one panel fits, the table still shows both.
         panel_index = len(studies) - 1 if self.view.panel == "second" else 0
         only_panel = None if has_room else panel_index
-        waiting = self._waiting(result, whole, is_old=is_old)
+        waiting = self._waiting_words(result, whole, is_old=is_old)
         reason = "" if waiting else because
         return front_screen(
             studies, self.view, theme, only_panel, before=is_old, waiting=waiting, because=reason
         )
 
-    def _waiting(self, result: Result, studies: Sequence[Study], *, is_old: bool) -> str:
-        """Return the words in the place of the headline; empty if there is a headline."""
+    def _waiting_words(self, result: Result, studies: Sequence[Study], *, is_old: bool) -> str:
+        """Return the words in place of the headline; empty if there is a headline."""
         if self.refused and is_old:
             return CANNOT
         if not is_old:
@@ -275,7 +275,7 @@ class Curves:
         return waiting_words(result.scenario, self.scenario, cells, measures=measures)
 
     def studies(self, result: Result) -> tuple[Study, ...]:
-        """Return the panels: what has been measured, between the bounds of what ran."""
+        """Return the panels: their measurements, and the bounds for the settings that ran."""
         scenario, overlay, second_result = result.scenario, result.overlay, result.beside
         pinned = (
             None if overlay is None else Study(scenario=overlay.scenario, outcomes=overlay.outcomes)

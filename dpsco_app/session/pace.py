@@ -1,25 +1,28 @@
-"""When a figure that grows is drawn again."""
+"""The pace at which a growing figure is drawn again."""
 
 import time
 from functools import partial
 
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
-PAUSE_PER_DRAWING = 4.0  # cells run for at least this multiple of the time of the last drawing
-SHARE_OF_ELAPSED = 1 / 3  # a figure that has grown for a long time changes little
+# The pause after a drawing, during which cells run, is at least this multiple of its duration.
+PAUSE_PER_DRAWING = 4.0
+# Redrawing becomes rarer over time, since a figure that has grown for long changes little.
+SHARE_OF_ELAPSED = 1 / 3
 
 
 class Pace:
-    """Says when to draw: a browser that always draws never finishes controls that come late."""
+    """Decides when to redraw: redrawing all the time would delay the controls in the browser."""
 
     def __init__(
         self,
-        delay: float,  # seconds before the first drawing
-        interval: float = WRITE_EVERY_SECONDS,  # the least seconds between the starts of two
-        # The least pause after a drawing, in times of what it took: on a busy server a figure takes
-        # long, and many would hold up the cells that they show.
+        delay: float,  # The seconds before the first drawing.
+        # The least number of seconds between the starts of two drawings.
+        interval: float = WRITE_EVERY_SECONDS,
+        # The least pause after a drawing, as a multiple of the drawing's duration: on a busy server
+        # drawing is slow and would hold up the cells being run.
         pause_per_drawing: float = 0.0,
-        # The least interval, as a share of the time since the pace began.
+        # The least interval between two drawings, as a share of the time since the pace began.
         share_of_elapsed: float = 0.0,
     ) -> None:
         self._interval = interval
@@ -30,9 +33,9 @@ class Pace:
         self._started_drawing: float | None = None
 
     def due(self) -> bool:
-        """Whether it is time to draw, which starts the next wait.
+        """Return whether it is time to draw, and if so, start the next wait.
 
-        Whoever is told so draws at once: the next question comes when that drawing has ended.
+        The caller must then draw at once: the wait begins when that drawing ends.
         """
         time_now = time.monotonic()
         if self._started_drawing is not None:
@@ -47,7 +50,7 @@ class Pace:
         return True
 
 
-# The pace of a figure that grows.
+# The pace of a growing figure.
 figure_pace = partial(
     Pace,
     interval=DRAW_EVERY_SECONDS,

@@ -1,4 +1,4 @@
-"""The outcomes of a scenario and of its companions, and how they grow."""
+"""The outcomes of a scenario and of its companions, which accumulate as cells finish."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.runs.time_left import Kind, TimeLeft
 from dpsco_core.scenario import Scenario
 
-# What tells the outcomes of one scenario apart: method, value on the axis, trial.
+# The key of an outcome within a scenario: method, value on the axis, trial.
 Place = tuple[str, float | None, int]
 
 
 class Result:
-    """The outcomes of a scenario so far; it only grows."""
+    """The outcomes of a scenario so far; outcomes are only ever added."""
 
     def __init__(
         self,
@@ -27,8 +27,9 @@ class Result:
         outcomes: Iterable[Outcome] = (),
         *,
         second_panel: Result | None = None,  # the result of the second panel
-        role: Role = "hardest",  # what the second panel was when it was asked for
-        overlay: Result | None = None,  # the pinned run, which is drawn into the first panel
+        role: Role = "hardest",  # The role of the second panel at the time of the request.
+        # The result of the pinned run, which is drawn in the first panel.
+        overlay: Result | None = None,
     ) -> None:
         self.scenario, self.beside, self.role, self.overlay = scenario, second_panel, role, overlay
         parts = {"shown": self, "beside": second_panel, "pinned": overlay}
@@ -36,19 +37,19 @@ class Result:
         self.parts = tuple(self.parts_by_name.values())
         self.scenarios = tuple(part.scenario for part in self.parts)
         self.cells = sum(one.cells for one in self.scenarios)
-        # A run of a page that is stopped goes on for a moment beside the one that has taken its
-        # place: what both have run is here once.
+        # A stopped run of a page may overlap for a moment with its successor, so the outcomes are
+        # keyed: a cell that both have run is stored once.
         self._outcomes: dict[Place, Outcome] = {}
         self.add(outcomes)
 
     @cached_property
     def _cells(self) -> dict[Place, Cell]:
-        """All that is to run, in its order."""
+        """All cells that are to run, in order."""
         return {(c.method, c.x, c.trial): c for c in cells(self.scenario)}
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What has finished, in the order of `cells`, whenever it ran."""
+        """The finished outcomes in the order of `cells`, whatever the order in which they ran."""
         if not self._outcomes:
             return ()
         return tuple(self._outcomes[place] for place in self._cells if place in self._outcomes)
@@ -70,7 +71,7 @@ class Result:
 
     @property
     def can_be_drawn(self) -> bool:
-        """Whether a trial of every point of every method has run, so that all lines are whole."""
+        """Whether every method has a trial at every point, so that all lines are complete."""
         return all(
             sum(trial == 0 for _, _, trial in part._outcomes)
             >= len(part.scenario.methods) * max(1, len(part.scenario.grid))
@@ -83,27 +84,27 @@ class Result:
         second_scenario: Scenario | None = None,
         overlay: Scenario | None = None,
     ) -> bool:
-        """Whether it is that of a scenario, with just these beside it."""
+        """Whether this is the result of a scenario with exactly these companions."""
         companions = (None if p is None else p.scenario for p in (self.beside, self.overlay))
         return (self.scenario, *companions) == (scenario, second_scenario, overlay)
 
     def missing(self) -> list[Cell]:
-        """Return the cells that have not run, in their order; a stored study may lack any."""
+        """Return the cells that have not run, in order; a stored study may lack any of them."""
         return [cell for place, cell in self._cells.items() if place not in self._outcomes]
 
     def take_known(self) -> None:
-        """Add what has run before, in any visit."""
+        """Add the outcomes of cells that have already run in any visit."""
         for part in self.parts:
             part.add(known_outcomes(part.missing()))
 
     def part_of(self, scenario: Scenario) -> Result:
-        """Return the part that is the result of a scenario, without companions; or an empty one."""
+        """Return the part that belongs to a scenario, without companions; it may be empty."""
         outcomes = next((part.outcomes for part in self.parts if part.scenario == scenario), ())
         return Result(scenario, outcomes)
 
 
 class Growth:
-    """The rest of a result's cells, in their order, and how long they take."""
+    """The unfinished cells of a result, in order, with their predicted durations."""
 
     def __init__(self, result: Result) -> None:
         self.result = result
@@ -114,7 +115,7 @@ class Growth:
             for work in [predicted_seconds(cell)]
         )
         self._left = TimeLeft([kind for *_, kind in self._todo])
-        self._cell_started: float | None = None  # when the cell before ended
+        self._cell_started: float | None = None  # The time at which the previous cell ended.
         self._lock = Lock()
 
     @property
@@ -129,28 +130,28 @@ class Growth:
     def seconds_left(self) -> float:
         return self._left.seconds
 
-    # A run of a page that is stopped may go on for a moment beside the next one.
+    # A stopped run of a page may continue for a moment beside the next one.
 
-    def _head(self) -> tuple[Result, Cell, Kind] | None:
+    def _next_cell(self) -> tuple[Result, Cell, Kind] | None:
         with self._lock:
             return self._todo[0] if self._todo else None
 
-    def _end(self, cell: Cell) -> None:
+    def _note_end(self, cell: Cell) -> None:
         with self._lock:
             if self._todo and self._todo[0][1] is cell:
                 self._todo.popleft()
 
     def work(self, is_over: Callable[[], bool]) -> bool:
-        """Run cells until `is_over` says so, one at least; return whether there are more."""
+        """Run cells, at least one, until `is_over` returns True; return whether any are left."""
         self._cell_started = self._cell_started or time.monotonic()
-        while (head := self._head()) is not None:
+        while (head := self._next_cell()) is not None:
             part, cell, kind = head
             part.add(
                 [outcome_of(cell)]
-            )  # a click may end the run here, and then the cell has not run
-            self._end(cell)
+            )  # A click may stop the run at this call, and the cell then counts as not run.
+            self._note_end(cell)
             ended = time.monotonic()
-            # With what was drawn since the cell before it.
+            # The time includes the drawing done since the previous cell.
             self._left.record(kind, ended - self._cell_started)
             self._cell_started = ended
             if is_over():

@@ -1,4 +1,4 @@
-"""The scenario of a visit, and the scenarios of pages that show another one."""
+"""The scenario of the visit, and the scenarios of pages that show a different one."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,64 +17,65 @@ from dpsco_core.scenario import Scenario
 class Use:
     """How a page uses the visit's scenario."""
 
-    # the nearest scenario that the page can show
+    # Returns the nearest scenario that the page can show.
     fit: Callable[[Scenario], Scenario] = lambda scenario: scenario
-    needs: str = ""  # what the page needs, where that is not the visit's scenario
-    sampling: bool = True  # whether the page draws samples, of limited size
-    unused_fields: tuple[str, ...] = ()  # fields that mean nothing on the page
-    problems: tuple[str, ...] = PROBLEM_SLUGS  # slugs of the problems that the page is about
+    # What the page needs of its scenario, in words; empty if it shows the visit's scenario.
+    needs: str = ""
+    sampling: bool = True  # Whether the page draws samples, whose size is limited.
+    unused_fields: tuple[str, ...] = ()  # The fields that have no meaning on the page.
+    problems: tuple[str, ...] = PROBLEM_SLUGS  # The slugs of the problems that the page covers.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Address[V]):
-    """A page as a visit knows it: its view, and how it uses the scenario."""
+    """A page of the dashboard: its name, its view, and how it uses the visit's scenario."""
 
     name: str
-    use: Use | None = None  # None for a page that is about no scenario
+    use: Use | None = None  # None for a page without a scenario.
 
 
 class Scenarios:
-    """The scenario of the visit, and those of pages that show another one."""
+    """The scenario of the visit, and the scenarios of pages that show a different one."""
 
     def __init__(self, page_scenarios: Mapping[str, Scenario] | None = None) -> None:
-        """`first` is what single pages show as long as nobody has chosen anything."""
+        """Start with `page_scenarios`, which pages show until the visitor chooses something."""
         self.visit_scenario = BASE
         self._page_scenarios: dict[str, Scenario] = dict(page_scenarios or {})
         self._unchosen = set(
             self._page_scenarios
-        )  # the pages that are apart, and nobody has said so
+        )  # The pages whose scenario differs from the visit's without a choice of the visitor.
 
     def scenario_for(self, page: Page[Any]) -> Scenario:
-        """Return what a page shows: what was set there alone, or what is nearest to the visit's."""
-        return self._page_scenarios.get(page.name) or self._nearest(page)
+        """Return the scenario of a page: the one set there alone, or the nearest to the visit's."""
+        return self._page_scenarios.get(page.name) or self._nearest_scenario(page)
 
     def take(self, scenario: Scenario, page: str) -> None:
-        """Make a scenario that of the visit, and of every page that nobody has set apart."""
+        """Make a scenario that of the visit, and of every page without a choice of its own."""
         for name in {page, *self._unchosen}:
             self.show_here(None, name)
         self._unchosen.clear()
-        self.visit_scenario = in_order(scenario)
+        self.visit_scenario = with_methods_in_order(scenario)
 
     def begin(self, scenario: Scenario, page: str) -> None:
-        """Show a scenario on a page that nobody has chosen: as at the beginning of a visit."""
+        """Show a scenario on a page, with no choice of the visitor's."""
         self.show_here(scenario, page)
         self._unchosen = {page}
 
     def show_here(self, scenario: Scenario | None, page: str) -> None:
-        """Set what one page shows; without a scenario, what is nearest to the visit's."""
+        """Set the scenario of one page; without a scenario, use the nearest to the visit's."""
         if scenario is None:
             self._page_scenarios.pop(page, None)
         else:
-            self._page_scenarios[page] = in_order(scenario)
+            self._page_scenarios[page] = with_methods_in_order(scenario)
 
     def is_apart(self, page: str) -> bool:
         return page in self._page_scenarios
 
     def follow(self, controls: Scenario, page: Page[Any]) -> None:
-        """Take over what has been changed in a page's controls, and is allowed there.
+        """Take over an allowed change in a page's controls.
 
-        A field in which the page shows the visit's value changes for the whole visit, any other one
-        for this page alone.
+        A field in which the page shows the visit's value changes for the whole visit; any other
+        field changes for this page alone.
         """
         scenario_before, visit_before = self.scenario_for(page), self.visit_scenario
         is_unchosen = page.name in self._unchosen
@@ -91,16 +92,16 @@ class Scenarios:
                 if visit_scenario == controls
                 else visit_scenario.validate(DASHBOARD, sampling=False)
             )
-        except InvalidInput:  # it fits the page's other values only
+        except InvalidInput:  # The value is valid only together with the page's other values.
             self.visit_scenario = visit_before
-        self.show_here(None if controls == self._nearest(page) else controls, page.name)
+        self.show_here(None if controls == self._nearest_scenario(page) else controls, page.name)
 
-    def _nearest(self, page: Page[Any]) -> Scenario:
-        return in_order(
+    def _nearest_scenario(self, page: Page[Any]) -> Scenario:
+        return with_methods_in_order(
             page.use.fit(self.visit_scenario) if page.use is not None else self.visit_scenario
         )
 
 
-def in_order(scenario: Scenario) -> Scenario:
+def with_methods_in_order(scenario: Scenario) -> Scenario:
     """Return a scenario with its methods in the order of the catalogue."""
     return replace(scenario, methods=tuple(m for m in METHOD_SLUGS if m in scenario.methods))

@@ -1,4 +1,4 @@
-"""The screen of a visit: one frozen value, whose parts are all about the same runs."""
+"""The screen of a visit: a frozen value whose parts all describe the same runs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,43 +16,45 @@ from dpsco_app.session.result import Result
 from dpsco_core.runs.cost import Cost
 from dpsco_core.scenario import Scenario
 
-LIVE_SECONDS = 6.0  # work that is predicted to take less time starts by itself
+LIVE_SECONDS = 6.0  # Work that is predicted to take less than this many seconds starts by itself.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """A moment of a visit: headline, figure, table and words are all about `studies`."""
+    """What a visit shows at one moment: headline, figure, table and words, all about `studies`."""
 
-    front: FrontScreen  # headline, figure and table
-    result: Result  # the outcomes of all panels, including those that are not drawn
+    front: FrontScreen  # The headline, the figure and the table.
+    result: Result  # The outcomes of all panels, including panels that are not drawn.
     view: View
     current_scenario: Scenario  # the scenario of the controls
-    refused: str  # why that cannot run, in one sentence; empty if it can
-    is_empty: bool  # whether nothing has run yet, and nothing may
-    is_old: bool  # whether all that is shown is of a run before the last change
+    refused: str  # Why the scenario of the controls cannot run, in one sentence; empty if it can.
+    is_empty: bool  # Whether nothing has run yet and nothing is allowed to run.
+    # Whether everything shown belongs to a run before the last change of the settings.
+    is_old: bool
     is_running: bool
-    is_read_only: bool  # whether it is a stored study that is too large to be run here
-    has_room: bool  # whether two panels have room side by side
-    finished: int  # how many of the last requested runs are done
-    cells: int  # how many runs were requested
-    left: Cost | None  # what is left to run; None where it is complete, or may not run
-    address: dict[str, str]  # the parameters of a link to the last settings that were allowed
-    wrong: tuple[str, ...]  # what is wrong with the address that was opened
-    guess: PriceGuess | None = None  # what is asked before a question opens, or has been guessed
+    is_read_only: bool  # Whether the screen shows a stored study that is too large to be run here.
+    has_room: bool  # Whether two panels fit side by side.
+    finished: int  # The number of finished runs among the last requested ones.
+    cells: int  # The number of requested runs.
+    left: Cost | None  # The work that is left; None if the result is complete or may not run.
+    address: dict[str, str]  # The link parameters of the last allowed settings.
+    wrong: tuple[str, ...]  # The errors in the address that was opened.
+    # The guess that a question asks for before it opens, or the guess already made.
+    guess: PriceGuess | None = None
 
     @property
     def studies(self) -> tuple[Study, ...]:
-        """The panels: what has been measured, between the bounds of the settings that ran."""
+        """The panels: their measurements, and the bounds for the settings that ran."""
         return self.front.studies
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario of all that is drawn and said; `is_old` marks all of it."""
+        """The scenario that everything on screen describes; `is_old` says that it is outdated."""
         return self.result.scenario
 
     @property
     def runs_by_itself(self) -> bool:
-        """Whether what the controls ask for is so little work that it waits for no button."""
+        """Whether the settings need so little work that they run without pressing Run."""
         waits_for_runs = self.is_old and not self.is_running and self.left is not None
         return waits_for_runs and self.left is not None and self.left.seconds < LIVE_SECONDS
 
@@ -62,12 +64,12 @@ class Screen:
 
     @property
     def allowed(self) -> Scenario | None:
-        """What the controls say, where that can run."""
+        """The scenario of the controls; None if it cannot run."""
         return None if self.refused else self.current_scenario
 
     @cached_property
     def cards(self) -> tuple[Question, ...]:
-        """The questions below the figure; none below two panels, or where nothing has run."""
+        """The questions below the figure; none below two panels or before anything has run."""
         if self.is_empty or not nests(self.studies, self.view):
             return ()
         study = self.studies[0]
@@ -76,12 +78,12 @@ class Screen:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What a visitor should see in the figure."""
+        """The remarks that tell a visitor what to notice in the figure."""
         return to_notice(self.scenario, self.view)
 
     @cached_property
     def panel_names(self) -> dict[str, str]:
-        """The panels that can be chosen, by what they are called; empty where there is one only."""
+        """The names of the panels to choose from, by key; empty if there is only one."""
         pair = beside(self.scenario, self.view.against, self.view.pin)
         if pair.second is None:
             return {}
@@ -90,19 +92,19 @@ class Screen:
 
     @property
     def panel(self) -> str:
-        """The panel that is drawn, of those that can be chosen."""
+        """The key of the panel that is drawn."""
         if self.view.panel in self.panel_names:
             return self.view.panel
         return "both" if self.has_room and len(self.studies) > 1 else "first"
 
     @property
     def seconds(self) -> float:
-        """The time that the runs have taken, one after another."""
+        """The total computing time of the runs, in seconds."""
         return sum(o.seconds for part in self.result.parts for o in part.outcomes)
 
     @property
     def status(self) -> str:
-        """How many runs there are, and what is left to do."""
+        """The number of runs, and what is left to do, in words."""
         finished, cells = f"{self.finished:,}", f"{self.cells:,}"
         if self.is_running:
             return f"{finished} of {cells} runs"

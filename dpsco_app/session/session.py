@@ -1,4 +1,4 @@
-"""The session of a visit: it is told what a visitor does, and answers with a screen."""
+"""The session of a visit: it receives the visitor's actions and returns a screen."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from dpsco_app.parts.evaluations import hardest_law, has_hardest_law
 from dpsco_app.parts.options import NO_SET
 from dpsco_app.parts.presets import FIRST, Preset
 from dpsco_app.session.curves import Curves
-from dpsco_app.session.scenarios import Page, Scenarios, Use, in_order
+from dpsco_app.session.scenarios import Page, Scenarios, Use, with_methods_in_order
 from dpsco_app.session.screen import Screen
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import Limits
@@ -30,33 +30,38 @@ if TYPE_CHECKING:
     from dpsco_app.lessons.path import LessonPath
 
 NO_HARDEST = "No hardest data are known at these settings: **data Student t**."
-NOTION = "notion"  # not a field: which of epsilon, delta and rho are set
-FREE = ("methods", "grid", "seed")  # fields on which no other one depends
-UNSET = Scenario()  # the values of fields that have not been set yet
+# The control for the notion of privacy, which is no field: it says which of epsilon, delta and rho
+# are set.
+NOTION = "notion"
+FREE = ("methods", "grid", "seed")  # Fields on which no other field depends.
+UNSET = Scenario()  # The default values, for fields that are not set yet.
 CURVES: Page[View] = Page(name="explore", default=ADDRESS.default, lists=ADDRESS.lists, use=Use())
-NO_PAGE = Page(name="", default=PageView())  # before a page is opened, and between two
+# The page before any page is opened, and while one is being replaced.
+NO_PAGE = Page(name="", default=PageView())
 
 
 class Session:
-    """A visit: its scenario, what each page shows of it, what has run, and what is drawn.
+    """A visit: its scenario, the view of each page, the finished runs, and the screen.
 
-    An event is whole when its method returns, so that whoever is stopped between two finds a state
-    that somebody has asked for.
+    Each method completes its whole change before it returns, so that a run of the page that is
+    stopped between two calls leaves a state that the visitor asked for.
     """
 
     def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
         self.scenarios = Scenarios({CURVES.name: FIRST.scenario})
         self.curves = Curves(limits, runs_all=runs_all)
-        self.page: Page[Any] = NO_PAGE  # the page that is shown
-        self.views: dict[str, PageView] = {}  # what each page shows, that was opened
-        self._wrong: dict[str, list[str]] = {}  # what is wrong in the addresses of the pages
-        self.scenario = links.BASE  # what the controls of the page say, be it allowed or not
-        self._hidden: dict[str, Any] = {}  # the last values of fields that others may hide
-        self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
-        self._last_allowed = links.BASE, ADDRESS.default  # the last settings that were allowed
-        self.because = ""  # what the last change does, in words
-        self.guess: PriceGuess | None = None  # what a card asks before it opens, or was guessed
-        # Whether the data are the hardest known, whatever these are at other settings.
+        self.page: Page[Any] = NO_PAGE  # The page that is shown.
+        self.views: dict[str, PageView] = {}  # The view of each page that was opened.
+        self._wrong: dict[str, list[str]] = {}  # The errors in the address of each page.
+        self.scenario = links.BASE  # The scenario in the page's controls, whether allowed or not.
+        # The last values of fields whose controls other fields can hide.
+        self._hidden: dict[str, Any] = {}
+        self._sweep: Sweep = ((), ())  # The sweep that is in use, and the sweep that was asked for.
+        self._last_allowed = links.BASE, ADDRESS.default  # The last settings that were allowed.
+        self.because = ""  # What the last change does, in words.
+        # The guess that a question asks for before it opens, or the guess already made.
+        self.guess: PriceGuess | None = None
+        # Whether the data follow the hardest known law, which changes with the other settings.
         self._wants_hardest = False
 
     # -- the visit ----------------------------------------------------------------------------
@@ -68,17 +73,17 @@ class Session:
 
     @property
     def view(self) -> View:
-        """What the page of the curves shows beside the scenario."""
+        """The view of the page of the curves, beside its scenario."""
         return cast(View, self.views.get(CURVES.name, CURVES.default))
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """What is wrong in the address of the page, until something is changed."""
+        """The errors in the page's address, until something is changed."""
         return tuple(self._wrong.get(self.page.name, ()))
 
     @cached_property
     def lessons(self) -> "LessonPath":
-        """The path of the lessons, whose modules are for whoever opens one."""
+        """The path through the lessons, whose modules are imported on first use."""
         from dpsco_app.lessons.path import LessonPath
 
         return LessonPath()
@@ -91,12 +96,12 @@ class Session:
         *,
         is_whole: bool = False,
     ) -> None:
-        """Open a page at an address; an empty one brings it back as it was left.
+        """Open a page at an address; an empty address restores the page as it was left.
 
-        One without a scenario shows the visit's. `also_wrong` is what the host says of the address.
-        Where it `is_whole`, as on the way back and on the page that is shown already, it says all:
-        what it leaves out is at its default. But a study that is for reading has no address: the
-        way back to it is an empty one.
+        An address without a scenario shows the visit's. `also_wrong` lists errors that the host
+        found in the address. If `is_whole`, fields that the address leaves out take their defaults;
+        this holds on the way back and for the page already shown. A read-only study has no address,
+        so an empty one leads back to it.
         """
         is_stored = page.name == CURVES.name and self.curves.is_read_only
         is_whole &= bool(query) or not is_stored
@@ -118,7 +123,7 @@ class Session:
         self._settle(is_requested=True)
 
     def leave(self) -> None:
-        """Leave the page that is shown: what it could not show is not kept."""
+        """Leave the page that is shown, and drop the settings that it could not show."""
         self._turn_to(NO_PAGE)
 
     def _turn_to(self, page: Page[Any]) -> None:
@@ -126,28 +131,28 @@ class Session:
         self.scenario = self.scenarios.scenario_for(page)
 
     def look(self, page: Page[Any], view: PageView) -> None:
-        """Change what a page shows beside the scenario."""
+        """Change the view of a page without changing its scenario."""
         if self.views.get(page.name) != view:
             self.views[page.name] = view
             self.forgive()
             self._settle()
 
     def forgive(self) -> None:
-        """Say no more what was wrong in the address."""
+        """Clear the errors in the page's address."""
         self._wrong.pop(self.page.name, None)
 
     # -- the scenario -------------------------------------------------------------------------
 
     def change(self, field: str, value: Any) -> str:
-        """Set a field; the others fit it. Return what gave way, in words."""
+        """Set a field and adapt the others to it; return which ones changed, in words."""
         previous, words = self.scenario, ""
         if field == NOTION:
-            field, previous = "rho", self._of_notion(previous, value)
+            field, previous = "rho", self._with_notion(previous, value)
             value = previous.rho
         elif field == "geometry" and value == "lq":
             previous = replace(previous, q=self._hidden.get("q"))
         if field == "methods":
-            value = in_order(replace(previous, methods=tuple(value))).methods
+            value = with_methods_in_order(replace(previous, methods=tuple(value))).methods
         elif field == "grid":
             value = tuple(sorted(value))
         elif field == "axis" and value not in NAMES:
@@ -157,7 +162,7 @@ class Session:
         else:
             limits = self.curves.limits
             scenario, self._sweep, words = changed(previous, field, value, self._sweep, limits)
-        scenario, warning = self._following(previous, _in_range(scenario), field)
+        scenario, warning = self._following(previous, _with_offset_in_range(scenario), field)
         self._take(scenario)
         self.because = because(previous, scenario, field)
         return words or warning
@@ -165,7 +170,7 @@ class Session:
     def _following(
         self, previous: Scenario, scenario: Scenario, field: str
     ) -> tuple[Scenario, str]:
-        """Return a scenario whose data stay the hardest known, and a sentence where none are."""
+        """Return a scenario that keeps the hardest known data, and a sentence if there are none."""
         if field == "distribution":
             self._wants_hardest = has_hardest_law(scenario)
             return scenario, ""
@@ -178,7 +183,7 @@ class Session:
         return replace(scenario, distribution=links.BASE.distribution), NO_HARDEST * is_new
 
     def choose(self, field: str, value: float) -> str:
-        """Set a field from the figure: the others fit it where it asks for other algorithms."""
+        """Set a field from the figure, and adapt the others if it needs other algorithms."""
         moved_scenario: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
         if level_of(moved_scenario) != level_of(self.scenario):
             return self.change(field, value)
@@ -186,18 +191,18 @@ class Session:
         return ""
 
     def show(self, scenario: Scenario) -> None:
-        """Put a scenario into the controls of the page."""
+        """Put a scenario into the page's controls."""
         self._take(scenario)
         self._begin_anew()
 
     def take(self, scenario: Scenario) -> None:
-        """Make what the page shows the scenario of the visit."""
+        """Make the page's scenario the scenario of the visit."""
         self.scenarios.take(scenario, self.page.name)
         self._load()
         self._settle()
 
     def show_here(self, scenario: Scenario | None) -> None:
-        """Show a scenario on this page alone; without one, what is nearest to the visit's."""
+        """Show a scenario on this page only; without one, the nearest to the visit's."""
         self.scenarios.show_here(scenario, self.page.name)
         self._load()
         self._settle()
@@ -206,15 +211,15 @@ class Session:
         return self.scenarios.is_apart(self.page.name)
 
     def value(self, field: str) -> Any:
-        """Return what the control of a field holds, be it shown or not."""
+        """Return the value of a field's control, whether it is shown or not."""
         if field == NOTION:
             return notions_of(self.scenario)[0]
         value = getattr(self.scenario, field)
         return value or self._hidden[field] if field in BUDGET else value
 
     def _take(self, scenario: Scenario, *, is_requested: bool = False) -> None:
-        """Follow the controls of the page, as far as what they say is allowed."""
-        self.scenario = scenario = in_order(scenario)
+        """Follow the page's controls, as far as their values are allowed."""
+        self.scenario = scenario = with_methods_in_order(scenario)
         self._remember_hidden(scenario)
         self.forgive()
         self.because, self.guess = "", None
@@ -228,12 +233,12 @@ class Session:
             self.scenarios.follow(scenario, self.page)
 
     def _load(self) -> None:
-        """Put what the page shows into its controls."""
+        """Put the page's scenario into its controls."""
         self.scenario = self.scenarios.scenario_for(self.page)
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Forget what single controls have held before."""
+        """Forget the earlier values of single controls."""
         scenario = self.scenario
         self.because, self._wants_hardest = "", has_hardest_law(scenario)
         self.guess = None
@@ -245,7 +250,7 @@ class Session:
         values = {name: getattr(scenario, name) for name in (*BUDGET, "q")}
         self._hidden |= {name: value for name, value in values.items() if value}
 
-    def _of_notion(self, scenario: Scenario, notion: str) -> Scenario:
+    def _with_notion(self, scenario: Scenario, notion: str) -> Scenario:
         values = self._hidden
         if notion == "zcdp":
             return replace(scenario, epsilon=None, delta=None, rho=values["rho"])
@@ -267,7 +272,7 @@ class Session:
         self._begin_anew()
 
     def start_preset(self, preset: Preset) -> None:
-        """Show a preset and run it, with what it is compared with."""
+        """Show a preset and run it together with its companions."""
         changes = {"against": preset.against, "measure": preset.measure, "card": preset.open}
         view = replace(self.view, **changes, pin="")
         self.views[CURVES.name] = view
@@ -276,7 +281,7 @@ class Session:
     def open_card(self, slug: str) -> None:
         """Open a question below the figure, or close it if it is open.
 
-        Where it has one number for an answer, the visitor is asked to guess it before.
+        If its answer is a single number, the visitor is first asked to guess it.
         """
         guess, self.guess = self.guess, None
         is_asked = guess is not None and guess.card == slug and guess.chosen is None
@@ -296,7 +301,7 @@ class Session:
         self.look(CURVES, replace(self.view, card=guess.card))
 
     def _guess_of(self, card: str) -> PriceGuess | None:
-        """Return what a card asks of what is drawn; None while that is old, or is running."""
+        """Return the guess that a question asks for; None while the result is old or running."""
         result, is_old = self.curves.result_to_draw()
         if is_old or not result.complete or result.scenario != self.scenario:
             return None
@@ -304,7 +309,7 @@ class Session:
         return None if more_panels else guess_of(study, self.scenario, card)
 
     def pin(self) -> None:
-        """Keep the run that is drawn, to be compared with the next one."""
+        """Keep the drawn run for comparison with the next one."""
         result, _ = self.curves.result_to_draw()
         self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
 
@@ -312,15 +317,16 @@ class Session:
         self.look(CURVES, replace(self.view, pin=""))
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
-        """Show a study from a file, as if it had been run here."""
+        """Show a study from a file as if it had been run here."""
         self.views[CURVES.name] = replace(self.view, against=NO_SET, pin="")
         self.curves.show_stored(scenario, outcomes)
         self.show(scenario)
-        if self.curves.refused:  # no address leads to it: the page comes back as it was left
+        # A study that cannot run has no address, so the page is restored as it was left.
+        if self.curves.refused:
             self.take(scenario)
 
     def work(self, is_over: Callable[[], bool]) -> bool:
-        """Run cells until `is_over` says so, one at least; return whether there are more."""
+        """Run cells, at least one, until `is_over` returns True; return whether any are left."""
         return self.curves.work(is_over)
 
     def _settle(self, *, is_requested: bool = False) -> None:
@@ -334,12 +340,12 @@ class Session:
 
     @property
     def address(self) -> dict[str, str]:
-        """The parameters of a link to the last settings of the curves that were allowed."""
+        """The link parameters of the last allowed settings of the curves."""
         scenario, view = self._last_allowed
         return links.query(scenario) | ADDRESS.to_query(view)
 
     def screen(self, theme: Theme) -> Screen:
-        """Return all that the page of the curves shows now, in a theme."""
+        """Return the current screen of the page of the curves, in a theme."""
         curves = self.curves
         result, is_old = curves.result_to_draw()
         running_result = curves.result or result
@@ -363,9 +369,9 @@ class Session:
         )
 
 
-def _in_range(scenario: Scenario) -> Scenario:
-    """Bring a value back that another one has put out of its range."""
-    if not scenario.offset:  # the middle of any set
+def _with_offset_in_range(scenario: Scenario) -> Scenario:
+    """Move a value into its range after another field has changed that range."""
+    if not scenario.offset:  # An offset of zero is the middle of any set.
         return scenario
     offsets = offered("offset", scenario, scenario.offset)
     return scenario if scenario.offset in offsets else replace(scenario, offset=offsets[-1])

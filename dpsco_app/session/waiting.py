@@ -1,4 +1,4 @@
-"""What stands in the place of the headline while runs of the present settings are missing."""
+"""The words that replace the headline while runs of the present settings are missing."""
 
 from dpsco_app.parts.differences import differences
 from dpsco_core.scenario import Scenario
@@ -7,7 +7,7 @@ CANNOT = "These settings cannot be run."
 
 
 def waiting_words(scenario_run: Scenario, scenario: Scenario, runs: int, *, measures: bool) -> str:
-    """Return that a setting is not measured yet, or that its runs are under way or begin now."""
+    """Return a sentence saying that a setting is unmeasured, is being run, or starts now."""
     setting_words = _setting_words(scenario_run, scenario)
     if measures:
         return f"Measuring {runs:,} run{'s' * (runs != 1)}{setting_words} …"

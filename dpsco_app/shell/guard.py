@@ -1,8 +1,8 @@
-"""What stands before the server: headers on every answer, and no visitor by another site's page.
+"""The outermost layer of the server: headers on every answer, and a refusal of other sites' pages.
 
-Streamlit's own check of a WebSocket's origin asks a web service for this machine's address when it
-does not know the origin, and the server stands still meanwhile. The guard comes first and knows the
-answer: an address that the visitor's browser opened, or one that whoever hosts the dashboard named.
+To check the origin of a WebSocket, Streamlit asks a web service for this machine's address if it
+does not know the origin, and the server stands still meanwhile. The guard answers first: it allows
+the address that the visitor's browser opened, and those that the host of the dashboard named.
 """
 
 import re
@@ -22,8 +22,8 @@ from dpsco_core.base.parsing import shorten
 
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# Nothing comes from, or goes to, another host. Streamlit writes styles into its elements, and loads
-# the script of a component (the buttons that save a picture) from memory.
+# Pages may not load from, or send to, another host. Streamlit writes styles into its elements, and
+# loads the script of a component (the buttons that save a picture) from memory.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' blob:",
@@ -44,13 +44,13 @@ HEADERS = {
 
 
 class Guard:
-    """The outermost layer of the server (ASGI middleware)."""
+    """The outermost layer of the server (ASGI middleware), which checks the origin of requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse what comes from elsewhere; add the headers to every answer."""
+        """Refuse requests from other sites, and add the headers to every answer."""
         kind = scope["type"]
         if kind not in ("http", "websocket"):
             await self._app(scope, receive, send)
@@ -94,7 +94,7 @@ def headers() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def inline_scripts() -> str:
-    """Return the sources that allow the scripts in Streamlit's page and ours, by their hashes."""
+    """Return the CSP sources, as hashes, that allow the scripts in Streamlit's page and in ours."""
     page = STATIC / "index.html"
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     hashes = (sha256(script.encode()) for script in (*INLINE_SCRIPT.findall(text), SERVER))
@@ -102,10 +102,10 @@ def inline_scripts() -> str:
 
 
 def wrong_host(host: str) -> str:
-    """Return one sentence if a local dashboard was reached by a name that is not local.
+    """Return a sentence of refusal if a local dashboard was reached by a name that is not local.
 
-    Another site may give its own name this machine's address. A server that listens beyond this
-    machine is checked by Streamlit, if ``server.allowedHosts`` names its hosts.
+    Another site can point its own name at this machine's address. For a server that listens beyond
+    this machine, Streamlit checks the name if ``server.allowedHosts`` is set.
     """
     local = st.get_option("server.address") in LOOPBACK
     if st.get_option("server.allowedHosts") or not local or hostname(f"//{host}") in LOOPBACK:
@@ -117,7 +117,7 @@ def wrong_host(host: str) -> str:
 
 
 def is_own(origin: str | None, host: str) -> bool:
-    """Whether a page of this origin is the dashboard's own, or one that its host has named.
+    """Whether an origin is the dashboard's own address, or one that its host has allowed.
 
     Programs other than browsers send no origin.
     """
@@ -128,8 +128,8 @@ def is_own(origin: str | None, host: str) -> bool:
     allowed_hosts = {hostname(name) for name in _named_origins()}
     if is_manually_set("browser.serverAddress"):
         allowed_hosts.add(st.get_option("browser.serverAddress"))
-    # A page of another program on the visitor's own machine, whatever its port, is another site:
-    # only where the dashboard itself is at such a name are its other names its own.
+    # Another program on the visitor's own machine counts as another site, whatever its port; other
+    # loopback names are accepted only if the dashboard itself was opened at a loopback name.
     if hostname(f"//{host}") in LOOPBACK and _port(f"//{host}") == _port(origin):
         allowed_hosts.update(LOOPBACK)
     return hostname(origin) in allowed_hosts
@@ -147,7 +147,7 @@ def _named_origins() -> Iterable[str]:
 
 
 def hostname(address: str, part: str = "hostname") -> str | None:
-    """Return the host of an address in lower case, or its "netloc"; None if it is none."""
+    """Return the host (or netloc) of an address in lower case; None if it is malformed."""
     try:
         return getattr(urlsplit(address), part) or None
     except ValueError:

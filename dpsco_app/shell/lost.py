@@ -1,7 +1,7 @@
-"""The answer to an address that no page has: one sentence, and links to the pages there are.
+"""The answer to an address without a page: one sentence, and links to the existing pages.
 
-Streamlit would show its front page behind a box that says neither what was asked for nor where to
-go. The middleware answers in its place, and lets everything else pass.
+Streamlit would show its front page behind a box that says neither which page was requested nor
+where to go. This middleware answers instead, and passes on all other requests.
 """
 
 from html import escape
@@ -19,14 +19,14 @@ from dpsco_core.base.parsing import shorten
 
 
 class Signpost:
-    """Answer for the pages that do not exist (ASGI middleware)."""
+    """Answer requests for pages that do not exist (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Replace Streamlit's page where its address names no page; pass all else on."""
-        path = scope.get("path", "").removeprefix(_base()).strip("/")
+        """Answer an address that names no page; pass all other requests on."""
+        path = scope.get("path", "").removeprefix(_base_path()).strip("/")
         is_page = path in ("", *PLACES) and path != EXPLORE
         if scope["type"] != "http" or is_page or path.endswith(".html"):
             await self._app(scope, receive, send)
@@ -50,22 +50,23 @@ class Signpost:
 MIDDLEWARE = (Middleware(Signpost),)
 
 
-def _base() -> str:
+def _base_path() -> str:
     """Return the path at which the dashboard is served, without a slash at its end."""
     path = (st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
 
 
 def _answer(path: str, query: str) -> Response:
-    if path == EXPLORE:  # the front page has no path of its own
-        return RedirectResponse(f"{_base()}/{'?' * bool(query)}{query}")
-    return HTMLResponse(lost_page(path), status_code=404)
+    if path == EXPLORE:  # The front page has no path of its own.
+        return RedirectResponse(f"{_base_path()}/{'?' * bool(query)}{query}")
+    return HTMLResponse(lost_page_html(path), status_code=404)
 
 
-def lost_page(requested: str) -> str:
-    """Return the page that says which page was requested, and where the other pages are."""
+def lost_page_html(requested: str) -> str:
+    """Return the HTML that names the requested page and links to the existing ones."""
     links = "".join(
-        f'<li><a href="{_base()}/{"" if slug == EXPLORE else quote(slug)}">{escape(name)}</a></li>'
+        f'<li><a href="{_base_path()}/{"" if slug == EXPLORE else quote(slug)}">'
+        f"{escape(name)}</a></li>"
         for slug, name in MENU.items()
     )
     return (

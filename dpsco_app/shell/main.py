@@ -33,7 +33,8 @@ ABOUT_TEXT = (
     "heavy-tailed data."
 )
 PACKAGE = Path(__file__).resolve().parents[1]
-ICONS = (PACKAGE.parent / "assets" / "icon.png", PACKAGE / "assets" / "icon.png")  # checkout, wheel
+# The icon in a checkout and in an installed wheel.
+ICONS = (PACKAGE.parent / "assets" / "icon.png", PACKAGE / "assets" / "icon.png")
 MARK = (PACKAGE / "assets" / "mark.svg").read_text(encoding="utf-8")
 DRAW = {
     "learn": learn.page,
@@ -66,13 +67,13 @@ def main() -> None:
     st.html(shared_style(dark=is_dark()))
     st.logo(MARK.replace(INK[0], INK[is_dark()]), size="medium")
     places = [place(slug, DRAW[slug]) for slug in PLACES]
-    page = st.navigation(places, position="hidden" if teaching.hides("nav") else "top")
+    page = st.navigation(places, position="hidden" if teaching.is_part_hidden("nav") else "top")
     if mark := menu_style(page.url_path):
         st.html(mark)
     if page.url_path:
-        # Tabs and bookmarks of several pages are told apart by their titles.
+        # The titles tell apart tabs and bookmarks of several pages.
         st.set_page_config(page_title=f"{PLACES[page.url_path]} · {TITLE}")
-    if page.url_path:  # a page other than the front page
+    if page.url_path:  # The page is not the front page.
         st.session_state[doors.DOORS_CLOSED] = True
     teaching.apply(mode)
     with TURNS.first_figure(), st.container(gap="xsmall", key=PAGE):

@@ -1,9 +1,9 @@
-"""What the places of the dashboard and their views are called."""
+"""The names of the dashboard's pages and of their views."""
 
 EXPLORE = "explore"
 LEARN = "learn"
 WHY = "why"
-# In the order of the navigation: slug (the path in the address) -> title.
+# The pages in the order of the menu, from slug (the path in the address) to title.
 MENU = {
     LEARN: "Learn",
     EXPLORE: "Explore",
@@ -13,7 +13,7 @@ MENU = {
     "privacy": "Privacy",
     "geometry": "Geometry & users",
 }
-# A place of several views: its own slug comes first, the others are reached from there.
+# Pages with several views: the page's own slug, then the slugs of its other views.
 VIEWS = (
     {
         EXPLORE: "Curves",

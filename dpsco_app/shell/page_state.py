@@ -1,4 +1,4 @@
-"""A page in its address and its widgets: what they say goes to the session, or comes from it."""
+"""The state of a page in its address and widgets, and its exchange with the session."""
 
 import math
 import time
@@ -18,37 +18,39 @@ from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
-PRESENT = "visit_page"  # the page whose view the widgets hold, once it is whole
-# What a page writes into the address is known to the browser a moment later. Who moves a control
-# before that, or clicks on the page's link again, asks for the page at an address that it had.
+PRESENT = "visit_page"  # The session key of the page whose widgets are complete.
+# The browser learns of a new address a moment after the page has written it. A control moved, or
+# the page's link clicked, within that time still arrives with the old address.
 UNHEARD_SECONDS = 3.0
-# The parameters that some page knows. On the way back from one page to another, the browser may
-# still name those of the page it has left.
+# All parameters that any page reads. On the way back between pages, the browser may still send
+# those of the page that was left.
 KNOWN_SOMEWHERE = set(FIELDS)
 
 
 @dataclass(kw_only=True)
 class AddressMemory:
-    """What a page remembers of its address from one run of the dashboard to the next."""
+    """What a page remembers about its address between two runs of the dashboard."""
 
-    written: dict[str, str] | None = None  # the parameters that it has last put there
-    # the addresses that it had a moment ago: when each was left, and if the page was opened at it
+    written: dict[str, str] | None = None  # The parameters that the page last wrote.
+    # The page's recent addresses: the time at which each was left, and whether it opened the page.
     recent: dict[str, tuple[float, bool]] = field(default_factory=dict)
-    is_opening: bool = False  # whether the page was opened at the present one
-    must_write: bool = False  # whether it is written even if the browser has named the same
-    controls: tuple[PageView, Scenario] | None = None  # what they held when it was written
+    is_opening: bool = False  # Whether the page was opened at its present address.
+    # Whether the address is written even if the browser has sent the same one.
+    must_write: bool = False
+    # The view and scenario of the controls when the address was written.
+    controls: tuple[PageView, Scenario] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageState(Page[V]):
-    """A page whose view stands in the address and in the widgets of the dashboard."""
+    """A page whose view is stored in its address and in its widgets."""
 
-    # what the keys of the widgets begin with; by default it is made of the page's name
+    # The prefix of the widgets' keys; by default it is made from the page's name.
     prefix: str | None = None
-    has_presets: bool = False  # whether it has presets, or scenes of its own
-    # the nearest view that a scenario has: another one may offer less
+    has_presets: bool = False  # Whether the page has presets or scenes of its own.
+    # Returns the nearest view that a scenario allows, since some scenarios offer fewer views.
     fit_view: Callable[[V, Scenario], V] = lambda view, _: view
-    # the fields of a scenario that mean nothing for a view, beside those of the whole page
+    # Returns the scenario fields without meaning in a view, beside those of the whole page.
     unused_fields: Callable[[V], Collection[str]] = lambda _: ()
 
     def __post_init__(self) -> None:
@@ -59,7 +61,7 @@ class PageState(Page[V]):
 
     @property
     def memory(self) -> AddressMemory:
-        """What the page remembers of its address, in this visit."""
+        """The page's memory of its address in this visit."""
         key = f"{self.name}_address"
         if key not in st.session_state:
             st.session_state[key] = AddressMemory()
@@ -74,7 +76,7 @@ class PageState(Page[V]):
     def address(
         self, view: V, scenario: Scenario | None = None, parameters: Mapping[str, str] | None = None
     ) -> str:
-        """Return the address of a view, with `more` parameters that all pages know."""
+        """Return the address of a view, with further `parameters` that all pages read."""
         query = urlencode(self.to_query(view, scenario) | dict(parameters or {}), safe=",")
         page = (st.context.url or "").split("?")[0]
         return f"{page}?{query}" if query else page
@@ -93,7 +95,7 @@ class PageState(Page[V]):
         st.session_state[PRESENT] = self.name
 
     def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
-        """Change some of what the page shows, and a scenario for this page; a callback."""
+        """Change parts of the view, and the scenario of this page; a callback."""
         session = visit.current()
         view = replace(self.current(), **changes)
         session.look(self, view)
@@ -102,7 +104,7 @@ class PageState(Page[V]):
             session.show_here(self.use.fit(replace(session.scenario, **scenario)))
 
     def current(self) -> V:
-        """Return what the widgets hold."""
+        """Return the view in the widgets."""
         values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
             values[name] = ",".join(values[name])
@@ -112,7 +114,7 @@ class PageState(Page[V]):
         return replace(self.default, **values).validate()
 
     def suit(self, view: V, scenario: Scenario) -> V:
-        """Return the nearest view that a scenario has, and put it into the widgets."""
+        """Return the nearest view that a scenario allows, and put it into the widgets."""
         fitted = self.fit_view(view, scenario)
         if fitted != view:
             visit.current().views[self.name] = fitted
@@ -120,10 +122,10 @@ class PageState(Page[V]):
         return fitted
 
     def restore(self) -> list[str]:
-        """Open the page in the session if its address is new; return what is wrong with that.
+        """Open the page in the session if its address is new; return the errors in the address.
 
-        While another page is shown the state of the widgets is lost, and what a stopped run of a
-        page has not put into them is missing.
+        Streamlit drops the widgets' state while another page is shown, and a stopped run of a page
+        may not have set it; both are restored here.
         """
         state, session, memory = st.session_state, visit.current(), self.memory
         query = {k: v for k, v in st.query_params.to_dict().items() if k in self.parameters}
@@ -144,7 +146,8 @@ class PageState(Page[V]):
         if is_way_back:
             memory.must_write = True
             del state[visit.WAY_BACK]
-        for name in self.names:  # keeps what no widget shows at the moment
+        # Assigning a value to itself keeps the state of widgets that are not shown at the moment.
+        for name in self.names:
             state[self.key(name)] = state[self.key(name)]
         return list(session.wrong)
 
@@ -152,18 +155,18 @@ class PageState(Page[V]):
         visit.current().show_here(None)
 
     def _unknown(self) -> list[str]:
-        """Return a sentence that names the parameters of the address which no page reads."""
+        """Return a sentence that names the address parameters that no page reads."""
         read = {*KNOWN_SOMEWHERE, *NAMES}
         unread = [name for name in st.query_params.to_dict() if name not in read]
         verb = "is no setting" if len(unread) == 1 else "are no settings"
         return [f"{', '.join(map(shorten, unread))} {verb} of this page."] if unread else []
 
     def _is_outdated(self, query: dict[str, str]) -> bool:
-        """Whether the browser names an address because it has not heard of a newer one.
+        """Whether the browser sends an old address because it has not learnt of the new one yet.
 
-        The page had it until a moment ago, and either a control was moved or it is what the page
-        was opened at. Back and Forward lead to such an address as well, and are told apart by what
-        the browser says of them.
+        The page must have had that address until a moment ago, and either a control was moved or
+        the page was opened at it. Back and Forward also lead to such addresses, but the browser
+        marks them.
         """
         memory = self.memory
         left_at, was_opening = memory.recent.get(urlencode(query), (-math.inf, False))
@@ -172,15 +175,15 @@ class PageState(Page[V]):
         return bool(has_moved and time.monotonic() - left_at < UNHEARD_SECONDS)
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
-        """Write the state into the address, and keep it."""
+        """Write the state into the address, and remember it."""
         self.write(self.to_query(view, scenario))
         self.memory.controls = view, visit.current().scenario
 
     def write(self, query: dict[str, str]) -> None:
-        """Put parameters into the address: those of other pages go, and what none knows stays.
+        """Write parameters into the address; those of other pages are removed, unknown ones stay.
 
-        On the way back they are said even if they are those that the browser has named: it may have
-        heard since of the address of a page that was left before it was drawn.
+        On the way back they are written even if the browser has sent the same ones, since it may
+        meanwhile have learnt the address of a page that was left before it was drawn.
         """
         address, time_now, memory = st.query_params.to_dict(), time.monotonic(), self.memory
         if memory.must_write or query != {k: v for k, v in address.items() if k in KNOWN_SOMEWHERE}:

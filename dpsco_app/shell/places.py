@@ -1,4 +1,4 @@
-"""The places, their views and the links between them: a link names its page by slug alone."""
+"""The pages, their views and the links between them; a link names its page by slug alone."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,7 +11,7 @@ from dpsco_app.shell.style import menu_mark
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
-    """Return the page of a slug: to be run if `draw` is given, otherwise to be linked to."""
+    """Return the page of a slug, which runs `draw` if given and otherwise only serves links."""
     return st.Page(
         draw or _no_page,
         title=PLACES[slug],
@@ -22,17 +22,17 @@ def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
 
 
 def menu_style(slug: str) -> str:
-    """Return the style that marks in the menu the place of a view, which has no entry there."""
+    """Return the style that marks a page's entry in the menu while one of its views is shown."""
     owner = next((next(iter(views)) for views in VIEWS if slug in views), slug)
     if slug in MENU or owner not in MENU:
         return ""
-    end = "/" if owner == EXPLORE else f"/{owner}"  # the front page has no path of its own
+    end = "/" if owner == EXPLORE else f"/{owner}"  # The front page has no path of its own.
     return f"<style>{menu_mark(end)}</style>"
 
 
 def draw_views(slug: str) -> None:
-    """Draw the links between the views of a place, unless a teacher hides them."""
-    if teaching.hides("nav"):
+    """Draw the links between the views of a page, unless a teacher hides them."""
+    if teaching.is_part_hidden("nav"):
         return
     (views,) = (views for views in VIEWS if slug in views)
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", key="views"):
@@ -48,8 +48,8 @@ def link_to(
     help: str | None = None,
     icon: str = ":material/arrow_forward:",
 ) -> None:
-    """Draw a link to a page, unless a teacher hides the ways to other pages."""
-    if teaching.hides("nav"):
+    """Draw a link to a page, unless a teacher hides links to other pages."""
+    if teaching.is_part_hidden("nav"):
         return
     st.page_link(place(slug), label=label, icon=icon, help=help, query_params=query or {})
 

@@ -1,9 +1,10 @@
 """The first answer to a visitor: one address for the front page, and the code of its figure.
 
-Streamlit's page learns from the server's first messages that it is to draw a figure, and only then
-asks for Plotly, which takes half a second to start. Named in the page itself, it starts at once,
-while the page waits for the server.
-A page below the root would first ask for the server beside itself, in vain: it is told where it is.
+Streamlit's page learns only from the server's first messages that it must draw a figure, and then
+loads Plotly, which takes half a second. A script link in the page itself starts the download at
+once.
+A page below the root path would first look for the server beside itself, in vain, so the page is
+told where the server is.
 """
 
 import re
@@ -15,7 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpsco_app.parts.insides import STATIC
 from dpsco_app.shell.names import EXPLORE, PLACES
 
-PLOTLY = b"plotly.js v"  # how Plotly's licence begins, wherever its code is
+# The beginning of Plotly's licence text, which identifies its code in any file.
+PLOTLY = b"plotly.js v"
 ENTRY = re.compile(r'<script type="module"[^>]* src="([^"]+)"')
 SERVER = (
     "window.__streamlit = { BACKEND_BASE_URL: "
@@ -26,18 +28,20 @@ PAGE_PATHS = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
 
 
 class Preload:
-    """Write into the head of a page what it would have to find out (ASGI middleware)."""
+    """Write into a page's head the addresses that the browser would have to find out (ASGI
+    middleware).
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hold a page back until it is whole, and send it with more; pass all else on."""
+        """Collect a page until it is complete, extend its head, and send it; pass the rest on."""
         path = scope.get("path", "")
         if scope["type"] != "http" or path not in ("/", *PAGE_PATHS) or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        injected = links() if path == "/" else f"<script>{SERVER}</script>".encode()
+        injected = preload_links() if path == "/" else f"<script>{SERVER}</script>".encode()
         start: Message = {}
         body = bytearray()
 
@@ -55,20 +59,20 @@ class Preload:
             await send(start)
             await send({"type": "http.response.body", "body": page})
 
-        # As it is on the disk: neither packed nor left out because the browser has the old one.
+        # The page is requested uncompressed, and even if the browser has cached an older one.
         plain = [(name, value) for name, value in scope["headers"] if name not in PACKED]
         await self._app({**scope, "headers": plain}, receive, hold)
 
 
 @lru_cache(maxsize=1)
-def links() -> bytes:
-    """Return the element that starts Plotly, as HTML; nothing where its code is not found."""
+def preload_links() -> bytes:
+    """Return the HTML element that preloads Plotly; empty if its code is not found."""
     started = '<script type="module" crossorigin src="{}"></script>'
     return "".join(started.format(name) for name in plotly_scripts()).encode()
 
 
 def plotly_scripts() -> list[str]:
-    """Return the addresses of the scripts with Plotly's code, beside the one that a page names."""
+    """Return the addresses of the scripts with Plotly's code, besides a page's own script."""
     index = STATIC / "index.html"
     entry = ENTRY.search(index.read_text(encoding="utf-8")) if index.exists() else None
     if entry is None:

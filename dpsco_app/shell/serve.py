@@ -1,4 +1,4 @@
-"""The dashboard's server, warm before its first visitor comes."""
+"""The dashboard's server, which is warmed up before the first visitor comes."""
 
 import gc
 import os
@@ -13,47 +13,47 @@ from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_app.runs.stored import ENVIRONMENT, served
+from dpsco_app.runs.stored import ENVIRONMENT, served_shelf
 from dpsco_app.shell.main import PACKAGE
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.study import cells, run_cell
 
-# How long a thread computes before it hands Python's lock on: among many runs, the thread that
-# reads and sends messages waits for all of them, many times a page. Python's own value is 5 ms.
+# The time after which a thread releases Python's global lock. Among many runs, the thread that
+# reads and sends messages waits for all others many times a page. Python's default is 5 ms.
 SWITCH_SECONDS = 0.0005
 
 
 def serve(options: list[str]) -> None:
-    """Warm up, and run Streamlit with its options."""
+    """Warm up the server, then run Streamlit with the given options."""
     warm_up()
-    # What is here now stays for good, and no collection of garbage needs to look through it again:
-    # 0.13 s, for which all threads wait.
+    # The objects loaded so far stay for good, so the garbage collector need not scan them again; a
+    # scan takes 0.13 s, during which all threads wait.
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH_SECONDS)
-    sys.argv = ["streamlit", "run", str(entry()), *options]
+    sys.argv = ["streamlit", "run", str(entry_script()), *options]
     run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
-def offer(study: str | None) -> None:
-    """Let every visitor open the studies of a results file; raises `InvalidInput` if it is none."""
+def offer_study(study: str | None) -> None:
+    """Offer the studies of a results file to every visitor; raises `InvalidInput` if it is none."""
     if study is None:
-        return  # a file that the environment names may be written later
+        return  # A file named by the environment variable may be written later.
     os.environ[ENVIRONMENT] = str(Path(study).absolute())
-    shelf = served()
+    shelf = served_shelf()
     assert shelf is not None
     shelf.contents()
 
 
-def entry() -> Path:
+def entry_script() -> Path:
     """Return the script that Streamlit runs: app.py in a checkout, its copy in a wheel."""
     checkout = PACKAGE.parent / "app.py"
     return checkout if checkout.exists() else PACKAGE / "entry.py"
 
 
 def warm_up() -> None:
-    """Run one trial of the first page's panels, and draw them, to load what loads on first use."""
+    """Run and draw one trial of the first page's panels, to import what loads on first use."""
     scenario = replace(DEFAULT.scenario, trials=1)
     own_study, hard = Study(scenario=scenario), hardest(scenario)
     unmeasured = (own_study,) if hard is None else (own_study, Study(scenario=hard, role="hardest"))
@@ -63,4 +63,4 @@ def warm_up() -> None:
         replace(s, outcomes=tuple(map(run_cell, cells(s.scenario)))) for s in unmeasured
     )
     front_screen(studies, View(), Theme())
-    summary(frame(studies[0].outcomes))  # the tables below
+    summary(frame(studies[0].outcomes))  # This loads what the tables need.

@@ -1,4 +1,4 @@
-"""The style sheet of all pages: of their own parts, by the keys of these."""
+"""The style sheet that all pages share, whose rules select elements by their keys."""
 
 from functools import cache
 
@@ -6,19 +6,20 @@ from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.style import words_style
 from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK, STOP
 
-PAGE = "page"  # the key of the container that holds all of a page
-MARK = "background: rgba(151, 166, 195, 0.15); font-weight: 600;"  # as Streamlit marks a page
+PAGE = "page"  # The key of the container around a whole page.
+# The style with which Streamlit marks the current page in its menu.
+MARK = "background: rgba(151, 166, 195, 0.15); font-weight: 600;"
 
 
 def menu_mark(end: str) -> str:
-    """Return the rule that marks in the menu the link whose address ends so."""
+    """Return the CSS rule that marks the menu link whose address ends with `end`."""
     link = f'{MENU_LINK}[href$="{end}"]'
     return f"{link} {{ {MARK} }} {link} span {{ font-weight: 600; }}"
 
 
 @cache
 def shared_style(*, dark: bool) -> str:
-    """Return the style sheet for a theme."""
+    """Return the shared style sheet in a theme."""
     return f"""<style>{words_style(dark=dark)}
 {CAPTION} {{ color: {QUIET[dark]}; opacity: 1; }}
 {CAPTION} * {{ color: inherit; }}

@@ -1,8 +1,8 @@
-"""The teacher mode of every page: `?hide=` hides controls, `?type=large` is for a projector.
+"""The teacher mode of every page: `?hide=` hides controls, `?type=large` enlarges for a projector.
 
-With `?extent=figure` a page is its headline, its figure and a line that says where it is from:
-for a frame in another page. All of these hold for the session, whatever page comes next, and are
-written into every address. What is hidden keeps its value: only the style sheet knows.
+With `?extent=figure` a page shows only its headline, its figure and a source line, for embedding in
+another page. All of these hold for the whole session and are written into every address. Hidden
+controls keep their values, since only the style sheet hides them.
 """
 
 from collections.abc import Collection
@@ -21,13 +21,14 @@ HIDE, TYPE, EXTENT = "hide", "type", "extent"
 NAMES = (HIDE, TYPE, EXTENT)
 EXTENTS = ("page", "figure")
 SIZES = ("normal", "large")
-SCALE = 1.25  # the scale of text, on a page and in its figures
-SIDEBAR_WIDTH = 360  # pixels, for large type
+SCALE = 1.25  # The scale of text on a page and in its figures.
+SIDEBAR_WIDTH = 360  # The width of the sidebar with large type, in pixels.
 MODE_KEY, WRONG = "teaching", "teaching_wrong"
 
-CONTROLS = "hidden_controls"  # the place of the controls while the sidebar is hidden
-# Name -> what it hides, as selectors of the style sheet: by the keys, or what these begin or end
-# with. Menus and links to other pages are not drawn at all.
+# The key of the container of the controls while the sidebar is hidden.
+CONTROLS = "hidden_controls"
+# The parts that can be hidden, each with its CSS selectors: keys, or the beginnings or ends of
+# keys. Menus and links to other pages are not drawn at all.
 PARTS: dict[str, tuple[str, ...]] = {
     "sidebar": (f".st-key-{CONTROLS}",),
     "nav": (".st-key-views",),
@@ -39,7 +40,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "fine-print": (f".st-key-{MORE_KEY}",),
 }
-# What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
+# The prefixes of the keys of a field's widgets: the notion of privacy, the scenario, the geometry
+# page.
 PREFIXES = ("", PREFIX, "geometry_field_")
 PARTS |= {
     title.lower(): tuple(
@@ -47,7 +49,7 @@ PARTS |= {
         for name in (*group, *[NOTION] * (title == "Privacy"))
         for prefix in PREFIXES
     )
-    for title, group in list(GROUPS.items())[:-1]  # the last one folds away: the fine print
+    for title, group in list(GROUPS.items())[:-1]  # The last group, the fine print, is folded away.
 }
 
 
@@ -57,9 +59,9 @@ ANYWHERE = ("nav", "details", "export")
 def parts_on(
     hidden: Collection[str], missing_fields: Collection[str] | None, *, has_presets: bool = False
 ) -> list[str]:
-    """Return what the link of a page offers to hide: what the page has, and what is hidden now.
+    """Return the parts that a page offers to hide: those that it has, and those hidden now.
 
-    `without` are the fields that have no control there; None if the page has no sidebar at all.
+    `missing_fields` are the fields without a control there; None if the page has no sidebar.
     """
     offered = {*hidden, *ANYWHERE, *["presets"] * has_presets}
     if missing_fields is not None:
@@ -69,13 +71,15 @@ def parts_on(
 
 
 def _all_known(name: str, value: str) -> None:
-    for part in listed(value):
+    for part in hidden_names(value):
         one_of(name, part, tuple(PARTS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Teaching(PageView):
-    """What a session hides, separated by commas, how large its type is, and how much is shown."""
+    """The teacher mode: the parts to hide (comma-separated), the type size, and the page's
+    extent.
+    """
 
     hide: str = checked("", _all_known)
     type: str = checked(SIZES[0], one_of, SIZES)
@@ -87,21 +91,21 @@ class Teaching(PageView):
 
     @property
     def is_figure(self) -> bool:
-        """Whether a page is its figure only."""
+        """Whether a page shows its figure only."""
         return self.extent == EXTENTS[1]
 
 
 ADDRESS = Address(default=Teaching(), lists=(HIDE,))
 
 
-def listed(hide: str) -> list[str]:
+def hidden_names(hide: str) -> list[str]:
     return [name.strip() for name in hide.split(",") if name.strip()]
 
 
 def take() -> Teaching:
-    """Take over what the address asks for, once a run and before anything is drawn; return it.
+    """Read the teacher mode from the address, once a run and before anything is drawn; return it.
 
-    What the address leaves out stays as the session has it.
+    Parameters that the address leaves out keep the session's values.
     """
     query = {k: v for k, v in st.query_params.to_dict().items() if k in NAMES}
     teaching, problems = current(), list[str]()
@@ -114,9 +118,9 @@ def take() -> Teaching:
 
 
 def apply(teaching: Teaching) -> None:
-    """Write what holds into the address, and draw the style sheet that hides and enlarges.
+    """Write the teacher mode into the address, and draw the style sheet that hides and enlarges.
 
-    To be called once the page is known: its path is in the address then.
+    Call this once the page is known, since only then does the address have its path.
     """
     address = st.query_params.to_dict()
     query = {k: v for k, v in address.items() if k not in NAMES}
@@ -127,26 +131,26 @@ def apply(teaching: Teaching) -> None:
         st.html(f"<style>{style(teaching)}</style>")
 
 
-def hides(name: str) -> bool:
-    """Whether a part of `PARTS` is hidden in this session."""
+def is_part_hidden(name: str) -> bool:
+    """Whether a part named in `PARTS` is hidden in this session."""
     return name in _hidden(current())
 
 
 def _hidden(teaching: "Teaching") -> list[str]:
-    """Return what is hidden: what the address names, and the ways out of a figure alone."""
-    return [*listed(teaching.hide), *["sidebar", "nav"] * teaching.is_figure]
+    """Return the hidden parts: those in the address, and in the extent "figure" all links out."""
+    return [*hidden_names(teaching.hide), *["sidebar", "nav"] * teaching.is_figure]
 
 
 def controls_place() -> DeltaGenerator:
-    """Return where the controls are drawn: the sidebar, or a place that the style sheet hides.
+    """Return the container of the controls: the sidebar, or a container that the style sheet hides.
 
-    What is hidden keeps its value only if it is drawn.
+    A hidden control keeps its value only if it is drawn.
     """
-    return st.container(key=CONTROLS) if hides("sidebar") else st.sidebar
+    return st.container(key=CONTROLS) if is_part_hidden("sidebar") else st.sidebar
 
 
 def wrong() -> list[str]:
-    """Return what is wrong in the address, until it holds something else."""
+    """Return the errors in the address, until it changes."""
     return list(st.session_state.get(WRONG, []))
 
 
@@ -155,13 +159,13 @@ def current() -> Teaching:
     return mode
 
 
-# On the page of a figure alone an element is shown that is, is in, or has in it one of these.
-# A phone needs the names of the lines, too, which stand in a table there.
+# With the extent "figure", an element is shown only if it matches, lies in, or contains one of
+# these selectors.
 _FIGURE_PARTS = ".head, .source, [class*='st-key-figure_']"
 
 
 def _hide_all_but(selectors: str) -> str:
-    """Return the rule that hides whatever else is on a page."""
+    """Return the CSS rule that hides all other elements of a page."""
     descendants = ", ".join(f"{part} *" for part in selectors.split(", "))
     rest = f":not({selectors}, {descendants}):not(:has({selectors}))"
     return f".st-key-page {rest} {{ display: none !important; }}"
@@ -170,7 +174,7 @@ def _hide_all_but(selectors: str) -> str:
 FIGURE_ALONE = (
     f"@media (min-width: 761px) {{ {_hide_all_but(_FIGURE_PARTS)} }}",
     f"@media (max-width: 760px) {{ {_hide_all_but(f'{_FIGURE_PARTS}, .ladder')} }}",
-    # Beside its figure a page may have words.
+    # The words beside a page's figure are hidden, too.
     "[class*='st-key-second_side_'] { display: none !important; }",
     ".head.single h1:not(.heard) { position: static !important; }",
     ".source { font-size: 0.8rem; margin: 0; }",
@@ -186,7 +190,7 @@ def style(teaching: Teaching) -> str:
     if teaching.is_figure:
         rules += FIGURE_ALONE
     if teaching.large:
-        # A phone has no room for it.
+        # A phone has no room for the enlarged sidebar.
         rules.append(
             "@media (min-width: 761px) { "
             f"html {{ font-size: {16 * SCALE:.1f}px !important; }} "

@@ -19,10 +19,10 @@ def current() -> Session:
 
 
 def note_way_back() -> None:
-    """Note that the browser came to this address by Back or Forward, if it says so.
+    """Record that the browser came to this address by Back or Forward, if it says so.
 
-    To be called before anything is drawn: a run that is stopped before its page is opened leaves
-    the note to the run that takes its place, of which the browser says only that it is a move.
+    Call this before anything is drawn: if the run is stopped before its page opens, the next run
+    reads the record, for which the browser reports an ordinary move.
     """
     run = get_script_run_ctx()
     if run is not None and run.is_history_navigation:

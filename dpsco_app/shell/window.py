@@ -1,11 +1,11 @@
-"""What the browser tells: which of two figures it needs, and that the first page is there.
+"""What the browser reports: which figure size it needs, and that the first page has arrived.
 
-It is told for which address a page was drawn, and makes each such page one step of its way back.
+The browser is told the address of each page that is drawn, and makes it one step of its history.
 
-While a script runs, Streamlit's icon of a running figure changes five times a second. On a slow
-machine that is more often than React can finish the controls whose code arrives late, and they
-would stay grey until the run ends. So the first page of a visit ends before its run, and the
-browser asks for the run once nothing on the page is grey any more.
+While a script runs, Streamlit's animated icon changes five times a second. On a slow machine that
+is more often than React can finish controls whose code arrives late, and they would stay grey until
+the run ends. So the first page of a visit ends before its run, and the browser asks for the run
+once nothing on the page is grey any more.
 """
 
 from typing import Literal
@@ -19,16 +19,16 @@ from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.shell.names import PLACES
 
-Size = Literal["compact", "medium", "wide", "large"]  # the width of the page, in classes
+Size = Literal["compact", "medium", "wide", "large"]  # The classes of page width.
 
 SIZE_KEY = "window_seen"
-LOW, LOWEST = "window_low", 800  # a window of fewer pixels in height has lower figures
+LOW, LOWEST = "window_low", 800  # Windows with fewer pixels of height have lower figures.
 KEY = "window"
 ARRIVED = "explore_arrived"
 
 
 def size() -> Size:
-    """Return the size of the page as the browser measured it, or a guess from its user agent."""
+    """Return the size class that the browser measured, or a guess from its user agent."""
     reported_size: Size | None = st.session_state.get(SIZE_KEY)
     if reported_size is not None:
         return reported_size
@@ -37,16 +37,16 @@ def size() -> Size:
 
 
 def low() -> bool:
-    """Return whether the browser has said that its window is lower than a figure asks for."""
+    """Return whether the browser reports a window too low for a figure of full height."""
     return bool(st.session_state.get(LOW))
 
 
 def watch(
-    place: str,  # the page's own path; empty for the front page
+    place: str,  # The page's own path; empty for the front page.
 ) -> None:
-    """Listen to the page's width and theme: it runs again where it needs other figures."""
+    """Listen to the page's width and theme, and rerun the page when it needs other figures."""
 
-    def see() -> None:
+    def note_window() -> None:
         st.session_state[SIZE_KEY] = st.session_state[KEY]["size"]
         st.session_state[LOW] = st.session_state[KEY]["low"]
 
@@ -64,25 +64,26 @@ def watch(
             "close": CLOSE_SIDEBAR,
         },
         default={"size": size(), "low": low(), "dark": is_dark()},
-        on_size_change=see,
-        on_low_change=see,
-        on_dark_change=lambda: None,  # the run that it causes sees the theme
+        on_size_change=note_window,
+        on_low_change=note_window,
+        on_dark_change=lambda: None,  # The rerun that this change causes reads the theme.
         width="content",
         height="content",
     )
 
 
 def arrived() -> bool:
+    """Return whether the first page has arrived in the browser."""
     return ARRIVED in st.session_state
 
 
 def arrive() -> None:
-    """Note that the page is there: the browser says so, or a visitor uses it."""
+    """Record that the page has arrived: the browser says so, or a visitor has used it."""
     st.session_state[ARRIVED] = True
 
 
 def when_there() -> None:
-    """Run the page again once the browser has drawn all of it."""
+    """Rerun the page once the browser has drawn all of it."""
     component("arrival", html="")(
         key="arrival", on_there_change=arrive, width="content", height="content"
     )

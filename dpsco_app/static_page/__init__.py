@@ -1,5 +1,5 @@
 """The page without a server: the front page in a browser that runs the library itself.
 
-`visit` is what runs there, in Pyodide, and where `deploy.live` builds the page and its prepared
-figures. No Streamlit and no pandas.
+`visit` runs there, in Pyodide, and also where `deploy.live` builds the page and its prepared
+figures. Nothing here imports Streamlit or pandas.
 """

@@ -1,4 +1,4 @@
-"""The controls of the page without a server: native inputs, named and filled from the fields."""
+"""The controls of the page without a server: HTML inputs, generated from the table of fields."""
 
 import json
 from collections.abc import Sequence
@@ -25,34 +25,34 @@ from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
 from dpsco_core.scenario import Scenario
 
-LINK_FIELDS = ("grid", "rho")  # fields without a control, which only a link sets
+LINK_FIELDS = ("grid", "rho")  # Fields without a control, which only a link sets.
 SMALL = ("slider", "choice", "whole")
 
 
 def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> str:
-    """Return the controls of a scenario as HTML; each says in `data-field` what it sets.
+    """Return the controls of a scenario as HTML; `data-field` names the field of each.
 
-    `lead` is the best algorithm of those that have run.
+    `lead` is the best algorithm among those that have run.
     """
     visible = [name for name, known in ALL_CONTROLS.items() if known.is_shown(scenario)]
     open_ones = front_fields(scenario, FOLDED_AT_FIRST)
     areas = slider_areas(scenario, theme) if view.card == "sliders" else {}
     front = [
-        _control(name, scenario, theme, lead, areas.get(name, ""))
+        _control_html(name, scenario, theme, lead, areas.get(name, ""))
         for name in open_ones
         if name in visible
     ]
     folded_names = [name for name in visible if name not in (*open_ones, *LINK_FIELDS)]
     folded = [
-        _control(name, scenario, theme, area=areas.get(name, ""))
+        _control_html(name, scenario, theme, area=areas.get(name, ""))
         for name in folded_names
         if widget(ALL_CONTROLS[name]) in SMALL or name in FOLDED_AT_FIRST
     ]
     seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
     folded += [
-        _select("Beside your data, show", AGAINST, seconds, view.against),
-        _select("Draw", MEASURE, measures, view.measure),
+        _menu_html("Beside your data, show", AGAINST, seconds, view.against),
+        _menu_html("Draw", MEASURE, measures, view.measure),
     ]
     contents = ", ".join(contents_of_fold({*folded_names} & {*FOLDED_AT_FIRST}))
     return (
@@ -61,16 +61,18 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
     )
 
 
-def _control(field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = "") -> str:
+def _control_html(
+    field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = ""
+) -> str:
     control, value = ALL_CONTROLS[field], getattr(scenario, field)
     label = text(control.label, scenario)
     match widget(control):
         case "slider":
             values = offered(field, scenario, value)
             words = text(control.plain, scenario)
-            return slider(label, field, values, values.index(value), words, area)
+            return slider_html(label, field, values, values.index(value), words, area)
         case "slugs":
-            return _methods(label, scenario, theme, lead)
+            return _methods_html(label, scenario, theme, lead)
         case "whole":
             return (
                 f"<label class='choice'><span>{escape(label)}</span><input type='number' min='0' "
@@ -80,10 +82,10 @@ def _control(field: str, scenario: Scenario, theme: Theme, lead: str = "", area:
     if field == "distribution":
         offers, read = laws_in_order(offers, scenario), law_name(scenario)
     names = [(word, read(word)) for word in offers]
-    return _select(label, field, names, str(value))
+    return _menu_html(label, field, names, str(value))
 
 
-def slider(
+def slider_html(
     label: str,
     field: str,
     values: Sequence[float],
@@ -91,9 +93,9 @@ def slider(
     words: str = "",
     area: str = "",
 ) -> str:
-    """Return a slider as HTML, at the place `at` of its values.
+    """Return a slider as HTML, at `position` in its values.
 
-    `words` explain it, and an `area` stands above it.
+    `words` explain the slider, and `area` stands above it.
     """
     texts = [number_text(value) for value in values]
     attributes = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
@@ -109,7 +111,7 @@ def slider(
     )
 
 
-def _select(label: str, field: str, offers: Sequence[tuple[str, str]], value: str) -> str:
+def _menu_html(label: str, field: str, offers: Sequence[tuple[str, str]], value: str) -> str:
     """Return a menu as HTML, from the value and the name of each choice."""
     chosen = {value: " selected"}
     options = "".join(
@@ -122,8 +124,8 @@ def _select(label: str, field: str, offers: Sequence[tuple[str, str]], value: st
     )
 
 
-def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
-    """Return the algorithms as boxes to tick, each with the mark and the colour of its line."""
+def _methods_html(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
+    """Return the algorithms as checkboxes, each with the mark and the colour of its line."""
     slugs = listed(scenario)
     names = short_names(slugs)
 
@@ -146,7 +148,7 @@ def _methods(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
 
 
 def presets() -> str:
-    """Return the menu of presets as HTML: each button says in `data-preset` which it is."""
+    """Return the menu of presets as HTML; `data-preset` names the preset of each button."""
     parts = []
     for kind, name in KINDS.items():
         buttons = "".join(

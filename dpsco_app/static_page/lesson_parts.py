@@ -14,21 +14,21 @@ from dpsco_app.lessons.report import SENTENCE, Answered, report
 from dpsco_app.lessons.verdict import CLOSE
 from dpsco_app.lessons.view import MOST_LETTERS, MOST_REPLY, LessonsView, name_of, next_label
 from dpsco_app.parts.options import with_units
-from dpsco_app.static_page.screen import bold
+from dpsco_app.static_page.screen import bold_html
 from dpsco_core.base.plain_latex import plain_formula
 
 RAISED = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(\w))")
 
 
-def prose(text: str) -> str:
-    r"""Return the text of a lesson, whose formulas stand between dollars, as HTML.
+def prose_html(text: str) -> str:
+    r"""Return the text of a lesson as HTML; its formulas stand between dollar signs.
 
     Examples
     --------
-    >>> prose(r"**Rare**, like $t^{-2.5}$.")
+    >>> prose_html(r"**Rare**, like $t^{-2.5}$.")
     "<b>Rare</b>, like <span class='formula'>t<sup>−2.5</sup></span>."
     """
-    pieces = bold(text).split("$")
+    pieces = bold_html(text).split("$")
     return "".join(_formula(p) if i % 2 else p for i, p in enumerate(pieces))
 
 
@@ -57,8 +57,8 @@ def steps(view: LessonsView) -> str:
     return f"<select id='lesson-step' aria-label='Step'>{options}</select>{buttons}"
 
 
-def choices(lesson: Lesson, answer: Answer | None) -> str:
-    """Return the answers to choose from as HTML; each says its number in `data-answer`."""
+def choices_html(lesson: Lesson, answer: Answer | None) -> str:
+    """Return the answers to choose from as HTML; `data-answer` numbers them."""
     chosen = {answer: " checked"}
     boxes = "".join(
         f"<label><input type='radio' name='answer' id='answer-{i}' data-answer='{i}'"
@@ -73,15 +73,15 @@ def verdict(run: Answered) -> str:
     """Return the verdict on the prediction, as HTML."""
     kind = "close" if run.verdict.close else "missed"
     return (
-        f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
-        f"<p>{bold(with_units(run.finding.text))}</p></div>"
+        f"<div class='verdict {kind}'><p>{bold_html(run.verdict.sentence)}</p>"
+        f"<p>{bold_html(with_units(run.finding.text))}</p></div>"
     )
 
 
 def reason(lesson: Lesson, follower: str) -> str:
     """Return the explanation of a lesson's result and the button to the next step, as HTML."""
     return (
-        f"<p><b>Why.</b> {prose(lesson.words.explanation)}</p>"
+        f"<p><b>Why.</b> {prose_html(lesson.words.explanation)}</p>"
         f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"
         f"{escape(next_label(follower))}</button></p>"
     )
@@ -96,7 +96,7 @@ def ways_on(lesson: Lesson) -> str:
 
 
 def handed_in(answers: Sequence[Answered], view: LessonsView) -> str:
-    """Return what is handed in, and where questions are answered, as HTML."""
+    """Return the texts that are handed in as HTML, with fields for the teacher's questions."""
     return "".join(_handed_in(answers, view))
 
 

@@ -1,7 +1,7 @@
 """The lessons of the page without a server: predict, run in the browser, verdict.
 
-A plain class: whoever hosts it tells it what a visitor does, lets it work between two moves, and
-shows its screen. Results come from a `Results`, by default those that are run here.
+A plain class: its host passes on the visitor's actions, lets it work between them, and shows its
+screen. Results come from a `Results`, by default from runs in this process.
 """
 
 import time
@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from dpsco_app.figure.head import head
+from dpsco_app.figure.head import head_html
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
@@ -24,36 +24,36 @@ from dpsco_app.lessons.handle import choices_in_figure, handle, handle_colours
 from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
 from dpsco_app.lessons.measure import LessonResults, measure, work
 from dpsco_app.lessons.path import LessonPath
-from dpsco_app.lessons.report import HANDED_IN, Answered, progress
+from dpsco_app.lessons.report import HANDED_IN, Answered, progress_text
 from dpsco_app.lessons.view import ASSIGN, HAND_IN, START, LessonsView
 from dpsco_app.static_page import lesson_parts as parts
-from dpsco_app.static_page.screen import plain
+from dpsco_app.static_page.screen import json_value
 from dpsco_app.static_page.words import LESSON_LIVE, LESSON_PREDICT, RUNNING
 from dpsco_core.base.errors import require
 from dpsco_core.explain.lessons import LessonRow, Part, run_part
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 
-FIGURE = "learn_figure"  # names the place of the figure, for the handle in it
+FIGURE = "learn_figure"  # The name of the figure's place, to which its handle is attached.
 # A figure beside the text has less room than one that fills the page.
 SIDE = replace(WIDE, width=780, height=HEIGHT, left=58, top=TOP)
 PHONE = replace(COMPACT, left=54)
-SIDE_WIDTH = 560  # pixels; a narrower place gets the figures for phones
+SIDE_WIDTH = 560  # A place narrower than this many pixels gets the figures for phones.
 VIEW = Address(default=LessonsView(lesson=SLUGS[0]))
 
 
 class Results(LessonResults, Protocol):
-    """The results of cells and parts, which an implementation stores."""
+    """The results of cells and of parts of experiments, as an implementation stores them."""
 
     def has(self, item: Cell | Part) -> bool:
         """Whether a cell or a part has been run."""
 
     def run(self, item: Cell | Part) -> None:
-        """Run a cell or a part, and keep what it gives."""
+        """Run a cell or a part, and keep its result."""
 
 
 class KeptResults:
-    """The results since the page was opened."""
+    """All results since the page was opened."""
 
     def __init__(self) -> None:
         self._outcomes: dict[Cell, Outcome] = {}
@@ -76,19 +76,19 @@ class KeptResults:
 
 
 class Lessons:
-    """The lessons of a visit: which step is shown, what was answered, and what has run."""
+    """The lessons of a visit: the current step, the answers, and the results."""
 
     def __init__(self, results: Results | None = None, path: LessonPath | None = None) -> None:
         self.results: Results = KeptResults() if results is None else results
         self.path = path or LessonPath()
         self.view = VIEW.default
         self.wrong: list[str] = []
-        self._ask()
+        self._queue_runs()
 
-    # -- what a visitor does ----------------------------------------------------------------
+    # -- the visitor's actions ------------------------------------------------------------------
 
     def open(self, query: str) -> None:
-        """Show what an address says."""
+        """Show the step of an address."""
         view, wrong = VIEW.from_query(parameters(query))
         self._set(view)
         self.wrong = wrong
@@ -98,7 +98,7 @@ class Lessons:
         self._set(replace(self.view, lesson=step))
 
     def run(self, slug: str, answer: int) -> None:
-        """Take over a prediction, the number of one of the answers, and run its lesson."""
+        """Take a prediction, as the number of an answer, and run its lesson."""
         require(slug in SLUGS, "lesson", "the name of a lesson", slug)
         answers = BY_SLUG[slug].answers
         must = f"a number from 0 to {len(answers) - 1}"
@@ -107,7 +107,7 @@ class Lessons:
         self._set(replace(self.path.answer(slug, self.view), lesson=slug))
 
     def say(self, sentence: str) -> None:
-        """Keep the sentence that is handed in."""
+        """Keep the sentence that will be handed in."""
         self._set(replace(self.view, sentence=sentence))
 
     def reply(self, number: int, text: str) -> None:
@@ -117,19 +117,20 @@ class Lessons:
         self._set(self.view.reply(number, text))
 
     def forget(self) -> None:
-        """Forget all answers and the sentence; what has run stays known."""
+        """Forget all answers and the sentence, but not the results."""
         self._set(self.path.forget(self.view))
 
     def _set(self, view: LessonsView) -> None:
         view = view.validate()
-        # The doors of the dashboard are the other views of this page; it makes no assignments.
+        # The other links of the first page are views of this page, and assignments are not made
+        # here.
         is_lesson = view.lesson not in (START, ASSIGN)
         self.view = view if is_lesson else replace(view, lesson=SLUGS[0]).validate()
         self.wrong = []
-        self._ask()
+        self._queue_runs()
 
-    def _ask(self) -> None:
-        """Note what is to be run: for the step that is shown first, then for the other answers."""
+    def _queue_runs(self) -> None:
+        """Queue the runs: those of the current step first, then those of the other answers."""
         answers, step = self.view.predictions(), self.view.lesson
         items_of_step: list[Cell | Part] = (
             [] if step == HAND_IN else work(BY_SLUG[step], is_preview=True)
@@ -148,7 +149,7 @@ class Lessons:
         return bool(self.todo)
 
     def step(self, seconds: float) -> bool:
-        """Run cells for some seconds, at least one; return whether there are more."""
+        """Run cells for some seconds, at least one; return whether any are left."""
         deadline = time.monotonic() + seconds
         while self.todo:
             self.results.run(self.todo.pop(0))
@@ -157,18 +158,18 @@ class Lessons:
         return bool(self.todo)
 
     def due(self) -> bool:
-        """Whether there is something new to draw: a lesson shows whole runs only."""
+        """Whether there is something new to draw; a lesson shows only complete runs."""
         return not self.todo or not (self._is_drawn or self._is_incomplete())
 
     def _is_incomplete(self) -> bool:
-        """Whether cells of the step that is shown are missing."""
+        """Whether cells of the current step are missing."""
         return any(item in self._items_of_step for item in self.todo)
 
-    # -- what is drawn ----------------------------------------------------------------------
+    # -- the screen -----------------------------------------------------------------------------
 
     @property
     def address(self) -> str:
-        """The parameters of a link to the step; it is named where the first one is shown, too."""
+        """The parameters of a link to the step, which is named even if it is the first."""
         query = {"lesson": self.view.lesson} | VIEW.to_query(self.view)
         return urlencode(query, safe=",:")
 
@@ -184,10 +185,12 @@ class Lessons:
         return self.path.answered(slug, self.view, self.results) if is_whole else None
 
     def screen(self, theme: Theme) -> dict[str, Any]:
-        """Return all that the page shows, as plain values."""
+        """Return everything that the page shows, as plain values."""
         step, self._is_drawn = self.view.lesson, not self._is_incomplete()
         parts_of_step = (
-            self._hand_in(theme) if step == HAND_IN else self._lesson(BY_SLUG[step], theme)
+            self._hand_in_screen(theme)
+            if step == HAND_IN
+            else self._lesson_screen(BY_SLUG[step], theme)
         )
         frame = {
             "lesson": step,
@@ -198,10 +201,10 @@ class Lessons:
             "status": self.status(),
             "done": not self.todo,
         }
-        values: dict[str, Any] = plain(parts_of_step | frame)
+        values: dict[str, Any] = json_value(parts_of_step | frame)
         return values
 
-    def _lesson(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
+    def _lesson_screen(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
         slug, words = lesson.slug, lesson.words
         run, answers = self.answered(slug), self.view.predictions()
         evidence = self._measured(lesson, is_before=True) if run is None else run.evidence
@@ -219,24 +222,24 @@ class Lessons:
         if evidence is not None and lesson.spots:
             spots = choices_in_figure(lesson, answers.get(slug), theme) | {"figure": FIGURE}
         return {
-            "head": head(step_name(slug), [title], [], theme),
+            "head": head_html(step_name(slug), [title], [], theme),
             "figures": charts,
-            "text": f"<p>{parts.prose(words.text)}</p>",
-            "choices": parts.choices(lesson, answers.get(slug)),
+            "text": f"<p>{parts.prose_html(words.text)}</p>",
+            "choices": parts.choices_html(lesson, answers.get(slug)),
             "handle": handle_data,
             "spots": spots,
             "predicted": None if slug not in answers else lesson.answers.index(answers[slug]),
             "verdict": "" if run is None else parts.verdict(run),
-            "reason": "" if run is None else parts.reason(lesson, self._follower),
+            "reason": "" if run is None else parts.reason(lesson, self._next_step),
             "links": parts.ways_on(lesson),
-            "score": escape(progress(self.all_answered(), self.view)),
+            "score": escape(progress_text(self.all_answered(), self.view)),
             "report": "",
         }
 
-    def _hand_in(self, theme: Theme) -> dict[str, Any]:
+    def _hand_in_screen(self, theme: Theme) -> dict[str, Any]:
         answered = self.all_answered()
         return {
-            "head": head(HANDED_IN, [progress(answered, self.view)], [], theme),
+            "head": head_html(HANDED_IN, [progress_text(answered, self.view)], [], theme),
             "figures": [],
             "text": "",
             "choices": "",
@@ -251,8 +254,8 @@ class Lessons:
         }
 
     @property
-    def _follower(self) -> str:
-        """The step after the one that is shown."""
+    def _next_step(self) -> str:
+        """The step after the current one."""
         return self.view.steps[self.view.steps.index(self.view.lesson) + 1]
 
     def all_answered(self) -> list[Answered]:
@@ -268,9 +271,9 @@ class Lessons:
 
 
 def _chart(figure: Figure, theme: Theme, height: int) -> dict[str, Any]:
-    """Return a figure as the page draws it, with its ladder as a table.
+    """Return a figure in the page's form, with its ladder of numbers as a table.
 
-    `height` is that of a wide place, in pixels; a phone has its own.
+    `height` is the height in pixels in a wide place; a phone has its own.
     """
     size = theme.size
     if size.ladder:
@@ -281,5 +284,5 @@ def _chart(figure: Figure, theme: Theme, height: int) -> dict[str, Any]:
 
 
 def lesson_theme(width: float, *, dark: bool) -> Theme:
-    """Return the theme and the size of a lesson's figures for a place of so many pixels."""
+    """Return the theme and size of a lesson's figures for a place `width` pixels wide."""
     return Theme(dark=dark, size=SIDE if width > SIDE_WIDTH else PHONE)

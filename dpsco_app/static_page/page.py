@@ -1,4 +1,4 @@
-"""The page without a server inside its engine: the visit, the lessons and their messages."""
+"""The page without a server, inside its engine: the visit, the lessons and their messages."""
 
 import json
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from dpsco_core.base.errors import InvalidInput
 if TYPE_CHECKING:
     from dpsco_app.static_page.lessons import Lessons
 
-# The address of a visit in which nothing was moved.
+# The address of a visit in which nothing was changed.
 UNTOUCHED = urlencode(links.query(FIRST.scenario), safe=",")
-# The parameters of an address that lessons read.
+# The address parameters that lessons read.
 OF_LESSONS = ("lesson", "answers", "sentence", "tasks", "questions", "replies")
 
 
 class LivePage:
-    """All views of a page; each runs what it shows, and keeps it while another view is shown."""
+    """All views of the page; each runs what it shows, and keeps it while another view is shown."""
 
     def __init__(self) -> None:
         self.visit = Visit()
@@ -35,7 +35,7 @@ class LivePage:
 
         return Lessons(path=self.visit.session.lessons)
 
-    # -- what a visitor does ----------------------------------------------------------------
+    # -- the visitor's actions ------------------------------------------------------------------
 
     def handle(self, message: str) -> None:
         """Handle messages of the page; the next screen says what is not allowed."""
@@ -43,7 +43,7 @@ class LivePage:
             if name == "lesson":
                 self._teach(*values)
                 continue
-            curves.handled(self.visit, json.dumps([[name, *values]]))
+            curves.handle_messages(self.visit, json.dumps([[name, *values]]))
             if name == "open" and not links.parameters(values[0]).keys().isdisjoint(OF_LESSONS):
                 self.lessons.open(values[0])
 
@@ -81,10 +81,10 @@ class LivePage:
         """Return how far the runs of a view are."""
         return self._worker(view).status()
 
-    # -- what is drawn ----------------------------------------------------------------------
+    # -- the screen -----------------------------------------------------------------------------
 
     def shown(self, view: str, width: float, *, dark: bool) -> str:
-        """Return the screen of a view, for a place of so many pixels, as JSON."""
+        """Return the screen of a view as JSON, for a place `width` pixels wide."""
         if view != LESSONS:
             return curves.screen_json(self.visit, curves.theme_of(width, dark=dark), view)
         from dpsco_app.static_page.lessons import lesson_theme
@@ -92,9 +92,9 @@ class LivePage:
         screen = self.lessons.screen(lesson_theme(width, dark=dark))
         address = self.visit.address
         if address != UNTOUCHED:
-            screen["address"] += f"&{address}"  # the other views keep the settings
+            screen["address"] += f"&{address}"  # The other views keep the settings.
         return json.dumps(screen, ensure_ascii=False, allow_nan=False)
 
     def file(self, kind: str) -> str:
-        """Return the results of the curves as JSON, or the script that makes them."""
+        """Return the results of the curves as JSON, or the script that computes them."""
         return self.visit.json() if kind == "json" else self.visit.python()

@@ -1,4 +1,4 @@
-"""The parts around the figure of the page without a server: its panels, and what to notice."""
+"""The parts around the figure of the page without a server: its panels and its remarks."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from dpsco_app.session.screen import Screen
 
 
 def panel_switch(screen: Screen) -> str:
-    """Return the switch between both panels and one of them as HTML; empty for a single one."""
+    """Return as HTML the switch between both panels and one of them; empty for a single panel."""
     if len(screen.studies) == 1 and screen.view.panel in ("auto", "both"):
         return ""
     return "".join(
@@ -25,7 +25,9 @@ def panel_switch(screen: Screen) -> str:
 
 
 def cards(screen: Screen) -> str:
-    """Return the questions below the figure as HTML: a button a card, and the steps of a proof."""
+    """Return the questions below the figure as HTML: a button for each, and the steps of a
+    proof.
+    """
     chosen = screen.view.card
     open_slugs = {chosen, *(card.slug for card in screen.cards if card.choices)}
     buttons = "".join(
@@ -33,7 +35,7 @@ def cards(screen: Screen) -> str:
         f"data-value='{card.slug}' "
         f"aria-expanded='{'true' if card.slug in open_slugs else 'false'}'>"
         f"<b>{escape(card.title)} {'−' if card.slug in open_slugs else '+'}</b>"
-        f"<span>{escape(card.sentence)}</span></button>{_choices(card)}"
+        f"<span>{escape(card.sentence)}</span></button>{_choices_html(card)}"
         for card in screen.cards
     )
     steps = [text for card in screen.cards for text in card.more if card.slug == chosen]
@@ -45,8 +47,8 @@ def cards(screen: Screen) -> str:
     return f"<div class='cards'>{buttons}</div>{live_region}{proof}"
 
 
-def _choices(card: Question) -> str:
-    """Return what can be guessed before a card opens as HTML: a button a choice."""
+def _choices_html(card: Question) -> str:
+    """Return the guesses offered before a card opens as HTML, a button for each."""
     return "".join(
         f"<button type='button' class='card guess' data-field='guess' data-value='{place}'>"
         f"<b>{escape(words)}</b></button>"
@@ -55,26 +57,26 @@ def _choices(card: Question) -> str:
 
 
 def records(screen: Screen, theme: Theme) -> str:
-    """Return what the records are worth as HTML, once that is measured."""
+    """Return the saving in records as HTML, once it is measured."""
     if screen.is_old or not screen.cards:
         return ""
     return records_html(screen.studies[0], screen.scenario, theme)
 
 
 def notes(screen: Screen) -> str:
-    """Return what to notice, and which methods cannot run, as HTML."""
+    """Return the remarks on the figure, and the methods that cannot run, as HTML."""
     refused = measured_refusals([o for study in screen.studies for o in study.outcomes])
     parts = [f"<p><b>{escape(r.names)}</b>: {escape(in_print(r.reason))}</p>" for r in refused]
-    texts = [bold(text) for text in screen.notes]
+    texts = [bold_html(text) for text in screen.notes]
     parts += ["<h2>What to notice</h2>", *(f"<p>{text}</p>" for text in texts)] if texts else []
     return "".join(parts)
 
 
-def bold(text: str) -> str:
-    """Return Markdown whose only mark is bold as HTML."""
+def bold_html(text: str) -> str:
+    """Return Markdown whose only markup is bold as HTML."""
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text))
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it: what is no number is null."""
+def json_value(value: Any) -> Any:
+    """Return a value for JSON, with null in place of NaN and infinity."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)

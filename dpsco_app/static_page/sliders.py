@@ -1,7 +1,7 @@
-"""`dpsco page`: a study with sliders as one HTML file, which needs no engine and no network.
+"""`dpsco page`: a study with sliders as one HTML file that needs no engine and no network.
 
-What was measured and every bound are in the file for each place of its sliders, with Plotly; a move
-draws another figure.
+The file contains the measurements and every bound for each position of its sliders, and Plotly; a
+move draws another figure.
 """
 
 import base64
@@ -24,7 +24,7 @@ from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
 from dpsco_app.parts.options import in_print, rounded
-from dpsco_app.static_page.controls import slider
+from dpsco_app.static_page.controls import slider_html
 from dpsco_app.static_page.visit import Visit
 from dpsco_app.static_page.words import ALL_BOUNDS, TITLE
 from dpsco_core.base.errors import InvalidInput, require
@@ -38,16 +38,16 @@ from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
 
 MOST_BYTES = 2_500_000
-PLACE_SECONDS = 0.15  # the time to draw one place of the sliders, on the reference machine
+PLACE_SECONDS = 0.15  # The seconds to draw one position of the sliders, on the reference machine.
 SCHEMES = ("light", "dark")
-ALL_METHODS = replace(ADDRESS.default, card="others")  # what a page of a study shows
-NARROW_PANELS = ("first", "second")  # a phone has its panels below one another
+ALL_METHODS = replace(ADDRESS.default, card="others")  # The view of a study's page.
+NARROW_PANELS = ("first", "second")  # The panels, which a phone stacks.
 SCRIPT = (Path(__file__).parent / "sliders.js").read_text(encoding="utf-8")
 STYLE = (Path(__file__).parent / "sliders.css").read_text(encoding="utf-8")
 
 
-def places(scenario: Scenario, fields: Sequence[str]) -> dict[str, list[float]]:
-    """Return the values of each slider: of the study's axis, and of one or two fields more.
+def slider_places(scenario: Scenario, fields: Sequence[str]) -> dict[str, list[float]]:
+    """Return the values of each slider: of the study's axis, and of one or two more fields.
 
     Raises `InvalidInput`.
     """
@@ -68,7 +68,7 @@ def _value_of(scenario: Scenario, name: str) -> float:
     return value
 
 
-def _usual(scenario: Scenario) -> tuple[str, ...]:
+def _default_fields(scenario: Scenario) -> tuple[str, ...]:
     """Return the field of the second slider: the budget, or else the dimension or the records."""
     if scenario.epsilon and scenario.axis != "epsilon":
         return ("epsilon",)
@@ -76,12 +76,15 @@ def _usual(scenario: Scenario) -> tuple[str, ...]:
 
 
 def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
-    """Return how long `sliders_page` is predicted to take: its runs, and its drawings."""
-    (field,), sliders = _usual(scenario), places(scenario, _usual(scenario))
+    """Return the predicted seconds of `sliders_page`: its runs and its drawings."""
+    (field,), sliders = (
+        _default_fields(scenario),
+        slider_places(scenario, _default_fields(scenario)),
+    )
     seconds = PLACE_SECONDS * machine_speed() * math.prod(map(len, sliders.values()))
     for value in sliders[
         field
-    ]:  # one study per value; the slider of the study's axis needs no further runs
+    ]:  # Each value needs a study; the slider of the study's axis needs no further runs.
         change: dict[str, Any] = {field: value}
         varied = replace(scenario, **change)
         seconds += sum(
@@ -94,11 +97,12 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
 def sliders_page(scenario: Scenario, fields: Sequence[str] = (), view: View = ALL_METHODS) -> str:
     """Return a study with sliders over its axis and over one or two fields, as one HTML file.
 
-    Without `over`: over the budget, or where that is the axis or not set, over the dimension, or
-    where that is the axis, over the number of records.
+    Without `fields`, the second slider is over the budget, or over the dimension if the budget is
+    the axis or unset, or over the number of records if the dimension is the axis.
     """
-    sliders = places(scenario, fields or _usual(scenario))
-    visit, texts = Visit(LIBRARY), dict[str, int]()  # each text once, as many drawings share one
+    sliders = slider_places(scenario, fields or _default_fields(scenario))
+    # Each text is stored once, since many drawings share it.
+    visit, texts = Visit(LIBRARY), dict[str, int]()
     screens = []
     for values in itertools.product(*sliders.values()):
         changes: dict[str, Any] = dict(zip(sliders, values, strict=True))
@@ -109,7 +113,7 @@ def sliders_page(scenario: Scenario, fields: Sequence[str] = (), view: View = AL
         screens.append(
             {
                 name: [texts.setdefault(part, len(texts)) for part in parts]
-                for name, parts in _parts(visit, view).items()
+                for name, parts in _parts_html(visit, view).items()
             }
         )
     data = {
@@ -117,36 +121,36 @@ def sliders_page(scenario: Scenario, fields: Sequence[str] = (), view: View = AL
         "screens": screens,
         "lengths": [len(values) for values in sliders.values()],
     }
-    page = _page(scenario, sliders, json.dumps(data, ensure_ascii=False))
+    page = _page_html(scenario, sliders, json.dumps(data, ensure_ascii=False))
     size = len(page.encode())
     require(size <= MOST_BYTES, "over", "so few values that the page has at most 2.5 MB", size)
     return page
 
 
-def _parts(visit: Visit, view: View) -> dict[str, list[str]]:
-    """Return the HTML at one place of the sliders, by its place on the page and its theme."""
-    parts = {"bounds": _bounds(visit.scenario)}
+def _parts_html(visit: Visit, view: View) -> dict[str, list[str]]:
+    """Return the HTML at one position of the sliders, by its place on the page and its theme."""
+    parts = {"bounds": _bound_rows(visit.scenario)}
     panels = NARROW_PANELS[: len(visit.session.screen(Theme()).studies)]
     for dark, scheme in enumerate(SCHEMES):
         wide = visit.screen(Theme(dark=bool(dark)))
         parts[f"head {scheme}"] = [wide["head"]]
-        parts[f"wide {scheme}"] = _figure(wide)
+        parts[f"wide {scheme}"] = _figure_texts(wide)
         for panel in panels:
             visit.show(visit.scenario, replace(view, panel=panel))
             narrow = visit.screen(Theme(dark=bool(dark), size=COMPACT))
-            parts[f"{panel} {scheme}"] = _figure(narrow)
+            parts[f"{panel} {scheme}"] = _figure_texts(narrow)
             parts[f"table {scheme}"] = [narrow["table"]]
         visit.show(visit.scenario, view)
     return parts
 
 
-def _figure(screen: dict[str, Any]) -> list[str]:
+def _figure_texts(screen: dict[str, Any]) -> list[str]:
     """Return a drawn figure as texts: its layout, then each of its lines."""
     layout, lines = screen["figure"]["layout"], screen["figure"]["data"]
     return [json.dumps(part, ensure_ascii=False) for part in (layout, *lines)]
 
 
-def _bounds(scenario: Scenario) -> list[str]:
+def _bound_rows(scenario: Scenario) -> list[str]:
     """Return every bound at the chosen point as rows of a table."""
     point = canonical(replace(scenario, axis=None, grid=()))
     slugs = tuple(b.card.slug for b in bounds_for(point.problem, point.level))
@@ -159,13 +163,13 @@ def _bounds(scenario: Scenario) -> list[str]:
     ]
 
 
-def _packed(text: str) -> str:
+def _packed_data(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
-def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
+def _page_html(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
     inputs = "".join(
-        slider(
+        slider_html(
             text(ALL_CONTROLS[name].label, scenario),
             name,
             values,
@@ -195,8 +199,8 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
         f"<div id='table'></div>\n<details><summary>{ALL_BOUNDS}</summary><div class='scrolled' "
         f"tabindex='0'><table><thead><tr>{heads}</tr></thead><tbody id='bounds'></tbody></table>"
         f"</div></details>\n<p>Made by {TITLE}.</p>\n</main>\n"
-        f"<script type='text/plain' id='packed'>{_packed(data)}</script>\n"
-        f"<script type='text/plain' id='plotly'>{_packed(plotly_script())}</script>\n"
+        f"<script type='text/plain' id='packed'>{_packed_data(data)}</script>\n"
+        f"<script type='text/plain' id='plotly'>{_packed_data(plotly_script())}</script>\n"
         f"<script>{script}</script>\n"
         "</body>\n</html>\n"
     )

@@ -20,7 +20,7 @@ from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 from dpsco_core.explain.why import why
 
 EXPLORE = "index.html"
-# The views that there are, each with its address.
+# The views of the page, each with its address.
 VIEWS = {
     CURVES: "index.html#curves",
     PICTURE: "index.html#picture",
@@ -57,7 +57,7 @@ def story_parts() -> dict[str, str]:
 
 
 def story_data() -> dict[str, Any]:
-    """Return the steps and what they are drawn from, with the colours of both themes."""
+    """Return the steps and the data for their drawings, with the colours of both themes."""
     steps = story(why())
     colours = {
         name: picture.picture_colours(Theme(dark=dark))

@@ -1,7 +1,7 @@
 """The host of a session in the page without a server: its events and screens as plain values.
 
-The same class runs in the browser's engine, cell by cell between two moves of the visitor, and
-where the page is built, for the prepared figures.
+The same class runs in the browser's engine, cell by cell between the visitor's actions, and during
+the build, for the prepared figures.
 """
 
 import json
@@ -25,7 +25,7 @@ from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
 from dpsco_app.session.session import Session
 from dpsco_app.static_page.controls import controls
-from dpsco_app.static_page.screen import bold, cards, notes, panel_switch, plain, records
+from dpsco_app.static_page.screen import bold_html, cards, json_value, notes, panel_switch, records
 from dpsco_app.static_page.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
@@ -34,7 +34,7 @@ from dpsco_core.results.notebook import run_script
 from dpsco_core.scenario import Scenario
 
 OF_VIEW = ("against", "measure", "panel")
-GUESS = "guess"  # what a button says that is one of the choices of a guess
+GUESS = "guess"  # The prefix of the buttons for guesses.
 
 
 class Visit:
@@ -42,14 +42,14 @@ class Visit:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.session = Session(limits or replace(DASHBOARD, where=LIMITS), runs_all=True)
-        self.words: list[str] = []  # messages about the last event
+        self.words: list[str] = []  # The messages about the last event.
         self.session.open(PAGE, {})
         self.start(FIRST.slug)
 
-    # -- what a visitor does ----------------------------------------------------------------
+    # -- the visitor's actions ------------------------------------------------------------------
 
     def open(self, query: str) -> None:
-        """Show what an address says."""
+        """Open the scenario of an address."""
         self.words = []
         self.session.open(PAGE, parameters(query))
 
@@ -64,7 +64,7 @@ class Visit:
         self.session.start_preset(next(p for p in PRESETS if p.slug == slug))
 
     def change(self, field: str, value: Any) -> None:
-        """Set a field of the scenario, or of what the page shows; the others fit it."""
+        """Set a field of the scenario or of the view, and adapt the others to it."""
         self.words = []
         if field == CARD:
             self.session.open_card(value)
@@ -83,15 +83,15 @@ class Visit:
         return self.session.curves.is_running
 
     def step(self, seconds: float) -> bool:
-        """Run cells for some seconds, at least one; return whether there are more."""
+        """Run cells for some seconds, at least one; return whether any are left."""
         deadline = time.monotonic() + seconds
         return self.session.work(lambda: time.monotonic() > deadline)
 
     def due(self) -> bool:
-        """Whether the figure is to grow."""
+        """Whether it is time to redraw the growing figure."""
         return self.session.curves.is_due()
 
-    # -- what is drawn ----------------------------------------------------------------------
+    # -- the screen -----------------------------------------------------------------------------
 
     @property
     def scenario(self) -> Scenario:
@@ -99,7 +99,7 @@ class Visit:
 
     @property
     def wrong(self) -> list[str]:
-        """What cannot be used of an address or of a change, and why nothing runs."""
+        """The errors in an address or a change, and the reason why nothing runs."""
         refused = self.session.curves.refused
         return [*self.session.wrong, *([refused] if refused else []), *self.words]
 
@@ -108,12 +108,12 @@ class Visit:
         return urlencode(self.session.address, safe=",")
 
     def screen(self, theme: Theme) -> dict[str, Any]:
-        """Return all that the page shows, as plain values."""
+        """Return everything that the page shows, as plain values."""
         screen = self.session.screen(theme)
         front = screen.front
         values = {
             "head": front.head,
-            "figure": plain(front.charts),
+            "figure": json_value(front.charts),
             "alt": front.answer.plain.strip() or question(screen.studies),
             "table": front.table,
             "panels": panel_switch(screen),
@@ -128,12 +128,12 @@ class Visit:
         return values | frame
 
     def picture(self, theme: Theme) -> dict[str, Any]:
-        """Return all that the page shows where it shows the picture, as plain values."""
+        """Return everything that the page shows in the view of the picture, as plain values."""
         wrong = [*self.session.wrong, *self.words]
         values: dict[str, Any] = {}
         try:
             scenario = fit(self.scenario).validate(self.session.curves.limits)
-            remark = bold(difference_text(scenario, self.scenario, WHY))
+            remark = bold_html(difference_text(scenario, self.scenario, WHY))
             values = {
                 "picture": picture.picture_data(scenario, dark=theme.dark),
                 "head": f"<h1>{escape(picture.TITLE)}</h1>" + f"<p>{remark}</p>" * bool(remark),
@@ -165,7 +165,7 @@ class Visit:
         return LIVE.format(runs=runs)
 
     def json(self) -> str:
-        """Return results and bounds as `dpsco run --json` prints them."""
+        """Return results and bounds in the format of `dpsco run --json`."""
         result, _ = self.session.curves.result_to_draw()
         return runs_json(
             {name: (p.scenario, p.outcomes) for name, p in result.parts_by_name.items()}
@@ -180,13 +180,13 @@ class Visit:
 
 
 def theme_of(width: float, *, dark: bool) -> Theme:
-    """Return the theme and the size of figures for a place of so many pixels."""
+    """Return the theme and size of figures for a place `width` pixels wide."""
     size = next((name for name, most in WIDTHS.items() if width <= most), "wide")
     return Theme(dark=dark, size=SIZES[size])
 
 
-def handled(visit: Visit, message: str) -> None:
-    """Handle messages of the page; the next screen says what is not allowed."""
+def handle_messages(visit: Visit, message: str) -> None:
+    """Handle messages of the page; the next screen shows their errors."""
     acts: dict[str, Callable[..., None]] = {
         "open": visit.open,
         "start": visit.start,

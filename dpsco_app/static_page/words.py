@@ -2,7 +2,7 @@
 
 from dpsco_app.shell.names import EXPLORE, LEARN
 
-# Its views; that of the story is a page of its own.
+# The views of the page; the story is a page of its own.
 CURVES, PICTURE, LESSONS = EXPLORE, "private-mean", LEARN
 TITLE = "DP-SCO Explorer"
 STARTING = {

@@ -24,7 +24,8 @@ def real_array(
     name: str,
     value: object,
     *,
-    # whether float32 stays, for half the memory; readers then convert what they read
+    # whether a float32 array stays float32, for half the memory; readers then convert what they
+    # read
     keep_single: bool = False,
 ) -> Vector:
     """Return an array of real numbers as a plain float64 array: itself if it is one already.
@@ -52,7 +53,7 @@ def real_array(
     require(not isinstance(value, np.ma.MaskedArray), name, "an array without a mask", kind)
     require(value.dtype.kind in "biuf", name, condition, value.dtype)
     keeps_single = keep_single and value.dtype.type is np.float32
-    # A signalling NaN becomes a quiet one, and a long double may be beyond the largest double.
+    # A signalling NaN becomes a quiet NaN, and a long double may exceed the largest double.
     with np.errstate(invalid="ignore", over="ignore"):
         plain: Vector = np.asarray(value).astype(
             np.float32 if keeps_single else _DOUBLE, copy=False

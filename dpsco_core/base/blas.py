@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Limit:
-    """The limit, which applies to the whole process, and how many blocks use it."""
+    """The limit on BLAS threads, which applies to the whole process, and how many blocks use it."""
 
     lock = threading.Lock()
     users = 0
@@ -30,7 +30,7 @@ def one_blas_thread() -> Iterator[None]:
     with _Limit.lock:
         if _Limit.users == 0:
             _take_control()
-            _Limit.limiter = _libraries().limit(limits=1, user_api="blas")
+            _Limit.limiter = _blas_controller().limit(limits=1, user_api="blas")
         _Limit.users += 1
     try:
         yield
@@ -40,16 +40,17 @@ def one_blas_thread() -> Iterator[None]:
             if _Limit.users == 0:
                 _take_control()
                 _Limit.limiter.restore_original_limits()
-                _take_control()  # releases the control
+                _take_control()  # This call gives up the control over the limits.
 
 
 @lru_cache(maxsize=1)
-def _libraries() -> ThreadpoolController:
+def _blas_controller() -> ThreadpoolController:
+    """Return the controller of the BLAS libraries that are loaded."""
     return ThreadpoolController()
 
 
 def _take_control() -> None:
     """Let this thread set the limits: threadpoolctl 3.8 obeys only one thread."""
-    for library in _libraries().lib_controllers:
+    for library in _blas_controller().lib_controllers:
         if clear := getattr(library, "clear_controlling_thread", None):
             clear(force=True)

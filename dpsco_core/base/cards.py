@@ -11,8 +11,9 @@ from dpsco_core.base.loss_classes import MEAN, LossClass
 Privacy = Literal["none", "pure", "zcdp", "approx"]
 Level = Literal["item", "user"]
 Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
-# The notions whose lower bounds bind a method with the given notion. Lower bounds for (epsilon,
-# delta) are used under such a budget only, where a zCDP method is one of those algorithms.
+# For each privacy notion of a method, the notions whose lower bounds bind the method. A zCDP method
+# is one of the (epsilon, delta) algorithms under such a budget only, so their lower bounds are used
+# only there.
 BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
     "none": ("none",),
     "pure": ("none", "approx", "zcdp", "pure"),
@@ -23,7 +24,7 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 
 Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
 Printing = Literal["", "printed", "reworked"]
-# What argument proves a lower bound: what it finds that an output cannot tell, and how.
+# The kinds of argument that prove a lower bound.
 Proof = Literal[
     "",
     "fano by distance",
@@ -49,7 +50,7 @@ class Paper:
     key: str
     title: str
     authors: str
-    year: int  # the year of publication, which may be later than the key's
+    year: int  # the year of publication, which may be later than the year in the key
     venue: str
     doi: str = ""
 
@@ -57,19 +58,19 @@ class Paper:
         return self.key
 
 
-def _paper(key: str, title: str, authors: str, venue: str) -> Paper:
+def _paper_of_key_year(key: str, title: str, authors: str, venue: str) -> Paper:
     """Return a paper whose key ends in its year."""
     return Paper(key, title, authors, int(key[-4:]), venue)
 
 
-KAMATH_2022 = _paper(
+KAMATH_2022 = _paper_of_key_year(
     "Kamath-Liu-Zhang 2022",
     "Improved Rates for Differentially Private Stochastic Convex Optimization "
     "with Heavy-Tailed Data",
     "Gautam Kamath, Xingtu Liu, Huanyu Zhang",
     "ICML 2022",
 )
-# Named by the year of its preprint.
+# The key has the year of the preprint.
 ZHAO_2024 = Paper(
     "Zhao et al. 2024",
     "Differential Private Stochastic Optimization with Heavy-tailed Data: Towards Optimal Rates",
@@ -80,181 +81,181 @@ ZHAO_2024 = Paper(
 )
 FOLKLORE = Paper("Classical", "Textbook results without privacy", "", 0, "")
 OWN = Paper("DP-SCO Explorer", "The mathematics of this library", "", 2026, "docs/theory")
-HUANG_2021 = _paper(
+HUANG_2021 = _paper_of_key_year(
     "Huang-Liang-Yi 2021",
     "Instance-optimal Mean Estimation Under Differential Privacy",
     "Ziyue Huang, Yuting Liang, Ke Yi",
     "NeurIPS 2021",
 )
-BISWAS_2020 = _paper(
+BISWAS_2020 = _paper_of_key_year(
     "Biswas et al. 2020",
     "CoinPress: Practical Private Mean and Covariance Estimation",
     "Sourav Biswas, Yihe Dong, Gautam Kamath, Jonathan Ullman",
     "NeurIPS 2020",
 )
-KAMATH_SINGHAL_ULLMAN_2020 = _paper(
+KAMATH_SINGHAL_ULLMAN_2020 = _paper_of_key_year(
     "Kamath-Singhal-Ullman 2020",
     "Private Mean Estimation of Heavy-Tailed Distributions",
     "Gautam Kamath, Vikrant Singhal, Jonathan Ullman",
     "COLT 2020",
 )
-ARORA_2020 = _paper(
+ARORA_2020 = _paper_of_key_year(
     "Arora-Marinov-Ullah 2020",
     "Private Stochastic Convex Optimization: Efficient Algorithms for Non-smooth Objectives",
     "Raman Arora, Teodor V. Marinov, Enayat Ullah",
     "arXiv 2002.09609",
 )
-SU_2023 = _paper(
+SU_2023 = _paper_of_key_year(
     "Su-Zhao-Wang 2023",
     "Differentially Private Stochastic Convex Optimization in (Non)-Euclidean Space Revisited",
     "Jinyan Su, Changhong Zhao, Di Wang",
     "UAI 2023",
 )
-WANG_2020 = _paper(
+WANG_2020 = _paper_of_key_year(
     "Wang et al. 2020",
     "On Differentially Private Stochastic Convex Optimization with Heavy-tailed Data",
     "Di Wang, Hanshen Xiao, Srinivas Devadas, Jinhui Xu",
     "ICML 2020",
 )
-BASSILY_2014 = _paper(
+BASSILY_2014 = _paper_of_key_year(
     "Bassily-Smith-Thakurta 2014",
     "Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
     "Raef Bassily, Adam Smith, Abhradeep Thakurta",
     "FOCS 2014",
 )
-BASSILY_2019 = _paper(
+BASSILY_2019 = _paper_of_key_year(
     "Bassily et al. 2019",
     "Private Stochastic Convex Optimization with Optimal Rates",
     "Raef Bassily, Vitaly Feldman, Kunal Talwar, Abhradeep Thakurta",
     "NeurIPS 2019",
 )
-BASSILY_2021 = _paper(
+BASSILY_2021 = _paper_of_key_year(
     "Bassily-Guzman-Nandi 2021",
     "Non-Euclidean Differentially Private Stochastic Convex Optimization",
     "Raef Bassily, Cristobal Guzman, Anupama Nandi",
     "COLT 2021",
 )
-FELDMAN_2020 = _paper(
+FELDMAN_2020 = _paper_of_key_year(
     "Feldman-Koren-Talwar 2020",
     "Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
     "Vitaly Feldman, Tomer Koren, Kunal Talwar",
     "STOC 2020",
 )
-KAIROUZ_2021 = _paper(
+KAIROUZ_2021 = _paper_of_key_year(
     "Kairouz et al. 2021",
     "Practical and Private (Deep) Learning without Sampling or Shuffling",
     "Peter Kairouz, Brendan McMahan, Shuang Song, Om Thakkar, Abhradeep Thakurta, Zheng Xu",
     "ICML 2021",
 )
-ANDREW_2021 = _paper(
+ANDREW_2021 = _paper_of_key_year(
     "Andrew et al. 2021",
     "Differentially Private Learning with Adaptive Clipping",
     "Galen Andrew, Om Thakkar, Brendan McMahan, Swaroop Ramaswamy",
     "NeurIPS 2021",
 )
-BU_2023 = _paper(
+BU_2023 = _paper_of_key_year(
     "Bu et al. 2023",
     "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger",
     "Zhiqi Bu, Yu-Xiang Wang, Sheng Zha, George Karypis",
     "NeurIPS 2023",
 )
-ABADI_2016 = _paper(
+ABADI_2016 = _paper_of_key_year(
     "Abadi et al. 2016",
     "Deep Learning with Differential Privacy",
     "Martín Abadi, Andy Chu, Ian Goodfellow, H. Brendan McMahan, Ilya Mironov, Kunal Talwar, "
     "Li Zhang",
     "CCS 2016",
 )
-FELDMAN_SHENFELD_2025 = _paper(
+FELDMAN_SHENFELD_2025 = _paper_of_key_year(
     "Feldman-Shenfeld 2025",
     "Privacy Amplification by Random Allocation",
     "Vitaly Feldman, Moshe Shenfeld",
     "arXiv 2502.08202",
 )
-TALWAR_2014 = _paper(
+TALWAR_2014 = _paper_of_key_year(
     "Talwar-Thakurta-Zhang 2014",
     "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
     "Constraint Set Geometry",
     "Kunal Talwar, Abhradeep Thakurta, Li Zhang",
     "arXiv 1411.5417",
 )
-KASIVISWANATHAN_2016 = _paper(
+KASIVISWANATHAN_2016 = _paper_of_key_year(
     "Kasiviswanathan-Jin 2016",
     "Efficient Private Empirical Risk Minimization for High-dimensional Learning",
     "Shiva Prasad Kasiviswanathan, Hongxia Jin",
     "ICML 2016",
 )
-CHAUDHURI_2011 = _paper(
+CHAUDHURI_2011 = _paper_of_key_year(
     "Chaudhuri-Monteleoni-Sarwate 2011",
     "Differentially Private Empirical Risk Minimization",
     "Kamalika Chaudhuri, Claire Monteleoni, Anand D. Sarwate",
     "JMLR 2011",
 )
-LOWY_2024 = _paper(
+LOWY_2024 = _paper_of_key_year(
     "Lowy-Liu-Asi 2024",
     "Faster Algorithms for User-Level Private Stochastic Convex Optimization",
     "Andrew Lowy, Daogao Liu, Hilal Asi",
     "NeurIPS 2024",
 )
-LEVY_2021 = _paper(
+LEVY_2021 = _paper_of_key_year(
     "Levy et al. 2021",
     "Learning with User-Level Privacy",
     "Daniel Levy, Ziteng Sun, Kareem Amin, Satyen Kale, Alex Kulesza, Mehryar Mohri, "
     "Ananda Theertha Suresh",
     "NeurIPS 2021",
 )
-BASSILY_SUN_2023 = _paper(
+BASSILY_SUN_2023 = _paper_of_key_year(
     "Bassily-Sun 2023",
     "User-level Private Stochastic Convex Optimization with Optimal Rates",
     "Raef Bassily, Ziteng Sun",
     "ICML 2023",
 )
-GHAZI_2023 = _paper(
+GHAZI_2023 = _paper_of_key_year(
     "Ghazi et al. 2023",
     "On User-Level Private Convex Optimization",
     "Badih Ghazi, Pritish Kamath, Ravi Kumar, Pasin Manurangsi, Raghu Meka, Chiyuan Zhang",
     "ICML 2023",
 )
-ASI_LIU_2024 = _paper(
+ASI_LIU_2024 = _paper_of_key_year(
     "Asi-Liu 2024",
     "User-level Differentially Private Stochastic Convex Optimization: Efficient Algorithms "
     "with Optimal Rates",
     "Hilal Asi, Daogao Liu",
     "AISTATS 2024",
 )
-AGARWAL_2024 = _paper(
+AGARWAL_2024 = _paper_of_key_year(
     "Agarwal et al. 2024",
     "Private Mean Estimation with Person-Level Differential Privacy",
     "Sushant Agarwal, Gautam Kamath, Mahbod Majid, Argyris Mouzakis, Rose Silver, Jonathan Ullman",
     "SODA 2025",
 )
-LOWY_2026 = _paper(
+LOWY_2026 = _paper_of_key_year(
     "Lowy 2026",
     "Optimal Rates for Pure ε-Differentially Private Stochastic Convex Optimization with Heavy "
     "Tails",
     "Andrew Lowy",
     "arXiv 2604.06492",
 )
-KIFER_2012 = _paper(
+KIFER_2012 = _paper_of_key_year(
     "Kifer-Smith-Thakurta 2012",
     "Private Convex Empirical Risk Minimization and High-dimensional Regression",
     "Daniel Kifer, Adam Smith, Abhradeep Thakurta",
     "COLT 2012",
 )
-AUMUELLER_2024 = _paper(
+AUMUELLER_2024 = _paper_of_key_year(
     "Aumüller et al. 2024",
     "PLAN: Variance-Aware Private Mean Estimation",
     "Martin Aumüller, Christian Janos Lebeda, Boel Nelson, Rasmus Pagh",
     "PoPETs 2024(3)",
 )
-ASI_LIU_TIAN_2024 = _paper(
+ASI_LIU_TIAN_2024 = _paper_of_key_year(
     "Asi-Liu-Tian 2024",
     "Private Stochastic Convex Optimization with Heavy Tails: Near-Optimality from Simple "
     "Reductions",
     "Hilal Asi, Daogao Liu, Kevin Tian",
     "NeurIPS 2024",
 )
-# Named by the year of its first conference version.
+# The key has the year of the first conference version.
 LOWY_RAZAVIYAYN_2023 = Paper(
     "Lowy-Razaviyayn 2023",
     "Private Stochastic Optimization with Large Worst-Case Lipschitz Parameter",
@@ -262,7 +263,7 @@ LOWY_RAZAVIYAYN_2023 = Paper(
     2025,
     "Journal of Privacy and Confidentiality",
 )
-ACHARYA_2021 = _paper(
+ACHARYA_2021 = _paper_of_key_year(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",
     "Jayadev Acharya, Ziteng Sun, Huanyu Zhang",
@@ -270,7 +271,7 @@ ACHARYA_2021 = _paper(
 )
 
 # The problems whose losses become Lipschitz, with a closed form or a curvature, once records are
-# shrunk.
+# shrunk to a bounded length.
 BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolute")
 
 
@@ -278,41 +279,41 @@ BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolu
 class Card:
     """The catalogue's entry for a distribution, and the base of the other cards."""
 
-    slug: str  # the fixed name in scenarios, URLs and the command line
-    name: str  # the name for people
-    paper: Paper  # its source
-    statement: str  # the statement's number in that paper, such as `"Algorithm 2, Theorem 2"`
+    slug: str  # the fixed name in scenarios, URLs and on the command line
+    name: str  # the name that readers see
+    paper: Paper  # the paper that the entry comes from
+    statement: str  # the number of the statement in that paper, such as `"Algorithm 2, Theorem 2"`
     summary: str  # one sentence for a reader who does not know the paper
-    # Why it holds, or runs, at tail indices p below 2, where records may lack a variance. Empty: it
-    # needs a second moment, and refuses them.
+    # The reason why a bound holds, or a method runs, at tail indices p below 2, where records may
+    # lack a variance. If empty, the entry needs a second moment and refuses such p.
     infinite_variance: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemCard(Card):
-    # the properties of its loss, whatever the law of its records; least squares is strongly convex
-    # if the features span the space, which those of a hard instance do not
+    # The properties of the problem's loss for every law of the records. Least squares is strongly
+    # convex if the features span the space, which those of a hard instance do not.
     loss_class: LossClass
 
     @property
     def quantity(self) -> Quantity:
-        """The quantity that bounds for this problem bound."""
+        """The quantity that the bounds for this problem are about."""
         return "l2 error" if self.loss_class.form == "l2" else "excess risk"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):
-    privacy: Privacy  # the strongest notion that it satisfies; see `budgets`
-    # for a zCDP method: whether it also has a pure form, for pure budgets
+    privacy: Privacy  # the strongest privacy notion that the method satisfies; see `budgets`
+    # whether a zCDP method also has a form for pure budgets
     pure_form: bool = False
     short: str = ""  # a short name, for labels in a figure
-    # whether it chooses its clipping radius from the records, by private releases; all other radii
-    # are fixed before any record is seen
+    # whether the method chooses its clipping radius from the records, by private releases; all
+    # other radii are fixed before any record is seen
     private_radius: bool = False
-    geometry: str = "l2"  # `"l2"` or another norm
-    level: Level = "item"  # what a neighbour replaces
+    geometry: str = "l2"  # the geometry that the method is made for: `"l2"`, or another norm
+    level: Level = "item"  # whether a neighbour replaces an item or a user
     problems: tuple[str, ...] = ("mean",)  # slugs of the problems that it solves
-    # slug of the upper bound whose exponents predict its slope; empty if there is none
+    # slug of the upper bound whose exponents predict the method's slopes; empty if there is none
     rate: str = ""
     caveat: str = ""  # a warning to readers; may be empty
 
@@ -331,52 +332,55 @@ class MethodCard(Card):
 @dataclass(frozen=True, kw_only=True)
 class BoundCard(Card):
     kind: Literal["upper", "lower"]
-    quantity: Quantity = "l2 error"  # what is bounded; only bounds on equal quantities are compared
-    # `"explicit"`: every constant is proven. `"rate"`: constants (and logarithms, if the summary
-    # says so) are hidden, and the value is the expression with constant 1.
+    # the bounded quantity; only bounds on equal quantities are compared
+    quantity: Quantity = "l2 error"
+    # `"explicit"`: every constant is proven. `"rate"`: the value is the expression with constant 1,
+    # since the paper hides constants (and logarithms, if the summary says so).
     constant: Literal["explicit", "rate"]
     # the sense in which the bound holds
     guarantee: Guarantee = "expectation"
-    # Whether its paper prints it in this form; empty: a rate is printed, an explicit bound is not.
+    # Whether the paper prints the bound in this form. If empty, a rate counts as printed and an
+    # explicit bound does not.
     printing: Printing = ""
-    latex: str  # the formula
-    # upper bounds: the notion that the method guarantees; lower bounds: the algorithms that they
-    # bind, where `"none"` means every algorithm
+    latex: str  # the formula in LaTeX
+    # Of an upper bound, the notion that its method guarantees; of a lower bound, the algorithms
+    # that it binds, where `"none"` means every algorithm.
     privacy: Privacy
     method: str = ""  # slug of the method that attains an upper bound; empty for lower bounds
     # slug of the distribution on which a lower bound binds; empty if the catalogue has none
     instance: str = ""
     # slug of the problem that forms the hard instance with that distribution
     instance_problem: str = "mean"
-    # the losses of the statement: an upper bound holds for all of them, a lower bound is a worst
-    # case over them
+    # The losses of the statement: an upper bound holds for all of them, and a lower bound is a
+    # worst case over them.
     loss_class: LossClass = MEAN
-    # lower bounds: the losses of the proof's hard instance, a part of `loss_class`
+    # the losses of a lower bound's hard instance, a part of `loss_class`
     instance_class: LossClass = MEAN
-    # the name of these losses where they are fewer than those of `loss_class`; of an upper bound,
-    # of those that it holds for
+    # The name of the losses if they are only a part of `loss_class`: those of a lower bound's hard
+    # instance, or those for which an upper bound holds.
     losses: str = ""
-    # the laws of the records in the statement, unless it bounds the gradient of every record; see
-    # `laws`
+    # the laws of the records in the statement, unless the statement bounds the gradient of every
+    # record; see `laws`
     law_class: LawClass = COORDINATE
-    # What a neighbour replaces in the statement. A bound at item level treats the n m items of n
-    # users as records.
+    # Whether a neighbour in the statement replaces an item or a user. A bound at item level treats
+    # the n m items of n users as records.
     level: Level = "item"
-    problems: tuple[str, ...] = ("mean",)  # slugs of the problems with which the bound is drawn
+    problems: tuple[str, ...] = ("mean",)  # slugs of the problems whose figures show the bound
     geometry: Literal["l2", "lq"] = "l2"  # the geometry of the statement
-    # why it holds where the items of a user are alike. Empty: its proof takes them as independent,
-    # and it refuses users whose items are not.
+    # The reason why the bound holds where the items of a user are alike. If empty, its proof needs
+    # independent items, and it refuses other users.
     alike_items: str = ""
-    # upper bounds: whether the answer is fixed before any record is seen, which is 0-DP: the bound
-    # holds under every budget, at either level
+    # Whether the answer of an upper bound is fixed before any record is seen. Such an answer is
+    # 0-DP, so the bound holds under every budget and at either level.
     ignores_data: bool = False
-    # lower bounds: whether figures draw it; a variant of a drawn bound is listed in tables only
+    # whether figures draw a lower bound; a variant of a drawn bound is listed in tables only
     drawn: bool = True
-    # explicit lower bounds: the kind of proof; empty for rates and upper bounds
+    # the kind of proof of an explicit lower bound; empty for rates and upper bounds
     proof: Proof = ""
-    # lower bounds: whether figures call it Fano's, for its algorithms and losses
+    # whether figures call a lower bound Fano's bound, for its algorithms and losses
     is_fano: bool = False
-    # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
+    # the tables that list the bound first (`dpsco_core.explain.tables`), of its own paper or of
+    # others
     tables: tuple[str, ...] = ()
 
     @property
@@ -391,12 +395,12 @@ class BoundCard(Card):
 
     @cached_property
     def of_law(self) -> bool:
-        """Whether it is a bound for one given law, or for laws near it."""
+        """Whether the bound is for one given law, or for laws near it."""
         return not self.law_class.constants
 
     @property
     def class_text(self) -> str:
-        """The classes of laws and of losses of the statement."""
+        """The classes of laws and of losses in the statement, in words."""
         losses = "" if self.loss_class == MEAN else " losses"
         return f"{self.laws}; {self.losses or f'{self.loss_class}{losses}'}"
 
@@ -408,7 +412,7 @@ class BoundCard(Card):
         bound holds at the setting.
         """
         proven_kind = ("explicit", "expectation", self.quantity)
-        # An upper bound for one loss says nothing of others that the same class has.
+        # An upper bound for one loss says nothing about the other losses of its class.
         is_of_loss = bool(lower.losses) and lower.instance_problem in self.problems
         return (
             (self.kind, lower.kind) == ("upper", "lower")

@@ -26,12 +26,14 @@ Label = TypeVar("Label")
 Argument = TypeVar("Argument")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Runs: TypeAlias = tuple[tuple[Task, ...], ...]  # tasks in runs that share something
+# tasks in runs; the tasks of a run share some preparation
+Runs: TypeAlias = tuple[tuple[Task, ...], ...]
 
-RESTARTS = 3  # breaks, with one call or in a row, that are tolerated
-CHECK_EVERY = 5.0  # seconds without a result until the executor's workers are checked
-CALLS_PER_WORKER = 3  # calls waiting or running per worker
-SHORT, LONG = 0.1, 10.0  # the aim and the limit, in seconds, for a call with several tasks
+RESTARTS = 3  # how many breaks of the executor are tolerated, in a row or with the same call
+CHECK_EVERY = 5.0  # the seconds without a result after which the executor's workers are checked
+CALLS_PER_WORKER = 3  # how many calls per worker wait or run at a time
+# the intended and the longest duration, in seconds, of a call with several tasks
+SHORT, LONG = 0.1, 10.0
 
 
 class WorkersLost(InvalidInput):
@@ -73,9 +75,10 @@ def workers_of(executor: Executor) -> int:
 
 def finished(
     executor: Executor,
-    function: Callable[[Argument], Result],  # importable by name, to reach other processes
-    # Returns the next label and argument, or None if there is none at the moment. The work ends
-    # when it returns None and nothing is running.
+    # a function that other processes can import by its name
+    function: Callable[[Argument], Result],
+    # A function that returns the next label and argument, or None if there is none at the moment.
+    # The work ends when it returns None while no call is running.
     take: Callable[[], tuple[Label, Argument] | None],
     most_calls: int,  # the largest number of calls that the executor holds at a time
 ) -> Generator[tuple[Label, Result], None, None]:
@@ -103,8 +106,8 @@ def finished(
                 _restart(executor, breaks_in_a_row, calls.lose(), problem)
             except CancelledError:
                 condition = "executor must run what it is given"
-                raise _work_lost(condition, "calls that were dropped") from None
-    finally:  # a reader that stops has no use for the rest
+                raise _work_lost_error(condition, "calls that were dropped") from None
+    finally:  # If the reader stops, the remaining calls are of no use.
         with uninterrupted():
             for future in calls.running:
                 future.cancel()
@@ -114,7 +117,7 @@ def finished(
 class _Call(Generic[Label, Argument]):
     label: Label
     argument: Argument
-    losses: int = 0  # how often the executor broke while holding this call
+    losses: int = 0  # how often the executor broke while it held this call
 
 
 @dataclass(eq=False)
@@ -135,7 +138,7 @@ class _Calls(Generic[Label, Argument, Result]):
     suspects: deque[_Call[Label, Argument]] = field(default_factory=deque)
     finished: SimpleQueue[Future[Result]] = field(
         default_factory=SimpleQueue
-    )  # finished, though they may have been lost since
+    )  # A call that finished before the break has a result, though it may count as lost.
 
     def submit(self) -> bool:
         """Submit as many calls as allowed; False if none is running and none is left."""
@@ -149,18 +152,20 @@ class _Calls(Generic[Label, Argument, Result]):
                 self._keep_for_retry(call)
                 if not self.running:
                     raise
-                break  # the running calls report it, after the finished ones
+                # The broken executor is reported by the calls that were running, after the finished
+                # calls.
+                break
         return bool(self.running)
 
     def wait_for_some(self) -> list[Future[Result]]:
         """Wait for results; return finished calls, then failed ones."""
         check = getattr(self.executor, "check", None)
         while True:
-            try:  # Ctrl-C is safe here, because this queue has no lock
+            try:  # Ctrl-C is safe here, because this queue has no lock.
                 ready = {self.finished.get(timeout=CHECK_EVERY if check else None)}
             except Empty:
                 assert check is not None
-                check()  # raises if no worker is left
+                check()  # The check raises an error if no worker is left.
                 continue
             while not self.finished.empty():
                 ready.add(self.finished.get())
@@ -182,6 +187,7 @@ class _Calls(Generic[Label, Argument, Result]):
         return max((call.losses for call in calls), default=0)
 
     def _next_call(self) -> _Call[Label, Argument] | None:
+        """Return the call to submit next, or None if there is none at the moment."""
         if self.retries:
             return self.retries.popleft()
         if (next_item := self.take()) is not None:
@@ -189,29 +195,35 @@ class _Calls(Generic[Label, Argument, Result]):
         return self.suspects.popleft() if self.suspects and not self.running else None
 
     def _keep_for_retry(self, call: _Call[Label, Argument]) -> None:
+        """Put a lost call back, to be submitted again."""
         (self.suspects if call.losses > 1 else self.retries).append(call)
 
 
 def _has_failed(future: Future[Result]) -> bool:
+    """Return whether the future of a call has no result, because its executor broke."""
     return future.cancelled() or future.exception() is not None
 
 
 def _restart(
     executor: Executor, breaks_in_a_row: int, losses_of_a_call: int, problem: BrokenExecutor
 ) -> None:
+    """Restart a broken executor, or raise `WorkersLost` after too many breaks."""
     condition = "workers must stay alive"
     if not hasattr(executor, "restart"):
-        raise _work_lost(condition, str(problem).rstrip(".") or type(problem).__name__) from problem
+        raise _work_lost_error(
+            condition, str(problem).rstrip(".") or type(problem).__name__
+        ) from problem
     if max(breaks_in_a_row, losses_of_a_call) > RESTARTS:
         row = f"{breaks_in_a_row} deaths in a row" if breaks_in_a_row > RESTARTS else ""
-        raise _work_lost(
+        raise _work_lost_error(
             condition, row or f"{losses_of_a_call} deaths with the same call"
         ) from None
     with uninterrupted():
         executor.restart()
 
 
-def _work_lost(condition: str, actual: str) -> WorkersLost:
+def _work_lost_error(condition: str, actual: str) -> WorkersLost:
+    """Return the error for work that was lost with its workers."""
     return WorkersLost(f"{condition}, got {actual}; what had finished is kept.")
 
 
@@ -228,6 +240,7 @@ def in_order(
     next_number = started = 0
 
     def take() -> tuple[int, Argument] | None:
+        """Return the next position and argument, or None after the last."""
         nonlocal started
         if started >= next_number + 2 * most_calls:
             return None
@@ -261,7 +274,7 @@ def in_groups(
         sum(map(len, runs)),
         0.0,
         0.0,
-    )  # older measurements count less
+    )  # Older measurements of a task's duration count less.
 
     def take() -> tuple[Runs[Task], Runs[Task]] | None:
         """Return the next group, which is also its label."""
@@ -285,7 +298,8 @@ def in_groups(
     ) as calls:
         for group, (results, seconds) in calls:
             group_tasks = [task for run in group for task in run]
-            unfinished = group_tasks[len(results) :]  # goes to the front of the queue
+            # The unfinished tasks go to the front of the queue.
+            unfinished = group_tasks[len(results) :]
             runs.extendleft(reversed(_group_runs(unfinished, alike)))
             remaining += len(unfinished)
             recent_tasks, recent_seconds = (
@@ -296,6 +310,7 @@ def in_groups(
 
 
 def _group_runs(tasks: Iterable[Task], alike: Callable[[Task], Hashable]) -> list[tuple[Task, ...]]:
+    """Return tasks in tuples of consecutive tasks that are alike."""
     return [tuple(run) for _, run in groupby(tasks, alike)]
 
 
@@ -310,7 +325,8 @@ def _run_tasks(function: Callable[[Task], Result], runs: Runs[Task]) -> tuple[li
             if results and time.perf_counter() > deadline:
                 return results, time.perf_counter() - started
             results.append(function(task))
-            if place == 0:  # it prepared what the run shares, which a few more tasks should use
+            # The first task has prepared what the run shares, so a few more tasks should use it.
+            if place == 0:
                 first_seconds = time.perf_counter() - begun
                 deadline = max(deadline, begun + min(3 * first_seconds, LONG))
     return results, time.perf_counter() - started

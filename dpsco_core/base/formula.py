@@ -20,14 +20,14 @@ from typing import NoReturn
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
 
-LONGEST, DEEPEST = 300, 40  # characters, and nested brackets and signs
-MOST_FORMULAS = 4  # formulas in one text
-# The letters that may be written, and what they stand for.
+LONGEST, DEEPEST = 300, 40  # limits of a formula: its characters, and its nested brackets and signs
+MOST_FORMULAS = 4  # the largest number of formulas in one text
+# The letters that a formula may contain, each with the quantity that it stands for.
 LETTERS = {name: name for name in ("n", "d", "m", "p", "epsilon", "delta", "rho")}
 LETTERS |= {name: name for name in ("D", "q", "L", "kappa", "width", "G_2", "G_p", "M")}
-LETTERS |= {"k": "p", "G_k": "G_p"}  # k is what some papers call the order of the moment
+LETTERS |= {"k": "p", "G_k": "G_p"}  # Some papers call the order of the moment k rather than p.
 LETTERS |= {"ε": "epsilon", "δ": "delta", "ρ": "rho", "κ": "kappa"}
-# Name -> the fewest and the most arguments, and the function of them.
+# Each function's name, its smallest and largest number of arguments, and its definition.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., float]]] = {
     "sqrt": (1, 1, math.sqrt),
     "log": (1, 1, math.log),
@@ -47,7 +47,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))"
     r"|(?P<name>[^\W\d_]+(?:_[^\W_]+)?)|(?P<sign>\*\*|[-+*/^(),]))"
 )
-Value = Callable[[Mapping[str, float]], float]  # a function of the letters
+Value = Callable[[Mapping[str, float]], float]  # a function that takes the values of the letters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +55,10 @@ class Formula:
     """A parsed formula."""
 
     text: str
-    letters: tuple[str, ...]  # its letters, without repetition
-    value: Value = field(compare=False)  # NaN if it is undefined, infinite on overflow
-    # the summands by their text; the whole formula where it is not a sum of several
+    letters: tuple[str, ...]  # the letters in the formula, without repetition
+    # the value of the formula: NaN if it is undefined, infinite on overflow
+    value: Value = field(compare=False)
+    # the summands by their text, or the whole formula if it is not a sum
     terms: Mapping[str, Value] = field(compare=False)
 
 
@@ -71,7 +72,7 @@ def parse_formula(text: str) -> Formula:
     """
     size = f"at most {LONGEST} characters long"
     require(len(text) <= LONGEST, "formula", size, shorten(text))
-    reader = _Reader(_tokens(text))
+    reader = _Reader(_split_into_tokens(text))
     terms, value = reader.whole()
     return Formula(
         text=text.strip(),
@@ -100,6 +101,8 @@ def parse_formulas(text: str) -> tuple[Formula, ...]:
 
 
 def _compose(function: Callable[..., float], *parts: Value) -> Value:
+    """Return the function of the letters that applies `function` to the values of its parts."""
+
     def value(letters: Mapping[str, float]) -> float:
         arguments = [part(letters) for part in parts]
         try:
@@ -112,7 +115,8 @@ def _compose(function: Callable[..., float], *parts: Value) -> Value:
     return value
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def _split_into_tokens(text: str) -> list[tuple[str, str]]:
+    """Return the tokens of a formula, each with its kind; raise `InvalidInput` for others."""
     tokens, place, stripped = [], 0, text.rstrip()
     while place < len(stripped):
         token = _TOKEN.match(stripped, place)
@@ -125,6 +129,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
 
 
 def _refuse(condition: str, text: str) -> NoReturn:
+    """Raise `InvalidInput` with the condition that a formula does not meet."""
     raise InvalidInput(f"formula must be {condition}, got formula={shorten(text)}.")
 
 
@@ -141,7 +146,7 @@ class _Reader:
         value, has_minus, sign = None, False, "+"
         while sign:
             start = self._place
-            part = self._product()
+            part = self._read_product()
             words = "".join(text for _, text in self._tokens[start : self._place])
             same = terms.get(words)
             terms[words] = part if same is None else _compose(operator.add, same, part)
@@ -154,6 +159,7 @@ class _Reader:
         return ({} if has_minus or len(terms) == 1 else terms), value
 
     def _refuse(self, condition: str) -> NoReturn:
+        """Raise `InvalidInput` with the condition that the formula being read does not meet."""
         rest = self._tokens[self._place :] or self._tokens
         _refuse(condition, " ".join(text for _, text in rest))
 
@@ -165,36 +171,41 @@ class _Reader:
         self._place += 1
         return text
 
-    def _sum(self) -> Value:
-        return self._operator_chain("+-", self._product)
+    def _read_sum(self) -> Value:
+        """Read a sum of the grammar."""
+        return self._read_operator_chain("+-", self._read_product)
 
-    def _product(self) -> Value:
-        return self._operator_chain("*/", self._signed)
+    def _read_product(self) -> Value:
+        """Read a product of the grammar."""
+        return self._read_operator_chain("*/", self._read_signed_power)
 
-    def _operator_chain(self, signs: str, part: Callable[[], Value]) -> Value:
+    def _read_operator_chain(self, signs: str, part: Callable[[], Value]) -> Value:
+        """Read parts with operators between them, which apply from left to right."""
         value = part()
         while sign := self._take_sign(signs):
             value = _compose(BINARY[sign], value, part())
         return value
 
-    def _signed(self) -> Value:
+    def _read_signed_power(self) -> Value:
+        """Read a power with any number of signs before it."""
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse(f"at most {DEEPEST} brackets or signs deep")
         if sign := self._take_sign("+-"):
-            value = self._signed()
+            value = self._read_signed_power()
             value = _compose(operator.neg, value) if sign == "-" else value
         else:
-            value = self._atom()
+            value = self._read_atom()
             if self._take_sign("^"):
-                value = _compose(math.pow, value, self._signed())
+                value = _compose(math.pow, value, self._read_signed_power())
         self._depth -= 1
         return value
 
-    def _atom(self) -> Value:
+    def _read_atom(self) -> Value:
+        """Read a number, a letter, a function with its arguments, or a sum in brackets."""
         if self._take_sign("("):
-            value = self._sum()
-            self._close()
+            value = self._read_sum()
+            self._read_closing_bracket()
             return value
         if self._place >= len(self._tokens):
             self._refuse("complete after its last sign")
@@ -208,23 +219,25 @@ class _Reader:
         if text in LETTERS:
             self.letters[LETTERS[text]] = None
             return operator.itemgetter(LETTERS[text])
-        return self._function(text)
+        return self._read_arguments(text)
 
-    def _function(self, name: str) -> Value:
+    def _read_arguments(self, name: str) -> Value:
+        """Read the arguments of a function, up to its closing bracket."""
         if name not in FUNCTIONS:
             names = ", ".join(dict.fromkeys((*LETTERS.values(), *FUNCTIONS)))
             raise InvalidInput(f"formula must be made of {names}, got {shorten(name)}.")
         fewest, largest, function = FUNCTIONS[name]
         if not self._take_sign("("):
             self._refuse(f"followed by a bracket after {name}")
-        parts = [self._sum()]
+        parts = [self._read_sum()]
         while self._take_sign(","):
-            parts.append(self._sum())
-        self._close()
+            parts.append(self._read_sum())
+        self._read_closing_bracket()
         if not fewest <= len(parts) <= largest:
             _refuse(f"given {fewest} arguments for {name}", str(len(parts)))
         return _compose(function, *parts)
 
-    def _close(self) -> None:
+    def _read_closing_bracket(self) -> None:
+        """Read a closing bracket."""
         if not self._take_sign(")"):
             self._refuse("closed with ) where a bracket is open")

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _QUESTION: ContextVar[Callable[[], None] | None] = ContextVar("asked", default=None)
-# Whether the caller is being asked; it stays true if the answer is an exception.
+# Whether the caller is being asked whether to go on; this stays true if the caller answers with an
+# exception.
 _IS_ASKING: ContextVar[bool] = ContextVar("is_asked", default=False)
 
 
 @contextmanager
 def asked_between_steps(
-    ask: Callable[[], None],  # raises an exception to end the cell
+    ask: Callable[[], None],  # a function that raises an exception to end the cell
 ) -> Iterator[None]:
     """Call `ask` between the steps of the code in this block, in this thread."""
     question_token, asking_token = _QUESTION.set(ask), _IS_ASKING.set(False)

@@ -22,21 +22,22 @@ class LawClass:
     ('coordinate moments', 'these data, wherever their mean is')
     """
 
-    name: str  # for a table
-    words: str  # for a sentence, after "for" or "over"
-    # for a figure: after "for", if an upper bound holds for this class, and the name of a lower
-    # bound over it
+    name: str  # the name of the class in a table
+    words: str  # the class in a sentence, after "for" or "over"
+    # The class in a figure: it follows "for" where an upper bound holds for this class, and is the
+    # name of a lower bound over it.
     short: str
     worst: str
-    # the `Constants` of the records that define the class; empty if it is one law or its vicinity
+    # the names of the `Constants` of the records that define the class; empty if the class is a
+    # single law or its vicinity
     constants: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.name
 
 
-# Bounded central moments of every coordinate and norm of the mean, as in Kamath et al. (2022) and
-# on the hard instances.
+# Laws with bounded central moments of every coordinate and a bounded norm of the mean, as in Kamath
+# et al. (2022) and on the hard instances.
 COORDINATE = LawClass(
     name="coordinate moments",
     words="all distributions with these moments in every coordinate",
@@ -44,7 +45,8 @@ COORDINATE = LawClass(
     worst="Worst case",
     constants=("coordinate_moment", "mean_gradient_bound"),
 )
-# Raw moments in every direction, at most those of this law (Zhao et al. 2024, Assumption 1(c)).
+# Laws whose raw moments in every direction are at most those of the scenario's law (Zhao et al.
+# 2024, Assumption 1(c)).
 DIRECTIONAL = LawClass(
     name="directional moments",
     words="all distributions with these moments in every direction",
@@ -52,7 +54,8 @@ DIRECTIONAL = LawClass(
     worst="Worst case, moments in every direction",
     constants=("directional_moment", "mean_gradient_bound"),
 )
-# Second moments at most those of this law: the smallest that its constants certify.
+# Laws whose second moments are at most those of the scenario's law. This is the smallest class that
+# the constants certify.
 VARIANCE = LawClass(
     name="variance",
     words="all distributions with this variance",
@@ -66,7 +69,7 @@ VARIANCE = LawClass(
         "lipschitz",
     ),
 )
-# Lipschitz losses: gradients of every record of norm at most L.
+# Laws for which the gradient of every record has norm at most L.
 BOUNDED = LawClass(
     name="bounded gradients",
     words="all data with gradients of at most this norm",
@@ -74,8 +77,8 @@ BOUNDED = LawClass(
     worst="Worst case, bounded gradients",
     constants=("lipschitz",),
 )
-# Lipschitz constants of the records' losses on the set, with second and p-th moments up to the
-# proven bounds for this law, which need not be sharp (Asi, Liu and Tian 2024).
+# Laws for which the Lipschitz constants of the records' losses have second and p-th moments up to
+# bounds that are proven for the scenario's law and need not be sharp (Asi, Liu and Tian 2024).
 LIPSCHITZ_MOMENTS = LawClass(
     name="Lipschitz moments",
     words="all data whose losses have Lipschitz constants with moments up to these",
@@ -83,14 +86,15 @@ LIPSCHITZ_MOMENTS = LawClass(
     worst="Worst case, Lipschitz moments",
     constants=("lipschitz_second", "lipschitz_moment"),
 )
-# This law except for its mean, of any norm up to that of the data, or to the public bound if 0.
+# The scenario's law shifted to any mean whose norm is at most that of the data's mean, or at most
+# the public bound if that norm is 0.
 SHIFTS = LawClass(
     name="shifts of this law",
     words="these data, wherever their mean is",
     short="these data",
     worst="These data",
 )
-# Laws within a factor of this one, which an algorithm does not know exactly.
+# Laws within a factor of the scenario's law, which an algorithm does not know exactly.
 NEARBY_SLOPES = LawClass(
     name="laws near this one",
     words="all distributions near that of these data",

@@ -11,29 +11,30 @@ SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
 RHO_MIN = EPSILON_MIN**2
 M_MAX = 10_000_000
-ITEM_BLOCKS = 5  # multiple of `elements` that all items of all users may have
-P_MIN = 1.1  # closer to 1 the law of large numbers needs more records than there are
-P_MAX = 50.0  # powers of a radius overflow beyond
+ITEM_BLOCKS = 5  # The items of all users may have this multiple of `elements` numbers.
+P_MIN = 1.1  # For p closer to 1 the law of large numbers needs more records than are allowed.
+P_MAX = 50.0  # For larger p the powers of a radius overflow.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """The largest sizes that a place allows."""
 
-    # records and dimension
+    # the largest numbers of records and of dimensions
     n: int
     d: int
-    elements: int  # n times d of one sample
-    # repetitions, points of a grid, and cells (methods times points times trials)
+    elements: int  # the largest n times d of one sample
+    # the largest numbers of repetitions, of points of a grid, and of cells (methods times points
+    # times trials)
     trials: int
     grid: int
     cells: int
-    seconds: float  # the total predicted work
-    where: str  # the name of the place in a sentence
-    # n times d of one sample that is drawn as it is read and never held, see `streamed`; at most
-    # `elements` if the place does not do that
+    seconds: float  # the largest predicted time of all work together
+    where: str  # the name of the place with these limits, in a sentence
+    # The largest n times d of a sample that is drawn while it is read and never held in memory (see
+    # `streamed`); it is at most `elements` if the place does not stream samples.
     streamed: int = 0
-    cell_seconds: float = math.inf  # the predicted work of a single cell
+    cell_seconds: float = math.inf  # the largest predicted time of a single cell
 
     @property
     def most_elements(self) -> int:
@@ -52,7 +53,8 @@ LIBRARY = Limits(
     seconds=math.inf,
     where="the library",
 )
-ENVIRONMENT = "DPSCO_LIMITS"  # changes the dashboard's limits: "n=200000,seconds=30"
+# The environment variable that changes the dashboard's limits, as in "n=200000,seconds=30".
+ENVIRONMENT = "DPSCO_LIMITS"
 
 
 def changed(limits: Limits, text: str) -> Limits:
@@ -91,7 +93,8 @@ def require_environment() -> None:
 
 try:
     DASHBOARD = changed(_DASHBOARD_DEFAULTS, os.environ.get(ENVIRONMENT, ""))
-except InvalidInput:  # a server refuses to start; nothing else needs these limits
+# A server with wrong limits refuses to start; nothing else needs these limits.
+except InvalidInput:
     DASHBOARD = _DASHBOARD_DEFAULTS
 
 

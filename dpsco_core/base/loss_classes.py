@@ -25,14 +25,16 @@ class LossClass:
     ('smooth strongly convex', True, False)
     """
 
-    curvature: Curvature  # `"mean"` is mean estimation, which has no loss
-    # Whether every record's loss (in some statements, the population risk) is so, with constants
-    # that the statement knows. For a problem: whether this holds for every law of its records.
+    # the curvature of the losses; `"mean"` stands for mean estimation, which has no loss
+    curvature: Curvature
+    # Whether every record's loss (in some statements, the population risk) is smooth, with a
+    # constant that the statement knows. For a problem: whether this holds for every law of its
+    # records.
     smooth: bool = False
     lipschitz: bool = False
-    # whether a loss depends on the parameter only by its product with the features
+    # whether the loss depends on the parameter only through its product with the features
     generalised_linear: bool = False
-    # whether a loss is a multiple of the squared distance to the record, which is smooth and
+    # whether the loss is a multiple of the squared distance to the record, which is smooth and
     # strongly convex
     squared_distance: bool = False
 
@@ -41,7 +43,7 @@ class LossClass:
             return "mean estimation"
         is_nonlinear = (
             self.curvature != "linear"
-        )  # linear losses are smooth and generalised linear anyway
+        )  # Linear losses are smooth and generalised linear in any case.
         words = (
             "smooth" * (self.smooth and is_nonlinear and not self.squared_distance),
             "Lipschitz" * self.lipschitz,
@@ -65,14 +67,14 @@ class LossClass:
         return "squared" if self.strongly_convex else "linear"
 
     def has_curvature_of(self, container: LossClass) -> bool:
-        """Whether every loss with the curvature of this class has that of `container`."""
+        """Return whether the curvature of this class implies the curvature of `container`."""
         if container.squared_distance:
             return self.squared_distance
         is_same = self.curvature == container.curvature
         return is_same or (container.curvature == "convex" and self.curvature != "mean")
 
     def is_within(self, container: LossClass) -> bool:
-        """Whether `container` contains this class."""
+        """Return whether `container` contains this class."""
         is_linear = self.curvature == "linear"
         return (
             self.has_curvature_of(container)

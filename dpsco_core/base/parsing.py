@@ -7,9 +7,10 @@ from typing import Any, TypeGuard
 
 from dpsco_core.base.errors import InvalidInput, require
 
-LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220  # characters
-LISTED = 5  # items shown of a longer list
-WHOLE = 1e15  # larger floats are written as floats even if they are integers
+# limits, in characters, of a number that is read, a value that is shown, and a list that is shown
+LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220
+LISTED = 5  # the number of items that are shown of a longer list
+WHOLE = 1e15  # Floats above this size are written as floats even if they are integers.
 
 
 def number(name: str, value: Any, kind: str) -> float:
@@ -20,7 +21,7 @@ def number(name: str, value: Any, kind: str) -> float:
         value = read_text(name, value, kind)
     if (
         isinstance(value, float) and abs(value) >= WHOLE
-    ):  # this includes infinity; a NaN compares unequal below
+    ):  # The condition also fails for infinity; a NaN compares unequal below.
         return value
     return int(value) if value == value // 1 else float(value)
 
@@ -53,7 +54,7 @@ def to_text(value: object) -> str:
     """
     if isinstance(value, (tuple, list)):
         return ",".join(to_text(v) for v in value)
-    if isinstance(value, float):  # repr writes an infinity as inf
+    if isinstance(value, float):  # repr writes an infinity as inf.
         return str(int(value)) if abs(value) < WHOLE and value == int(value) else repr(float(value))
     return "none" if value is None else str(value)
 
@@ -80,12 +81,15 @@ def str_of(value: object) -> str:
         return f"{'-' if value < 0 else ''}{abs(value) // 10 ** (digits - 60)}..."
     try:
         return str(value)
-    except (ValueError, RecursionError):  # such an integer inside a list, or deeply nested lists
+    # Integers of too many digits inside a list, and deeply nested lists, raise these errors.
+    except (ValueError, RecursionError):
         return f"a {type(value).__name__} too long to show"
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
-    if value not in allowed:  # the search for similar slugs takes milliseconds
+    """Raise `InvalidInput` unless the value is one of the allowed values."""
+    # The membership is tested first because the search for similar slugs takes milliseconds.
+    if value not in allowed:
         require(False, name, describe_choices(allowed, value), shorten(value))
 
 
@@ -101,13 +105,14 @@ def describe_choices(allowed: Sequence[str], value: object) -> str:
 
 
 def is_real(value: object) -> TypeGuard[float]:
-    """Whether `value` is a finite number."""
+    """Return whether `value` is a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return -math.inf < value < math.inf
 
 
 def whole(name: str, value: object, low: int, high: int) -> None:
+    """Raise `InvalidInput` unless the value is an integer in the range."""
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return
     condition = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
@@ -115,8 +120,9 @@ def whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def real(name: str, value: object, low: float, high: float) -> None:
+    """Raise `InvalidInput` unless the value is a finite number in the range."""
     if not (is_real(value) and low <= value <= high):
-        # An upper end so close to 1 that it would print as 1 is written as "below 1".
+        # An upper end just below 1 would print as 1, so the text is "below 1".
         upper_end = "below 1" if high < 1 and f"{high:g}" == "1" else f"at most {high:g}"
         condition = f"at least {low:g} and {upper_end}"
         require(False, name, condition, shorten(to_text(value)))

@@ -36,7 +36,7 @@ KNOWN_COMMANDS = {
 }
 RAISED = str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ")
 LOWERED = str.maketrans("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
-# Numerators that need no brackets.
+# Numerators that match this pattern need no brackets.
 FACTORS = re.compile(r"([^\s=+\-/,;<>≤≥≈≠∈∼∝(){}|‖\[\]±]|[√^_]\([^()]*\))+")
 
 
@@ -69,7 +69,7 @@ def plain_formula(latex: str) -> str:
 
 
 class _Latex:
-    """The part of a formula that is left to read."""
+    """The part of a formula that has not been read yet."""
 
     def __init__(self, latex: str) -> None:
         self.tokens: list[str] = TOKEN.findall(latex)
@@ -87,7 +87,7 @@ class _Latex:
         text, ends_in_word, after_function = "", False, False
         while (token := self.next_token()) not in ("", "}"):
             piece, is_word = self.piece(token)
-            if token in ("^", "_"):  # the limit of a function comes before its argument
+            if token in ("^", "_"):  # The limit of a function comes before the function's argument.
                 text += piece
                 ends_in_word = ends_in_word or (piece[:1] == token and piece[-1] != ")")
                 continue
@@ -119,7 +119,7 @@ class _Latex:
         if name in FRACTIONS:
             return self.fraction(), True
         if name == "sqrt":
-            return f"√{_grouped(self.argument(), factors=False)}", True
+            return f"√{_bracket_if_needed(self.argument(), factors=False)}", True
         if name == "binom":
             return f"C({self.argument()}, {self.argument()})", True
         if name in TEXTS:
@@ -136,11 +136,14 @@ class _Latex:
         return SYMBOLS.get(name, name), name not in SYMBOLS
 
     def fraction(self) -> str:
-        text = f"{_grouped(self.argument())}/{_grouped(self.argument(), factors=False)}"
+        """Return a fraction in one line, with brackets where they are needed."""
+        numerator = _bracket_if_needed(self.argument())
+        text = f"{numerator}/{_bracket_if_needed(self.argument(), factors=False)}"
         follows = next((t.strip() for t in self.tokens if t.strip() not in ENDLESS), "")
         return text if follows in ENDS else f"({text})"
 
     def script(self, mark: str) -> str:
+        """Return a superscript or a subscript, in Unicode characters if these exist."""
         text = self.argument().replace(" ", "")
         if text in ("*", "'"):
             return text
@@ -158,7 +161,8 @@ class _Latex:
         return "".join(" " if word[1:] in SPACES and word[0] == "\\" else word for word in words)
 
 
-# Tokens that may follow a fraction without brackets, and tokens to skip when looking for them.
+# The tokens that may follow a fraction without brackets, and the tokens to skip in the search for
+# them.
 ENDS = {
     *("", "+", "-", "=", "<", ">", ",", ";", ")", "]", "}"),
     *(rf"\{name}" for name in ("}", "quad", "rfloor", "rceil", "rangle", *RELATIONS)),
@@ -167,15 +171,17 @@ ENDLESS = ("", r"\big", r"\Big", r"\bigg", r"\right", r"\ ")
 
 
 def _ends_a_factor(text: str) -> bool:
+    """Return whether a factor ends at the end of a text."""
     return text[-1].isalnum() or text[-1] in "∞*')]⌋⌉"
 
 
 def _begins_a_factor(text: str) -> bool:
+    """Return whether a text begins with a factor."""
     return bool(text) and (text[0].isalnum() or text[0] == "√")
 
 
-def _grouped(text: str, *, factors: bool = True) -> str:
-    """Return a part of a fraction or a radicand, in brackets if needed."""
+def _bracket_if_needed(text: str, *, factors: bool = True) -> str:
+    """Return a part of a fraction or a radicand, in brackets if it needs them."""
     text = text.strip()
     is_single = len(re.sub(r"[₀-₉ᵢⱼₖₗₘₙₚᵣₛₜᵤᵥₓₐₑₕₒ⁰¹²³⁴-⁹'\u0302-\u0304]", "", text)) == 1
     if is_single or re.fullmatch(r"[\d.]+", text) or (factors and FACTORS.fullmatch(text)):

@@ -12,9 +12,10 @@ from dpsco_core.base.errors import CodeFailed
 from dpsco_core.base.interrupt import is_ended
 from dpsco_core.base.parsing import shorten
 
-# The messages of numpy about writing to a read-only array.
+# This pattern finds numpy's messages about writing to a read-only array.
 READ_ONLY_MESSAGE = re.compile(r"read-only|set WRITEABLE flag")
-Check = Callable[..., str]  # takes the result and the arguments; returns the fault, or ""
+# A check takes the result and the arguments, and returns the fault in words, or "".
+Check = Callable[..., str]
 
 
 def accept_any(*_: Any) -> str:
@@ -24,19 +25,21 @@ def accept_any(*_: Any) -> str:
 
 def guarded(
     call: Callable[..., Any],
-    row: str,  # its kind and slug, such as "bound=upper.mean.mine"
-    path: str,  # the plugin's file
+    row: str,  # the kind and the slug of the plugin's entry, such as "bound=upper.mean.mine"
+    path: str,  # the file of the plugin
     check: Check = accept_any,
-    passes: tuple[type[Exception], ...] = (),  # errors that it may raise, such as refusals
+    # the errors that the plugin may raise, such as refusals
+    passes: tuple[type[Exception], ...] = (),
 ) -> Callable[..., Any]:
     """Return `call` so that it raises nothing but `CodeFailed` and the errors in `passes`."""
 
     @wraps(call)
     def safe(*arguments: Any, **keywords: Any) -> Any:
+        """Call the plugin's code and check its result."""
         try:
             result = call(*arguments, **keywords)
             fault = check(result, *arguments)
-        except KeyboardInterrupt:  # a Ctrl-C by the user
+        except KeyboardInterrupt:  # The user has pressed Ctrl-C.
             raise
         except BaseException as problem:
             if isinstance(problem, (CodeFailed, *passes)) or is_ended():
@@ -59,7 +62,7 @@ def code_failure(row: str, path: str, explanation: str) -> CodeFailed:
 
 
 def describe_error(problem: BaseException, path: str) -> str:
-    """Return what went wrong in a file, with the last of its lines in the traceback."""
+    """Return the error in a file in words, with the last of the file's lines in the traceback."""
     frames = traceback.extract_tb(problem.__traceback__)
     lines = [f.lineno for f in frames if f.filename == path]
     if isinstance(problem, SyntaxError) and problem.filename == path:
@@ -67,7 +70,7 @@ def describe_error(problem: BaseException, path: str) -> str:
     line_text = f" in line {lines[-1]}" if lines else ""
     if isinstance(problem, SyntaxError):
         message = problem.msg
-    else:  # this also works if the error's own text raises
+    else:  # Unlike str(problem), this call never raises.
         message = traceback.format_exception_only(problem)[0].partition(": ")[2]
     if isinstance(problem, ValueError) and READ_ONLY_MESSAGE.search(message):
         return f"it writes{line_text} into shared data: copy it first"
@@ -75,7 +78,7 @@ def describe_error(problem: BaseException, path: str) -> str:
 
 
 def is_real_between(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Whether a value is a real number between two others, infinity allowed."""
+    """Return whether a value is a real number between two others, infinity allowed."""
     try:
         return not isinstance(value, str | bool) and low <= float(value) <= high
     except (TypeError, ValueError, OverflowError):

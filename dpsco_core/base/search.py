@@ -22,6 +22,7 @@ Key: TypeAlias = Callable[[T], float]
 
 
 def nothing_finite(what: str) -> NotApplicable:
+    """Return the error for a search in which no candidate has a finite value."""
     return NotApplicable(
         f"The tuning found no {what} with a finite predicted error at these settings.",
         nearest="raise n or the privacy budget, or set a smaller diameter",
@@ -43,10 +44,11 @@ def smallest(
     candidates: Iterable[T],
     key: Key[T],
     *,
-    what: str,  # the thing to choose, such as ``"number of steps"``
-    # the relative gain that makes a later candidate preferable to an earlier one
+    what: str,  # a name of the choice for messages, such as ``"number of steps"``
+    # the relative gain that a later candidate needs to be preferred to an earlier one
     gain: float = 0.0,
-    # a cheap lower bound on the key: a candidate is skipped if that exceeds the smallest value
+    # a cheap lower bound on the key; a candidate is skipped if its bound exceeds the smallest value
+    # so far
     floor: Key[T] | None = None,
 ) -> T:
     """Return the candidate with the smallest finite key; `NotApplicable` if there is none."""
@@ -63,9 +65,9 @@ def _smallest_candidate(
     best: list[T] = []
     smallest_value = math.inf
     for candidate in candidates:
-        if floor is not None and _value(floor, candidate) > smallest_value:
+        if floor is not None and _key_or_infinity(floor, candidate) > smallest_value:
             continue
-        value = _value(key, candidate)
+        value = _key_or_infinity(key, candidate)
         if math.isfinite(value) and (
             not best or value < smallest_value - gain * abs(smallest_value)
         ):
@@ -73,8 +75,8 @@ def _smallest_candidate(
     return best
 
 
-def _value(key: Key[T], candidate: T) -> float:
-    """Return a key, infinite on overflow, as numpy's floats would be."""
+def _key_or_infinity(key: Key[T], candidate: T) -> float:
+    """Return the key of a candidate; it is infinite on overflow, as with numpy's floats."""
     try:
         return float(key(candidate))
     except OverflowError:
@@ -98,7 +100,7 @@ def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, what: str
 ) -> tuple[float, float]:
     """Return the minimiser of a function with one valley, and its value; or `NotApplicable`."""
-    place, lowest = lowest_between(lambda x: _value(value, x), low, high)
+    place, lowest = lowest_between(lambda x: _key_or_infinity(value, x), low, high)
     if not math.isfinite(lowest):
         raise nothing_finite(what)
     return place, lowest

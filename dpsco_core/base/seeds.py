@@ -6,7 +6,7 @@ repeat the noise can also subtract it.
 
 import secrets
 
-FRESH = "fresh"  # the value that stands for a new seed in a file, a link or a command
+FRESH = "fresh"  # In a file, a link or a command this word stands for a new seed.
 COST = (
     "whoever knows the seed can subtract the noise: a seeded result is for study, never for "
     "publication of real data"

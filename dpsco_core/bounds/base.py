@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.second_moment import second_moment_missing
 
 Terms = Mapping[str, float]
-VOID = "void"  # the name of the only term of a bound that says nothing
+VOID = "void"  # The only term of a bound that proves nothing has this name.
 
 
 def pooled(setting: Setting) -> Setting:
@@ -26,14 +26,14 @@ class Hypothesis:
     """One condition of a statement."""
 
     text: str  # the condition in words, for a table
-    # takes a `Setting` and returns an empty string if the condition holds there, otherwise one
-    # sentence that says which condition fails, with the numbers
+    # A function that takes a `Setting` and returns an empty string if the condition holds there;
+    # otherwise one sentence with the failing condition and its numbers.
     check: Callable[[Setting], str]
-    # whether it is about the set that holds the answer: a lower bound has no value on a set that
-    # lacks its hard instances
+    # Whether the condition is about the set that contains the answer. A lower bound has no value on
+    # a set that lacks its hard instances.
     is_about_set: bool = False
-    # whether it says for which settings the row is made, and not what its proof needs there: from
-    # p = 2 on sharper rows take the place of those for infinite variance
+    # Whether the condition only limits the settings for which the row is meant, and is not needed
+    # by its proof: from p = 2 on, sharper rows replace those for infinite variance.
     is_scope: bool = False
 
     def seen_from(self, view: Callable[[Setting], Setting]) -> "Hypothesis":
@@ -48,6 +48,7 @@ def independent_items(card: BoundCard) -> Hypothesis:
     """
 
     def check(setting: Setting) -> str:
+        """Return the reason why the users' items are not independent; empty if they are."""
         if setting.alike == 0 or card.alike_items:
             return ""
         return (
@@ -62,9 +63,11 @@ def independent_items(card: BoundCard) -> Hypothesis:
 class Letter:
     r"""What a letter of a formula means, and its value at a setting where it has one of its own."""
 
-    token: str  # as in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``
-    meaning: str  # empty hides the letter: an index inside the formula
-    # takes a `Setting`; NaN where the letter has no value of its own
+    token: str  # the letter as in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``
+    # the meaning of the letter; an empty one hides the letter, which is then an index inside the
+    # formula
+    meaning: str
+    # A function of a `Setting`; NaN where the letter has no value of its own.
     value: Callable[[Setting], float] = lambda _: math.nan
 
 
@@ -72,22 +75,23 @@ class Letter:
 class Frontier:
     """Up to which budget an upper bound attains its lower bound: in words, and by dimension."""
 
-    text: str  # such as `"ε = 1/√d"`
-    epsilon: Callable[[float], float]  # takes d, and returns the largest such epsilon
+    text: str  # the end of the range in words, such as `"ε = 1/√d"`
+    epsilon: Callable[[float], float]  # a function of d that returns the largest such epsilon
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtPlan:
-    """Terms at the parameters of one run: those of the plan that its method makes.
+    """The terms of a bound at the parameters of one run, which its method's plan contains.
 
     A bound whose `evaluate` this is, is about what a run does, at its calibration and tuning, and a
     figure draws it beside the measured line of that run (theory/bounds-of-runs.md, 1).
     """
 
-    # tight and practical: its plan is taken where no run is at hand
+    # The method with tight calibration and practical tuning, whose plan is used if there is no run.
     method: Method
     names: tuple[str, ...]
-    # takes the method's plan, and returns the terms; infinite where nothing is proven of such a run
+    # A function that takes the method's plan and returns the terms; infinite if nothing is proven
+    # of such a run.
     formula: Callable[[Any], tuple[float, ...]]
 
     def __call__(self, setting: Setting) -> Terms:
@@ -113,18 +117,19 @@ class Bound:
     so that user-level privacy is item-level privacy of the n m i.i.d. items at the same budget.
     """
 
-    card: BoundCard  # what it is and where it is from
-    # takes a `Setting` and returns its terms by name, in the order of the formula; an `AtPlan` of a
-    # bound on a run
+    card: BoundCard  # the card of the bound in the catalogue, with its source
+    # A function that takes a `Setting` and returns the terms by name, in the order of the formula.
+    # For a bound on a run it is an `AtPlan`.
     evaluate: Callable[[Setting], Terms]
-    # turns the terms' values into the bound's value: `sum` for most
+    # the function that combines the values of the terms into the bound; `sum` for most bounds
     combine: Callable[[tuple[float, ...]], float] = math.fsum
-    # Conditions of the statement. The value is still given where one fails, and said to be outside
-    # its hypotheses; but see `refusal`.
+    # The conditions of the statement. If one fails, the value is still given and marked as outside
+    # the hypotheses; but see `refusal`.
     hypotheses: tuple[Hypothesis, ...] = ()
-    # letters of the formula that mean something else than in most bounds
+    # the letters of the formula whose meaning differs from that in most bounds
     letters: tuple[Letter, ...] = ()
-    # up to where an upper bound is known to be optimal, if only up to there
+    # the end of the range in which an upper bound is known to be optimal; None if there is no such
+    # limit
     optimal: Frontier | None = None
 
     @cached_property
@@ -198,7 +203,7 @@ class Bound:
         return second_moment_missing("proof of this bound", self.card, setting.moment_order)
 
     def refusal(self, setting: Setting) -> str:
-        """Return why the bound says nothing at `setting`; empty where it does.
+        """Return why the bound has no value at `setting`; empty where it has one.
 
         Its proof does not hold (`why_void`); or it is a lower bound whose hard instances are not in
         the set, so that its value would be about another one.
@@ -219,7 +224,7 @@ def bound_like(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     letters: tuple[Letter, ...] = (),
     optimal: Frontier | None = None,
-    **changes: Any,  # fields of the card
+    **changes: Any,  # the fields of the card that change
 ) -> Bound:
     """Return a bound whose card is `card` but for some changes."""
     return Bound(
@@ -233,5 +238,5 @@ def bound_like(
 
 
 def lettered(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Return bounds with these letters, but those that have letters of their own."""
+    """Return bounds with these letters, except those that already have letters of their own."""
     return tuple(b if b.letters else replace(b, letters=letters) for b in bounds)

@@ -10,7 +10,7 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ZCDP, Budget, PureDP, concentrated_rho, pure_epsilon
 from dpsco_core.problems.base import Setting
 
-# Certified constants may differ by this relative rounding.
+# Rounding may change certified constants by this relative amount.
 ROUNDING = 1e-12
 _MOMENTS = (COORDINATE, DIRECTIONAL, VARIANCE, BOUNDED)
 

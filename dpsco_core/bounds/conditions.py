@@ -47,9 +47,10 @@ def in_moment_units(setting: Setting) -> Setting:
 
 
 def certified(text: str, template: str, number: Callable[[Setting], float]) -> Hypothesis:
-    """Return the condition that a number is finite; {p} in `what` stands for the moment order."""
+    """Return the condition that a number is finite; {p} in `what` is replaced by the order."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why the constant is not certified; empty if it is."""
         if math.isfinite(number(setting)):
             return ""
         name = template.format(p=f"{setting.moment_order:g}")
@@ -110,8 +111,8 @@ MEAN_UNRESTRICTED = Hypothesis(
 )
 
 
-def _holds_cube(setting: Setting) -> str:
-    """Check that the set of the mean holds the priors' means, which the l2 ball of radius R does.
+def _check_contains_means(setting: Setting) -> str:
+    """Check that the set contains all means of the priors, whose l2 norms are at most R.
 
     Their coordinates are at most R/sqrt(d), so that they lie in a cube whose corners are on the
     sphere of radius R: signs and biases have at most that, and the words of the packing have it
@@ -133,7 +134,9 @@ def _holds_cube(setting: Setting) -> str:
 
 
 PRIOR_IN_SET = Hypothesis(
-    text="the set of the mean holds the prior's means", check=_holds_cube, is_about_set=True
+    text="the set of the mean holds the prior's means",
+    check=_check_contains_means,
+    is_about_set=True,
 )
 
 
@@ -141,6 +144,7 @@ def small_mean(limit: float) -> Hypothesis:
     """Return the condition R <= `limit`, R in units of the moment scale."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why the mean is too large; empty if it is not."""
         bound = scaled_mean_bound(setting)
         if bound <= limit:
             return ""

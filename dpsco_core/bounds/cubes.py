@@ -18,20 +18,22 @@ from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
-# It takes (setting, form, largest norm of a mean).
+# A function of a setting, a form and the largest norm of a mean.
 Value = Callable[[Setting, Form, float], float]
 
 
-def _other_set(setting: Setting) -> ConstraintSet | None:
-    """Return the set where it has cubes of its own; None where the cube of the ball fits."""
+def _set_with_own_cubes(setting: Setting) -> ConstraintSet | None:
+    """Return the set if it needs cubes of its own; None where the cube of the ball fits."""
     body = setting.constraint
     if body is None or holds_whole_cube(body) or not has_cubes(body):
         return None
     return body
 
 
-def _sizes(setting: Setting, body: ConstraintSet, *, strong: bool) -> tuple[float, float]:
-    r"""Return what the set is multiplied by, and the largest squared norm of a mean.
+def _scale_and_largest_square(
+    setting: Setting, body: ConstraintSet, *, strong: bool
+) -> tuple[float, float]:
+    r"""Return the factor of the set in moment units, and the largest squared norm of a mean.
 
     In moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser at
     :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
@@ -44,19 +46,20 @@ def _sizes(setting: Setting, body: ConstraintSet, *, strong: bool) -> tuple[floa
     if isinstance(body, Symmetric):
         largest_square = max(0.0, c.mean_gradient_bound - reach) ** 2
     else:
-        # Inner products of points of a simplex are not negative.
+        # Inner products of two points of a simplex are at least 0.
         largest_square = max(0.0, c.mean_gradient_bound**2 - reach**2)
     return c.strong_convexity / scale, largest_square / scale**2
 
 
 def _is_certified(setting: Setting, *, strong: bool) -> bool:
+    """Return whether the constants on which the bound depends are finite and positive."""
     scale = moment_scale(setting)
     finite = 0 < scale < math.inf and math.isfinite(setting.constants.mean_gradient_bound)
     return finite and (not strong or setting.constants.strong_convexity > 0)
 
 
-def _budget(setting: Setting, privacy: Privacy) -> Budget:
-    """Return the budget for which a bound on algorithms of a notion is to be large."""
+def _budget_of_notion(setting: Setting, privacy: Privacy) -> Budget:
+    """Return the budget for which a lower bound on a notion's algorithms is made large."""
     if privacy == "zcdp":
         return ZCDP(rho=setting.rho)
     return PureDP(epsilon=setting.pure_epsilon) if privacy == "pure" else setting.budget
@@ -75,7 +78,7 @@ def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
 def _best_cubes(
     setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
 ) -> tuple[Cube, ...]:
-    """Return the cubes among which a bound is largest: up to two counts, and up to two budgets.
+    """Return the cubes that may give the largest bound: up to two counts for up to two budgets.
 
     Every cube in the set gives a bound by the theorem for its dimension, so that any choice is
     valid where the data are the worst of a class. These are the best for records, n of them and all
@@ -83,8 +86,8 @@ def _best_cubes(
     Under (epsilon, delta) they are also the best under epsilon alone, where a bound may be larger
     that is not the one that chooses.
     """
-    unit, room = _sizes(setting, body, strong=strong)
-    target, order = _budget(setting, privacy), setting.moment_order
+    unit, room = _scale_and_largest_square(setting, body, strong=strong)
+    target, order = _budget_of_notion(setting, privacy), setting.moment_order
     budgets: tuple[Budget, ...] = (target,)
     if isinstance(target, ApproxDP):
         budgets = target, PureDP(epsilon=target.epsilon)
@@ -100,14 +103,16 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
     """Return a bound over signs, in moment units, on every set whose cubes are known."""
 
     def on_set(setting: Setting, form: Form, cap: float) -> float:
-        body = _other_set(setting)
+        """Return the bound on the set of a setting."""
+        body = _set_with_own_cubes(setting)
         if body is None:
             return value(setting, form, cap)
         if not _is_certified(setting, strong=strong):
             return 0.0
-        unit, room = _sizes(setting, body, strong=strong)
+        unit, room = _scale_and_largest_square(setting, body, strong=strong)
 
         def on_cube(cube: Cube) -> float:
+            """Return the bound on one cube."""
             fewer = replace(setting, d=cube.signs, constraint=None)
             longest = math.sqrt(cube.signs) * cube.side_within(unit, room)
             return cube.factor(form) * value(fewer, form, longest)
@@ -123,11 +128,12 @@ def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps the signs inside of the set."""
 
     def check(setting: Setting) -> str:
-        body, q = _other_set(setting), setting.spike_probability
+        """Return the reason why no cube of means is in the set; empty if there is one."""
+        body, q = _set_with_own_cubes(setting), setting.spike_probability
         if body is None or q is None or not _is_certified(setting, strong=strong):
             return on_ball.check(setting)
         cube = _own_cube(setting, body, strong=strong)
-        side = cube.side_within(*_sizes(setting, body, strong=strong))
+        side = cube.side_within(*_scale_and_largest_square(setting, body, strong=strong))
         if mean_scale(q, setting.moment_order) <= side * (1 + 1e-9):
             return ""
         return (
@@ -138,7 +144,8 @@ def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
     return Hypothesis(text=on_ball.text, check=check)
 
 
-def _holds_cubes(setting: Setting) -> str:
+def _check_has_cubes(setting: Setting) -> str:
+    """Return the reason why a set contains no cube of means; empty if it contains one."""
     body = setting.constraint
     if body is None or has_cubes(body):
         return ""
@@ -149,5 +156,5 @@ def _holds_cubes(setting: Setting) -> str:
 
 
 KNOWN_CUBES = Hypothesis(
-    text="the set holds cubes around a public centre", check=_holds_cubes, is_about_set=True
+    text="the set holds cubes around a public centre", check=_check_has_cubes, is_about_set=True
 )

@@ -27,7 +27,7 @@ ESTIMATED = (
     *BLOCKS,
 )
 
-# Of the lower bounds over spikes: how many there are, and the share of signs that is guessed wrong.
+# The letters of lower bounds over spikes: the number of spikes, and the share of wrong signs.
 BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
 WRONG_SIGNS = (
     r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "

@@ -14,15 +14,15 @@ from dpsco_core.methods.base import Method
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
-# The explicit high-probability forms fail with this probability.
+# The explicit high-probability bounds fail with this probability.
 BETA = 0.05
-# Corollary 4.2 fails with this probability.
+# Corollary 4.2 of Kamath et al. (2022) fails with this probability.
 PAPER_BETA = 0.1
 SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
-# The sharp bias of clipping at distance t from the mean: `hinge_bias`.
+# The sharp bias of clipping at distance t from the mean, `hinge_bias`, in LaTeX.
 HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
-# How the formula of a bound on a run begins whose answer lies in a ball, and its letters.
+# The beginning of the formula of a bound on a run whose answer lies in a ball, and its letters.
 IN_BALL = r"\min\{D,V\},\ V="
 BALL = (
     Letter("D", "diameter of the ball that holds the run's answer; infinite where none does"),
@@ -34,7 +34,7 @@ DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 
 def check_beta(beta: float) -> None:
-    """Refuse what is not a failure probability."""
+    """Raise `InvalidInput` unless beta is a failure probability."""
     require(0 < beta < 1, "beta", "between 0 and 1", beta)
 
 
@@ -42,7 +42,7 @@ def check_beta(beta: float) -> None:
 class Parts:
     """The terms of an explicit bound, in the units of the error."""
 
-    # what finite data, clipping and privacy cost
+    # the parts of the error: finite data, clipping and privacy
     sampling: float
     bias: float
     noise: float
@@ -77,19 +77,20 @@ def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius:
 
 def at_run(
     method: Method,
-    formula: Callable[[Any], Parts],  # takes the method's plan
+    formula: Callable[[Any], Parts],  # a function that takes the method's plan
     combine: Callable[[tuple[float, ...]], float],
 ) -> AtPlan:
     """Return the terms of a run whose answer and mean are both in its ball; see `in_ball`."""
 
     def terms(plan: Any) -> tuple[float, ...]:
+        """Return the terms of a run's plan."""
         return in_ball(formula(plan), combine, plan.answer_radius).values
 
     return AtPlan(method=method, names=PARTS, formula=terms)
 
 
 def void(sampling: float) -> Parts:
-    """Return a bound that says nothing: only its sampling term may be finite."""
+    """Return an infinite bound, in which only the sampling term may be finite."""
     return Parts(sampling=sampling, bias=math.inf, noise=math.inf)
 
 
@@ -97,6 +98,7 @@ def terms_of(formula: Callable[[Setting], Parts]) -> Callable[[Setting], Terms]:
     """Return the parts of a formula as named terms."""
 
     def terms(setting: Setting) -> Terms:
+        """Return the parts by the names of their terms."""
         return dict(zip(PARTS, formula(setting).values, strict=True))
 
     return terms
@@ -110,6 +112,7 @@ def rate_terms(
     """Return the terms of a rate by name, times a unit."""
 
     def terms(setting: Setting) -> Terms:
+        """Return the terms of the rate by name."""
         size = unit(setting)
         return {name: size * term for name, term in zip(names, rate(setting), strict=True)}
 
@@ -139,11 +142,15 @@ def directional_unit(setting: Setting) -> float:
 
 
 def root_sum_square(values: tuple[float, ...]) -> float:
+    """Return the root of the sum of the squares."""
     return math.hypot(*values)
 
 
 def enough_records(text: str, smallest_n: Callable[[Setting], int]) -> Hypothesis:
+    """Return the condition that n is at least a number."""
+
     def check(setting: Setting) -> str:
+        """Return the reason why n is too small; empty if it is not."""
         fewest = smallest_n(setting)
         if setting.n >= fewest:
             return ""

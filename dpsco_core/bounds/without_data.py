@@ -36,6 +36,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     LIPSCHITZ,
     MINIMUM_INTERIOR,
     SMOOTH,
+    STRONGLY_CONVEX,
 )
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
@@ -44,7 +45,8 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.hinge import Hinge
 from dpsco_core.problems.logistic import Logistic
 
-NAME = "Answering without data"  # to which a row adds its losses
+# the beginning of the names of these bounds, to which a row adds its losses
+NAME = "Answering without data"
 
 _NO_MOMENT = "No record enters the answer, so that no moment does."
 _NO_ITEMS = "No item enters the answer, whatever items have in common."
@@ -63,20 +65,23 @@ _LETTERS = (
 
 
 def farthest(body: ConstraintSet) -> float:
-    """Return the largest distance of a point from the centre: of simplices, that of a vertex.
+    """Return the largest distance of a point of the set from its centre.
 
-    Elsewhere it is `ConstraintSet.reach`, which is exact where the centre is 0.
+    On simplices it is that of a vertex, elsewhere `ConstraintSet.reach`, which is exact where the
+    centre is 0.
     """
     if not isinstance(body, Simplex | SolidSimplex):
         return body.reach
     first_axis = np.zeros(body.d)
     first_axis[0] = 1.0
-    # The vertices on the axes are equally far, and 0 is one of the solid simplex.
+    # The vertices on the axes are equally far from the centre; the solid simplex also has the
+    # vertex 0.
     vertices = (body.support_point(g) for g in (first_axis, np.full(body.d, -1.0)))
     return max(float(np.linalg.norm(vertex - body.centre)) for vertex in vertices)
 
 
 def _centre_norm(setting: Setting) -> float:
+    """Return the l2 norm of the centre of the set."""
     return float(np.linalg.norm(setting.body.centre))
 
 
@@ -106,25 +111,27 @@ def smooth_risk(setting: Setting) -> float:
     return setting.constants.smoothness * farthest(setting.body) ** 2 / 2
 
 
-def _of_loss(loss_at_zero: float) -> Callable[[Setting], float]:
-    """Return the bound for a loss that is at least 0, and one number for every record at 0."""
+def _risk_at_centre(loss_at_zero: float) -> Callable[[Setting], float]:
+    """Return the bound for a loss that is at least 0 and takes one value at the parameter 0."""
 
     def risk(setting: Setting) -> float:
+        """Return the risk of the centre at a setting."""
         if math.isinf(setting.constants.diameter):
             return math.inf
         shift = _centre_norm(setting)
-        # Where the centre is 0 no gradient enters, whatever is known of it.
+        # If the centre is 0, the bound needs no gradient.
         return loss_at_zero + (shift * setting.constants.mean_gradient_bound if shift else 0.0)
 
     return risk
 
 
-def _row(
+def _make_row(
     card: BoundCard,
     value: Callable[[Setting], float],
     hypotheses: tuple[Hypothesis, ...],
     **changes: Any,
 ) -> Bound:
+    """Return the row of an answer that ignores the data."""
     return bound_like(
         card,
         evaluate=lambda setting: {"without data": value(setting)},
@@ -163,13 +170,13 @@ _RISK_CARD = replace(
 
 
 def _loss_row(problem: type[Logistic] | type[Hinge]) -> Bound:
-    """Return the row of a loss of labels that knows what it is at the parameter 0."""
+    """Return the row of a loss of labels, whose value at the parameter 0 is known."""
     labels = np.array(problem.classes)
     loss_at_zero = float(problem.link.value(np.zeros_like(labels), labels).max())
     slug = problem.card.slug
-    return _row(
+    return _make_row(
         _RISK_CARD,
-        _of_loss(loss_at_zero),
+        _risk_at_centre(loss_at_zero),
         (DIAMETER,),
         slug=f"upper.sco.without-data-{slug}",
         name=f"{NAME}, {slug} loss",
@@ -181,13 +188,13 @@ def _loss_row(problem: type[Logistic] | type[Hinge]) -> Bound:
     )
 
 
-WITHOUT_DATA_MEANS = (_row(_MEAN_CARD, mean_error, (MEAN_BOUND,)),)
+WITHOUT_DATA_MEANS = (_make_row(_MEAN_CARD, mean_error, (MEAN_BOUND,)),)
 WITHOUT_DATA_RISKS = (
-    _row(_RISK_CARD, convex_risk, (GRADIENT_BOUND, DIAMETER)),
-    _row(
+    _make_row(_RISK_CARD, convex_risk, (GRADIENT_BOUND, DIAMETER)),
+    _make_row(
         _RISK_CARD,
         smooth_risk,
-        (SMOOTH, MINIMUM_INTERIOR, DIAMETER),
+        (STRONGLY_CONVEX, SMOOTH, MINIMUM_INTERIOR, DIAMETER),
         slug="upper.sco-strong.without-data",
         name=f"{NAME}, smooth losses",
         summary="The excess risk of the centre of the set where the gradient vanishes at the "
@@ -196,7 +203,7 @@ WITHOUT_DATA_RISKS = (
         loss_class=classes.SMOOTH_STRONG,
         problems=STRONG_PROBLEMS,
     ),
-    _row(
+    _make_row(
         _RISK_CARD,
         lipschitz_risk,
         (LIPSCHITZ, DIAMETER),

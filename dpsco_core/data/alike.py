@@ -1,7 +1,7 @@
-"""The law of records whose users give each of their own items a part in common.
+"""The law of records whose users have items with a part in common.
 
-The moment of such a sum: what one large draw adds is known exactly, and the rest is integrated
-(theory/user-level-means.md, 6.1).
+An item is a sum of two parts. The contribution of one large draw to its moment is known exactly,
+and the rest is integrated (theory/user-level-means.md, 6.1).
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from dpsco_core.data.ranges import exp_or_inf
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 
-PANELS = 40  # pieces of the line, equally long on the scale of arsinh
-MIDDLE = 4.0  # up to where on that scale a law may bend, and as many pieces are taken once more
+PANELS = 40  # The line is cut into this many panels, equally long on the scale of arsinh.
+# Up to this point on the scale of arsinh a law's density may bend, so as many panels are added
+# there.
+MIDDLE = 4.0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
-REACH = 1e12  # how far the integral goes, in units in which the law's moment is about 1
-LARGEST_POWER = 280.0  # the largest power of ten that an integrand may reach
-AGREEMENT = 1e-6  # how well the grid must reproduce a moment that is known
+REACH = 1e12  # The integral ends here, in units in which the law's moment is about 1.
+LARGEST_POWER = 280.0  # An integrand may reach this power of ten.
+AGREEMENT = 1e-6  # The grid must reproduce a known moment to this relative accuracy.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class AlikeItems(Distribution):
 
     d: int
     moment_order: float
-    base: ScaledLaw  # an ordinary law, of order p >= 2
+    base: ScaledLaw  # the law of one item, an ordinary law of order p >= 2
     alike: float  # the share c of the variance that the items of a user have in common
 
     card = Card(
@@ -71,7 +73,7 @@ class AlikeItems(Distribution):
         must = "one whose coordinates have a density in closed form, where items are alike"
         require(has_density, "distribution", must, self.base.card.slug)
 
-    # -- moments ----------------------------------------------------------------------------
+    # -- Moments ----------------------------------------------------------------------------
 
     @property
     def tail_index(self) -> float:
@@ -117,7 +119,7 @@ class AlikeItems(Distribution):
         return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
-        """Return that of the base law.
+        """Return the direction factor of the base law.
 
         Coordinates of a sum are independent, symmetric or elliptical where those of its terms are.
         """
@@ -132,13 +134,13 @@ class AlikeItems(Distribution):
         mixed = mixed_moment(self.base, self.alike, k)
         return exp_or_inf(math.log(mixed) + k * math.log(self.factor * self.lead))
 
-    # -- draws ------------------------------------------------------------------------------
+    # -- Random draws -----------------------------------------------------------------------
 
     def draw(self, rng: np.random.Generator) -> Self:
         return self
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records: those of different users."""
+        """Overwrite rows with independent records, each of another user."""
         base, common = self.base.centred, np.empty_like(out)
         base.fill(common, rng)
         base.fill(out, rng)
@@ -157,7 +159,7 @@ class AlikeItems(Distribution):
         return DenseRows(x)
 
     def _add_common(self, items: Vector, common: Vector) -> None:
-        """Make records of their own parts, in place, and of the parts in common."""
+        """Add the parts in common to the items' own parts, in place."""
         items *= self.factor * math.sqrt(1 - self.alike)
         items += self.factor * math.sqrt(self.alike) * common
         items += self.mean
@@ -169,7 +171,7 @@ def alike_items(base: ScaledLaw, alike: float) -> AlikeItems:
 
 
 def share_in_common(law: Distribution) -> float:
-    """Return the share of the variance that the items of a user have in common; mostly 0."""
+    """Return the share of the variance that the items of a user have in common; 0 for most laws."""
     return law.alike if isinstance(law, AlikeItems) else 0.0
 
 
@@ -198,22 +200,23 @@ def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
     moment = law.moment(order) / math.pow(law.lead, order)
     if order == 2 or share in (0, 1):
         return moment
-    points, weights = _grid(law, order)
+    points, weights = _quadrature_grid(law, order)
     _check_resolution(law, points, weights, order)
     a, b = math.sqrt(share), math.sqrt(1 - share)
     common_part, own_part = (a * points)[:, None], (b * points)[None, :]
     sizes = np.maximum(np.abs(common_part), np.abs(own_part))
-    # The smaller term over the larger one, with its sign.
+    # The ratios divide the smaller of two terms by the larger, with its sign.
     ratios = np.where(
         np.abs(common_part) >= np.abs(own_part), own_part / common_part, common_part / own_part
     )
-    with np.errstate(divide="ignore"):  # two terms may cancel exactly
+    # Two terms may cancel exactly, and the logarithm of 0 is then taken.
+    with np.errstate(divide="ignore"):
         joint = np.expm1(order * np.log1p(ratios)) - np.abs(ratios) ** order
     mixed_terms = float(weights @ (sizes**order * joint) @ weights)
     return (math.pow(a, order) + math.pow(b, order)) * moment + mixed_terms
 
 
-def _grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
+def _quadrature_grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
     """Return centred points of a coordinate and their probabilities, by Gauss's rule on panels."""
     density = law.univariate
     must = "one whose coordinates have a density in closed form, where items are alike"

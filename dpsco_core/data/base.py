@@ -28,11 +28,12 @@ from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
 
 Unit = Literal["moment", "variance"]  # the quantity of a coordinate that is scaled to 1
-Hidden = Literal["mean", "parameter", "labels", "classes", "median"]  # what a prior hides
+# the quantity that a hard instance hides from the algorithm
+Hidden = Literal["mean", "parameter", "labels", "classes", "median"]
 
-# Questions that a law may leave open: see `overrides_answer`.
+# The questions that a law may leave open; see `overrides_answer`.
 ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
-# A class that overrides one of these draws other records than its parent.
+# A class that overrides one of these methods draws other records than its parent.
 DRAWING_METHODS = ("fill", "_fill_centred", "moment", "_log_moment")
 
 
@@ -45,15 +46,15 @@ class Distribution(ABC):
     """
 
     card: ClassVar[Card]
-    # the price of drawing records; the default is a guess
+    # the running time of drawing records; the default is a guess
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
-    # whether the mean is hidden, and `draw` takes a member of a prior
+    # whether the mean is hidden, in which case `draw` takes a member of a prior
     has_prior: ClassVar[bool] = False
-    hides: ClassVar[Hidden] = "mean"  # what is hidden
-    # whether the tail index is p + margin; otherwise the margin has no effect
+    hides: ClassVar[Hidden] = "mean"  # the quantity that the prior hides
+    # whether the tail index is p + margin; other laws ignore the margin
     has_margin: ClassVar[bool] = True
     independent: ClassVar[bool] = True  # whether the coordinates are independent
-    smallest_d: ClassVar[int] = 1  # the smallest dimension for which it is defined
+    smallest_d: ClassVar[int] = 1  # the smallest dimension for which the law is defined
 
     d: int  # dimension, at least 1
     moment_order: float  # the order p > 1 of the coordinate moment that is at most 1
@@ -61,7 +62,7 @@ class Distribution(ABC):
     @property
     @abstractmethod
     def tail_index(self) -> float:
-        """Moments of order below this exist; infinite if all do."""
+        """The tail index: moments of every smaller order exist. Infinite if all moments do."""
 
     @property
     @abstractmethod
@@ -108,14 +109,14 @@ class Distribution(ABC):
 
     @property
     def centred(self) -> "Distribution":
-        """The law shifted to mean 0 if it can be shifted; otherwise itself."""
+        """The law shifted to mean 0, or the law itself if it cannot be shifted."""
         return self
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector | None:
         """Return n means of m independent records each, shape (n, d); None if left open."""
         return None
 
-    # -- moments for certificates ------------------------------------------------------------
+    # -- Moments for certificates ------------------------------------------------------------
 
     @property
     def scales(self) -> Vector:
@@ -273,7 +274,7 @@ class Distribution(ABC):
 
 
 def overrides_answer(family: type[Distribution], answer: str) -> bool:
-    """Whether a class of laws answers one of the questions in `ANSWERS`."""
+    """Return whether a class of laws answers one of the questions in `ANSWERS`."""
     return getattr(family, answer) is not getattr(Distribution, answer)
 
 
@@ -289,17 +290,19 @@ class ScaledLaw(Distribution):
     equal to 1.
     """
 
-    symmetric: ClassVar[bool] = False  # symmetric about the mean, which sharpens `direction_factor`
+    # whether the law is symmetric about the mean, which sharpens `direction_factor`
+    symmetric: ClassVar[bool] = False
 
     d: int = 20
-    moment_order: float = 3.0  # the finite order of the moment that is 1
-    # Positive: a law with a finite tail index has index p + margin. Other laws ignore it.
+    moment_order: float = 3.0  # the finite order p of the coordinate moment that is scaled to 1
+    # The excess of the tail index over p, positive. Laws without a finite tail index ignore it.
     margin: float = 0.5
     unit: Unit = "moment"  # whether the p-th moment or the variance of a coordinate is 1
-    # l2 norm of the even part of the mean, offset/sqrt(d) in every coordinate; finite, at least 0
+    # The l2 norm of the even part of the mean, which is offset/sqrt(d) in every coordinate; finite,
+    # at least 0.
     offset: float = 0.0
-    peak: float = 0.0  # an addition to the mean's first coordinate, finite and at least 0
-    # the exponent a, from 0 to `DECAY_MAX`, with which scales decrease; 0 leaves them equal
+    peak: float = 0.0  # the addition to the first coordinate of the mean, finite and at least 0
+    # the exponent a of the decrease of the scales, from 0 (equal scales) to `DECAY_MAX`
     decay: float = 0.0
 
     def __post_init__(self) -> None:
@@ -323,6 +326,7 @@ class ScaledLaw(Distribution):
 
     @property
     def _log_unit(self) -> float:
+        """Return the log of the moment of Y that the scale s divides out."""
         order = self.moment_order if self.unit == "moment" else 2.0
         return self._log_moment(order) / order
 

@@ -19,12 +19,14 @@ from dpsco_core.base.errors import require
 Key = tuple[int, int]
 Precision = type[np.float64] | type[np.float32]
 
-BLOCK_ENTRIES = 3 << 15  # a part of the definition of a sample: another number gives other samples
-STEP = 210306068529402873165736369884012333109  # the step of PCG64DXSM.jumped
+# This number is part of the definition of a sample: with another one samples differ.
+BLOCK_ENTRIES = 3 << 15
+# the number of words in a jump of PCG64DXSM, which its method `jumped` takes
+STEP = 210306068529402873165736369884012333109
 
 
 class Law(Protocol):
-    """A law that can be drawn block by block."""
+    """A law whose samples can be drawn block by block."""
 
     d: int
 
@@ -39,7 +41,7 @@ def stream_rows(d: int) -> int:
 
 
 def whole_blocks(n: int, d: int) -> int:
-    """Round n up to whole blocks: a law fills a block at once, and its part in another way."""
+    """Return n rounded up to whole blocks, because a law fills a block at once."""
     size = stream_rows(d)
     return -(-n // size) * size
 
@@ -67,12 +69,12 @@ class BlockStreams:
 
 def draw_rows(
     law: Law,
-    n: int,  # positive
-    key: Key,  # see `draw_key`
+    n: int,  # the number of records, positive
+    key: Key,  # the key of the sample; see `draw_key`
     *,
-    # float32 gives the float64 sample, rounded once, in half the memory
+    # float32 gives the float64 sample, rounded once, in half the memory.
     dtype: Precision = np.float64,
-    workers: int = 1,  # threads that fill blocks; the sample does not depend on their number
+    workers: int = 1,  # the number of threads that fill blocks; the sample does not depend on it
 ) -> Vector:
     """Return n independent records, shape (n, d).
 
@@ -87,6 +89,7 @@ def draw_rows(
     workers = min(workers, count)
 
     def fill(worker: int) -> None:
+        """Fill a block of the sample in one of the threads."""
         streams = BlockStreams(key)
         draft = None if dtype == np.float64 else np.empty((min(size, n), law.d))
         for block in range(worker, count, workers):
@@ -119,4 +122,4 @@ def random_words(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
 def require_sample_size(n: int) -> int:
     """Return the requested number of records as an `int`, checked, from any integer type."""
     require(isinstance(n, int | np.integer) and n >= 1, "n", "a positive integer", n)
-    return int(n)  # numpy's integers would wrap around
+    return int(n)  # A Python integer has no limit, while numpy's integers would wrap around.

@@ -60,13 +60,13 @@ class EllipticalT(ScaledLaw):
 
     @property
     def inverse_norm(self) -> float:
-        r""":math:`E\|Z\|^{-1}` of a normal Z times :math:`E\chi_\nu/(s\sqrt\nu)`; d >= 2.
+        r"""The mean :math:`E\|X-\mu\|^{-1}=E\|Z\|^{-1}\,E\chi_\nu/(s\sqrt\nu)`, Z normal; d >= 2.
 
         If the scales differ, it is the smallest of the bounds :math:`E\|Z_k\|^{-1}/s_k` from the
         first k coordinates: the other coordinates only increase the norm.
         """
         nu = self.tail_index
-        inverse = least_of_leading(self.scales, _inverse_normal)
+        inverse = least_of_leading(self.scales, _mean_inverse_normal_norm)
         chi = math.exp(math.lgamma(0.5 * (nu + 1)) - math.lgamma(0.5 * nu)) * math.sqrt(2)
         return inverse * chi / (self.scale * math.sqrt(nu))
 
@@ -87,7 +87,7 @@ class EllipticalT(ScaledLaw):
             information=information,
             symmetric=True,
             distance=lambda theta: student_central_probability(nu, theta / scale),
-            at_odds=lambda u: scale * np.sqrt(d * _fisher_at(d, nu, u)),
+            at_odds=lambda u: scale * np.sqrt(d * _fisher_quantile(d, nu, u)),
             spherical=True,
             spread=direction_spread(d, nu),
             cuts=(Cut(size=largest / math.sqrt(information), rest=0.0),),
@@ -97,21 +97,22 @@ class EllipticalT(ScaledLaw):
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng)
-        # A gamma of shape nu/2 is half a chi-square with nu degrees of freedom.
+        # A gamma variable of shape nu/2 is half a chi-square variable with nu degrees of freedom.
         out *= (numerator / np.sqrt(rng.standard_gamma(half, size=len(out))))[:, None]
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)
 
 
-def _inverse_normal(d: int) -> float:
+def _mean_inverse_normal_norm(d: int) -> float:
     r"""Return :math:`E\|Z\|^{-1}` of a standard normal vector, d >= 2."""
     return math.exp(math.lgamma(0.5 * (d - 1)) - math.lgamma(0.5 * d)) / math.sqrt(2)
 
 
-def _fisher_at(d: int, nu: float, u: Vector) -> Vector:
+def _fisher_quantile(d: int, nu: float, u: Vector) -> Vector:
     """Return the quantile at log odds u of Fisher's F with d and nu degrees of freedom."""
-    # d F/(nu + d F) has a beta law; each tail is computed from its own probability.
+    # The ratio d F/(nu + d F) has a beta law; each of its tails is computed from its own
+    # probability.
     small = expit(-np.abs(u))
     beta = betaincinv(np.where(u < 0, d, nu) / 2, np.where(u < 0, nu, d) / 2, small)
     odds = np.where(u < 0, beta / (1 - beta), (1 - beta) / beta)
@@ -120,7 +121,7 @@ def _fisher_at(d: int, nu: float, u: Vector) -> Vector:
 
 @lru_cache(maxsize=256)
 def direction_spread(d: int, nu: float) -> float:
-    r"""Return the sub-Gaussian proxy of a direction of the score, over its variance.
+    r"""Return the sub-Gaussian variance proxy of a direction of the score, over its variance.
 
     The ratio of consecutive even moments of the score is :math:`(2k+1)\lambda\rho_k`,
 
@@ -133,8 +134,8 @@ def direction_spread(d: int, nu: float) -> float:
     >>> [round(direction_spread(d, nu), 4) for d, nu in ((2, 2.5), (20, 2.5), (200, 3.5))]
     [1.0, 1.3629, 6.3676]
     """
-    # rho_0 is 1, and the ratios first rise and then fall: the mean of their logarithms is largest
-    # just before the next logarithm falls below it.
+    # The ratio rho_0 is 1, and the following ratios first rise and then fall. The mean of their
+    # logarithms is therefore largest just before the next logarithm falls below it.
     total = d + nu
     count = 64
     while True:

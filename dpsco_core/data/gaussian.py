@@ -84,12 +84,13 @@ class Gaussian(ScaledLaw):
         return log_normal_moment(k)
 
 
-CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))  # levels of a standard normal score: 1 to 9
+# the clipping levels of a standard normal score, from 1 to 9
+CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))
 
 
 def _clipped_second_moment(level: float) -> float:
     r"""Return :math:`E(|N|-\beta)_+^2` of a standard normal N; an upper bound for levels >= 6."""
     density = math.exp(-0.5 * level**2) / math.sqrt(2 * math.pi)
-    if level >= 6:  # the difference below would lose all digits
+    if level >= 6:  # The difference below would lose all its digits at such levels.
         return 4 * density / level**3
     return 2 * ((1 + level**2) * float(ndtr(-level)) - level * density)

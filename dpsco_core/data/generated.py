@@ -24,11 +24,12 @@ from dpsco_core.data.rows import PiecedRows
 Block = TypeVar("Block")
 AnySource = TypeVar("AnySource", bound="BlockSource[Any]")
 
-PIECE_BLOCKS = 128  # 12 million entries: a tenth of a second
+# A piece of this many blocks has 12 million entries, which take a tenth of a second.
+PIECE_BLOCKS = 128
 
 
 class BlockSource(ABC, Generic[Block]):
-    """Blocks by number, drawn on request; the last one is cached.
+    """The blocks of a sample by their number, drawn on request; the last one is cached.
 
     A lock serialises threads: give each thread its own `fresh_copy`.
     """
@@ -52,7 +53,7 @@ class BlockSource(ABC, Generic[Block]):
         with self._lock:
             if self._cached_block is None or self._cached_block[0] != number:
                 rows = min(self.size, self.n - number * self.size)
-                self._cached_block = None  # frees the old block before the new one is drawn
+                self._cached_block = None  # The old block is freed before the new one is drawn.
                 self._cached_block = (number, self._draw(number, rows))
             return self._cached_block[1]
 
@@ -67,7 +68,7 @@ class BlockSource(ABC, Generic[Block]):
     def blocks_of(
         self, places: NDArray[np.int64]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the number of every block that is needed, which places it has, and their rows."""
+        """Yield the number of every block with a wanted row, their places, and the rows."""
         numbers, rows = np.divmod(places, self.size)
         for number in np.unique(numbers):
             selected = np.flatnonzero(numbers == number)
@@ -92,7 +93,7 @@ class RowSource(BlockSource[Vector]):
         block = np.empty((rows, self.d))
         self.law.fill(block, self._streams.generator(number))
         block.flags.writeable = False
-        return block.view()  # a view cannot be made writeable again
+        return block.view()  # A view of a read-only array cannot be made writeable again.
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class Range(Generic[AnySource]):
     """A range of the records of a source, shared by generated rows and generated samples."""
 
     source: AnySource
-    # the range must not be empty
+    # the first record of the range, which must not be empty
     start: int
     stop: int
 
@@ -132,7 +133,8 @@ class Range(Generic[AnySource]):
             low, high = int(indices.min()), int(indices.max())
             extreme = low if low < 0 else high
             require(0 <= low <= high < self.n, "indices", f"from 0 to {self.n - 1}", extreme)
-        return self.start + indices.astype(np.int64, copy=False)  # short integers would wrap around
+        # Short integers would wrap around in the sum.
+        return self.start + indices.astype(np.int64, copy=False)
 
     def _parts(self, start: int, stop: int | None) -> Iterator[tuple[int, int, int]]:
         """Yield ``(number, low, high)`` for every block that overlaps the records."""

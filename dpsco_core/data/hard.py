@@ -37,7 +37,7 @@ class HardInstance(Distribution):
 
     has_prior = True
     has_margin = independent = False
-    tail_index = math.inf  # records are bounded
+    tail_index = math.inf  # The records are bounded, so all moments exist.
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.card, self.d, self.moment_order, self.smallest_d)
@@ -47,7 +47,7 @@ class HardInstance(Distribution):
     @property
     @abstractmethod
     def weight(self) -> int:
-        """Number of nonzero coordinates of a spiked record."""
+        """The number of nonzero coordinates of a spiked record."""
 
     @property
     @abstractmethod
@@ -56,7 +56,7 @@ class HardInstance(Distribution):
 
     @property
     def shrink(self) -> float:
-        """What keeps a coordinate's p-th moment at most 1: less than 1 for p < 2 only."""
+        """The factor that keeps a coordinate's p-th moment at most 1; below 1 only for p < 2."""
         return float(spike_shrink(np.asarray(self.spike_probability), self.moment_order))
 
     @property
@@ -94,9 +94,10 @@ class HardInstance(Distribution):
 
     def central_direction(self, k: float) -> float:
         """Bound a central moment in any direction by Jensen's inequality."""
-        return self._in_all_coordinates(max(k, 2.0))
+        return self._moment_of_all_coordinates(max(k, 2.0))
 
-    def _in_all_coordinates(self, order: float) -> float:
+    def _moment_of_all_coordinates(self, order: float) -> float:
+        """Bound a direction's central moment by a coordinate's, as roots (Jensen)."""
         return math.sqrt(self.weight) * math.pow(self.moment(order), 1 / order)
 
     def raw_direction(self, k: float) -> float:
@@ -114,13 +115,15 @@ class HardInstance(Distribution):
 
     @property
     def _spike_size(self) -> float:
+        """Return the size of a spike's nonzero coordinates."""
         return math.pow(self.spike_probability, -1 / self.moment_order) * self.shrink
 
     @property
     def _mean_size(self) -> float:
+        """Return the size of the mean's nonzero coordinates."""
         return math.pow(self.spike_probability, 1 - 1 / self.moment_order) * self.shrink
 
-    def _spiked(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    def _draw_spiked_indices(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw the indices of the spiked records."""
         count = rng.binomial(rows, self.spike_probability)
         places = rng.choice(rows, size=count, replace=False, shuffle=False)
@@ -140,7 +143,7 @@ class TwoPoint(HardInstance):
     Raises `InvalidInput` if a value is outside its range, or the pattern is not one of the prior.
     """
 
-    # a vector of length d; None until drawn, and needed by `mean` and `sample`
+    # the pattern, a vector of length d; None until it is drawn, and needed by `mean` and `sample`
     pattern: tuple[int, ...] | None = None
 
     @property
@@ -170,12 +173,12 @@ class TwoPoint(HardInstance):
 
     def central_direction(self, k: float) -> float:
         """Return the central moment in the direction of the pattern, exact at every order."""
-        return self._in_all_coordinates(k)
+        return self._moment_of_all_coordinates(k)
 
     @property
     def mean(self) -> Vector:
         r"""The mean :math:`q^{1-1/p}\nu`, shape (d,); needs a drawn pattern."""
-        return self._mean_size * self._own_pattern()
+        return self._mean_size * self._drawn_pattern()
 
     @property
     def mean_norm(self) -> float:
@@ -193,7 +196,7 @@ class TwoPoint(HardInstance):
 
         The centred record is a multiple of the pattern, whose l2 norm is :math:`\sqrt w`.
         """
-        return self._in_all_coordinates(self.moment_order)
+        return self._moment_of_all_coordinates(self.moment_order)
 
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` for a nonzero coordinate of the pattern."""
@@ -203,16 +206,17 @@ class TwoPoint(HardInstance):
         q = self.spike_probability
         if q == 1:
             return 1.0 if k == 0 else 0.0
-        # In logarithms, because q^(-k/p) may overflow.
+        # The computation is in logarithms, because q^(-k/p) may overflow.
         spiked = (1 - k / self.moment_order) * math.log(q) + k * math.log1p(-q)
         unspiked = math.log1p(-q) + (k - k / self.moment_order) * math.log(q)
         return (exp_or_inf(spiked) + exp_or_inf(unspiked)) * math.pow(self.shrink, k)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         out.fill(0.0)
-        out[self._spiked(len(out), rng)] = self._spike_size * self._own_pattern()
+        out[self._draw_spiked_indices(len(out), rng)] = self._spike_size * self._drawn_pattern()
 
-    def _own_pattern(self) -> NDArray[np.float64]:
+    def _drawn_pattern(self) -> NDArray[np.float64]:
+        """Return the pattern as floats; raise `InvalidInput` if it has not been drawn."""
         require(self.pattern is not None, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 
@@ -285,9 +289,10 @@ class Hypercube(TwoPoint):
     dpsco_core.base.errors.InvalidInput: pattern must be drawn first, ... got pattern=None.
     """
 
-    support: int | None = None  # coordinates with a sign, the first ones; None: all
-    centre: float = 0.0  # what every record has in these coordinates
-    paired: bool = False  # whether the signs come in opposite pairs, from the first two on
+    # the number of coordinates that have a sign, which are the first ones; None for all
+    support: int | None = None
+    centre: float = 0.0  # the part that every record has in each of these coordinates
+    paired: bool = False  # whether the signs come in opposite pairs, beginning with the first two
 
     sampling = Coefficients(fixed=6.1e4, per_row=0, per_element=0.87)
     card = Card(
@@ -329,7 +334,7 @@ class Hypercube(TwoPoint):
         word[: self.weight] = signs
         return replace(self, pattern=tuple(word.tolist()))
 
-    # -- what a centre adds ----------------------------------------------------------------------
+    # -- Moments of records around a centre ------------------------------------------------------
 
     @property
     def two_point(self) -> Self | None:
@@ -337,6 +342,7 @@ class Hypercube(TwoPoint):
 
     @property
     def _centre_norm(self) -> float:
+        """Return the l2 norm of the centre."""
         return self.centre * math.sqrt(self.weight)
 
     @property
@@ -347,7 +353,7 @@ class Hypercube(TwoPoint):
 
     @property
     def spike(self) -> Vector:
-        """What a record has beside the centre where it is a spike, shape (d,)."""
+        """The part of a spiked record that is added to the centre, shape (d,)."""
         return super().mean / self.spike_probability
 
     @property

@@ -64,15 +64,15 @@ class LogNormal(ScaledLaw):
         sigma, scale, d = self.sigma, self.scale, self.d
         centre = math.exp(0.5 * sigma**2)
         return Shifts(
-            information=_unit_information(sigma) / scale**2,
+            information=_fisher_information(sigma) / scale**2,
             symmetric=False,
-            distance=lambda theta: _largest_interval(sigma, 2 * theta / scale),
+            distance=lambda theta: _largest_interval_probability(sigma, 2 * theta / scale),
             at_odds=lambda u: (
                 scale * (np.exp(sigma * np.sign(u) * -ndtri(expit(-np.abs(u)))) - centre)
             ),
             cuts=tuple(
                 Cut(size=level * math.sqrt(d), rest=math.sqrt(d) * rest)
-                for level, rest in _cuts(sigma)
+                for level, rest in _clipping_levels(sigma)
             ),
             edge=True,
         )
@@ -117,13 +117,14 @@ def _log_half_moment(sigma: float, k: float, sign: float) -> float:
     """Return log int_0^inf |expm1(sign sigma t)|^k phi(sigma/2 + sign t) dt."""
 
     def log_integrand(y: Vector) -> Vector:
+        """Return the logarithm of the integrand, with t = e^y as the variable."""
         t = np.exp(y)
         jump = sigma * t
-        # log|expm1(+-jump)|, without overflow.
+        # log|expm1(+-jump)| is computed without overflow.
         size = np.log(-np.expm1(-jump)) + (jump if sign > 0 else 0.0)
         return np.asarray(k * size - 0.5 * (0.5 * sigma + sign * t) ** 2 + y)
 
-    # The peak is below t = sigma k + 3, and its width there is about 1 in t.
+    # The peak lies below t = sigma k + 3, and its width in t is about 1.
     coarse = np.linspace(-60.0, math.log(sigma * k + 40.0), 4001)
     values = log_integrand(coarse)
     significant = np.flatnonzero(values > values.max() - 60.0)
@@ -138,33 +139,33 @@ def _log_half_moment(sigma: float, k: float, sign: float) -> float:
     return largest + math.log(total) - 0.5 * math.log(2 * math.pi)
 
 
-def _unit_information(sigma: float) -> float:
-    """Return the Fisher information of a shift of exp(sigma N)."""
+def _fisher_information(sigma: float) -> float:
+    """Return the Fisher information of a shift of exp(sigma N), N standard normal."""
     return math.exp(2 * sigma**2) * (1 + sigma**-2)
 
 
 @lru_cache(maxsize=256)
-def _cuts(sigma: float) -> tuple[tuple[float, float], ...]:
+def _clipping_levels(sigma: float) -> tuple[tuple[float, float], ...]:
     """Return clipping levels of the score, each with the root mean square of the excess."""
     normal, step = np.linspace(-14.0, 10.0, 4001, retstep=True)
     weights = np.exp(-0.5 * normal**2) / math.sqrt(2 * math.pi) * float(step)
-    unit = np.exp(-sigma * normal) * (1 + normal / sigma) / math.sqrt(_unit_information(sigma))
+    unit = np.exp(-sigma * normal) * (1 + normal / sigma) / math.sqrt(_fisher_information(sigma))
     levels = np.geomspace(1, 200, 60)
     excess = np.maximum(np.abs(unit) - levels[:, None], 0)
     return tuple(zip(levels.tolist(), np.sqrt(excess**2 @ weights).tolist(), strict=True))
 
 
-def _largest_interval(sigma: float, length: Vector) -> Vector:
+def _largest_interval_probability(sigma: float, length: Vector) -> Vector:
     """Return the largest probability of an interval of the given length under exp(sigma N)."""
-    # The interval begins at e^y, left of the mode e^(-sigma^2), where the densities at both ends
-    # are equal: found by bisection, then by Newton's method.
+    # The interval begins at e^y, left of the mode e^(-sigma^2), and its two ends have equal
+    # densities. The start y is computed by bisection, then by Newton's method.
     log_length = np.log(np.maximum(np.asarray(length, dtype=np.float64), 1e-300))
     low = np.full(log_length.shape, -40 * sigma - sigma**2)
     high = np.full(log_length.shape, -(sigma**2))
     y = 0.5 * (low + high)
     for step in range(17):
         end = np.logaddexp(y, log_length)
-        # log density at the end minus that at the start, which decreases in y, and its derivative
+        # The gap is the log density at the end minus the one at the start; it decreases in y.
         gap = (y - end) * (1 + (end + y) / (2 * sigma**2))
         slope = 1 + y / sigma**2 - np.exp(y - end) * (1 + end / sigma**2)
         low, high = np.where(gap > 0, y, low), np.where(gap > 0, high, y)

@@ -53,7 +53,7 @@ class Pareto(ScaledLaw):
         return Shifts(
             information=math.inf,
             symmetric=True,
-            distance=lambda theta: _symmetric_distance(alpha, theta / scale),
+            distance=lambda theta: _symmetric_total_variation(alpha, theta / scale),
             at_odds=lambda u: scale * np.sign(u) * (2 * expit(-np.abs(u))) ** (-1 / alpha),
             edge=True,
         )
@@ -132,11 +132,11 @@ class SkewedPareto(ScaledLaw):
         return log_centred_pareto_moment(self.tail_index, k)
 
 
-def _symmetric_distance(alpha: float, theta: Vector) -> Vector:
+def _symmetric_total_variation(alpha: float, theta: Vector) -> Vector:
     """Return the total variation between shifts by theta and -theta of the symmetric unit law."""
     theta = np.asarray(theta, dtype=np.float64)
     outer = -np.expm1(-alpha * np.log1p(2 * theta))
-    # For theta above 1 the inner jumps have passed each other.
+    # For theta above 1 the inner jumps of the two densities have passed each other.
     clamped = np.maximum(theta, 1.0)
     overlap = clamped**-alpha - (2 * clamped - 1) ** -alpha
     return np.where(theta > 1, outer - overlap, outer)
@@ -160,14 +160,17 @@ def log_centred_pareto_moment(alpha: float, k: float) -> float:
     # m^alpha, and alpha v = 1, m v = 1/(alpha-1) leave the form below.
     log_mean = -math.log1p(-1 / alpha)
     right_part = math.log(alpha) + (k - alpha) * log_mean + float(betaln(k + 1, alpha - k))
-    left_part = -k * math.log(alpha - 1) - math.log(k + 1) + math.log(_left_series(alpha, k))
+    left_part = (
+        -k * math.log(alpha - 1) - math.log(k + 1) + math.log(_hypergeometric_series(alpha, k))
+    )
     return float(np.logaddexp(right_part, left_part))
 
 
-def _left_series(alpha: float, k: float) -> float:
+def _hypergeometric_series(alpha: float, k: float) -> float:
     """Return 2F1(1, k+1-alpha; k+2; 1/alpha) for 0 <= k < alpha and alpha > 1."""
-    # No term exceeds 1, and each is less than 1/alpha of the one before, except for the first few,
-    # which fall as fast as 1/n!. scipy's hyp2f1 returns NaN for large alpha.
+    # No term of the series exceeds 1, and each is less than 1/alpha of the one before, except for
+    # the first few, which fall as fast as 1/n!. The series is used because scipy's hyp2f1 returns
+    # NaN for large alpha.
     total = term = 1.0
     for i in range(max(80, math.ceil(40 / math.log(alpha)))):
         term *= (k + 1 - alpha + i) / (k + 2 + i) / alpha

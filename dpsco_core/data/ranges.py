@@ -5,14 +5,14 @@ import math
 from dpsco_core.base.cards import Card
 from dpsco_core.base.errors import require
 
-# Nearer to the tail index a p-th moment below 2 explodes, and the scaled law is nearly 0.
+# With a smaller margin a p-th moment below order 2 explodes, and the scaled law is nearly 0.
 MARGIN_MIN = 0.05
 
 
 def require_dimension_and_order(
     card: Card, d: int, moment_order: float, smallest_d: int = 1
 ) -> None:
-    """Check the dimension and the moment order of a distribution: below 2 if its card says why."""
+    """Check the dimension and the moment order of a law: below 2 only if its card says why."""
     is_valid = isinstance(d, int) and d >= smallest_d
     require(is_valid, "d", f"an integer of at least {smallest_d}", d)
     is_allowed = moment_order > 1 if card.infinite_variance else moment_order >= 2
@@ -21,7 +21,7 @@ def require_dimension_and_order(
 
 
 def require_below_two(moment_order: float, margin: float, unit: str) -> None:
-    """Check what a scaled law needs for p below 2."""
+    """Check the margin and the unit that a scaled law needs for p below 2."""
     if moment_order >= 2:
         return
     must = f"at least {MARGIN_MIN:g} for p below 2, near whose tail index a scaled law is 0"

@@ -19,7 +19,8 @@ from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
-BLOCK_BYTES = 3 << 19  # 1.5 MiB: a second visit hits the cache, and call overhead is small
+# Blocks of 1.5 MiB stay in the cache for a second visit, and keep the overhead of calls small.
+BLOCK_BYTES = 3 << 19
 
 
 class Rows(ABC):
@@ -28,12 +29,12 @@ class Rows(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """Number of rows."""
+        """The number n of rows."""
 
     @property
     @abstractmethod
     def d(self) -> int:
-        """Dimension."""
+        """The dimension d of a row."""
 
     @abstractmethod
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -65,7 +66,7 @@ class PiecedRows(Rows):
         """Yield consecutive pieces that cover all rows once."""
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over the pieces, to the bit the one from workers."""
+        """Return the sum of ``part(piece)`` over the pieces, bit by bit as from workers."""
         with one_blas_thread():
             sums = map(part, self.pieces())
             total = next(sums).copy()
@@ -78,9 +79,10 @@ class PiecedRows(Rows):
 class Factors:
     """A block of rows as coefficients times base rows: row i is ``coefficients[i] * base[i]``."""
 
-    base: Vector  # shape (rows, d): read only
-    coefficients: Vector | None = None  # shape (rows,): None means 1 everywhere
-    # shape (rows,): l2 norms of `base` if known; infinite if an entry is not finite
+    base: Vector  # the base rows, shape (rows, d), read only
+    # the coefficients, shape (rows,); None stands for 1 everywhere
+    coefficients: Vector | None = None
+    # the l2 norms of `base` if known, shape (rows,); infinite if an entry is not finite
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -95,16 +97,17 @@ class Factors:
 class DenseRows(Rows):
     """Rows held as one (n, d) array."""
 
-    # Shape (n, d), n and d at least 1. Entries may be NaN or infinite: methods must cope. The array
-    # and every view of it are read-only, because norms are cached and sensitivities rest on them.
-    # Booleans, integers and other floats become float64, see `real_array`; float32 stays, for half
-    # the memory: its rows are converted as they are read (`read`), so that everything but the
-    # rounding of the entries is exact.
+    # The records, shape (n, d), n and d at least 1. Entries may be NaN or infinite, which methods
+    # must handle. The array and every view of it are read-only, because norms are cached and
+    # sensitivities depend on them. Booleans, integers and other floats become float64, see
+    # `real_array`. A float32 array stays float32, for half the memory; its rows are converted when
+    # they are read (`read`), so that only the entries are rounded.
     x: Vector
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
-        object.__setattr__(self, "x", read_only(self.x))  # shared by all methods of a trial
+        # The array is shared by all methods of a trial.
+        object.__setattr__(self, "x", read_only(self.x))
         require(self.x.ndim == 2, "x", "an array of shape (n, d)", self.x.shape)
         require(min(self.x.shape) > 0, "x", "an array with rows and columns", self.x.shape)
 
@@ -140,6 +143,7 @@ class DenseRows(Rows):
 
     @cached_property
     def _norms(self) -> Vector:
+        """The l2 norm of every row, computed once."""
         norms, low = np.empty(self.n), 0
         for block in self.blocks():
             norms[low : low + len(block)] = row_norms(block)
@@ -157,8 +161,8 @@ class ScaledRows(Rows):
     """
 
     x: DenseRows  # the features, with their cached norms
-    # maps the features of some rows, shape (rows, d), and their selector (a slice or an array of
-    # indices) to their coefficients, shape (rows,)
+    # A function that maps the features of some rows, shape (rows, d), and their selector (a slice
+    # or an array of indices) to their coefficients, shape (rows,).
     coefficients: Callable[[Vector, slice | NDArray[np.intp]], Vector]
 
     def coefficients_of(self, base: Vector, rows: slice | NDArray[np.intp]) -> Vector:
@@ -177,12 +181,12 @@ class ScaledRows(Rows):
         """Yield consecutive (rows, d) arrays of about `BLOCK_BYTES`, formed one at a time."""
         low = start
         for block in self.x.blocks(start, stop):
-            yield _scaled(block, self.coefficients_of(block, slice(low, low + len(block))))
+            yield _scale_rows(block, self.coefficients_of(block, slice(low, low + len(block))))
             low += len(block)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         rows = self.x.take(indices)
-        return _scaled(rows, self.coefficients_of(rows, indices))
+        return _scale_rows(rows, self.coefficients_of(rows, indices))
 
     def factors(self) -> Iterator[Factors]:
         """Yield coefficients, features and their norms, block by block."""
@@ -194,7 +198,8 @@ class ScaledRows(Rows):
             low += len(block)
 
 
-def _scaled(block: Vector, coefficients: Vector) -> Vector:
+def _scale_rows(block: Vector, coefficients: Vector) -> Vector:
+    """Return every row of a block times its coefficient."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         scaled: Vector = coefficients[:, None] * block
     return scaled
@@ -204,9 +209,9 @@ def _scaled(block: Vector, coefficients: Vector) -> Vector:
 class MappedRows(Rows):
     """Rows that are a function of other rows, formed one block at a time."""
 
-    x: DenseRows  # the records
-    # Maps records, shape (rows, d), to new arrays of the same shape. The image of a record must not
-    # depend on the other records.
+    x: DenseRows  # the records that the function is applied to
+    # A function that maps records, shape (rows, d), to new arrays of the same shape. The image of a
+    # record must not depend on the other records.
     function: Callable[[Vector], Vector]
 
     @property
@@ -226,7 +231,7 @@ class MappedRows(Rows):
 
 
 def rows_per_block(d: int) -> int:
-    """Number of rows of dimension `d` in one block."""
+    """Return the number of rows of dimension `d` in one block."""
     return max(1, BLOCK_BYTES // (8 * d))
 
 
@@ -238,11 +243,11 @@ def row_norms(block: Vector) -> Vector:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.vecdot(block, block)
         norms: Vector = np.sqrt(squares)
-        # Outside this range squares have lost digits, or overflowed; NaN is outside too.
+        # Outside this range squares have lost digits or have overflowed; a NaN is outside too.
         if len(block) and not (squares.min() > 1e-250 and squares.max() < 1e300):
             doubtful = ~((squares > 1e-250) & (squares < 1e300))
             rows = block[doubtful]
-            if rows.any():  # otherwise rows and norms are 0, as in most rows of sparse data
+            if rows.any():  # In most rows of sparse data all entries are 0, and so are their norms.
                 largest = np.abs(rows).max(axis=1)
                 safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
                 scaled = rows / safe[:, None]

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.ziggurat import PART
 
-DECAY_MAX = 3.0  # the largest exponent of the decrease
+DECAY_MAX = 3.0  # the largest exponent of the decrease of the scales
 
 
 @lru_cache(maxsize=256)
@@ -26,11 +26,11 @@ def falling_scales(d: int, decay: float) -> Vector:
         scales = np.arange(1, d + 1, dtype=np.float64) ** -decay
         scales *= math.sqrt(d / float(scales @ scales))
     scales.flags.writeable = False
-    return scales.view()  # a view cannot be made writeable again
+    return scales.view()  # A view of a read-only array cannot be made writeable again.
 
 
 def least_of_leading(scales: Vector, value: Callable[[int], float]) -> float:
-    """Return the least of `value(k)` over the k-th scale, for k = 2, 4, ... and d >= 2.
+    """Return the least of `value(k)` divided by the k-th scale, for k = 2, 4, ... and d >= 2.
 
     If the scales are equal, only k = d counts.
     """

@@ -16,7 +16,7 @@ class Cut:
     r"""A clipped score: its bound, and what is cut off, in units of :math:`\sqrt\lambda`."""
 
     size: float  # the largest norm of the clipped score
-    rest: float  # root mean square norm of what is cut off; 0 if the score is bounded
+    rest: float  # the root mean square norm of the part that is cut off; 0 if the score is bounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,19 +27,21 @@ class Shifts:
     independent coordinates with one law, and for a spherical law.
     """
 
-    # lambda, the Fisher information of a shift of one coordinate; infinite if the density jumps
+    # the Fisher information lambda of a shift of one coordinate; infinite if the density jumps
     information: float
     # whether Z and -Z have the same law
     symmetric: bool
-    # maps sizes theta >= 0, any shape, to the total variation between the laws of Z + theta and
-    # Z - theta, for a coordinate (for a spherical law: along a coordinate)
+    # A function of sizes theta >= 0, any shape: the total variation between the laws of Z + theta
+    # and Z - theta for a coordinate (for a spherical law: along a coordinate).
     distance: Callable[[Vector], Vector]
-    # maps log odds u, any shape, to the value that a coordinate of Z (for a spherical law: the norm
-    # of Z) stays below with odds e^u
+    # A function of log odds u, any shape: the value below which a coordinate of Z (for a spherical
+    # law: the norm of Z) lies with odds e^u.
     at_odds: Callable[[Vector], Vector]
-    spherical: bool = False  # otherwise coordinates are independent with one law
-    # V/lambda, where E exp(t <v, score>) <= exp(t^2 V / 2) for every unit v; infinite if no V works
+    # whether the law is spherical; otherwise its coordinates are independent with one law
+    spherical: bool = False
+    # The ratio V/lambda, where E exp(t <v, score>) <= exp(t^2 V / 2) for every unit v; infinite if
+    # no V satisfies this.
     spread: float = math.inf
-    cuts: tuple[Cut, ...] = ()  # alternative clipped scores
-    # whether the law ends, or nearly ends, at a point, which its shape then reveals
+    cuts: tuple[Cut, ...] = ()  # the clipped scores that a bound may use in place of the score
+    # whether the law ends, or nearly ends, at a point, which then reveals the mean
     edge: bool = False

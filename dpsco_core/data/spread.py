@@ -42,8 +42,8 @@ class SpreadRows(Rows):
     True
     """
 
-    rows: PiecedRows  # generated rows; everything but totals is read from them here
-    executor: Executor  # it is given a few pieces per worker at a time
+    rows: PiecedRows  # The generated rows; all but totals is read from them here.
+    executor: Executor  # The executor; a few pieces per worker wait or run at a time.
 
     @property
     def n(self) -> int:
@@ -73,7 +73,7 @@ class SpreadRows(Rows):
 
 
 def piece_total(call: tuple[Part, Rows]) -> Vector:
-    """Return ``part(piece)``, in a worker."""
+    """Return ``part(piece)``; workers import this function by its name."""
     part, piece = call
     with one_blas_thread():
         return part(piece)

@@ -40,9 +40,10 @@ class Tracing(HardInstance):
     (1.0, 1.0, [0.202, 0.213, 0.497, 0.462])
     """
 
-    shape: float = 2.0  # u > 0 of the Beta law: 2 is uniform, larger values concentrate at 0
-    spread: float = 1.0  # r, in (0, 1]
-    # Θ, of length d; None until drawn, and needed by `mean` and `sample`
+    # the parameter u > 0 of the Beta law: 2 makes it uniform, larger values concentrate it at 0
+    shape: float = 2.0
+    spread: float = 1.0  # the factor r of the biases, in (0, 1]
+    # the biases Θ, of length d; None until they are drawn, and needed by `mean` and `sample`
     biases: tuple[float, ...] | None = None
 
     sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.8)
@@ -77,7 +78,7 @@ class Tracing(HardInstance):
     @property
     def mean(self) -> Vector:
         r"""The mean :math:`q^{1-1/p}\Theta`, shape (d,); needs drawn biases."""
-        return self._mean_size * self._own_biases()
+        return self._mean_size * self._drawn_biases()
 
     @property
     def mean_norm(self) -> float:
@@ -107,7 +108,7 @@ class Tracing(HardInstance):
         q = self.spike_probability
         t = np.linspace(0.0, self.spread, 2001)
         y = q * t
-        # In units of the spike; numpy takes 0 to the power 0 as 1.
+        # Moments are in units of the spike; numpy takes 0 to the power 0 as 1.
         spiked = (1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k
         largest = float(((1 - q) * y**k + q * spiked).max())
         moment = exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
@@ -119,14 +120,15 @@ class Tracing(HardInstance):
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         size = self._spike_size
-        positive_probability = (1 + self._own_biases()) / 2
-        spiked = self._spiked(len(out), rng)
+        positive_probability = (1 + self._drawn_biases()) / 2
+        spiked = self._draw_spiked_indices(len(out), rng)
         out.fill(0.0)
         out[spiked] = np.where(
             rng.random((len(spiked), self.d)) < positive_probability, size, -size
         )
 
-    def _own_biases(self) -> NDArray[np.float64]:
+    def _drawn_biases(self) -> NDArray[np.float64]:
+        """Return the biases as floats; raise `InvalidInput` if they have not been drawn."""
         has_biases = self.biases is not None
         require(has_biases, "biases", "drawn first, with draw(rng)", self.biases)
         return np.array(self.biases, dtype=np.float64)

@@ -22,10 +22,10 @@ class Univariate(ABC):
     """A law on the line with a density. It is hashable, as a key of caches."""
 
     scale: float
-    symmetric: ClassVar[bool] = False  # whether it is symmetric about 0
+    symmetric: ClassVar[bool] = False  # whether the law is symmetric about 0
     unimodal: ClassVar[bool] = False  # whether the density decreases on both sides of 0
-    # Whether losses are looked up in a table, because the distribution function is slow; at scale s
-    # the second derivative of the density is at most 0.54/s^3.
+    # Whether losses are looked up in a table, because the distribution function is slow. At scale s
+    # the second derivative of such a law's density is at most 0.54/s^3.
     tabulated: ClassVar[bool] = False
 
     @property
@@ -137,7 +137,7 @@ class StudentLaw(BellLaw):
 
     def integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`xF(x) - P_1(x)`, with :math:`P_1(x) = E Y 1\{Y\le x\}`."""
-        return x * self.cdf(x) - self._partial(x)
+        return x * self.cdf(x) - self._partial_mean(x)
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`\frac12[x^2F - 2xP_1 + P_2]`, with :math:`P_2(x) = E Y^2 1\{Y\le x\}`.
@@ -148,9 +148,10 @@ class StudentLaw(BellLaw):
         nu, cdf = self.nu, self.cdf(x)
         lighter_cdf = stdtr(nu - 2, x * (math.sqrt((nu - 2) / nu) / self.scale))
         square = self.scale**2 * nu * ((nu - 1) / (nu - 2) * lighter_cdf - cdf)
-        return np.asarray(0.5 * (x * x * cdf - 2 * x * self._partial(x) + square))
+        return np.asarray(0.5 * (x * x * cdf - 2 * x * self._partial_mean(x) + square))
 
-    def _partial(self, x: Vector) -> Vector:
+    def _partial_mean(self, x: Vector) -> Vector:
+        r"""Return the partial mean :math:`P_1(x)=E Y1\{Y\le x\}`."""
         return -self.density(x) * (self.scale**2 * self.nu + x * x) / (self.nu - 1)
 
 
@@ -260,26 +261,26 @@ class LogNormalLaw(Univariate):
         return math.exp(0.5 * self.sigma**2) / (self.scale * self.sigma * ROOT_TWO_PI)
 
     def density(self, x: Vector) -> Vector:
-        positive, z = self._standard(x)
+        positive, z = self._positive_and_score(x)
         shape = np.exp(-0.5 * z * z) / (positive * (self.sigma * ROOT_TWO_PI))
         return np.where(x > 0, shape, 0.0)
 
     def cdf(self, x: Vector) -> Vector:
-        return np.asarray(ndtr(self._standard(x)[1]))
+        return np.asarray(ndtr(self._positive_and_score(x)[1]))
 
     def integrated_cdf(self, x: Vector) -> Vector:
         r"""Return :math:`xF(x) - E Y1\{Y\le x\}`, the price of a put without interest."""
-        positive, z = self._standard(x)
+        positive, z = self._positive_and_score(x)
         return np.asarray(positive * ndtr(z) - self.mean * ndtr(z - self.sigma))
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
         r"""Return half of :math:`x^2F(x) - 2x\,E Y1\{Y\le x\} + E Y^21\{Y\le x\}`."""
-        positive, z = self._standard(x)
+        positive, z = self._positive_and_score(x)
         square = self.scale**2 * math.exp(2 * self.sigma**2) * ndtr(z - 2 * self.sigma)
         cross = positive * self.mean * ndtr(z - self.sigma)
         return np.asarray(0.5 * (positive * positive * ndtr(z) + square) - cross)
 
-    def _standard(self, x: Vector) -> tuple[Vector, Vector]:
-        """Return x if positive, otherwise a tiny number, and its normal score."""
+    def _positive_and_score(self, x: Vector) -> tuple[Vector, Vector]:
+        """Return x, or a tiny number if x is not positive, and its normal score."""
         positive = np.maximum(x, 1e-300)
         return positive, np.log(positive / self.scale) / self.sigma

@@ -28,8 +28,8 @@ Records = TypeVar("Records", bound=Countable)
 class ByUsers(Generic[Records]):
     """Users with all their records: records i m to (i + 1) m belong to user i."""
 
-    records: Records  # n times m records
-    items: int  # m, at least 1; the same for every user
+    records: Records  # all n times m records
+    items: int  # the number m of records of each user, at least 1
 
     def __post_init__(self) -> None:
         is_divisible = self.items >= 1 and self.records.n % self.items == 0
@@ -37,12 +37,12 @@ class ByUsers(Generic[Records]):
 
     @property
     def users(self) -> int:
-        """Number n of users."""
+        """The number n of users."""
         return self.records.n // self.items
 
     @property
     def d(self) -> int:
-        """Dimension."""
+        """The dimension d of a record."""
         return self.records.d
 
 

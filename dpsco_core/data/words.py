@@ -31,8 +31,8 @@ class Corners(TwoPoint):
     ([-0.5, -0.5, -0.5, 0.5], 1.0)
     """
 
-    # whether the other coordinates are 0, as the corners of the l1 ball have it; on a simplex they
-    # have the opposite sign
+    # Whether the other coordinates are 0, as at the corners of the l1 ball; on a simplex they are
+    # -1.
     signed: bool = True
 
     sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.8)

@@ -20,10 +20,12 @@ from scipy.special import beta, ndtr, stdtr
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.blocks import random_words
 
-PART = 1 << 14  # 128 KiB of float64: a part and its working copies fit the cache of a core
-LAYERS = 512  # a power of two: the lowest bits of a word select the layer
+# A part of this length takes 128 KiB, so that it and its working copies fit a core's cache.
+PART = 1 << 14
+# The number of layers is a power of two, since the lowest bits of a word select the layer.
+LAYERS = 512
 PLACE_BITS = 53
-SPARE_BITS = 64 - 1 - PLACE_BITS  # the bits that select the layer
+SPARE_BITS = 64 - 1 - PLACE_BITS  # the number of bits that select the layer
 
 
 class DensityShape(ABC):
@@ -65,21 +67,22 @@ class StudentShape(DensityShape):
     nu: float
 
     @property
-    def _half(self) -> float:
+    def _half_exponent(self) -> float:
+        r"""Return the exponent :math:`(\nu+1)/2` of the density."""
         return 0.5 * (self.nu + 1)
 
     def density(self, x: Vector) -> Vector:
-        return np.asarray(np.exp(-self._half * np.log1p(x * x / self.nu)))
+        return np.asarray(np.exp(-self._half_exponent * np.log1p(x * x / self.nu)))
 
     def inverse(self, height: float) -> float:
-        return math.sqrt(self.nu * math.expm1(-math.log(height) / self._half))
+        return math.sqrt(self.nu * math.expm1(-math.log(height) / self._half_exponent))
 
     def tail_area(self, x: float) -> float:
         area = math.sqrt(self.nu) * float(beta(0.5 * self.nu, 0.5))
         return area * float(stdtr(self.nu, -x))
 
     def fresh(self, count: int, rng: np.random.Generator) -> Vector:
-        """Return draws in polar form (Bailey 1994, Math. Comp. 62).
+        """Return draws from Student's law by the polar method (Bailey 1994, Math. Comp. 62).
 
         A coordinate of the two-dimensional t is Student: its squared radius R^2 has
         P(R^2 > r) = (1 + r/nu)^(-nu/2), and its angle is uniform.
@@ -94,7 +97,7 @@ class StudentShape(DensityShape):
         With :math:`w = -\log f(x)` and c = 2/(nu+1) the density of w is
         :math:`e^{-(1-c)w}/x(w)`: an exponential, kept with probability edge/x.
         """
-        nu, half = self.nu, self._half
+        nu, half = self.nu, self._half_exponent
         lowest = half * math.log1p(edge * edge / nu)
         w = lowest + rng.standard_exponential(count) / (1 - 1 / half)
         return np.asarray(np.sqrt(nu * np.expm1(w / half)))
@@ -126,12 +129,12 @@ class Ziggurat:
     """The layers that cover a density."""
 
     shape: DensityShape
-    edge: float  # the start of the tail
-    # shape (LAYERS,): the width of a layer over 2^53, the number of places on either side
+    edge: float  # the point at which the tail begins
+    # the widths of the layers over 2^53, the number of places on either side, shape (LAYERS,)
     widths: Vector
-    # shape (LAYERS,): places below this one lie under the density and before the tail
+    # Places below these numbers lie under the density and before the tail, shape (LAYERS,).
     sure_places: NDArray[np.int64]
-    # shape (LAYERS,): a layer covers the heights from `heights` to `heights + steps`
+    # A layer covers the heights from `heights` to `heights + steps`, both of shape (LAYERS,).
     heights: Vector
     steps: Vector
 
@@ -151,7 +154,7 @@ class Ziggurat:
             words = random_words(part.size, rng)
             np.bitwise_and(words, LAYERS - 1, out=k)
             np.right_shift(words, SPARE_BITS, out=words)
-            # mode "clip" only spares numpy a copy: no index is out of range.
+            # The mode "clip" spares numpy a copy; no index is out of range.
             np.take(widths, k, out=part, mode="clip")
             np.multiply(part, words, out=part)
             np.take(self.sure_places, k, out=s, mode="clip")
@@ -186,15 +189,15 @@ class Ziggurat:
 @lru_cache(maxsize=64)
 def ziggurat(shape: DensityShape) -> Ziggurat:
     """Return the layers of a density; they are cached."""
-    low, high = 1e-2, 1e4  # they bracket the edge of layers that just reach the top
+    low, high = 1e-2, 1e4  # These numbers bracket the edge for which the layers just reach the top.
     while True:
         edge = math.sqrt(low * high)
-        ends, heights, step, overshoot = _layers(shape, edge)
+        ends, heights, step, overshoot = _stack_layers(shape, edge)
         if overshoot == 0:
             break
         low, high = (edge, high) if overshoot > 0 else (low, edge)
     wide = np.array(ends)
-    # The last two layers end at the top; whatever the topmost has above it is rejected.
+    # The last two layers end at the top of the density; draws above the top are rejected.
     steps = np.append(np.diff(heights), step)
     sure = np.floor(wide[1:] / wide[:-1] * 2.0**PLACE_BITS).astype(np.int64)
     return Ziggurat(
@@ -207,7 +210,7 @@ def ziggurat(shape: DensityShape) -> Ziggurat:
     )
 
 
-def _layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float], float, int]:
+def _stack_layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float], float, int]:
     """Return the ends and lower heights of layers whose tail begins at `edge`.
 
     Also return the height of the topmost layer, and 1, -1 or 0: the layers exceed the top, do not
@@ -215,7 +218,7 @@ def _layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float],
     """
     height = float(shape.density(np.array(edge)))
     area = edge * height + shape.tail_area(edge)
-    # The lowest layer is a rectangle of the same area; its places beyond the edge are the tail.
+    # The lowest layer has the area of a rectangle; its places beyond the edge stand for the tail.
     ends, heights = [area / height, edge], [0.0, height]
     for _ in range(LAYERS - 2):
         height += area / ends[-1]

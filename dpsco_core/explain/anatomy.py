@@ -31,26 +31,29 @@ from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
 from dpsco_core.runs.study import canonical, data_point, planned, stream
 from dpsco_core.scenario import Scenario
 
-SHOWN_POINTS = 40  # points of a path: every one costs an evaluation of the risk
-LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
+# the number of points of a path that are shown; every point costs an evaluation of the risk
+SHOWN_POINTS = 40
+# The large sample has this many times n records, as far as `LARGEST_ELEMENTS` allows.
+LARGE_SAMPLE = 10
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
-# Members of a prior that are drawn for the risk of the centre: so many at first, and twice as many
-# until the standard error is this share of the mean, or at most the last number.
+# For the risk of the centre the fewest members of a prior are drawn first, then twice as many until
+# their standard error is this share of the mean, up to the largest number.
 FEWEST_MEMBERS, MOST_MEMBERS, MEMBERS_ERROR = 16, 1024, 0.01
-FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen radius
-FACTOR_GROUPS = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen clip radius
+# The descents of one group run side by side, and read the records once.
+FACTOR_GROUPS = FACTORS[:7], FACTORS[7:]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RiskPath:
     """The excess risk along a run."""
 
-    steps: NDArray[np.int64]  # shape (k,): steps done, from 0
-    risks: Vector  # shape (k,): the excess population risk there
-    points: Vector  # shape (k, d): the iterates themselves
-    value: Vector  # shape (d,): the point that is released, which may be an average
-    final: float  # its excess risk
+    steps: NDArray[np.int64]  # the numbers of steps done, from 0, shape (k,)
+    risks: Vector  # the excess population risk after these steps, shape (k,)
+    points: Vector  # the iterates after these steps, shape (k, d)
+    value: Vector  # the released point, shape (d,), which may be an average of iterates
+    final: float  # the excess risk of the released point
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,8 +66,8 @@ class ErrorParts:
     `SquaredParts`. A part may be negative: clipping can help.
     """
 
-    radii: Vector  # shape (k,)
-    # shape (k,): means over the trials
+    radii: Vector  # the clip radii, shape (k,)
+    # the parts of the error, means over the trials, all of shape (k,)
     optimisation: Vector
     bias: Vector
     sampling: Vector
@@ -98,6 +101,7 @@ def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, 
 
 @lru_cache(maxsize=2)
 def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
+    """Return a problem and its sample of n records; the cache serves all parts of a figure."""
     rng = stream(point.seed, f"anatomy {point.to_query()}", trial)
     problem = point.instance.problem
     if not isinstance(problem, OptimisationProblem):
@@ -107,6 +111,7 @@ def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sam
 
 
 def _large_rows(point: Scenario) -> int:
+    """Return the number of records in the large sample."""
     return max(point.n, min(LARGE_SAMPLE * point.n, LARGEST_ELEMENTS // point.d))
 
 
@@ -127,21 +132,23 @@ def starting_risk(point: Scenario) -> float:
     is exact where all members have the same, as most do, and where it is a multiple of the squared
     norm of the mean, whose own mean is known (tracing with a squared distance).
     """
-    # Without what a population risk does not depend on.
+    # The fields on which a population risk does not depend take fixed values.
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
-    if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
+    # Only the prior of a hard instance depends on n and the budget.
+    if point.distribution not in HARD_INSTANCES:
         point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
     return _starting_risk(point)
 
 
 @lru_cache(maxsize=1000)
 def _starting_risk(point: Scenario) -> float:
+    """Return the mean excess risk of the centre of the set over the members of the prior."""
     rng, problem = stream(point.seed, "start", 0), point.instance.problem
     if point.distribution not in HARD_INSTANCES:
         return problem.draw(rng).excess_risk(problem.constraint.centre).value
     law = problem.law
     is_tracing = isinstance(law, Tracing)
-    # The risk is compared with what is about proportional to it and has a known mean.
+    # The risk is compared with a quantity that is nearly proportional to it and has a known mean.
     mean_size = law.mean_norm**2 / (1 + law.shape) if isinstance(law, Tracing) else 1.0
     risks, sizes = np.empty(0), np.empty(0)
     while len(risks) < MOST_MEMBERS:
@@ -176,8 +183,8 @@ def risk_path(point: Scenario, method: str, trial: int = 0, factor: float = 1.0)
     release = released(optimiser, sample, plan, Ledger(point.budget), noise)
     if release.iterates is None or release.iterate_steps is None:
         ends = np.array([problem.constraint.centre, release.value])
-        return _evaluate(problem, np.array([0, 1], dtype=np.int64), ends, release.value)
-    return _evaluate(problem, release.iterate_steps, release.iterates, release.value)
+        return _evaluate_path(problem, np.array([0, 1], dtype=np.int64), ends, release.value)
+    return _evaluate_path(problem, release.iterate_steps, release.iterates, release.value)
 
 
 def descent_path(
@@ -185,8 +192,8 @@ def descent_path(
 ) -> RiskPath:
     """Return the path of gradient descent without noise, clipped at `radius` or not at all."""
     problem, sample = draw_problem(point, trial)
-    descended = _descent(sample, descent, radius)
-    return _evaluate(problem, descended.path.steps, descended.path.points, descended.value)
+    descended = _run_noiseless_descent(sample, descent, radius)
+    return _evaluate_path(problem, descended.path.steps, descended.path.points, descended.value)
 
 
 def clipped_plan(point: Scenario) -> tuple[Descent, float]:
@@ -226,7 +233,7 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     radius = factor * chosen
     problem, sample = draw_problem(point, trial)
     exact = _unclipped_risk(data_point(canonical(point)), descent, trial)
-    # Beyond the longest gradient there can be, all radii are one.
+    # No gradient is longer than the Lipschitz constant, so all larger radii are equivalent.
     longest = point.setting.constants.lipschitz
     group = next((group for group in FACTOR_GROUPS if factor in group), (factor,))
     radii = tuple(dict.fromkeys(min(f * chosen, longest) for f in group))
@@ -268,26 +275,28 @@ def _clipped_risks(
     """Return the risks of noiseless descents at each radius, on the large sample and n records."""
     problem, sample = _draw_problem(point, trial)
     samples = _large_sample(point, trial), sample
-    ends = (_clipped_ends(s, descent, np.array(radii)) for s in samples)
+    ends = (_final_points_of_clipped_descents(s, descent, np.array(radii)) for s in samples)
     risks = ([problem.excess_risk(w).value for w in points] for points in ends)
     return list(zip(*risks, strict=True))
 
 
-def _clipped_ends(sample: Sample, descent: Descent, radii: Vector) -> Vector:
+def _final_points_of_clipped_descents(sample: Sample, descent: Descent, radii: Vector) -> Vector:
+    """Return the released point of a noiseless descent at each radius, shape (k, d)."""
     if isinstance(sample, LinearSample) and sample.shrink is None:
-        means = partial(_clipped_means, sample, radii)
+        means = partial(_clipped_mean_gradients, sample, radii)
         return descend(sample.constraint, descent, means, len(radii)).value
-    return np.array([_descent(sample, descent, radius).value for radius in radii])
+    return np.array([_run_noiseless_descent(sample, descent, radius).value for radius in radii])
 
 
 @lru_cache(maxsize=8)
 def _unclipped_risk(point: Scenario, descent: Descent, trial: int) -> float:
+    """Return the risk of a descent without noise or clipping on the large sample."""
     problem, _ = _draw_problem(point, trial)
-    value = _descent(_large_sample(point, trial), descent, None).value
+    value = _run_noiseless_descent(_large_sample(point, trial), descent, None).value
     return problem.excess_risk(value).value
 
 
-def _clipped_means(sample: LinearSample, radii: Vector, points: Vector, _: int) -> Vector:
+def _clipped_mean_gradients(sample: LinearSample, radii: Vector, points: Vector, _: int) -> Vector:
     """Return the mean gradient at each of `points`, clipped at its own radius, shape (k, d)."""
     total = np.zeros_like(points)
     norms, low = sample.features.norms(), 0
@@ -300,8 +309,11 @@ def _clipped_means(sample: LinearSample, radii: Vector, points: Vector, _: int) 
     return total / sample.n
 
 
-def _descent(sample: Sample, descent: Descent, radius: float | None) -> Descended:
+def _run_noiseless_descent(sample: Sample, descent: Descent, radius: float | None) -> Descended:
+    """Run a noiseless descent on a sample, with gradients clipped at `radius` unless it is None."""
+
     def gradient(w: Vector, _: int) -> Vector:
+        """Return the mean gradient at `w`, clipped if there is a radius."""
         if radius is None:
             return sample.mean_gradient(w)
         return clipped_mean(sample.gradients(w), radius)
@@ -309,9 +321,10 @@ def _descent(sample: Sample, descent: Descent, radius: float | None) -> Descende
     return descend(sample.constraint, descent, gradient)
 
 
-def _evaluate(
+def _evaluate_path(
     problem: OptimisationProblem, steps: NDArray[np.int64], points: Vector, value: Vector
 ) -> RiskPath:
+    """Return the path of a run, with the excess risk at up to `SHOWN_POINTS` of its points."""
     indices = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), SHOWN_POINTS)).round())
     chosen = indices.astype(np.intp)
     risks = np.array([problem.excess_risk(points[i]).value for i in chosen])
@@ -323,7 +336,7 @@ def _evaluate(
 
 
 def single_runs(point: Scenario, method: str, factor: float = 1.0) -> dict[str, RiskPath]:
-    """Return one private run, under ``"private"``, and what it is held against.
+    """Return one private run, under ``"private"``, with the noiseless runs beside it.
 
     Clipped gradients run at `factor` times their clip radius; others have none that moves.
 

@@ -49,10 +49,11 @@ class Point:
     """A budget, in the notion in which it is given, with the delta at which epsilon is read."""
 
     kind: Kind
-    epsilon: float = 1.0  # epsilon of the first and the last; not used by zCDP
-    # In (0, 1). Of a pure or a zCDP budget, where it is converted to (epsilon, delta)-DP.
+    epsilon: float = 1.0  # the epsilon of a pure or an (epsilon, delta) budget; not used by zCDP
+    # the delta of an (epsilon, delta) budget, in (0, 1); a pure or a zCDP budget is converted to
+    # (epsilon, delta)-DP at this delta
     delta: float = 1e-6
-    rho: float = 0.5  # rho of zCDP; not used by the others
+    rho: float = 0.5  # the rho of a zCDP budget; not used by other budgets
 
     def __post_init__(self) -> None:
         one_of("budget", self.kind, KINDS)
@@ -74,25 +75,25 @@ class Point:
 class Conversion:
     """One way between rho and (epsilon, delta)."""
 
-    # Bun and Steinke's formula, the best one for every zCDP mechanism, the exact curve of Gaussian
-    # noise, the exact rho of Laplace noise
+    # Bun and Steinke's formula (paper), the best formula for every zCDP mechanism (tight), the
+    # exact curve of Gaussian noise, or the exact rho of Laplace noise.
     name: Literal["paper", "tight", "gaussian", "laplace"]
-    rho: float  # what it allows to spend
-    epsilon: float  # what it proves at the point's delta
+    rho: float  # the rho that the conversion allows to spend
+    epsilon: float  # the epsilon that the conversion proves at the point's delta
 
     @property
     def noise_multiplier(self) -> float:
-        """Of a Gaussian release that spends rho."""
+        """The noise multiplier of a Gaussian release that spends rho."""
         return noise_multiplier(self.rho)
 
     @property
     def mu(self) -> float:
-        r"""The distance of the two unit Gaussians that such releases are: :math:`\sqrt{2\rho}`."""
+        r"""The distance :math:`\sqrt{2\rho}` of two unit Gaussians of the same privacy."""
         return math.sqrt(2 * self.rho)
 
 
 def conversions(point: Point) -> tuple[Conversion, ...]:
-    r"""Return what each conversion makes of a budget.
+    r"""Return the conversions of a budget between rho and (epsilon, delta).
 
     An (epsilon, delta) budget: the rho that each allows. A zCDP one: the epsilon that each proves
     at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP in the papers and
@@ -131,7 +132,7 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
 
 
 def laplace_conversion(point: Point) -> Conversion | None:
-    """Return what Laplace noise of a pure budget is in zCDP; None for any other budget.
+    """Return the conversion of Laplace noise under a pure budget into zCDP; None for other budgets.
 
     Examples
     --------
@@ -170,7 +171,8 @@ def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
 class Promise:
     """What a budget promises for one kind of neighbours."""
 
-    # whether one record is replaced, or taken out of a sum over a public number of records
+    # whether a neighbour replaces one record, or takes one out of a sum over a public number of
+    # records
     neighbours: Literal["replace", "remove"]
     epsilon: float
     delta: float
@@ -182,7 +184,7 @@ class Promise:
 
 
 def promises(point: Point) -> tuple[Promise, Promise]:
-    r"""Return what a budget promises where a record is replaced, and where it is taken out.
+    r"""Return the promises of a budget to a record that is replaced and to one that is removed.
 
     A record of a ball of radius R that is replaced moves a sum by up to 2R, one that is taken out
     by up to R. The same noise is then :math:`\varepsilon/2`-DP, or :math:`\rho/4`-zCDP. For zCDP
@@ -232,22 +234,21 @@ class Composed:
     """Epsilon at one delta of k equal releases, by four accountings."""
 
     releases: int
-    basic: float  # adds epsilons and deltas
+    basic: float  # the sum of the epsilons and of the deltas
     advanced: float  # the theorem of Dwork, Rothblum and Vadhan (2010), for reference
-    zcdp: float  # adds rho and converts the sum by the best formula for every zCDP mechanism
-    # the smallest of all: the curve of Gaussian noise at the sum of rho, and for releases that are
-    # pure the optimal composition of `repeated_pure_epsilon`
+    zcdp: float  # the sum of the rhos, converted by the best formula for every zCDP mechanism
+    # The smallest of all: the curve of Gaussian noise at the sum of the rhos. For pure releases it
+    # is the optimal composition of `repeated_pure_epsilon`.
     exact: float
-    rho: float  # rho of one release
-    # the same for Laplace noise, the most common pure release; None for
-    # a budget that is not pure
+    rho: float  # the rho of one release
+    # The rho of Laplace noise, the most common pure release; None if the budget is not pure.
     laplace_rho: float | None
-    # where `basic` is read: 0 for pure releases, whose epsilons add up without a delta
+    # the delta of `basic`: 0 for pure releases, whose epsilons add up without a delta
     basic_delta: float
 
 
 def composed(point: Point, releases: int) -> Composed:
-    r"""Return what `releases` releases, each at the budget of `point`, cost together at its delta.
+    r"""Return the total cost of equal releases, each at the budget of `point`, at its delta.
 
     A pure budget is that of any :math:`\varepsilon`-DP releases. Basic:
     :math:`k\varepsilon`, at a delta of 0. Advanced:
@@ -271,7 +272,7 @@ def composed(point: Point, releases: int) -> Composed:
     """
     whole("releases", releases, 1, MOST_RELEASES)
     rho, delta = conversions(point)[-1].rho, point.delta
-    # The sum is a budget too, whose limit is put into terms of what was given.
+    # The sum is a budget too; its limit is put into terms of the releases' number.
     largest = max(1, math.floor(RHO_MAX / rho))
     require(releases * rho <= RHO_MAX, "releases", f"at most {largest:,} at this budget", releases)
     if point.kind == "pure":
@@ -308,10 +309,10 @@ def release_counts(largest: int) -> tuple[int, ...]:
 class Shuffled:
     """What hiding the order of n records is worth to each record's own Gaussian release."""
 
-    # `"none"` without amplification; `"printed"`, `"closed"` and `"numerical"` as in `amplify`;
-    # `"steps"` as in `shuffle_steps`, where steps may be adaptive
+    # `"none"` stands for no amplification; `"printed"`, `"closed"` and `"numerical"` are those of
+    # `amplify`; `"steps"` is that of `shuffle_steps`, where steps may be adaptive.
     name: str
-    # what each record's release may spend; None where a condition of the route fails
+    # the rho that each record's release may spend; None where a condition of the route fails
     rho: float | None
 
     @property
@@ -321,7 +322,7 @@ class Shuffled:
 
 
 def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...]:
-    """Return what each argument for shuffling allows each of `records` releases to spend.
+    """Return the budget that each argument for shuffling allows each of `records` releases.
 
     All of them together are then (epsilon, delta)-DP.
     """
@@ -338,7 +339,7 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
 
 
 def subsampled(epsilon: float, delta: float, batch: int, count: int) -> ApproxDP:
-    """Return what an (epsilon, delta)-DP mechanism gives on a secret batch; see `subsample`."""
+    """Return the guarantee of an (epsilon, delta)-DP mechanism on a secret batch: `subsample`."""
     _check_batch(batch, count)
     return subsample(ApproxDP(epsilon=epsilon, delta=delta), batch_size=batch, count=count)
 
@@ -352,6 +353,7 @@ def batched(epsilon: float, delta: float, batch: int, count: int, releases: int)
 
 
 def _check_batch(batch: int, count: int) -> None:
+    """Raise `InvalidInput` unless the batch is at most the number of records."""
     whole("records", count, 1, MOST_RECORDS)
     whole("batch", batch, 1, MOST_RECORDS)
     require(batch <= count, "batch", f"at most the {count:,} records", batch)

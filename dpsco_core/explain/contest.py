@@ -24,36 +24,39 @@ from dpsco_core.scenario import Scenario
 
 Reading = Literal["rates", "proven", "measured"]
 READINGS: tuple[Reading, ...] = ("rates", "proven", "measured")
-TRIALS = 5  # the least trials of a measured cell
-LEVEL = 0.95  # the level of the interval of a paired difference
-MEASURED_SECONDS = 12.0  # the time of a measured map, on the reference machine
+TRIALS = 5  # the smallest number of trials of a measured cell
+LEVEL = 0.95  # the level of the confidence interval of a paired difference
+# the time that a measured map may take, in seconds on the reference machine
+MEASURED_SECONDS = 12.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contest:
-    """What each method has over a plane, by one reading."""
+    """The values of each method over a plane: bounds or measured errors."""
 
     plane: Plane
     methods: tuple[str, ...]
-    # shape (methods, rows, columns): a bound or the mean measured error; infinite where there is
-    # none, NaN where not known yet
+    # The smallest bound, or the mean measured error, of each method, shape (methods, rows,
+    # columns): infinite where there is none, NaN where it is not known yet.
     values: Vector
-    # shape (methods, rows, columns): whether every condition holds there, or the method runs
+    # Whether every condition of the bound holds there, or the method runs; shape (methods, rows,
+    # columns).
     holds: NDArray[np.bool_]
-    # shape (rows, columns): whether the runs do not tell the smallest from another method
+    # Whether the runs fail to distinguish the smallest error from another method's; shape (rows,
+    # columns).
     ties: NDArray[np.bool_]
-    # shape (rows, columns): the error of an answer that ignores the data, where errors are measured
+    # The error of an answer that ignores the data, if errors are measured; shape (rows, columns).
     start: Vector | None = None
 
     @cached_property
     def smallest(self) -> NDArray[np.intp]:
-        """Which method is best of those that hold, shape (rows, columns); -1 where none does."""
+        """Return the best method of those that hold, shape (rows, columns); -1 for none."""
         best: Vector = np.where(self.holds, self.values, np.inf)
         return smallest_index(best)
 
     @cached_property
     def winners(self) -> NDArray[np.intp]:
-        """As `smallest`, but the number of methods where the best errs as much as `start`."""
+        """Return `smallest`, or the number of methods where the best is no better than `start`."""
         if self.start is None:
             return self.smallest
         smallest_value = np.where(self.holds, self.values, np.inf).min(axis=0)
@@ -62,17 +65,17 @@ class Contest:
 
     @property
     def has_value(self) -> NDArray[np.bool_]:
-        """Which cells have been looked at."""
+        """Return which cells have been evaluated, shape (rows, columns)."""
         return np.asarray((~np.isnan(self.values)).any(axis=0), dtype=np.bool_)
 
     def share(self, method: int, *, tied: bool = False) -> float:
-        """Return in which share of the known cells a method is shown, or is so in a tie."""
+        """Return the share of the evaluated cells in which a method is shown, alone or in a tie."""
         best = np.equal(self.winners, method) & (self.ties | (not tied))
         return float(best[self.has_value].mean()) if self.has_value.any() else 0.0
 
 
 def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:
-    """Return the bounds that stand for a method: its rate, or what is proven of its mean error."""
+    """Return the bounds that stand for a method: its rate, or proven bounds on its mean error."""
     if reading == "rates":
         rate = method_card(method).rate
         fits = rate and scenario.problem in bound(rate).card.problems
@@ -93,7 +96,7 @@ def compared(scenario: Scenario, reading: Reading) -> tuple[str, ...]:
 
 
 def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
-    """Return the contest of the methods' bounds: of each method the smallest that holds."""
+    """Return the contest of the methods' bounds: the smallest bound of each that holds."""
     methods = compared(scenario, reading)
     chosen = [bounds_of(m, reading, scenario) for m in methods]
     base = replace(scenario, axis=None, grid=())
@@ -122,6 +125,7 @@ def contest_cells(plane: Plane, start: tuple[int, int] = (0, 0)) -> tuple[tuple[
     """Return the cells (row, column) from coarse to fine, from the one at `start` outwards."""
 
     def rank(cell: tuple[int, int]) -> tuple[int, int]:
+        """Return the place of a cell in the order of the runs."""
         rows, columns = abs(cell[0] - start[0]), abs(cell[1] - start[1])
         coarse = next(s for s in (4, 2, 1) if rows % s == 0 and columns % s == 0)
         return -coarse, rows + columns
@@ -168,7 +172,7 @@ def measured_contest(
 
 
 def is_tied(
-    errors: Vector,  # shape (methods, trials)
+    errors: Vector,  # the errors, shape (methods, trials)
 ) -> bool:
     """Whether the interval of the best method's paired difference to another one holds 0.
 
@@ -184,7 +188,7 @@ def is_tied(
 
 
 def clearly_better(
-    errors: Vector,  # shape (methods, trials)
+    errors: Vector,  # the errors, shape (methods, trials)
 ) -> NDArray[np.bool_]:
     """Return whether a method (a row) has a smaller error than another one (a column).
 
@@ -205,12 +209,13 @@ def clearly_better(
 
 def measured_plane(scenario: Scenario, plane: Plane, limits: Limits) -> Plane:
     """Return the plane without the largest x that would take too long to measure."""
-    while len(plane.x) > 1 and not _measurable(scenario, plane, limits):
+    while len(plane.x) > 1 and not _is_measurable(scenario, plane, limits):
         plane = replace(plane, x=plane.x[:-1])
     return plane
 
 
-def _measurable(scenario: Scenario, plane: Plane, limits: Limits) -> bool:
+def _is_measurable(scenario: Scenario, plane: Plane, limits: Limits) -> bool:
+    """Return whether errors over a plane can be measured within the limits and in time."""
     last_row = len(plane.y) - 1
     points = [point_at(scenario, plane, last_row, j) for j in range(len(plane.x))]
     if any(refusal(point, limits) for point in points):

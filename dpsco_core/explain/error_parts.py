@@ -33,10 +33,10 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 PARTS = ("optimisation", "bias", "sampling", "noise")
-Split = tuple[float, float, float, float]  # one value for each of PARTS
+Split = tuple[float, float, float, float]  # one value for each of `PARTS`
 
-RECORDS = 200_000  # in the sample that stands for a law
-# The largest standard error of a square without its noise, relatively, of which something is told.
+RECORDS = 200_000  # the number of records in the sample that stands for a law
+# Parts are shown only if the square without its noise has at most this relative standard error.
 LARGEST_UNCERTAINTY = 0.25
 FEWEST_TRIALS = 5
 
@@ -69,10 +69,10 @@ class ClippedLaw:
     """
 
     d: int
-    radii: Vector  # shape (k,): positive, rising
-    bias: Vector  # shape (k,): the squared distance of the clipped record's mean from the true one
-    variance: Vector  # shape (k,): the trace of the clipped record's covariance
-    whole: float  # the same trace without clipping
+    radii: Vector  # the clip radii, positive and increasing, shape (k,)
+    bias: Vector  # the squared distance of the clipped record's mean from the true mean, shape (k,)
+    variance: Vector  # the trace of the clipped record's covariance, shape (k,)
+    whole: float  # the trace of the covariance without clipping
 
     def parts(self, n: int, radius: float, noise_std: float) -> SquaredParts:
         """Return the parts for n records at a radius, which may be infinite.
@@ -93,9 +93,9 @@ class ClippedLaw:
 
 
 def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> ClippedLaw:
-    """Return what clipping at each radius, positive and rising, makes of a record of `law`."""
-    # For each stretch between two radii, over the records whose length lies there: their number and
-    # the sums of |x|, |x|^2, x and x/|x|.
+    """Return the bias and the variance of a clipped record of `law` at each radius."""
+    # The records between two successive radii enter through their number and the sums of |x|,
+    # |x|^2, x and x/|x|.
     sums = np.zeros((3 + 2 * law.d, len(radii) + 1))
     for x in law.stream(RECORDS, rng).blocks():
         lengths = np.linalg.norm(x, axis=1)
@@ -104,14 +104,14 @@ def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> C
         weights = (np.ones(len(x)), lengths, lengths**2, *x.T, *directions.T)
         sums += [np.bincount(stretch, w, minlength=len(radii) + 1) for w in weights]
     inner_counts = np.cumsum(sums[2])[:-1]
-    # The same over all records beyond each radius R. Clipping takes x - R x/|x| away from each, and
-    # the mean of x itself is known.
+    # These are the sums over all records beyond each radius R. Clipping takes x - R x/|x| away from
+    # each of these records, and the mean of x itself is known.
     outer_sums = (np.cumsum(sums[:, ::-1], axis=1)[:, ::-1])[:, 1:]
     count, length, square = outer_sums[:3]
     clipped_mean = (outer_sums[3 : 3 + law.d] - radii * outer_sums[3 + law.d :]) / RECORDS
     second_moment = (inner_counts + radii**2 * count) / RECORDS
     variance = second_moment - ((law.mean[:, None] - clipped_mean) ** 2).sum(axis=0)
-    # The square of an average is too large by the variance of that average.
+    # The square of an average is too large by the average's variance.
     bias = (clipped_mean**2).sum(axis=0)
     excess = (square - 2 * radii * length + radii**2 * count) / RECORDS - bias
     return ClippedLaw(
@@ -151,6 +151,7 @@ class PriceParts:
 
     @property
     def price(self) -> float:
+        """The price of privacy: the sum of the parts."""
         return self.plain + self.clipping + self.noise
 
 
@@ -168,7 +169,7 @@ def price_parts(price: float, outcomes: Sequence[Outcome], point: Scenario) -> P
         return None
     squares = np.square([o.error for o in outcomes])
     noise_square = point.d * float(np.mean([o.diagnostics["noise_std"] ** 2 for o in outcomes]))
-    # An answer within the ball of the public bound has not been projected on it.
+    # Projection does not change an answer inside the ball of the public bound.
     reach = math.sqrt(squares.max()) + point.instance.law.mean_norm
     if not reach < point.setting.constants.mean_gradient_bound:
         return None

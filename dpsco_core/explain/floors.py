@@ -88,15 +88,16 @@ class FloorProof:
     d: int
     law: str  # the name of the law of the data
     symmetric: bool
-    information: float  # lambda
+    information: float  # the Fisher information lambda of a record
     kappa: float
-    radius: float  # R
-    prior: float  # J
-    learnt: float  # G
-    sampling: float  # the floor of the mean error by sampling alone
-    privacy: float  # what privacy adds, squared beside the squared sampling
-    two_shifts: float  # Theorem 2
-    value: float  # the floor
+    radius: float  # the radius R of the ball of means
+    prior: float  # the information J of the prior
+    learnt: float  # the information G of the output
+    sampling: float  # the lower bound on the mean error that follows from sampling alone
+    # The part that privacy adds: its square is added to the squared part of sampling.
+    privacy: float
+    two_shifts: float  # the lower bound of Theorem 2, from two shifts
+    value: float  # the lower bound on the mean error
 
     @property
     def score(self) -> float:
@@ -105,7 +106,7 @@ class FloorProof:
 
     @property
     def whole(self) -> float:
-        """n tau: what the records tell without privacy."""
+        """The information n tau of the records without privacy."""
         return self.n * self.d * self.information
 
 

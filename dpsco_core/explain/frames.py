@@ -1,4 +1,4 @@
-"""One private run, frame by frame: where it stands in a plane, its risk, its gradients' lengths.
+"""The frames of one private run: its place in a plane, its risk, and its gradients' lengths.
 
 Everything that a figure needs to play the run, computed once. As in `anatomy`, what stands beside
 the private run is for comparison only.
@@ -24,25 +24,27 @@ from dpsco_core.scenario import Scenario
 
 Risk = Callable[[Vector], ExcessRisk]
 
-ASPECT = 4 / 3  # width over height of the plane that is seen
-MARGIN = 0.12  # a share of the size, around what it has to hold
-NODES = 7  # a side, where a risk is an average over many records and takes milliseconds
-ROWS = 1 << 15  # rows that are enough for such an average: contours move by a few per cent
-FINE = 37  # points a side, from which contours are drawn
-DEEPEST = 60.0  # the highest contour over the lowest
-DIRECTIONS = 120  # in which the edge of the constraint set is sought
-SHOWN_RECORDS = 400  # the records whose gradients a frame shows
-CLOSE_UP_FROM = 1 / 3  # the share of the run that has gone where a closer look begins
-CLOSER = 0.6  # a share of the width: a closer look that shows more than that is none
+ASPECT = 4 / 3  # the width over the height of the visible part of the plane
+MARGIN = 0.12  # the margin around a view, as a share of the size of its content
+# the number of points a side at which a risk is computed that is an average over records, which
+# takes milliseconds
+NODES = 7
+ROWS = 1 << 15  # This many records suffice for such an average: contours move by a few per cent.
+FINE = 37  # the number of points a side between which contours are drawn
+DEEPEST = 60.0  # the ratio of the highest contour to the lowest
+DIRECTIONS = 120  # the number of directions in which the edge of the constraint set is sought
+SHOWN_RECORDS = 400  # the number of records whose gradients a frame shows
+CLOSE_UP_FROM = 1 / 3  # A closer view shows the run after this share of its steps.
+CLOSER = 0.6  # A closer view is shown only if its width is at most this share of the whole view's.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunPlane:
     """A plane through the start of a run."""
 
-    origin: Vector  # shape (d,): where every run starts: the centre of the constraint set
-    # shape (2, d): orthonormal: towards the best parameter, and the direction in which the runs
-    # spread most beside it. In dimension 1 the second is 0.
+    origin: Vector  # the start of every run, shape (d,): the centre of the constraint set
+    # Orthonormal axes, shape (2, d): the direction of the best parameter, and the direction beside
+    # it in which the runs spread most. In dimension 1 the second axis is 0.
     axes: Vector
     share_in_plane: (
         float  # the share of the runs' squared distances from the start that lies in the plane
@@ -77,19 +79,20 @@ class PlaneView:
 class Frames:
     """A private run and its twins, for a figure that plays them."""
 
-    runs: Mapping[str, RiskPath]  # see `anatomy.single_runs`; a frame is a point of the private one
+    # The runs of `anatomy.single_runs`; a frame shows one point of the private run.
+    runs: Mapping[str, RiskPath]
     plane: RunPlane
-    best: Vector  # shape (2,): the best parameter, in the plane
-    # all of the runs and, where that is much smaller, what they do after a third of their steps
+    best: Vector  # the best parameter in the plane, shape (2,)
+    # a view of all runs and, if it is much smaller, a view after a third of the steps
     views: tuple[PlaneView, ...]
-    edge: Vector  # shape (DIRECTIONS, 2): where the plane leaves the constraint set
-    # shape (frames, records): lengths of the gradients of the first records at each point of the
-    # private run
+    edge: Vector  # the boundary of the constraint set in the plane, shape (DIRECTIONS, 2)
+    # the lengths of the first records' gradients at each point of the private run, shape (frames,
+    # records)
     norms: Vector
-    # the clip radius that clipped gradients chooses here; where it cannot run, the median of the
-    # lengths at the start
+    # The clip radius that clipped gradients choose here; if they cannot run, the median of the
+    # gradients' lengths at the start.
     radius: float
-    # the ends of the axis of lengths, which hold all radii that can be tried
+    # the ends of the axis of lengths, between which all radii lie that a reader can try
     reach: tuple[float, float]
 
 
@@ -105,14 +108,14 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
     spread = np.concatenate([np.vstack([run.points, run.value]) for run in runs.values()])
     plane = plane_of(problem.constraint.centre, problem.minimiser, spread)
     best = plane.project(problem.minimiser)
-    boxes = [_box(np.vstack([plane.project(spread), best, np.zeros(2)]))]
+    boxes = [_view_around(np.vstack([plane.project(spread), best, np.zeros(2)]))]
     late_points = [run.points[run.steps >= CLOSE_UP_FROM * run.steps[-1]] for run in runs.values()]
     ends = [run.value for run in runs.values()]
-    close_up = _box(np.vstack([plane.project(np.vstack([*late_points, *ends])), best]))
+    close_up = _view_around(np.vstack([plane.project(np.vstack([*late_points, *ends])), best]))
     if np.ptp(close_up[:, 0]) < CLOSER * np.ptp(boxes[0][:, 0]):
         boxes.append(close_up)
     records = sample.part(0, min(sample.n, SHOWN_RECORDS))
-    norms = np.array([_norms(records.gradients(w)) for w in private.points])
+    norms = np.array([_norms_of_all_rows(records.gradients(w)) for w in private.points])
     try:
         _, radius = clipped_plan(point)
     except NotApplicable:
@@ -122,10 +125,12 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
         plane=plane,
         best=best,
         views=tuple(PlaneView(box=b, contours=contours(problem, plane, b)) for b in boxes),
-        edge=_edge(problem.constraint, plane, float(np.linalg.norm(np.ptp(boxes[0], axis=0)))),
+        edge=_boundary_in_plane(
+            problem.constraint, plane, float(np.linalg.norm(np.ptp(boxes[0], axis=0)))
+        ),
         norms=norms,
         radius=radius,
-        reach=_reach(norms, radius),
+        reach=_axis_of_lengths(norms, radius),
     )
 
 
@@ -134,19 +139,21 @@ def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
     centred = points - origin
     direction = best - origin
     if not np.linalg.norm(direction) > 1e-12 * (1 + np.linalg.norm(centred)):
-        direction = _widest(centred)
+        direction = _direction_of_largest_spread(centred)
     direction = direction / np.linalg.norm(direction)
     rest = centred - np.outer(centred @ direction, direction)
     second_direction = np.zeros_like(direction)
     if len(direction) > 1:
-        second_direction = _widest(rest - np.outer(rest @ direction, direction), direction)
+        second_direction = _direction_of_largest_spread(
+            rest - np.outer(rest @ direction, direction), direction
+        )
     axes = np.array([direction, second_direction])
     total = float((centred**2).sum())
     share = float(((centred @ axes.T) ** 2).sum()) / total if total else 1.0
     return RunPlane(origin=origin, axes=axes, share_in_plane=min(share, 1.0))
 
 
-def _widest(rows: Vector, orthogonal_to: Vector | None = None) -> Vector:
+def _direction_of_largest_spread(rows: Vector, orthogonal_to: Vector | None = None) -> Vector:
     """Return the unit direction of the largest sum of squares, its largest entry positive.
 
     Rows of zeros have none: then it is the first coordinate's, made orthogonal to `orthogonal_to`.
@@ -163,7 +170,8 @@ def _widest(rows: Vector, orthogonal_to: Vector | None = None) -> Vector:
     return direction if direction[np.abs(direction).argmax()] > 0 else -direction
 
 
-def _box(places: Vector) -> Vector:
+def _view_around(places: Vector) -> Vector:
+    """Return the corners of a view of the given aspect that contains all places, shape (2, 2)."""
     low, high = places.min(axis=0), places.max(axis=0)
     width, height = (high - low) * (1 + 2 * MARGIN)
     width = max(width, height * ASPECT, 1e-9)
@@ -185,9 +193,9 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
         risk: Risk = problem.excess_risk
         if isinstance(problem, LinearModelProblem):
             risk = partial(problem.average_risk, rows=ROWS)
-        risks = scipy.interpolate.RectBivariateSpline(a, b, _risks(risk, plane, a, b))(x, y)
+        risks = scipy.interpolate.RectBivariateSpline(a, b, _risks_on_grid(risk, plane, a, b))(x, y)
     else:
-        risks = _risks(problem.excess_risk, plane, x, y)
+        risks = _risks_on_grid(problem.excess_risk, plane, x, y)
     high = float(risks.max())
     low = high / DEEPEST
     if not high > 0:
@@ -202,7 +210,8 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
     )
 
 
-def _risks(risk: Risk, plane: RunPlane, x: Vector, y: Vector) -> Vector:
+def _risks_on_grid(risk: Risk, plane: RunPlane, x: Vector, y: Vector) -> Vector:
+    """Return the excess risk on a grid of the plane."""
     return np.array([[risk(plane.point(np.array([a, b]))).value for b in y] for a in x])
 
 
@@ -231,7 +240,7 @@ def level_pieces(x: Vector, y: Vector, values: Vector, level: float) -> Vector:
     return np.stack(ends, axis=1)
 
 
-def _edge(constraint: ConstraintSet, plane: RunPlane, longest: float) -> Vector:
+def _boundary_in_plane(constraint: ConstraintSet, plane: RunPlane, longest: float) -> Vector:
     """Return how far the plane stays in the set in each direction, at most `longest`."""
     angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)
     rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -246,11 +255,13 @@ def _edge(constraint: ConstraintSet, plane: RunPlane, longest: float) -> Vector:
     return reach
 
 
-def _norms(rows: Rows) -> Vector:
+def _norms_of_all_rows(rows: Rows) -> Vector:
+    """Return the l2 norm of every row."""
     return np.concatenate([row_norms(block) for block in rows.blocks()])
 
 
-def _reach(norms: Vector, radius: float) -> tuple[float, float]:
+def _axis_of_lengths(norms: Vector, radius: float) -> tuple[float, float]:
+    """Return the ends of an axis that contains the norms and all radii to try."""
     positive = norms[norms > 0]
     low, high = FACTORS[0] * radius, FACTORS[-1] * radius
     if not len(positive):

@@ -24,11 +24,13 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     point = replace(scenario, axis=None, grid=())
     if point.level == "user" or scenario.axis == "m":
         return None
-    # The instances have a moment of 1 in every coordinate, and a variance of their own.
+    # The instances have a moment of 1 in every coordinate, and a variance that these fields cannot
+    # set.
     if point.alike > 0 or point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":
         return None
     bounds_by_slug = {b.card.slug: b for b in bounds_for(point.problem)}
-    proven = window(point, notions_of(point)[0]).lowers  # the largest first
+    # The bounds are in order, the largest first.
+    proven = window(point, notions_of(point)[0]).lowers
     return next(
         (bounds_by_slug[slug] for slug in proven if bounds_by_slug[slug].card.instance), None
     )

@@ -61,18 +61,19 @@ TRIALS: dict[Experiment, int] = {
     "attacker": 40,
 }
 
-SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # sizes of the running maximum
+# the sample sizes at which the running maximum is shown
+SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)
 TAILS = Scenario(methods=("mean.sample",), d=1, p=2, n=SIZES[-1], offset=0)
 
-ANSWERS = 100  # answers yes or no, whose average is released
-GUESSES = 100  # a part
+ANSWERS = 100  # the number of yes-or-no answers whose average is released
+GUESSES = 100  # the number of guesses in one part of the game
 GAME_EPSILON = 1.0
 
 RADIUS_POINT = Scenario(methods=("mean.clipped",), p=2, n=5000, d=20, margin=0.5)
 RADII = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 300.0, 1000.0)
 RADII_SHOWN = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 50.0)
 
-RELEASE = Point(kind="zcdp", rho=0.001)  # what each of many releases costs
+RELEASE = Point(kind="zcdp", rho=0.001)  # the privacy cost of each of many releases
 RELEASES = (1, 2, 5, 10, 20, 50, 100)
 
 GAUSSIAN, STUDENT = "gaussian", "student-t"
@@ -80,8 +81,10 @@ RIGHT = "right"
 ADAPTIVE, BLIND = "adaptive", "blind"
 PRIVATE, CUT = "private", "cut"
 ERRORS = (PRIVATE, ADAPTIVE, BLIND)
-ADDED, SUMMED, EXACT = "added", "summed", "exact"  # epsilons added, rhos, and Gaussian noise
-BIAS, SAMPLING, NOISE = "bias", "sampling", "noise"  # the parts of an error, as roots
+# the series of the total epsilon: added epsilons, summed rhos, and exact for Gaussian noise
+ADDED, SUMMED, EXACT = "added", "summed", "exact"
+# the series of the parts of an error, as square roots
+BIAS, SAMPLING, NOISE = "bias", "sampling", "noise"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +107,7 @@ class LessonRow:
 
 
 def parts(experiment: Experiment, trials: int | None = None, seed: int = 0) -> tuple[Part, ...]:
-    """Return the parts of an experiment; raises `InvalidInput` for one that is not known."""
+    """Return the parts of an experiment; raise `InvalidInput` for an unknown one."""
     one_of("experiment", experiment, EXPERIMENTS)
     count = TRIALS[experiment] if trials is None else trials
     whole("trials", count, 1, 1000)
@@ -127,9 +130,9 @@ class SeriesPoint:
     """What all trials say of one line at one place on its axis."""
 
     series: str
-    x: float  # NaN where a study has no axis
+    x: float  # the place on the axis; NaN where a study has no axis
     trials: int
-    mean: float  # the root mean square where an experiment measures errors
+    mean: float  # the mean, or the root mean square where an experiment measures errors
     median: float
     q10: float
     q90: float
@@ -153,6 +156,7 @@ def series_points(rows: Iterable[LessonRow]) -> tuple[SeriesPoint, ...]:
 
 
 def _point(name: str, x: float, values: list[float]) -> SeriesPoint:
+    """Return a point of a series with the mean of its values."""
     array = np.array(values)
     mean = np.sqrt(np.mean(array**2)) if name in ERRORS else np.mean(array)
     low, median, high = np.quantile(array, (0.1, 0.5, 0.9))
@@ -197,7 +201,7 @@ def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
     return pd.DataFrame([vars(point) for point in series_points(rows)], columns=names)
 
 
-# -- tails --------------------------------------------------------------------------------------
+# -- The experiment "tails" ---------------------------------------------------------------------
 
 
 def laws() -> dict[str, Gaussian | StudentT]:
@@ -208,7 +212,8 @@ def laws() -> dict[str, Gaussian | StudentT]:
     }
 
 
-def _tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+def _run_tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Draw records of both laws and return the largest size so far at each sample size."""
     out = []
     for name, law in laws().items():
         sizes = np.abs(law.sample(SIZES[-1], rng).x[:, 0])
@@ -217,7 +222,7 @@ def _tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return out
 
 
-# -- neighbours ---------------------------------------------------------------------------------
+# -- The experiment "neighbours" ----------------------------------------------------------------
 
 
 def output_densities(epsilon: float) -> tuple[Vector, Vector, Vector]:
@@ -242,11 +247,13 @@ def output_densities(epsilon: float) -> tuple[Vector, Vector, Vector]:
 
 
 def _neighbouring_shares() -> tuple[float, float]:
+    """Return the shares of "yes" in two data sets that differ in one answer."""
     half = (ANSWERS - 1) // 2
     return half / ANSWERS, (half + 1) / ANSWERS
 
 
-def _neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+def _run_neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Play the guessing game and return the share of right guesses."""
     shares = _neighbouring_shares()
     right = 0
     for truth in rng.integers(0, 2, size=GUESSES):
@@ -268,10 +275,11 @@ def running_share(rows: Iterable[LessonRow]) -> tuple[Vector, Vector]:
     return counts, right / counts
 
 
-# -- radius -------------------------------------------------------------------------------------
+# -- The experiment "radius" --------------------------------------------------------------------
 
 
-def _radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+def _run_radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Release clipped means at each radius and return their errors, with the predicted parts."""
     point = RADIUS_POINT
     problem = point.instance.problem
     assert isinstance(problem, MeanEstimation)
@@ -302,19 +310,22 @@ def radius_parts() -> dict[float, SquaredParts]:
     }
 
 
-# -- look ---------------------------------------------------------------------------------------
+# -- The experiment "look" ----------------------------------------------------------------------
 
 
-def _look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+def _run_look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Release clipped means at fixed radii and at private ones, and return their errors."""
     point = RADIUS_POINT
     problem = point.instance.problem
     assert isinstance(problem, MeanEstimation)
     rows = problem.sample(point.n, rng)
 
     def row(series: str, release: Release) -> tuple[str, float, float]:
+        """Return the series, the clip radius and the error of a release."""
         return series, release.diagnostics["clip_radius"], problem.error(release.value)
 
     def clipped(series: str, radius: float | None = None) -> tuple[str, float, float]:
+        """Release a mean that is clipped at a fixed radius, and return its row."""
         method = SimpleClipping(radius=radius)
         plan = method.plan(point.setting)
         return row(series, method.release(rows, plan, Ledger(point.budget), rng))
@@ -325,11 +336,11 @@ def _look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return [*fixed, clipped(BLIND), row(ADAPTIVE, release)]
 
 
-# -- budgets ------------------------------------------------------------------------------------
+# -- The experiment "budgets" -------------------------------------------------------------------
 
 
-def _budgets(_: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Compute the epsilon of all releases together at one delta; no noise changes it."""
+def _run_budgets(_: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Return the total epsilon of all releases at one delta, which does not depend on noise."""
     out: list[tuple[str, float, float]] = []
     for count in RELEASES:
         sums = composed(RELEASE, count)
@@ -339,15 +350,15 @@ def _budgets(_: np.random.Generator) -> list[tuple[str, float, float]]:
 
 
 RUNS = {
-    "tails": _tails,
-    "neighbours": _neighbours,
-    "radius": _radius,
-    "look": _look,
-    "budgets": _budgets,
+    "tails": _run_tails,
+    "neighbours": _run_neighbours,
+    "radius": _run_radius,
+    "look": _run_look,
+    "budgets": _run_budgets,
     "packing": by_hand.play,
     "attacker": attacker.play,
 }
-# Where a prediction is read: the last x of the figure.
+# For each experiment, the x at which its prediction is read: the last of the figure.
 LAST_POINTS: dict[Experiment, float] = {
     "tails": SIZES[-1],
     "neighbours": GUESSES * TRIALS["neighbours"],

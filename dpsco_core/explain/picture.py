@@ -31,47 +31,51 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-SHOWN_RECORDS = 500  # records that are drawn, of those that there are
+SHOWN_RECORDS = 500  # the largest number of records that are drawn
 RELEASES = 250
 CHOICES = 40
 USUAL_DELTA = 1e-6
-REACH = (0.25, 30.0)  # the least and the largest clip radius, where no method chooses a larger one
-RADII = 241  # at which averages and the parts of the error are known
+# the smallest and the largest clip radius, unless a method chooses a larger one
+REACH = (0.25, 30.0)
+RADII = 241  # the number of radii at which averages and the parts of the error are known
 MOST_IN_A_SAMPLE, SAMPLE_SEED = 10_000, 0
-CLIPPED_SHARE = 0.01  # the share of the drawn records that is clipped at first, at least
+CLIPPED_SHARE = 0.01  # At the first radius at least this share of the drawn records is clipped.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """Records of one law, and what simple clipping does with them."""
+    """Records of one law, and the results of simple clipping on them."""
 
-    law: str  # the slug of the distribution
+    law: str  # slug of the distribution
     n: int
     p: float
-    # the budget: any (epsilon, delta) algorithm may do no more than the noise of `rho`
+    # The budget. For an (epsilon, delta) budget the noise is that of `rho`, which meets it.
     epsilon: float
     delta: float
-    # what the budget leaves for the one release, whose noise in each coordinate has standard
-    # deviation (2R/n)/sqrt(2 rho)
+    # The rho of the one release, whose noise in each coordinate has standard deviation
+    # (2R/n)/sqrt(2 rho).
     rho: float
-    records: Vector  # shape (min(n, SHOWN), 2): the first of the n
-    mean: Vector  # the true one, shape (2,)
-    plain: Vector  # the average of all n, shape (2,)
-    averages: Vector  # the average of all n, clipped to each of the law's radii, shape (RADII, 2)
-    clipped: ClippedLaw  # what clipping makes of one record of the law, at every radius
-    blind: float  # the radius that `SimpleClipping` chooses without looking
-    best: float  # the radius with the least error, among those of the law
-    start: float  # the radius at first: the best one, or less so that something is clipped
-    noise: Vector  # standard normal, shape (RELEASES, 2): each row is the noise of one run
-    # the radii among which `AdaptiveClipping` chooses, how many of the n records are longer than
-    # each, k (about so many are to be longer), the epsilon of the choice (0: too few records for
-    # one, the largest radius is taken), and the rho that it leaves to the noise
+    records: Vector  # the first of the n records, shape (min(n, SHOWN), 2)
+    mean: Vector  # the true mean, shape (2,)
+    plain: Vector  # the average of all n records, shape (2,)
+    # the averages of all n records, clipped to each of the radii, shape (RADII, 2)
+    averages: Vector
+    clipped: ClippedLaw  # the mean and the covariance of one clipped record, at every radius
+    blind: float  # the radius that `SimpleClipping` chooses without using the records
+    best: float  # the radius with the smallest error, among the known radii
+    # the radius that is shown first: the best one, or a smaller one at which records are clipped
+    start: float
+    noise: Vector  # standard normal numbers, shape (RELEASES, 2); each row is the noise of one run
+    # The private choice of `AdaptiveClipping`: the candidate radii, the number of records longer
+    # than each, the wanted number k of longer records, the epsilon of the choice (0 if there are
+    # too few records, and the largest radius is taken), and the rho that is left for the noise.
     ladder: Vector
     longer: Vector
     target: float
     choice_epsilon: float
     choice_rho: float
-    uniforms: Vector  # in [0, 1), shape (CHOICES,): each is the luck of one choice
+    # uniform numbers in [0, 1), shape (CHOICES,), each of which decides one random choice
+    uniforms: Vector
 
 
 def picture(scenario: Scenario) -> Picture:
@@ -98,11 +102,12 @@ def picture(scenario: Scenario) -> Picture:
         **budget,
         **{name: getattr(scenario, name) for name in field_names},
     )
-    return _picture(base)
+    return _cached_picture(base)
 
 
 @lru_cache(maxsize=16)
-def _picture(base: Scenario) -> Picture:
+def _cached_picture(base: Scenario) -> Picture:
+    """Return the picture of a scenario; the cache serves equal scenarios."""
     point = base.validate(LIBRARY)
     problem, setting, n, seed = point.instance.problem, point.setting, point.n, point.seed
     assert isinstance(problem, MeanEstimation)
@@ -121,7 +126,7 @@ def _picture(base: Scenario) -> Picture:
     budget = point.budget
     approx = budget.to_approx(USUAL_DELTA) if isinstance(budget, ZCDP) else point
     assert approx.epsilon is not None and approx.delta is not None
-    # in units of its standard deviation, drawn as that of a run
+    # The noise is in units of its standard deviation, and is drawn as the noise of a run.
     rng, unit = stream(seed, "picture noise", 0), Ledger(ZCDP(rho=1.0))
     noise = unit.release(
         GaussianNoise(l2_sensitivity=math.sqrt(2), rho=1.0),
@@ -161,6 +166,7 @@ def clipped_averages(x: Vector, radii: Vector) -> Vector:
     directions = x / np.maximum(lengths, np.finfo(float).tiny)[:, None]
 
     def sums(columns: Vector) -> Vector:
+        """Return the sums of columns over the records."""
         counted = [np.bincount(stretch, column, minlength=len(radii) + 1) for column in columns.T]
         return np.cumsum(counted, axis=1)
 
@@ -177,7 +183,7 @@ def adaptive_mean(setting: Setting) -> AdaptiveMean:
     return AdaptiveClipping(tuning="theory").plan(setting).statistic
 
 
-# -- one coordinate -----------------------------------------------------------------------------
+# -- The picture in one coordinate --------------------------------------------------------------
 
 
 @lru_cache(maxsize=32)
@@ -200,5 +206,5 @@ def coordinate_sample(point: Scenario) -> Vector | None:
         min(point.n, MOST_IN_A_SAMPLE), np.random.default_rng(SAMPLE_SEED)
     ).x
     values = np.sort(np.asarray(rows[:, 0], dtype=np.float64))
-    values.flags.writeable = False  # it is shared by all who ask
+    values.flags.writeable = False  # The cached array is shared by all callers.
     return values

@@ -16,21 +16,22 @@ from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-SMALL_PRICE = 1.05  # up to which privacy costs next to nothing
+SMALL_PRICE = 1.05  # Up to this price privacy costs next to nothing.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proven:
     """What is proven at one point."""
 
-    x: float | None  # the point's value on the axis
-    floor: Evaluation | None  # what no algorithm of the budget stays below on these very data
-    span: Span | None  # the best guarantee for all data of the class lies in it
+    x: float | None  # the value of the point on the axis
+    # the lower bound on the error that binds every algorithm of the budget on these data
+    floor: Evaluation | None
+    span: Span | None  # the interval that contains the best guarantee for all data of the class
     fano: Evaluation | None  # Fano's bound for concentrated DP, or for pure DP under a pure budget
 
 
 def proven(scenario: Scenario) -> tuple[Proven, ...]:
-    """Return what is proven at every point of a scenario.
+    """Return the proven bounds at every point of a scenario.
 
     Examples
     --------
@@ -109,18 +110,18 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
         return ""
     rows.sort(key=lambda row: row.mean)
     best, *rivals = rows
-    name, cost = method_card(best.method).name, _cost(scenario, best, table)
+    name, cost = method_card(best.method).name, _describe_price(scenario, best, table)
     if not rivals:
         opening = f"{name} is the only private method that ran"
         return f"{opening}; its mean error is {best.mean:.4g}{cost}."
-    errors = _errors(outcomes, end)
+    errors = _errors_at(outcomes, end)
     ratios = {row.method: paired_ratio(errors[row.method], errors[best.method]) for row in rivals}
     close = [method_card(m).name for m, ratio in ratios.items() if ratio and ratio.within_noise]
     tie = f" ({' and '.join(close)} within the noise of the trials)" if close else ""
     return f"take {name}: it has the smallest mean error of the private methods{tie}{cost}."
 
 
-def _cost(scenario: Scenario, best: Measurement, table: Table) -> str:
+def _describe_price(scenario: Scenario, best: Measurement, table: Table) -> str:
     """Return the price of a method in words, after a mean error; empty if it has none."""
     if best.price is None:
         return ""
@@ -139,7 +140,7 @@ def _cost(scenario: Scenario, best: Measurement, table: Table) -> str:
 
 
 def _better_reference(scenario: Scenario, best: Measurement, table: Table) -> str:
-    """Return a method without privacy to measure a price against; empty if none is better.
+    """Return the method without privacy whose error is the price's unit; empty if none is better.
 
     It is the best that ran, if its error is below the private one, otherwise the usual one of the
     problem, if that did not run.
@@ -150,7 +151,8 @@ def _better_reference(scenario: Scenario, best: Measurement, table: Table) -> st
     return smallest_or(public, means.__getitem__, "" if usual in means else usual)
 
 
-def _errors(outcomes: Sequence[Outcome], x: float | None) -> dict[str, Errors]:
+def _errors_at(outcomes: Sequence[Outcome], x: float | None) -> dict[str, Errors]:
+    """Return the measured errors of every method at one point of the axis."""
     errors: dict[str, dict[int, float]] = {}
     for o in outcomes:
         if o.x == x:

@@ -22,10 +22,10 @@ from dpsco_core.scenario import Scenario
 class Plane:
     """Two axes of a scenario and values on them."""
 
-    # two different ones of n, d, epsilon and p
+    # two different axes, each one of n, d, epsilon and p
     x_axis: str
     y_axis: str
-    # shape (columns,): increasing; integers for n and d
+    # the values on the x axis, shape (columns,): increasing, and integers for n and d
     x: Vector
     y: Vector
 
@@ -42,11 +42,12 @@ class Regimes:
 
     plane: Plane
     bounds: tuple[Bound, ...]
-    values: Vector  # shape (bounds, rows, columns)
-    terms: tuple[str, ...]  # names of the terms of the first bound
-    # shape (rows, columns): which of them is largest; -1 where the bound is infinite
+    values: Vector  # the values of the bounds, shape (bounds, rows, columns)
+    terms: tuple[str, ...]  # the names of the terms of the first bound
+    # the index of the largest of these terms, shape (rows, columns); -1 where the bound is infinite
     dominant: NDArray[np.intp]
-    holds: NDArray[np.bool_]  # shape (bounds, rows, columns): whether all hypotheses hold
+    # whether all hypotheses of a bound hold, shape (bounds, rows, columns)
+    holds: NDArray[np.bool_]
 
 
 def axis_values(
@@ -100,7 +101,7 @@ def setting_at(
     key = (point.d, point.p)
     if key not in settings:
         setting = point.setting
-        if setting.spike_probability is not None:  # a hard instance depends on n and the budget
+        if setting.spike_probability is not None:  # A hard instance depends on n and the budget.
             return replace(setting, spike_probability=None)
         settings[key] = setting
     return replace(settings[key], n=point.n, budget=point.budget)

@@ -21,26 +21,28 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 
 FEWEST = 100
-LARGEST = 1e100  # the size of a number: powers of sums stay finite
-LIGHT = 20.0  # a tail index that no sample tells from a light tail
-HEAVY = 4.0  # a tail is called light where an index of this is out of the question
-CARE = 2.5  # standard errors that it takes for that: more than 1.96, for the bias
-# A Gaussian variable is so many standard deviations from its mean with probability 0.05.
+LARGEST = 1e100  # The size of a number is at most this, so that powers of sums stay finite.
+LIGHT = 20.0  # No sample distinguishes this tail index from a light tail.
+HEAVY = 4.0  # A tail is called light if this tail index is out of the question.
+# An index is out of the question at this many standard errors, more than 1.96 because of the bias.
+CARE = 2.5
+# A normal variable differs from its mean by more than this many standard deviations with
+# probability 0.05.
 QUANTILE = 1.96
 LEAST_FARTHEST, MOST_FARTHEST = 10, 2000
-THRESHOLDS = 24  # thresholds of the plot
-MOST_EQUAL = 0.002  # the share of the numbers that may be equal to the farthest by chance
-ONE_SIDED = 0.9  # a share of the tail on one side
+THRESHOLDS = 24  # the number of thresholds in the plot
+MOST_EQUAL = 0.002  # the largest share of the numbers that may equal the farthest number by chance
+ONE_SIDED = 0.9  # A tail is called one-sided if one side has this share of it.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
     """What n numbers say of their tail."""
 
-    count: int  # the numbers
-    tail_count: int  # how many of the farthest the estimate rests on
-    shape: float  # its estimate there, one over the tail index; not above 0 for a light tail
-    # how many of the farthest, rising, and the estimates that rest on so many
+    count: int  # the number of numbers
+    tail_count: int  # the number of farthest numbers on which the estimate rests
+    shape: float  # the estimated shape, one over the tail index; at most 0 for a light tail
+    # increasing numbers of farthest numbers, and the estimate from each
     farthest: tuple[int, ...]
     shapes: tuple[float, ...]
     mean: float
@@ -83,7 +85,8 @@ class Tail:
         numbers, whose index is infinite, it was 0.68, 0.33 and 0.02: they look like a power law,
         and no interval of an estimator of this kind shows that they are none.
         """
-        spread = QUANTILE / math.sqrt(self.tail_count)  # below 1, for `FEWEST` numbers have 15
+        # The spread is below 1, because `FEWEST` numbers have 15 in the tail.
+        spread = QUANTILE / math.sqrt(self.tail_count)
         largest, smallest = (
             (self.shape + spread) / (1 - spread),
             (self.shape - spread) / (1 + spread),
@@ -158,7 +161,7 @@ def require_usable(values: Vector) -> None:
 
 
 def tails(records: Vector, names: Sequence[str]) -> tuple[Tail, ...]:
-    """Return what each column of records, shape (n, d), says of its tail; see `tail`.
+    """Return the tail of each column of records, shape (n, d); see `tail`.
 
     Raises `InvalidInput` as `require_usable` does; of several columns it names the one it is about.
     """
@@ -178,7 +181,7 @@ def tails(records: Vector, names: Sequence[str]) -> tuple[Tail, ...]:
 
 
 def heaviest(fits: Sequence[Tail]) -> int:
-    r"""Return the place of the column with the heaviest tail: that of the whole record.
+    r"""Return the index of the column with the heaviest tail, which is that of the whole record.
 
     The largest entry of a record is at most its norm, which is at most the sum of the entries'
     sizes. So a moment of the norm exists where it exists for every column, whatever the scales and
@@ -193,7 +196,7 @@ def joint_order(fits: Sequence[Tail], offered: Sequence[float], margin: float) -
 
 
 def cap_notes(values: Vector) -> list[str]:
-    """Return what is to be said of many numbers that are equal to the largest, or the smallest.
+    """Return sentences on numbers that equal the largest or the smallest one too often.
 
     Rounded numbers are equal here and there, and the fewer the farther out: only an end with more
     of them than twice its neighbour is a cap. A smallest number of 0 is none.
@@ -222,7 +225,7 @@ def cap_notes(values: Vector) -> list[str]:
 
 
 def tail(values: Vector) -> Tail:
-    r"""Return what the distances from the median say of the tail.
+    r"""Return the estimated tail of the distances from the median.
 
     The estimate rests on the :math:`k = n^{0.6}` farthest: enough of them to average over, and few
     enough that the threshold rises with n.
@@ -243,7 +246,7 @@ def tail(values: Vector) -> Tail:
     require(distances[-1] > 0, "numbers", "different from one another", n)
     distances /= distances[-1]
     steps = np.unique(np.geomspace(LEAST_FARTHEST, largest_count, THRESHOLDS).astype(np.intp))
-    shapes = [(int(k), _shape(distances[-k - 1 :])) for k in (*steps, tail_count)]
+    shapes = [(int(k), _estimate_shape(distances[-k - 1 :])) for k in (*steps, tail_count)]
     estimates = sorted({k: shape for k, shape in shapes if not math.isnan(shape)}.items())
     must = "ones whose farthest differ from one another"
     require(tail_count in dict(estimates), "numbers", must, f"{n:,} with too many equal ones")
@@ -260,10 +263,10 @@ def tail(values: Vector) -> Tail:
     )
 
 
-def _shape(
-    distances: Vector,  # rising; the first is the threshold
+def _estimate_shape(
+    distances: Vector,  # increasing distances, the first of which is the threshold
 ) -> float:
-    r"""Return the shape of the generalised Pareto law of what is beyond a threshold.
+    r"""Return the shape of the generalised Pareto law of the distances beyond a threshold.
 
     The estimate of Zhang and Stephens (2009), close to the most likely one and never without a
     solution: with the likelihood that is left when :math:`\gamma = \overline{\log(1-\theta x)}`
@@ -277,7 +280,8 @@ def _shape(
         return math.nan
     places = np.arange(1, 30 + int(math.sqrt(k)) + 1)
     theta = 1 / excess[-1] + (1 - np.sqrt(len(places) / (places - 0.5))) / (3 * quartile)
-    shapes = np.mean(np.log1p(-theta[:, None] * excess), axis=1)  # one array of at most a megabyte
+    # The array takes at most a megabyte.
+    shapes = np.mean(np.log1p(-theta[:, None] * excess), axis=1)
     likelihood = k * (np.log(-theta / shapes) - shapes - 1)
     weights = np.exp(likelihood - np.max(likelihood))
     best = float(weights @ theta / weights.sum())

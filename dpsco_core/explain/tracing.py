@@ -1,4 +1,4 @@
-r"""The proof by tracing, number by number, and the spy of whom it speaks, at work.
+r"""The proof by tracing, number by number, and a simulation of the adversary in it.
 
 Can a spy tell whether your record was used? She knows the hidden biases, sees the output, and asks
 of a record how well its signs agree with the direction in which the output errs. See
@@ -29,9 +29,9 @@ from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-ELEMENTS = 4_000_000  # elements of one data set, up to which the spy is put to work
-_WORK = 24_000_000  # elements in all
-_PER_TRIAL = 60  # records that are scored in one data set
+ELEMENTS = 4_000_000  # The adversary is simulated on data sets of up to this many elements.
+_WORK = 24_000_000  # the largest number of elements in all data sets
+_PER_TRIAL = 60  # the number of records whose scores are computed in one data set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ class TracingProof:
     """The numbers of the proof of (T1), at one spike probability."""
 
     bounds: TracingBounds
-    q: float  # spike probability
-    shape: float  # u, of the prior of the biases
+    q: float  # the spike probability
+    shape: float  # the parameter u of the prior of the biases
 
     @property
     def spikes(self) -> float:
@@ -54,7 +54,7 @@ class TracingProof:
 
     @property
     def mean_norm(self) -> float:
-        """Root mean square of the norm of the mean: what the answer 0 errs by."""
+        """The root mean square norm of the mean, which is the error of the answer 0."""
         spread, d = self.bounds.leakage.spread, self.bounds.d
         return self.scale * spread * math.sqrt(d / (1 + self.shape))
 
@@ -74,7 +74,7 @@ class TracingProof:
         return self.bounds.value_at("l2", self.q, self.shape)
 
     def needed(self, error: float) -> float:
-        r"""Return what the scores add up to at least, :math:`G/\alpha-u\alpha`, at an error > 0."""
+        r"""Return the least sum of the scores, :math:`G/\alpha-u\alpha`, at an error alpha > 0."""
         alpha = error / self.scale
         gain = float(self.bounds.gain(np.array([self.shape]))[0])
         return gain / alpha - self.shape * alpha
@@ -98,20 +98,20 @@ def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> Traci
     return TracingProof(bounds=bounds, q=min(largest, q * shift), shape=shape)
 
 
-# -- the spy at work ----------------------------------------------------------------------------
+# -- The simulation of the adversary ------------------------------------------------------------
 
-CHANCE = 0.05  # by which a measured rate may be above the true one
+CHANCE = 0.05  # A measured rate exceeds the true rate with at most this probability.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spied:
-    """The spy's scores on the outputs of one method."""
+    """The scores that the adversary computes from the outputs of one method."""
 
     method: str
-    # scores of records that were among the data, and of others of the same law
+    # the scores of records in the data, and of other records of the same law
     used: Vector
     fresh: Vector
-    refused: str  # why the method cannot run, or ""
+    refused: str  # the reason why the method cannot run, or ""
 
     def rates(self) -> tuple[Vector, Vector]:
         """Return false and true positive rates over all thresholds, both rising from 0 to 1."""
@@ -124,7 +124,7 @@ class Spied:
 
     @property
     def caught(self) -> float:
-        """How many of the records in use are told, where 5 % of the others are suspected too."""
+        """The share of used records that the adversary finds at a false alarm rate of 5 %."""
         false, true = self.rates()
         return float(np.interp(0.05, false, true)) if len(self.used) else math.nan
 
@@ -144,7 +144,7 @@ def tracing_law(point: Scenario) -> Tracing:
 
 
 def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
-    """Run methods on the instance `tracing`, and the spy on what they release.
+    """Run methods on the instance `tracing`, and the adversary on their outputs.
 
     Raises `InvalidInput` if the point is another problem, or larger than `ELEMENTS`.
     """
@@ -152,10 +152,11 @@ def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
     size = point.n * point.d
     require(size <= ELEMENTS, "n times d", f"at most {ELEMENTS:,}", size)
     trials = int(np.clip(_WORK / size, 3, 200))
-    return tuple(_spied(point, method, trials) for method in methods)
+    return tuple(_score_records(point, method, trials) for method in methods)
 
 
-def _spied(point: Scenario, slug: str, trials: int) -> Spied:
+def _score_records(point: Scenario, slug: str, trials: int) -> Spied:
+    """Return the scores of an adversary who knows the biases, over several data sets."""
     method = make_method(slug, point.calibration, point.tuning)
     empty = np.empty(0)
     try:

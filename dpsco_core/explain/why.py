@@ -31,10 +31,11 @@ SCENARIO = Scenario(
     axis=None,
     grid=(),
 )
-LIGHT = 10.0  # the tail index that the heavy tail is compared with
-MANY_N = 1000 * SCENARIO.n  # records, at which the price is told last
-WORST_D = 20  # numbers of a record in the worst case: in the plane the proofs say less
-# at which the worst case is told: from the records that are shown to `MANY`, two to a factor of 10
+LIGHT = 10.0  # the tail index of the light tail in the comparison
+MANY_N = 1000 * SCENARIO.n  # the largest number of records for which the price is stated
+WORST_D = 20  # the dimension of the records in the worst case; in the plane the proofs are weaker
+# the numbers of records in the worst case, from those of the picture to `MANY`, two for each factor
+# of 10
 SIZES = tuple(round(SCENARIO.n * 10 ** (k / 2)) for k in range(7))
 
 
@@ -47,8 +48,8 @@ class AtRadius:
     """
 
     radius: float
-    clipped: int  # how many of the records that are shown
-    shift: float  # by how much clipping moves the average of these
+    clipped: int  # the number of shown records that are clipped
+    shift: float  # how far clipping moves the average of the shown records
     sampling: float
     bias: float
     noise: float
@@ -60,20 +61,21 @@ class Side:
     """What one tail index makes of the records, and of privacy."""
 
     p: float
-    # half of the records lie within `middle` of the centre, and none lies beyond `farthest`
+    # the distances from the centre within which half of the records lie, and all of them
     middle: float
     farthest: float
-    average_error: float  # the error of the average of the records that are shown
+    average_error: float  # the error of the average of the shown records
     plain: float  # the root mean square error of an average without clipping and noise
-    best: AtRadius  # at the radius where the error is least
+    best: AtRadius  # the picture at the radius with the smallest error
     later: float  # the price with `MANY` records of the same law
-    # over all data with the tail index, of dimension `WORST_D`, and with as many records as `SIZES`
-    # says: the best proven guarantee, and what no (epsilon, delta)-private algorithm can guarantee,
-    # both on the mean error and over the largest sampling error, the root of d/n
+    # For each number of records in `SIZES`, over all data with the tail index in dimension
+    # `WORST_D`: the best proven guarantee, and the lower bound for (epsilon, delta)-private
+    # algorithms. Both bound the mean error, in units of the largest sampling error, the root of
+    # d/n.
     guarantees: tuple[float, ...]
     floors: tuple[float, ...]
-    # how many times the records halve the error that privacy adds, by the proven rate of simple
-    # clipping: 2^(p/(p-1))
+    # The number of records must grow by this factor to halve the error of privacy, by the proven
+    # rate of simple clipping: 2^(p/(p-1)).
     halving: float
 
     @property
@@ -88,16 +90,16 @@ class Why:
 
     heavy: Side
     light: Side
-    # at the heavy tail, a quarter of the best radius and four times it
+    # The picture at the heavy tail, at a quarter of the best radius and at four times that radius.
     small: AtRadius
     large: AtRadius
-    # how often a spy who knows all else is right about one record, at most, when two are equally
-    # likely and the noise is Gaussian
+    # The largest chance of an adversary to guess one record right, if she knows all others, two
+    # values are equally likely, and the noise is Gaussian.
     guess: float
-    # the same for the first record and the place that moves the average most from there, at the
-    # best radius of the heavy tail: what the picture shows
+    # The same chance for the first record and the value that moves the average most, at the best
+    # radius of the heavy tail, as in the picture.
     seen_guess: float
-    limit: float  # the same for any (epsilon, delta)-private method
+    limit: float  # the largest such chance under any (epsilon, delta)-private method
 
 
 @lru_cache(maxsize=1)
@@ -110,14 +112,14 @@ def why() -> Why:
         light=light,
         small=clipping(SCENARIO.p, heavy.best.radius / 4),
         large=clipping(SCENARIO.p, heavy.best.radius * 4),
-        guess=float(ndtr(math.sqrt(2 * _rho()) / 2)),
-        seen_guess=_seen_guess(SCENARIO.p, heavy.best.radius),
+        guess=float(ndtr(math.sqrt(2 * _rho_of_budget()) / 2)),
+        seen_guess=_guess_chance_in_picture(SCENARIO.p, heavy.best.radius),
         limit=(odds + DELTA) / (odds + 1),
     )
 
 
 def side(p: float) -> Side:
-    """Return what a tail index makes of the records and of privacy."""
+    """Return the numbers of the explanation at a tail index."""
     picture = _draw_picture(p)
     lengths = np.linalg.norm(picture.records, axis=1)
     point = replace(SCENARIO, p=p)
@@ -128,19 +130,21 @@ def side(p: float) -> Side:
         middle=float(np.median(lengths)),
         farthest=float(lengths.max()),
         average_error=float(np.linalg.norm(picture.plain - picture.mean)),
-        plain=_plain(p, SCENARIO.n),
+        plain=_plain_error(p, SCENARIO.n),
         best=clipping(p, picture.best),
-        later=parts(p, MANY_N, _draw_picture(p, MANY_N).best).error / _plain(p, MANY_N),
+        later=parts(p, MANY_N, _draw_picture(p, MANY_N).best).error / _plain_error(p, MANY_N),
         guarantees=tuple(k.chosen("approx") / s for k, s in zip(standings, sampling, strict=True)),
         floors=tuple(
             k.windows["approx"].floor / s for k, s in zip(standings, sampling, strict=True)
         ),
-        halving=times_to_halve(math.log2(_added(replace(point, n=2 * point.n)) / _added(point))),
+        halving=times_to_halve(
+            math.log2(_privacy_rate(replace(point, n=2 * point.n)) / _privacy_rate(point))
+        ),
     )
 
 
 def clipping(p: float, radius: float) -> AtRadius:
-    """Return what clipping the records at a radius does, and the noise that it needs."""
+    """Return the effect of clipping the records at a radius, and the noise that it needs."""
     records = _draw_picture(p).records
     release = clipped_mean(DenseRows(records), radius)
     squares = parts(p, len(records), radius)
@@ -158,28 +162,33 @@ def clipping(p: float, radius: float) -> AtRadius:
 def parts(p: float, n: int, radius: float) -> SquaredParts:
     """Return the parts of the mean squared error of simple clipping, at the page's budget."""
     law = _draw_picture(p, n).clipped
-    return law.parts(n, radius, gaussian_noise_std(2 * radius / n, _rho()))
+    return law.parts(n, radius, gaussian_noise_std(2 * radius / n, _rho_of_budget()))
 
 
-def _seen_guess(p: float, radius: float) -> float:
+def _guess_chance_in_picture(p: float, radius: float) -> float:
+    """Return the chance of a right guess for the first record of the picture."""
     records = _draw_picture(p).records
     n = len(records)
-    shift = (min(float(np.linalg.norm(records[0])), radius) + radius) / n  # to the far side
-    return float(ndtr(shift / gaussian_noise_std(2 * radius / n, _rho()) / 2))
+    # The record moves to the far side of the ball.
+    shift = (min(float(np.linalg.norm(records[0])), radius) + radius) / n
+    return float(ndtr(shift / gaussian_noise_std(2 * radius / n, _rho_of_budget()) / 2))
 
 
-def _plain(p: float, n: int) -> float:
+def _plain_error(p: float, n: int) -> float:
+    """Return the root mean square error of the plain average of n records."""
     return math.sqrt(_draw_picture(p).clipped.whole / n)
 
 
 def _draw_picture(p: float, n: int = SCENARIO.n) -> Picture:
+    """Return the picture at a tail index and a number of records."""
     return picture(replace(SCENARIO, p=p, n=n))
 
 
-def _rho() -> float:
+def _rho_of_budget() -> float:
+    """Return the rho of the picture's budget."""
     return _draw_picture(SCENARIO.p).rho
 
 
-def _added(point: Scenario) -> float:
-    """Return the rate of what privacy adds to the error of simple clipping."""
+def _privacy_rate(point: Scenario) -> float:
+    """Return the rate at which privacy increases the error of simple clipping."""
     return evaluate(point, bound(SimpleClipping.card.rate)).terms["privacy"]

@@ -26,7 +26,7 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 Notion = Literal["pure", "zcdp", "approx"]
-# What a window lacks at a point: a proven bound at one of its ends, or a set that it is known for.
+# The reasons why there is no window: a missing proven bound at either end, or an unknown set.
 Missing = Literal[
     "lower bound on the set",
     "l2 ball",
@@ -35,7 +35,8 @@ Missing = Literal[
     "upper bound",
     "room between the bounds",
 ]
-# Whose upper bounds hold for a notion, and whose lower bounds bind it.
+# For each notion, the guarantees whose upper bounds hold for it; lower bounds of the notion bind
+# them.
 ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
     "pure": ("pure",),
     "zcdp": ("zcdp", "pure"),
@@ -51,30 +52,32 @@ SPANS = {
 }
 
 
-NO_MORE = 1e-9  # relative to an answer without data: a bound that is closer is that answer's
-CLOSE = 0.05  # shares of an upper bound that differ by less are told alike
+# A bound this close to the error of an answer without data, relatively, is that answer's own.
+NO_MORE = 1e-9
+CLOSE = 0.05  # Shares of an upper bound that differ by less than this count as equal.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Between which two proven values the least worst-case error is."""
+    """The two proven values between which the smallest worst-case error lies."""
 
     notion: Notion
-    # the best of either kind; None where none is proven
+    # the best bound of either kind; None where none is proven
     upper: Bound | None
     lower: Bound | None
-    # their values: infinite and 0 where they are missing
+    # the values of both bounds: infinite and 0 where they are missing
     ceiling: float
     floor: float
-    # every bound that holds, best first: its value over the best lower, and the best upper one
+    # Every bound that holds, the best first: an upper bound over the best lower bound, and a lower
+    # bound relative to the best upper bound.
     uppers: Mapping[str, float]
     lowers: Mapping[str, float]
-    # by what share the best upper bound would fall without each of its terms
+    # the share by which the best upper bound would fall without each of its terms
     shares: Mapping[str, float]
 
     @property
     def ratio(self) -> float:
-        """Ceiling over floor; infinite where one of them is missing."""
+        """The ceiling over the floor; infinite where one of the bounds is missing."""
         return self.ceiling / self.floor if self.floor > 0 else math.inf
 
     @property
@@ -117,8 +120,8 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     conditions = of_class(point.setting, laws)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
     notions = {"upper": ATTAINED[notion], "lower": binding(point.budget)}
-    # What is made for other norms holds in l2, at q = 2, with the constants of the loss at hand.
-    # Only for the losses of the hard instances are these all losses of the lower bounds' class.
+    # Bounds for other norms hold in l2, at q = 2, with the constants of the loss at hand. These are
+    # all losses of the lower bounds' class only for the losses of the hard instances.
     is_special = loss.curvature == "linear" or loss.squared_distance
     fitting = [
         b
@@ -128,7 +131,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
         and b.card.applies_to(loss)
         and b.card.privacy in notions[b.card.kind]
         and laws in (covered(b.card, conditions) if b.card.kind == "upper" else (b.card.laws,))
-        and not b.card.ignores_data  # see `best_start`
+        and not b.card.ignores_data  # `best_start` handles answers that ignore the data.
         and not b.failures(conditions)
     ]
     values: dict[str, dict[Bound, float]] = {"upper": {}, "lower": {}}
@@ -170,7 +173,7 @@ class Standing:
     start: float
 
     def chosen(self, notion: Notion) -> float:
-        """Return what the best method for the setting is proven to stay below.
+        """Return the bound that is proven for the best method at the setting.
 
         The choice, the answer 0 included, is made by the bounds' values, which see no data. So it
         costs no privacy, and the least of the bounds is a bound on the one algorithm that chooses.
@@ -184,10 +187,10 @@ class Standing:
 
 
 def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
-    """Return what is proven at a point of mean estimation, for some notions or for all."""
+    """Return the proven bounds at a point of mean estimation, for some notions or for all."""
     require(point.problem == "mean", "problem", "mean", point.problem)
     point = replace(point, offset=0.0, axis=None, grid=(), methods=())
-    if point.scale == "moment":  # nothing is known of the law, so that the quickest one will do
+    if point.scale == "moment":  # Nothing is assumed about the law, so the quickest one serves.
         point = replace(point, distribution="gaussian")
     return Standing(
         point=point,
@@ -212,7 +215,7 @@ class Span:
 
     @property
     def ignores_data(self) -> bool:
-        """Whether the best guarantee that is proven is that of answering without data."""
+        """Whether the best proven guarantee is that of an answer without data."""
         return self.upper.card.ignores_data
 
 
@@ -228,7 +231,7 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
     >>> round(span.low, 4), round(span.high, 4)
     (0.0939, 0.2045)
     """
-    windows = [_span(x, point) for x, point in scenario.points()]
+    windows = [_span_or_reason(x, point) for x, point in scenario.points()]
     whole = tuple(one for one in windows if isinstance(one, Span))
     if len(whole) < len(windows) or all(span.low == span.high for span in whole):
         return ()
@@ -236,15 +239,15 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
 
 
 def missing_span(scenario: Scenario) -> Missing | None:
-    """Return why `spans` is empty: what is missing at the first point; None where it is not.
+    """Return why `spans` is empty: the first missing bound; None where `spans` is not empty.
 
     Examples
     --------
-    >>> users = Scenario(problem="hinge", methods=(), m=5)
-    >>> missing_span(users), missing_span(Scenario(geometry="l1"))
-    ('upper bound', None)
+    >>> median = Scenario(problem="geometric-median", methods=(), geometry="l1")
+    >>> missing_span(median), missing_span(Scenario(geometry="l1"))
+    ('lower bound on the set', None)
     """
-    windows = [_span(x, point) for x, point in scenario.points()]
+    windows = [_span_or_reason(x, point) for x, point in scenario.points()]
     lacking = [one for one in windows if not isinstance(one, Span)]
     if lacking:
         return lacking[0]
@@ -252,8 +255,8 @@ def missing_span(scenario: Scenario) -> Missing | None:
     return "room between the bounds" if flat else None
 
 
-def _span(x: float | None, point: Scenario) -> Span | Missing:
-    """Return the window at a point, or what it lacks."""
+def _span_or_reason(x: float | None, point: Scenario) -> Span | Missing:
+    """Return the window at a point, or the reason why there is none."""
     notion = notions_of(point)[0]
     if point.problem == "mean" and point.m == 1:
         own_window = standing(point, (notion,)).windows[notion]
@@ -266,7 +269,7 @@ def _span(x: float | None, point: Scenario) -> Span | Missing:
         if point.geometry == "l2":
             return "lower bound for the loss"
         return "l2 ball" if _has_lower(point) else "lower bound on the set"
-    # A theorem that says no more than that answer has nothing of its own to say.
+    # A theorem that is no better than an answer without data adds nothing.
     is_theorem = own_window.ceiling < start.value * (1 - NO_MORE)
     upper = own_window.upper if is_theorem else start.bound
     high = own_window.ceiling if is_theorem else start.value
@@ -277,7 +280,7 @@ def _span(x: float | None, point: Scenario) -> Span | Missing:
 
 
 def _has_lower(point: Scenario) -> bool:
-    """Whether a proven lower bound holds at a point for the algorithms of its budget."""
+    """Return whether a proven lower bound holds at a point for the algorithms of its budget."""
     loss, privacies = problem_card(point.problem).loss_class, binding(point.budget)
     return any(
         (b.card.kind, b.card.constant) == ("lower", "explicit")
@@ -303,8 +306,8 @@ def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
 class Start:
     """What is proven of the answer that sees no data, over all data of the class."""
 
-    bound: Bound | None  # None where nothing is
-    value: float  # infinite then
+    bound: Bound | None  # the bound; None where there is none
+    value: float  # the value of the bound; infinite where there is none
 
 
 def best_start(point: Scenario) -> Start:
@@ -317,7 +320,7 @@ def best_start(point: Scenario) -> Start:
     --------
     >>> start = best_start(Scenario(problem="logistic", methods=()))
     >>> start.bound.card.name, round(start.value, 4)
-    ('Answering without data, logistic loss', 0.6931)
+    ('Answering without data', 0.5866)
     """
     laws = laws_for(problem_card(point.problem).loss_class)
     conditions = of_class(point.setting, laws)
@@ -352,5 +355,5 @@ def grid(point: Scenario, field: str, count: int) -> Vector:
 
 
 def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
-    """Return what is proven at other values of a field."""
+    """Return the proven bounds at other values of a field."""
     return tuple(standing(with_changes(point, {field: v})) for v in values)

@@ -15,8 +15,8 @@ from dpsco_core.fields.words import has_alike_items, has_offset
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
 AXES += [name for name, known in TABLE.items() if known.grid]
-# The values that make cells of different studies, and data of different runs, equal: see
-# `Field.neutral`.
+# These values replace the fields that only a study, or only a run, uses: equal cells of two studies
+# then have equal keys, and two runs have equal data (see `Field.neutral`).
 OF_STUDY = {name: known.neutral for name, known in TABLE.items() if known.scope == "study"}
 OF_RUN = {name: getattr(Fields, name) for name, known in TABLE.items() if known.scope == "run"}
 
@@ -46,28 +46,32 @@ def parse(name: str, value: Any) -> Any:
 
 
 def is_whole(name: str) -> bool:
-    """Whether a field holds an integer."""
+    """Return whether a field holds an integer."""
     return TABLE[name].kind == "whole"
 
 
 def is_linear(axis: str | None) -> bool:
-    """Whether an axis is drawn on a linear scale rather than a logarithmic one."""
+    """Return whether an axis is drawn on a linear scale rather than a logarithmic one."""
     return axis is not None and TABLE[axis].linear
 
 
 def is_in_key(name: str, value: Any) -> bool:
-    """Whether keys of results and random streams include a field at this value."""
+    """Return whether keys of results and random streams include a field at this value."""
     return not TABLE[name].is_late or value != getattr(Fields, name)
 
 
 def with_fields(text: str) -> str:
     """Return the docstring of a scenario with its fields as a section before the examples."""
-    rows = (f"{name} : {_type(name)}\n        {known.description}" for name, known in TABLE.items())
+    rows = (
+        f"{name} : {_type_in_words(name)}\n        {known.description}"
+        for name, known in TABLE.items()
+    )
     section = "Parameters\n    ----------\n    " + "\n    ".join(rows)
     return text.replace("Examples\n", f"{section}\n\n    Examples\n", 1)
 
 
-def _type(name: str) -> str:
+def _type_in_words(name: str) -> str:
+    """Return the type of a field in words, for a docstring."""
     spec = TABLE[name]
     kinds = {"whole": "int", "real": "float", "slugs": "tuple of str", "numbers": "tuple of float"}
     kind = kinds.get(spec.kind, "str")

@@ -10,17 +10,17 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.base.parsing import number, one_of, real, shorten, whole
 from dpsco_core.base.seeds import FRESH, fresh_seed
 
-# whole: an integer; real: a number; choice: one of a few words; slug and slugs: from the catalogue;
-# numbers: a list of numbers.
+# The kinds of value: an integer (whole), a number (real), one of a few words (choice), one or
+# several names from the catalogue (slug, slugs), and a list of numbers (numbers).
 Kind = Literal["whole", "real", "choice", "slug", "slugs", "numbers"]
-# An end of the range of a number. The upper one may depend on the scenario; None stands for the
-# limit of the place, an attribute of `Limits`.
+# An end of the range of a number. An upper end may depend on the scenario; None stands for the
+# limit of the program in use, which is an attribute of `Limits`.
 End = float | Callable[[Any], float] | None
 Span = tuple[float, float]
-# A text, or a function that makes it from a scenario.
+# a text, or a function that makes the text from a scenario
 Words = str | Callable[[Any], str]
-# data: the field changes the records; run: it changes what a method does with them; study: it
-# changes neither, only which runs there are.
+# What a field changes: the records (data), what a method does with them (run), or only the list of
+# runs (study).
 Scope = Literal["data", "run", "study"]
 
 
@@ -29,7 +29,7 @@ class Sign(NamedTuple):
 
     latex: str
     name: str
-    meaning: str  # one plain sentence
+    meaning: str  # the meaning of the letter, one plain sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,44 +37,47 @@ class Field:
     """A field of a scenario: its values, its meaning, and its presentation."""
 
     kind: Kind
-    # Its meaning, to follow its name in a table, in a docstring and in the help of a flag;
+    # The meaning of the field, which follows its name in tables, docstrings and the help of flags;
     # `{choices}` stands for the list of choices.
     meaning: str
-    label: Words  # the label of its control
-    help: Words  # the tooltip of its control
-    group: str  # the group of its control
-    is_shown: Callable[[Any], bool] = lambda _: True  # whether a scenario shows its control
-    front: int = 0  # its place among the controls that are always open; 0 if folded away
-    plain: Words = ""  # its plain words, beside its control
-    ends: tuple[str, str] | None = None  # what the least and the largest value mean, in a word each
-    name: str = ""  # its name in a list of differences, if it has no symbol
-    symbol: str = ""  # its symbol, as in ε = 1; may be empty
-    sign: Sign | None = None  # the glossary entry of its symbol
-    # the range of a number, both ends included; both None if other fields decide
+    label: Words  # the label of the field's control
+    help: Words  # the tooltip of the field's control
+    group: str  # the group of controls that the field belongs to
+    is_shown: Callable[[Any], bool] = lambda _: True  # whether the control is shown for a scenario
+    front: int = 0  # the place among the controls that are always open; 0 if it is folded away
+    plain: Words = ""  # an explanation in plain words beside the control
+    # a word each for the meaning of the smallest and of the largest value
+    ends: tuple[str, str] | None = None
+    name: str = ""  # the name in a list of differences, for a field without a symbol
+    symbol: str = ""  # the symbol of the field, such as ε; may be empty
+    sign: Sign | None = None  # the glossary entry of the symbol
+    # the range of a number, both ends included; both ends are None if other fields decide
     low: float | None = None
     high: End = None
-    choices: Sequence[str] = ()  # its allowed words or slugs
-    optional: bool = False  # whether it may be None
-    offered: tuple[float, ...] = ()  # the values of a slider
-    grid: tuple[float, ...] = ()  # its values in a sweep; empty if no study sweeps it
-    linear: bool = False  # whether its axis is linear rather than logarithmic
+    choices: Sequence[str] = ()  # the allowed words or slugs
+    optional: bool = False  # whether the value may be None
+    offered: tuple[float, ...] = ()  # the values that a slider offers
+    # the values of a sweep over this field; empty if no study sweeps it
+    grid: tuple[float, ...] = ()
+    linear: bool = False  # whether an axis of this field is linear rather than logarithmic
     scope: Scope = "data"
-    # its value in the cells of a study, so that equal cells of different studies are equal
+    # The value that replaces the field in the cells of a study, so that equal cells of different
+    # studies have equal keys.
     neutral: Any = None
-    # whether it was added after results had been stored: their keys and their random streams then
-    # include it only if it is not at its default
+    # Whether the field is younger than some stored results: their keys and random streams include
+    # the field only if it is not at its default.
     is_late: bool = False
-    flags: tuple[str, ...] = ()  # further names of its flag
-    flag_meaning: str = ""  # the help of its flag, if it is not `meaning`
+    flags: tuple[str, ...] = ()  # further names of the flag on the command line
+    flag_meaning: str = ""  # the help of the flag, if it differs from `meaning`
 
     @property
     def description(self) -> str:
-        """The meaning as Markdown."""
+        """The meaning of the field as Markdown."""
         return self.meaning.replace("{choices}", ", ".join(f"`{c}`" for c in self.choices))
 
     @property
     def short_name(self) -> str:
-        """The name in a list of differences."""
+        """The name of the field in a list of differences."""
         return self.symbol or self.name or str(self.label)
 
     def span(self, name: str, scenario: Any, limits: Limits) -> Span | None:

@@ -104,9 +104,10 @@ SAME_SEED = (
 
 
 def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
-    """Return texts for estimation, for losses of a record and, if different, for linear models."""
+    """Return a function that picks the text for estimation, a loss, or a linear model."""
 
     def words_for(scenario: Any) -> str:
+        """Return the text for the problem of a scenario."""
         if scenario.problem == MeanEstimation.card.slug:
             return mean
         return features if features and scenario.problem in catalogue.LINEAR_MODELS else points
@@ -127,7 +128,7 @@ WHERE_TRUTH_IS = words(
 
 
 def has_offset(scenario: Any) -> bool:
-    """Whether the offset has an effect: a hard instance has its own mean or parameter."""
+    """Return whether the offset has an effect: a hard instance has its own mean or parameter."""
     law = catalogue.distribution_class(scenario.distribution)
     return not law.has_prior or (
         law.hides == "mean" and scenario.problem in catalogue.LINEAR_MODELS
@@ -135,7 +136,7 @@ def has_offset(scenario: Any) -> bool:
 
 
 def has_alike_items(scenario: Any) -> bool:
-    """Whether the items of a user may have a part in common, where users have several."""
+    """Return whether items of a user may have a part in common: several items per user."""
     has_items = scenario.m > 1 or scenario.axis == "m"
     can_be_alike = catalogue.can_be_alike(scenario.distribution, scenario.problem)
     return has_items and can_be_alike and scenario.p >= 2
@@ -148,7 +149,7 @@ SET = (
 
 
 def tail_in_short(scenario: Any) -> str:
-    """Return what a tail index is, in plain words."""
+    """Return the meaning of a tail index in plain words."""
     if scenario.p < 2:
         return "even the variance may be infinite"
     return "only the variance is bounded" if scenario.p == 2 else "how seldom records lie far out"

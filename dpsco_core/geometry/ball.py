@@ -26,17 +26,17 @@ from dpsco_core.geometry.norms import (
 from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
 
-CUBE = 1e17  # from this exponent on d^(1/q) rounds to 1 and the ball is the cube
+CUBE = 1e17  # From this exponent on d^(1/q) rounds to 1, so the l_q ball is a cube.
 
 
 class NormBall(Sized, Symmetric):
-    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`, with whatever follows from the exponent."""
+    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`, with the quantities that follow from q."""
 
-    exponent: float  # q
+    exponent: float  # the exponent q of the norm
 
     @property
     def inradius(self) -> float:
-        r""":math:`r\,d^{\min(0, 1/2 - 1/q)}`."""
+        r"""The inradius :math:`r\,d^{\min(0, 1/2 - 1/q)}`."""
         return self.radius / norm_ratio(self.d, self.exponent, 2.0)
 
     def support(self, g: Vector) -> float:
@@ -61,7 +61,7 @@ class Ball(NormBall):
     """
 
     d: int  # dimension, at least 1
-    radius: float  # r, finite and positive
+    radius: float  # the radius r, finite and positive
 
     exponent = 2.0
     name = "the l2 ball"
@@ -89,14 +89,14 @@ class L1Ball(NormBall):
     """
 
     d: int  # dimension, at least 1
-    radius: float  # r, finite and positive
+    radius: float  # the radius r, finite and positive
 
     exponent = 1.0
     name = "the l1 ball"
 
     @property
     def inradius(self) -> float:
-        r""":math:`r/\sqrt d`: the middle of a facet."""
+        r"""The inradius :math:`r/\sqrt d`, the distance of 0 from the middle of a facet."""
         return self.radius / math.sqrt(self.d)
 
     def project(self, w: Vector) -> Vector:
@@ -130,8 +130,8 @@ class LqBall(NormBall):
     """
 
     d: int  # dimension, at least 1
-    exponent: float  # q, above 1 and finite
-    radius: float  # r, finite and positive
+    exponent: float  # the exponent q, above 1 and finite
+    radius: float  # the radius r, finite and positive
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -148,7 +148,8 @@ class LqBall(NormBall):
             return w
         if self.exponent == 2:
             return w * (self.radius / norm)
-        size = np.abs(w) / norm  # on the unit sphere; the ball has radius r/norm < 1
+        # The entries are scaled to the unit sphere, which makes the ball's radius r/norm < 1.
+        size = np.abs(w) / norm
         nearest = np.zeros(self.d)
         moving = size > 0
         nearest[moving] = _project_positive(size[moving], self.exponent, self.radius / norm)
@@ -176,7 +177,7 @@ def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
     z: Vector | None = None
 
     def norm_at(log_nu: float) -> tuple[float, float]:
-        """ln of the norm over the target, and its slope in ln nu."""
+        """Return ln of the norm over the target, and its slope in ln nu."""
         nonlocal z
         z, share = solve_power_sums(logs, (1.0, p), (0.0, log_nu), z)
         weights = np.exp(exponent * (z - float(z.max())))
@@ -184,9 +185,10 @@ def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
         slope = -float(weights @ (share / (1 + (p - 1) * share))) / total
         return math.log(total) / exponent + float(z.max()) - log_target, slope
 
-    # With the second term alone the norm is too small, at nu = |v|_{q'} / target^{q-1}.
+    # If the term in nu is alone in the equation, the norm is too small at this nu: |v|_{q'} /
+    # target^{q-1} bounds the root from above.
     high = math.log(lq_norm(size, dual_exponent(exponent))) - p * log_target
-    # Near the sphere the norm is about 1 - nu sum v^{2q-2}.
+    # For a target near 1 the norm is about 1 - nu sum v^{2q-2}, which gives a starting point.
     start = math.log(-log_target) - math.log(float(np.exp(2 * p * logs).sum()))
     root = safeguarded_root(norm_at, -math.inf, high, min(start, high))
     return np.exp(solve_power_sums(logs, (1.0, p), (0.0, root), z)[0])
@@ -202,7 +204,7 @@ class Box(Symmetric):
     array([ 1., -1.])
     """
 
-    half_widths: Vector  # shape (d,): b, finite and positive
+    half_widths: Vector  # the half-widths b, shape (d,), finite and positive
     d: int = field(init=False)
 
     name = "a box"

@@ -19,12 +19,13 @@ class Width:
     It depends on no data, so that it costs no privacy to compute (Su et al. 2023, Definition 12).
     """
 
-    # the width to a relative 1e-10 if `exact`; otherwise its upper bound, as error bounds need it
+    # The width to a relative 1e-10 if `exact`; otherwise the upper bound, because error bounds need
+    # one.
     value: float
-    # proven bounds; both equal `value` if `exact`
+    # proven lower and upper bounds on the width; both equal `value` if `exact`
     lower: float
     upper: float
-    exact: bool  # whether it has a closed form or a convergent quadrature
+    exact: bool  # whether the width has a closed form or a convergent quadrature
 
     @classmethod
     def from_value(cls, value: float) -> Width:
@@ -42,7 +43,7 @@ class ConstraintSet(ABC):
 
     d: int
 
-    # the name of the set in a sentence, article included
+    # the name of the set in a sentence, with its article
     name: str = "another convex set"
 
     @property
@@ -52,7 +53,7 @@ class ConstraintSet(ABC):
 
     @property
     def diameter(self) -> float:
-        """The l2 diameter."""
+        """The l2 diameter of the set."""
         return self.diameter_in(2.0)
 
     @property
@@ -93,7 +94,7 @@ class ConstraintSet(ABC):
 
     @abstractmethod
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
-        """Whether `w` lies in the set, up to `tolerance` relative to the size of the set."""
+        """Return whether `w` lies in the set, up to `tolerance` relative to the size of the set."""
 
     @abstractmethod
     def diameter_in(self, exponent: float) -> float:
@@ -113,7 +114,7 @@ class ConstraintSet(ABC):
 
 
 class Symmetric(ConstraintSet):
-    """A set C = -C: the unit ball of its Minkowski norm."""
+    """A set with C = -C, which is the unit ball of its Minkowski norm."""
 
     @property
     def centre(self) -> Vector:
@@ -131,7 +132,7 @@ class Symmetric(ConstraintSet):
 
 
 class Sized(ConstraintSet):
-    """A set given by its dimension, at least 1, and its radius, finite and positive."""
+    """A set that is given by its dimension, at least 1, and its radius, finite and positive."""
 
     radius: float
 
@@ -159,10 +160,11 @@ def freeze_array(
     is_within = bool(((array > lower_limit) & (array < math.inf)).all())
     require(array.ndim == ndim and array.size > 0 and is_within, name, shape, values)
     array.flags.writeable = False
-    object.__setattr__(body, name, array.view())  # a view cannot be made writeable again
+    # A view of a read-only array cannot be made writeable again.
+    object.__setattr__(body, name, array.view())
     object.__setattr__(body, "d", array.shape[-1])
 
 
 def not_symmetric(quantity: str, name: str) -> InvalidInput:
-    """Return the refusal of a quantity that only a set with C = -C has."""
+    """Return the error for a quantity that only a symmetric set, C = -C, has."""
     return InvalidInput(f"constraint must be symmetric about 0 for {quantity}, got a {name}.")

@@ -43,7 +43,7 @@ class Geometry:
     LqBall(d=3, exponent=1.5, radius=2.0)
     """
 
-    kind: str = "l2"  # one of `GEOMETRIES`
+    kind: str = "l2"  # the kind of set, one of `GEOMETRIES`
     # the exponent for the kind ``"lq"``: at least 1, infinity allowed; None for other kinds
     q: float | None = None
 
@@ -70,12 +70,12 @@ class Geometry:
             is_multiple = d % GROUP_SIZE == 0
             require(is_multiple, "d", f"a multiple of {GROUP_SIZE} for the geometry group-l1", d)
         if self.kind == "simplex":
-            # In one dimension it is a single point of diameter 0, with nothing to estimate.
+            # In one dimension the simplex is a single point, so there is nothing to estimate.
             require(d >= 2, "d", "at least 2 for the geometry simplex", d)
 
     def constraint(self, d: int, radius: float) -> ConstraintSet:
-        """Return the set; equal arguments give the same object."""
-        return _constraint(self, d, radius)
+        """Return the set of this dimension and radius; equal arguments give the same object."""
+        return _cached_constraint(self, d, radius)
 
     def point(self, d: int, size: float, radius: float) -> Vector:
         r"""Return the true parameter of a given size, at most `radius`, shape (d,).
@@ -132,7 +132,8 @@ def check_offset(offset: float, radius: float) -> None:
 
 
 @lru_cache(maxsize=256)
-def _constraint(geometry: Geometry, d: int, radius: float) -> ConstraintSet:
+def _cached_constraint(geometry: Geometry, d: int, radius: float) -> ConstraintSet:
+    """Return the set of a geometry; the cache gives one object for equal arguments."""
     geometry.check_dimension(d)
     match geometry.kind:
         case "simplex":

@@ -40,8 +40,8 @@ class PowerMirror:
     array([ 1.,  0., -2.])
     """
 
-    exponent: float  # s, above 1 and finite
-    kappa: float = 1.0  # finite and positive
+    exponent: float  # the exponent s of the norm, above 1 and finite
+    kappa: float = 1.0  # the factor of the squared norm, finite and positive
 
     def __post_init__(self) -> None:
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
@@ -54,7 +54,7 @@ class PowerMirror:
 
     @property
     def dual_exponent(self) -> float:
-        """r = s/(s - 1), the exponent of the conjugate."""
+        """The exponent r = s/(s - 1) of the conjugate."""
         return self.exponent / (self.exponent - 1)
 
     def value(self, w: Vector) -> float:
@@ -63,14 +63,15 @@ class PowerMirror:
 
     def gradient(self, w: Vector) -> Vector:
         r"""Return :math:`\kappa\|w\|_s(|w_j|/\|w\|_s)^{s-1}\mathrm{sgn}(w_j)`, 0 at 0."""
-        return _powered(w, self.exponent, self.kappa)
+        return _scaled_norm_gradient(w, self.exponent, self.kappa)
 
     def conjugate_gradient(self, u: Vector) -> Vector:
         """Return the inverse of the gradient at `u`."""
-        return _powered(u, self.dual_exponent, 1 / self.kappa)
+        return _scaled_norm_gradient(u, self.dual_exponent, 1 / self.kappa)
 
 
-def _powered(w: Vector, exponent: float, factor: float) -> Vector:
+def _scaled_norm_gradient(w: Vector, exponent: float, factor: float) -> Vector:
+    r"""Return factor times :math:`\|w\|(|w_j|/\|w\|)^{a-1}\mathrm{sgn}(w_j)`; a is `exponent`."""
     norm = lq_norm(w, exponent)
     if norm == 0:
         return np.zeros(len(w))
@@ -87,7 +88,7 @@ class EntropyMirror:
     :math:`\nabla\Phi`.
     """
 
-    radius: float = 1.0  # r, finite and positive
+    radius: float = 1.0  # the radius r of the simplex, finite and positive
 
     def __post_init__(self) -> None:
         check_radius(self.radius)
@@ -145,22 +146,28 @@ def bregman_point(
             )
         return mirror.conjugate_gradient(u)
     if isinstance(constraint, Simplex):
-        return _to_sum(mirror, u, constraint.radius)
+        return _bregman_point_of_sum(mirror, u, constraint.radius)
     free = mirror.conjugate_gradient(u)
     if mirror.exponent == 2:
         return constraint.project(free)
     match constraint:
         case Box():
-            return free if constraint.minkowski_norm(free) <= 1 else _in_box(mirror, constraint, u)
+            return (
+                free
+                if constraint.minkowski_norm(free) <= 1
+                else _bregman_point_in_box(mirror, constraint, u)
+            )
         case L1Ball(radius=radius):
             if lq_norm(free, 1.0) <= radius:
                 return free
-            return np.copysign(_to_sum(mirror, np.abs(u), radius), u)
+            return np.copysign(_bregman_point_of_sum(mirror, np.abs(u), radius), u)
         case SolidSimplex(radius=radius):
             free = mirror.conjugate_gradient(np.maximum(u, 0.0))
-            return free if lq_norm(free, 1.0) <= radius else _to_sum(mirror, u, radius)
+            return (
+                free if lq_norm(free, 1.0) <= radius else _bregman_point_of_sum(mirror, u, radius)
+            )
         case NormBall(radius=radius, exponent=exponent):
-            return _in_lq_ball(mirror, u, free, exponent, radius)
+            return _bregman_point_in_lq_ball(mirror, u, free, exponent, radius)
     raise NotApplicable(
         f"No mirror step of exponent {mirror.exponent:g} is known on {constraint.name}.",
         nearest="use the Euclidean mirror map, exponent 2",
@@ -168,7 +175,7 @@ def bregman_point(
     )
 
 
-def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
+def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
     r"""Return :math:`\nabla\Phi^*((u - \nu)_+)` at the nu for which its entries sum to `total`.
 
     In t = max - nu: the sum is at least :math:`t/\kappa`, and at most :math:`d^{2/r}` times that.
@@ -180,7 +187,8 @@ def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
     def point_for(t: float) -> Vector:
         return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
 
-    low, high = low * (1 - 1e-9), high * (1 + 1e-9)  # the bounds hold up to rounding
+    # Rounding may put the root just outside the bounds, so they are widened.
+    low, high = low * (1 - 1e-9), high * (1 + 1e-9)
     root = scipy.optimize.brentq(
         lambda t: float(point_for(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15
     )
@@ -189,26 +197,28 @@ def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
     return point
 
 
-def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
-    r"""Return :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`, S its norm.
+def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
+    r"""Return :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`; S its norm.
 
     It works in logarithms, because the power 1/(s - 1) overflows.
     """
     s = mirror.exponent
     moving = u != 0
     logs, caps = np.log(np.abs(u[moving])), np.log(box.half_widths[moving])
-    floor = float(caps.max())  # the scale, since only ratios of sizes matter
+    floor = float(caps.max())  # The largest cap sets the scale, since only ratios of sizes matter.
 
     def log_sizes(log_norm: float) -> Vector:
+        """Return the logarithms of the entries' sizes for a given ln S."""
         free = (logs - math.log(mirror.kappa) - (2 - s) * log_norm) / (s - 1)
         capped: Vector = np.minimum(free, caps)
         return capped
 
     def log_ratio(log_norm: float) -> float:
+        """Return ln of the norm of these entries over S."""
         z = log_sizes(log_norm) - floor
         return _log_norm(z, s) + floor - log_norm
 
-    # S is at most the norm of the corner, and positive.
+    # The norm S is positive and at most the norm of the box's corner.
     high = _log_norm(caps - floor, s) + floor
     low, step = high - 1, 1.0
     while log_ratio(low) < 0:
@@ -225,7 +235,7 @@ def _log_norm(z: Vector, exponent: float) -> float:
     return top + math.log(float(np.exp(exponent * (z - top)).sum())) / exponent
 
 
-def _in_lq_ball(
+def _bregman_point_in_lq_ball(
     mirror: PowerMirror, u: Vector, free: Vector, exponent: float, radius: float
 ) -> Vector:
     r"""Return the minimiser over :math:`\|w\|_a \le \rho`; a scaling of `free` where a = s.
@@ -252,6 +262,7 @@ def _in_lq_ball(
         parts: list[Vector] = []
 
         def scale(log_norm: float) -> tuple[float, float]:
+            """Return ln of the s-norm of the entries over S, and its slope in ln S."""
             sizes = log_kappa + (2 - s) * log_norm, log_nu
             solution, share = solve_power_sums(logs, powers, sizes)
             weights = np.exp(s * (solution - float(solution.max())))

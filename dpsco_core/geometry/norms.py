@@ -8,7 +8,7 @@ import numpy as np
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 
-# Above this, a sum of squares has lost nothing to underflow.
+# A sum of squares above this number has lost no digits to underflow.
 SAFE_SQUARE = 1e-280
 
 
@@ -53,7 +53,7 @@ def row_norms(x: Matrix, exponent: float) -> Vector:
     top: Vector = size.max(axis=1, initial=0.0)
     if math.isinf(exponent):
         return top
-    # A row of zeros, or with an infinity, equals its largest entry and is not scaled.
+    # The norm of a row of zeros, or of a row with an infinity, is its largest entry: no scaling.
     ordinary = (top > 0) & (top < math.inf)
     size /= np.where(ordinary, top, 1.0)[:, None]
     size[~ordinary & ~np.isnan(top)] = 0
@@ -106,12 +106,13 @@ def norm_ratio(d: int, numerator: float, denominator: float) -> float:
 
 
 def check_exponent(exponent: float) -> None:
-    """Raise `InvalidInput` unless `exponent` is that of a norm."""
+    """Raise `InvalidInput` unless `exponent` is at least 1, as for a norm."""
     require(exponent >= 1, "exponent", "at least 1", exponent)
 
 
 @lru_cache(maxsize=16)
 def _counts(d: int) -> Vector:
+    """Return 1, ..., d as floats."""
     counts = np.arange(1.0, d + 1)
     counts.flags.writeable = False
     return counts
@@ -125,16 +126,16 @@ def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
     The `values`, shape (d,), are finite, and `top` is the largest of them.
     """
     shifted = values - top
-    np.maximum(shifted, -total, out=shifted)  # lower entries end at 0 anyway
+    np.maximum(shifted, -total, out=shifted)  # The entries below top - total become 0 in any case.
     ordered = np.sort(shifted)[::-1]
     excess = np.cumsum(ordered)
     excess -= total
     counts = _counts(len(values))
-    # k entries remain if the k-th largest is above the threshold that k entries would give.
+    # The k-th largest entry remains if it exceeds the threshold for k entries.
     remains = ordered * counts > excess
     remains[1:] &= ordered[1:] > -total
     remain = int(np.count_nonzero(remains))
-    # Summed again, pairwise: running sums over many entries lose digits.
+    # The remaining entries are summed again, pairwise, because running sums over many lose digits.
     shifted -= (float(ordered[:remain].sum()) - total) / remain
     shrunk: Vector = np.maximum(shifted, 0.0, out=shifted)
     return shrunk

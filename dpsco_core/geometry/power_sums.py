@@ -13,25 +13,26 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 
-# Relative accuracy of w at which the last Newton step, which squares it, is taken.
+# At this relative accuracy of w the last Newton step is taken, which squares the accuracy.
 _CLOSE = 1e-8
-# The logarithm of a number that vanishes.
+# This stands for the logarithm of 0.
 _VANISHED = -800.0
-# Quadratic convergence takes fewer than ten; beyond that exponents near 0 only amplify rounding.
+# Fewer than ten steps are the rule, by quadratic convergence; with exponents near 0 further steps
+# only amplify rounding.
 _MOST_STEPS = 40
 _ROUNDING = 4e-16
 
 
 def solve_power_sums(
-    log_values: Vector,  # shape (k,): ln v, finite
-    powers: tuple[float, float],  # p and q, positive
+    log_values: Vector,  # ln v, finite, shape (k,)
+    powers: tuple[float, float],  # the exponents p and q, positive
     logs: tuple[float, float],  # ln a and ln b
-    start: Vector | None = None,  # shape (k,): ln w for nearby coefficients
+    start: Vector | None = None,  # a starting point: ln w for nearby coefficients, shape (k,)
 ) -> tuple[Vector, Vector]:
     """Return ln w and the share b w^q/v of the second term, shapes (k,)."""
     p, q = powers
     shifts = logs[0] - log_values, logs[1] - log_values
-    # The point where one term alone equals v lies to the right of the solution.
+    # The point at which one term alone equals v lies to the right of the solution.
     right = np.minimum(-shifts[0] / p, -shifts[1] / q)
     z = right.copy() if start is None else np.minimum(start, right)
     for _ in range(_MOST_STEPS):
@@ -39,7 +40,7 @@ def solve_power_sums(
         total = term_p + term_q
         step = np.log(total) * total / (p * term_p + q * term_q)
         z -= step
-        np.minimum(z, right, out=z)  # a start on the left may overshoot once
+        np.minimum(z, right, out=z)  # A start to the left of the solution may overshoot once.
         step[z < _VANISHED] = 0
         if float(np.abs(step).max()) <= _CLOSE:
             break

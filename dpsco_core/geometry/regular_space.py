@@ -30,7 +30,8 @@ class RegularSpace:
     """
 
     d: int  # dimension, at least 1
-    # q, in [1, 2] (The paper calls it p and leaves out 1, where everything is continuous.)
+    # The exponent q, in [1, 2]. The paper calls it p, and excludes 1, where every constant is
+    # continuous.
     exponent: float
 
     def __post_init__(self) -> None:
@@ -39,12 +40,12 @@ class RegularSpace:
 
     @cached_property
     def dual(self) -> float:
-        """q' = q/(q - 1), the exponent of the gradients' norm: in [2, infinity]."""
+        """The exponent q' = q/(q - 1) of the gradients' norm, in [2, infinity]."""
         return dual_exponent(self.exponent)
 
     @cached_property
     def branch(self) -> Literal["power", "logarithmic"]:
-        """Which of the two terms of r is the smaller: q', or 2 ln d + 1."""
+        """Which of the two candidates for r is the smaller: q' ("power") or 2 ln d + 1."""
         return "power" if self.d == 1 or self.smooth_exponent == self.dual else "logarithmic"
 
     @cached_property
@@ -61,7 +62,7 @@ class RegularSpace:
 
     @cached_property
     def kappa_plus(self) -> float:
-        """The constant of smoothness r - 1 of the smooth norm."""
+        """The constant of smoothness of the smooth norm, r - 1."""
         if self.d == 1:
             return 1.0
         return 1 / (self.exponent - 1) if self.branch == "power" else 2 * math.log(self.d)
@@ -80,7 +81,7 @@ class RegularSpace:
 
     @property
     def printed_kappa(self) -> float:
-        """min{1/(q - 1), 2 ln d}, as printed: too small in the logarithmic branch."""
+        """The constant min{1/(q - 1), 2 ln d} that the paper prints: too small if logarithmic."""
         if self.d == 1:
             return 1.0
         logarithmic = 2 * math.log(self.d)

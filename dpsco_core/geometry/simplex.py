@@ -15,7 +15,7 @@ class OnVertices(Sized):
     """The base of the two simplices, with the vertices r e_j; neither is symmetric."""
 
     kind: str
-    solid: bool  # whether 0 is a vertex too
+    solid: bool  # whether 0 is a vertex of the set too
 
     @property
     def centre(self) -> Vector:
@@ -24,7 +24,7 @@ class OnVertices(Sized):
 
     @property
     def inradius(self) -> float:
-        """Raise `InvalidInput`, because 0 is not inside."""
+        """Raise `InvalidInput`, because 0 is no interior point of the set."""
         raise not_symmetric("an inradius", self.kind)
 
     def support(self, g: Vector) -> float:
@@ -41,7 +41,7 @@ class OnVertices(Sized):
         return vertex
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
-        """Whether `w` lies in the set, up to `tolerance` times r in sign and in sum."""
+        """Return whether `w` lies in the set, up to `tolerance` times r in sign and in sum."""
         slack = tolerance * self.radius
         if not bool(np.isfinite(w).all()) or float(w.min()) < -slack:
             return False
@@ -76,14 +76,15 @@ class Simplex(OnVertices):
     """
 
     d: int  # dimension, at least 1
-    radius: float  # r, finite and positive
+    radius: float  # the radius r, which the entries sum to: finite and positive
 
     kind = "simplex"
     name = "the simplex"
     solid = False
 
     def project(self, w: Vector) -> Vector:
-        with np.errstate(over="ignore"):  # an entry 1e308 below the largest is cut off anyway
+        # An entry 1e308 below the largest may overflow, which is harmless: it becomes 0.
+        with np.errstate(over="ignore"):
             return shrink_to_sum(w, self.radius, float(w.max()))
 
     def gaussian_width(self) -> Width:
@@ -96,7 +97,7 @@ class SolidSimplex(OnVertices):
     r"""The set :math:`\{w \in R^d : w \ge 0, \sum_j w_j \le r\}`."""
 
     d: int  # dimension, at least 1
-    radius: float  # r, finite and positive
+    radius: float  # the radius r, the largest sum of the entries: finite and positive
 
     kind = "solid simplex"
     name = "the solid simplex"

@@ -28,7 +28,7 @@ from dpsco_core.geometry.width import (
 class Sparse(Sized, Symmetric):
     """A ball whose extreme points have a limited number of nonzero entries."""
 
-    sparsity: int  # s
+    sparsity: int  # the number s of entries that may be nonzero
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,8 +48,8 @@ class SparseHull(Sparse):
     """
 
     d: int  # dimension, at least 1
-    sparsity: int  # s, between 1 (the l1 ball) and d (the l2 ball)
-    radius: float  # r, finite and positive
+    sparsity: int  # the sparsity s, from 1 (the l1 ball) to d (the l2 ball)
+    radius: float  # the radius r, finite and positive
 
     name = "the hull of sparse vectors"
 
@@ -106,7 +106,7 @@ class SparseHull(Sparse):
         return max(lq_norm(w, 1.0) / self.l1_radius, lq_norm(w, 2.0) / self.radius)
 
     def gaussian_width(self) -> Width:
-        r"""Return two bounds; exact for s = 1 and s = d.
+        r"""Return two bounds on the Gaussian width; they are equal for s = 1 and s = d.
 
         Above: :math:`r\min_\tau \sqrt s\,\tau + (d\,E(|\xi_1|-\tau)_+^2)^{1/2}` (Jensen, at any
         fixed tau), and twice the bound of `sparse_width_bound`. Below: the s-sparse vectors that
@@ -147,14 +147,15 @@ def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
     gap = float(size.max()) - size
     gap = gap / float(gap.max())
     ordered = np.sort(gap)
-    # The ratio of the norms increases with t; the next gap is the first to exceed sqrt(s).
+    # The ratio of the norms increases with t, so the wanted gap is the first at which it exceeds
+    # sqrt(s).
     t, k = ordered[1:], np.arange(1.0, len(gap))
     g1, g2 = np.cumsum(ordered)[:-1], np.cumsum(ordered**2)[:-1]
     passed = (k * t - g1) ** 2 >= sparsity * (k * t * t - 2 * t * g1 + g2)
     passed &= k > sparsity
     count = int(np.argmax(passed)) + 1 if bool(passed.any()) else len(gap)
     level = _shrinkage_level(ordered[:count], sparsity)
-    # Entries at the level itself, possibly many, differ from it by rounding only.
+    # Entries at the shrinkage level itself, possibly many, differ from it by rounding only.
     smaller_count = int(np.searchsorted(ordered, level * (1 - 1e-14)))
     if sparsity < smaller_count < count:
         level = _shrinkage_level(ordered[:smaller_count], sparsity)
@@ -163,7 +164,7 @@ def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
 
 
 def _shrinkage_level(gap: Vector, sparsity: int) -> float:
-    r"""Return the root t of the equation above for k gaps, free of cancellation.
+    r"""Return the root t of :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)` for k gaps, stably.
 
     With their mean m and variance V it satisfies :math:`(t - m)^2 = sV/(k - s)`.
     """
@@ -177,8 +178,8 @@ class GroupBall(Sized, Symmetric):
     r"""The set :math:`\{w : \sum_g \|w_g\|_2 \le r\}` over consecutive blocks of one size."""
 
     d: int  # dimension, a multiple of `group_size`
-    group_size: int  # coordinates in a block: 1 gives the l1 ball, d the l2 ball
-    radius: float  # r, finite and positive
+    group_size: int  # the number of coordinates in a block: 1 gives the l1 ball, d the l2 ball
+    radius: float  # the radius r, finite and positive
 
     name = "the group-l1 ball"
 
@@ -198,7 +199,7 @@ class GroupBall(Sized, Symmetric):
 
     def project(self, w: Vector) -> Vector:
         """Return the nearest point to the finite `w`, shape (d,), by the l1 ball of the norms."""
-        norms = self._norms(w)
+        norms = self._block_norms(w)
         top = float(norms.max())
         if top <= self.radius and float(norms.sum()) <= self.radius:
             return w
@@ -208,12 +209,12 @@ class GroupBall(Sized, Symmetric):
         return nearest
 
     def support(self, g: Vector) -> float:
-        return self.radius * float(self._norms(g).max())
+        return self.radius * float(self._block_norms(g).max())
 
     def support_point(self, g: Vector) -> Vector:
         """Return the first longest block of g, scaled to length r; 0 elsewhere."""
         blocks = np.zeros((self.groups, self.group_size))
-        top = int(self._norms(g).argmax())
+        top = int(self._block_norms(g).argmax())
         blocks[top] = self.radius * unit_vector(g.reshape(blocks.shape)[top], 2.0)
         return blocks.ravel()
 
@@ -222,11 +223,12 @@ class GroupBall(Sized, Symmetric):
         return self.radius * norm_ratio(self.group_size, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
-        return float((self._norms(w) / self.radius).sum())
+        return float((self._block_norms(w) / self.radius).sum())
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\max_g\|\xi_g\|_2`, exact; at most r (sqrt m + sqrt(2 ln K))."""
         return Width.from_value(self.radius * largest_block_mean(self.groups, self.group_size))
 
-    def _norms(self, w: Vector) -> Vector:
+    def _block_norms(self, w: Vector) -> Vector:
+        """Return the l2 norm of every block of w, shape (K,)."""
         return row_norms(w.reshape(self.groups, self.group_size), 2.0)

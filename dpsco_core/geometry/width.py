@@ -16,15 +16,16 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 
-# Gauss-Legendre on [0, 1], used on panels of length about 1/2.
+# Nodes and weights of the Gauss-Legendre rule, which is used on panels of length about 1/2.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
-# The logarithms w at which e^(w - e^w) is summed; outside, it is below 1e-23.
+# The sum of e^(w - e^w) runs over logarithms w in this range; outside of it the summand is below
+# 1e-23.
 _PER_LOG_WEIGHT = 8
 _LOG_WEIGHTS = np.arange(-60 * _PER_LOG_WEIGHT, 4 * _PER_LOG_WEIGHT + 1) / _PER_LOG_WEIGHT
 
 
-def _integral(tail: Callable[[Vector], Vector], end: float) -> float:
+def _integrate_tail(tail: Callable[[Vector], Vector], end: float) -> float:
     """Return the integral over [0, end] of a smooth `tail`, to a relative 1e-12."""
     panels = math.ceil(4 * end)
     step = end / panels
@@ -32,7 +33,7 @@ def _integral(tail: Callable[[Vector], Vector], end: float) -> float:
     return step * float((tail(points) @ _WEIGHTS).sum())
 
 
-def _end(d: int) -> float:
+def _end_of_normal_tails(d: int) -> float:
     """Return the point beyond which d normal tails have a total mass below 1e-30."""
     return math.sqrt(2 * math.log(2 * d)) + 12
 
@@ -42,7 +43,7 @@ def chi_mean(d: int) -> float:
     r"""Return :math:`E\|\xi\|_2 = \sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`."""
     if d < 300:
         return math.sqrt(2) * math.exp(float(gammaln((d + 1) / 2) - gammaln(d / 2)))
-    x = 1 / d  # the logarithms would cancel, so Stirling's series
+    x = 1 / d  # The logarithms would cancel for large d, so Stirling's series is used.
     series = 1 - x / 4 + x**2 / 32 + 5 * x**3 / 128 - 21 * x**4 / 2048 - 399 * x**5 / 8192
     return math.sqrt(d) * series
 
@@ -50,13 +51,15 @@ def chi_mean(d: int) -> float:
 @lru_cache(maxsize=1024)
 def largest_absolute_mean(d: int) -> float:
     r"""Return :math:`E\|\xi\|_\infty = \int_0^\infty 1 - (2\Phi(t)-1)^d\,dt`, exact."""
-    return _integral(lambda t: -np.expm1(d * np.log1p(-2 * ndtr(-t))), _end(d))
+    return _integrate_tail(
+        lambda t: -np.expm1(d * np.log1p(-2 * ndtr(-t))), _end_of_normal_tails(d)
+    )
 
 
 @lru_cache(maxsize=1024)
 def largest_positive_mean(d: int) -> float:
     r"""Return :math:`E\max(0, \max_j \xi_j) = \int_0^\infty 1 - \Phi(t)^d\,dt`, exact."""
-    return _integral(lambda t: -np.expm1(d * log_ndtr(t)), _end(d))
+    return _integrate_tail(lambda t: -np.expm1(d * log_ndtr(t)), _end_of_normal_tails(d))
 
 
 @lru_cache(maxsize=1024)
@@ -64,7 +67,9 @@ def largest_mean(d: int) -> float:
     r"""Return :math:`E\max_j \xi_j`, exact; 0 for d = 1."""
     if d == 1:
         return 0.0
-    return largest_positive_mean(d) - _integral(lambda t: np.exp(d * log_ndtr(-t)), _end(1))
+    return largest_positive_mean(d) - _integrate_tail(
+        lambda t: np.exp(d * log_ndtr(-t)), _end_of_normal_tails(1)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -74,12 +79,12 @@ def largest_block_mean(blocks: int, size: int) -> float:
     def tail(t: Vector) -> Vector:
         half = t * t / 2
         low, high = gammainc(size / 2, half), gammaincc(size / 2, half)
-        with np.errstate(divide="ignore"):  # the logarithm of 0 at t = 0
+        with np.errstate(divide="ignore"):  # The logarithm of 0 is taken at t = 0.
             log_law = np.where(high < 0.5, np.log1p(-high), np.log(low))
         tails: Vector = -np.expm1(blocks * log_law)
         return tails
 
-    return _integral(tail, math.sqrt(size) + _end(blocks))
+    return _integrate_tail(tail, math.sqrt(size) + _end_of_normal_tails(blocks))
 
 
 @lru_cache(maxsize=1024)
@@ -107,7 +112,7 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     largest = largest_absolute_mean(d)
     upper = (
         d ** (1 / exponent) * largest
-    )  # an upper bound of the norm; the largest entry is a lower one
+    )  # The mean norm lies between that of the largest entry and this upper bound.
     low = math.log(largest) - 40 / (d + 1) - 4 / exponent - 1
     high = math.log(upper) + 40 / (2 * exponent - 1) + 2.7
     per_unit = min(max(4 * exponent, 8), 128)
@@ -115,7 +120,8 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     sizes = t[:, None] * np.exp(_LOG_WEIGHTS / exponent)
     density = math.sqrt(2 / math.pi) / exponent * sizes * np.exp(-(sizes**2) / 2)
     weights = np.exp(_LOG_WEIGHTS - np.exp(_LOG_WEIGHTS)) / _PER_LOG_WEIGHT
-    log_psi = np.log1p(-(erfc(sizes / math.sqrt(2)) @ weights))  # by parts
+    # The mean is computed after an integration by parts.
+    log_psi = np.log1p(-(erfc(sizes / math.sqrt(2)) @ weights))
     psi_1, psi_2 = density @ weights, density @ (weights * np.exp(_LOG_WEIGHTS))
     values = d * np.exp((d - 1) * log_psi) * psi_2
     values += d * (d - 1) * np.exp((d - 2) * log_psi) * psi_1**2
@@ -147,7 +153,8 @@ class WidthSample:
     mean: float
     standard_error: float
     draws: int
-    l2_radius: float  # the Lipschitz constant of the support function
+    # the largest l2 norm in the set, which is the Lipschitz constant of the support function
+    l2_radius: float
 
     def interval(self, failure: float = 1e-6) -> tuple[float, float]:
         r"""Return an interval that misses the width with probability at most `failure`.

@@ -4,8 +4,8 @@ import math
 from typing import Literal
 
 Noise = Literal["gaussian", "laplace"]
-LEMMA_B1_CONSTANT = 14.0  # C
-SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 and Algorithms 3 and 4 assume tau >= 10
+LEMMA_B1_CONSTANT = 14.0  # the constant C of the bias bound in Lemma B.1
+SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 and Algorithms 3 and 4 assume tau >= 10.
 
 
 def algorithm_3_blocks(d: int, beta: float) -> float:
@@ -34,9 +34,9 @@ def lemma_b1_bias(threshold: float, order: float) -> float:
 
 
 def theorem_5_5_power(d: int, rho: float) -> float:
-    r"""Return the q of Theorem 5.5: :math:`1+\frac{\ln\rho}{4\ln d}`, kept in [1/2, 2].
+    r"""Return the q of Theorem 5.5, at which its two terms are equal, kept in [1/2, 2].
 
-    Where the two terms are equal; for d = 1 they do not depend on q.
+    For d = 1 the terms do not depend on q, and the value is 1.
     """
     if d == 1 or rho <= 0:
         return 1.0

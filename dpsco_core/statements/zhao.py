@@ -9,7 +9,7 @@ def equation_14_covering(d: int, beta: float, net: float = 6.0) -> float:
 
 
 def equation_14_slope(n: int, rho: float, covering: float) -> float:
-    r"""Return what (14) grows by with R: :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`.
+    r"""Return the slope of (14) in R: :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`.
 
     The maximum in (14) counts as its second entry.
     """
@@ -27,7 +27,7 @@ def equation_15_reach(delta: float) -> float:
 
 
 def equation_19_radius(n: int, d: int, rho: float, order: float, moment: float = 1.0) -> float:
-    r"""Return R of (19) times M, which the paper leaves out, at p, the moment order.
+    r"""Return R of (19) times the moment bound M, a factor that the paper leaves out.
 
     :math:`M\sqrt d\min\{n\sqrt{\rho/d},\,n/d\}^{1/p}`.
     """

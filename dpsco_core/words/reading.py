@@ -46,6 +46,7 @@ def check_keys(
 
 
 def _join_lines(value: Any) -> Any:
+    """Return a value of a TOML file with every line break in its texts replaced by a space."""
     if isinstance(value, str):
         return value.strip().replace("\n", " ")
     if isinstance(value, list):

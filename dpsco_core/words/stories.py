@@ -11,9 +11,10 @@ from dpsco_core.methods.story import Proof, Smooth, Story
 from dpsco_core.words.reading import check_keys, has_words, read_words
 
 SHARED = "methods/shared.toml"
-NAME = re.compile(r"@([a-z][a-z-]*)")  # takes a shared sentence into a text
+# In a text, @name stands for the shared sentence of that name.
+NAME = re.compile(r"@([a-z][a-z-]*)")
 KEYS = tuple(f.name for f in fields(Story))
-OPTIONAL = ("privacy", "errata")  # a method without privacy has no proof
+OPTIONAL = ("privacy", "errata")  # A method without privacy has no proof, and most have no errata.
 
 
 @cache
@@ -28,7 +29,9 @@ def read_story(slug: str) -> Story | None:
     table = read_words(file)
     check_keys(file, table, [key for key in KEYS if key not in OPTIONAL], OPTIONAL)
     sentences, examples = read_shared()
-    values = {key: _fill(f"{file}, {key}", value, sentences) for key, value in table.items()}
+    values = {
+        key: _expand_sentences(f"{file}, {key}", value, sentences) for key, value in table.items()
+    }
     for key, kind in get_type_hints(Story).items():
         if key in values and kind in (str, tuple[str, ...]):
             _check_kind(f"{file}, {key}", values[key], kind)
@@ -49,20 +52,23 @@ def read_shared() -> tuple[Mapping[str, str], Mapping[str, Mapping[str, Any]]]:
     check_keys(SHARED, tables, ("texts", "examples"))
     texts: dict[str, str] = {}
     for name, text in tables["texts"].items():
-        texts[name] = _fill(f"{SHARED}, {name}", text, texts)
+        texts[name] = _expand_sentences(f"{SHARED}, {name}", text, texts)
     examples: dict[str, Mapping[str, Any]] = {}
     for name, example in tables["examples"].items():
-        values = _fill(f"{SHARED}, {name}", example, texts)
+        values = _expand_sentences(f"{SHARED}, {name}", example, texts)
         examples[name] = _add_base(f"{SHARED}, {name}", values, examples)
     return texts, examples
 
 
-def _fill(place: str, value: Any, sentences: Mapping[str, str]) -> Any:
-    """Return a value with its shared sentences written out, and with tuples for its lists."""
+def _expand_sentences(place: str, value: Any, sentences: Mapping[str, str]) -> Any:
+    """Return a value with its shared sentences written out, and with tuples in place of lists."""
     if isinstance(value, list):
-        return tuple(_fill(place, item, sentences) for item in value)
+        return tuple(_expand_sentences(place, item, sentences) for item in value)
     if isinstance(value, dict):
-        return {key: _fill(f"{place}, {key}", item, sentences) for key, item in value.items()}
+        return {
+            key: _expand_sentences(f"{place}, {key}", item, sentences)
+            for key, item in value.items()
+        }
     if not isinstance(value, str):
         return value
     for name in NAME.findall(value):
@@ -73,7 +79,7 @@ def _fill(place: str, value: Any, sentences: Mapping[str, str]) -> Any:
 def _add_base(
     place: str, values: Any, examples: Mapping[str, Mapping[str, Any]]
 ) -> Mapping[str, Any]:
-    """Return the fields of an example: those of its base, and its own in place of these."""
+    """Return the fields of an example: those of its base, overridden by its own."""
     require(isinstance(values, dict), place, "a table", values)
     base = values.get("base")
     if base is None:
@@ -83,6 +89,7 @@ def _add_base(
 
 
 def _read_proof(place: str, table: Any) -> Proof | None:
+    """Return the privacy proof that a table of a story describes."""
     if table is None:
         return None
     require(isinstance(table, dict), place, "a table", table)
@@ -93,6 +100,7 @@ def _read_proof(place: str, table: Any) -> Proof | None:
 
 
 def _check_kind(place: str, value: Any, kind: Any) -> None:
+    """Raise `InvalidInput` unless a value is a text or, for another kind, a tuple of texts."""
     if kind is str:
         require(isinstance(value, str), place, "a text", value)
         return

@@ -1,11 +1,13 @@
-"""What folds away on a page is open in these tests, but where a test says otherwise."""
+"""Fixtures of the dashboard's tests: folded parts of pages are open unless a test says
+otherwise.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from dpsco_app.parts import folding
-from dpsco_app.session.cells import forget
+from dpsco_app.session.cells import forget_outcomes
 from tests.app import quick as quick
 
 
@@ -13,21 +15,21 @@ from tests.app import quick as quick
 def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fill every expander and popover, as for a visitor who has opened them all.
 
-    A test marked ``folded`` sees the page as it comes.
+    A test marked ``folded`` sees the page as a visitor first does.
     """
     if "folded" not in request.keywords:
         monkeypatch.setattr(folding, "is_open", lambda _: True)
 
 
 @pytest.fixture(autouse=True)
-def nothing_has_run() -> None:
-    """Let no page know what pages of other tests have run: what is known is drawn at once."""
-    forget()
+def forget_finished_runs() -> None:
+    """Forget all finished runs before a test, since a page draws known results at once."""
+    forget_outcomes()
 
 
 @pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold nothing back, and wait for no browser: there is none that draws a figure first."""
+def remove_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove all delays for a browser, since no browser runs in these tests."""
 
     for module, name, value in quick.AT_ONCE:
         monkeypatch.setattr(module, name, value)

@@ -1,6 +1,7 @@
-"""The pictures of the three doors of Learn, from real numbers; made by `python -m tests.app.doors`.
+"""Draw the three pictures on the first page of Learn: `python -m tests.app.doors`.
 
-As the small pictures of the presets: colours half way between the themes, on a transparent ground.
+Like the pictures of the presets, they have colours half way between the two themes, on a
+transparent ground.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ from dpsco_core.runs.study import stream
 from tests.app.thumbnails import middle
 
 WIDTH, HEIGHT, EDGE = 360, 180, 10
-RECORDS = 200  # like those of the story
-SHARE_INSIDE = 0.95  # the share of the records within the circle
-MARGIN = 1.9  # radii from the middle to the edge, where the circle is
+RECORDS = 200  # The number of records, as in the story.
+SHARE_INSIDE = 0.95  # The share of the records inside the circle.
+MARGIN = 1.9  # The distance from the middle to the edge, in radii of the circle.
 
 
-def plane(half: float, centre: tuple[float, float], radius: float = math.inf) -> Iterator[str]:
-    """The records of the story in the plane; a circle of that radius pulls in what is outside."""
+def plane_shapes(
+    half: float, centre: tuple[float, float], radius: float = math.inf
+) -> Iterator[str]:
+    """Yield the records of the story in the plane, with a circle that pulls in the records
+    outside.
+    """
     scale = (HEIGHT / 2 - EDGE) / half
     stroke = f"stroke-width='1.6' stroke='{middle(BIAS)}'"
-    for x, y in records():
+    for x, y in story_records():
         pull = min(1.0, radius / math.hypot(x, y))
         places = [(centre[0] + s * x * scale, centre[1] - s * y * scale) for s in (1.0, pull)]
         (far_x, far_y), (at_x, at_y) = places
@@ -46,8 +51,10 @@ def plane(half: float, centre: tuple[float, float], radius: float = math.inf) ->
         yield f"<circle cx='{centre[0]:g}' cy='{centre[1]:g}' r='{radius * scale:.1f}' {look}/>"
 
 
-def lesson() -> Iterator[str]:
-    """Draw the fourth lesson: the error and its parts over the clip radius, and a prediction."""
+def lesson_shapes() -> Iterator[str]:
+    """Yield the fourth lesson's figure: the error and its parts over the clip radius, and a
+    prediction.
+    """
     parts = radius_parts()
     lines: list[tuple[Pair, float, Sequence[float]]] = [
         (colour, 2.0, [math.sqrt(max(getattr(p, name), 1e-12)) for p in parts.values()])
@@ -73,23 +80,23 @@ def lesson() -> Iterator[str]:
 
 
 @cache
-def records() -> Vector:
+def story_records() -> Vector:
     problem = replace(SCENARIO, n=RECORDS).instance.problem
     assert isinstance(problem, MeanEstimation)
     return problem.distribution.sample(RECORDS, stream(SCENARIO.seed, "door", 0)).x
 
 
 @cache
-def door(slug: str) -> str:
-    """Return the picture of a door, as the text of its file."""
-    radius = float(np.quantile(np.linalg.norm(records(), axis=1), SHARE_INSIDE))
+def door_picture(slug: str) -> str:
+    """Return the picture of a link, as the text of its SVG file."""
+    radius = float(np.quantile(np.linalg.norm(story_records(), axis=1), SHARE_INSIDE))
     corner = (0.12 * WIDTH, 0.85 * HEIGHT)
-    # The farthest record is at the right edge.
-    farthest = float(records()[:, 0].max()) * (HEIGHT / 2 - EDGE) / (WIDTH - EDGE - corner[0])
+    # The farthest record touches the right edge.
+    farthest = float(story_records()[:, 0].max()) * (HEIGHT / 2 - EDGE) / (WIDTH - EDGE - corner[0])
     shapes = {
-        "why": lambda: plane(farthest, corner),
-        "private-mean": lambda: plane(MARGIN * radius, (WIDTH / 2, HEIGHT / 2), radius),
-        "learn": lesson,
+        "why": lambda: plane_shapes(farthest, corner),
+        "private-mean": lambda: plane_shapes(MARGIN * radius, (WIDTH / 2, HEIGHT / 2), radius),
+        "learn": lesson_shapes,
     }[slug]()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -99,4 +106,4 @@ def door(slug: str) -> str:
 
 if __name__ == "__main__":
     for slug in DOORS:
-        (ASSETS / f"{slug}.svg").write_text(door(slug), encoding="utf-8")
+        (ASSETS / f"{slug}.svg").write_text(door_picture(slug), encoding="utf-8")

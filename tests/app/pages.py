@@ -1,4 +1,4 @@
-"""The dashboard in AppTest: open it at an address, and read what it shows."""
+"""The dashboard in Streamlit's AppTest: functions that open a page and read what it shows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpsco_core.scenario import Scenario
 from tests.app import quick as quick
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")
-# The scenarios that tests of a page start from, by its folder.
+# The scenario from which the tests of each page start, by the page's folder.
 BASES = {
     "one_run": Scenario(problem="huber", methods=("sco.clipped",), n=2000, p=2.0, trials=3),
     "who_wins": Scenario(
@@ -31,91 +31,93 @@ BASES = {
     ),
     "bounds": Scenario(problem="quadratic", methods=default_methods("quadratic"), p=3.0),
 }
-# What stands in the place of a headline while its runs are missing.
+# The beginnings of the sentences that replace a headline while its runs are missing.
 WAITING = "Measuring|Not measured yet|These settings cannot"
 SMALL = {"trials": "5", "grid": "1000,5000", "against": "none"}
 
 
 def open_page(**query: str | None) -> AppTest:
-    """Run the page at an address; small unless the address says otherwise (None: left out)."""
+    """Run the page at an address, with a small study by default; a parameter set to None is left
+    out.
+    """
     page = AppTest.from_file(ENTRY, default_timeout=60)
     for name, value in (SMALL | query).items():
         if value is not None:
             page.query_params[name] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
-def checked(page: AppTest) -> AppTest:
-    """Return the page; it must not show an exception."""
+def check_page(page: AppTest) -> AppTest:
+    """Return the page after checking that it shows no exception."""
     assert not page.exception, page.exception[0].message
     return page
 
 
-def press(page: AppTest, label: str) -> AppTest:
+def press_button(page: AppTest, label: str) -> AppTest:
     """Click the button with this label, and run."""
     (button,) = [b for b in page.button if b.label == label]
-    return checked(button.click().run())
+    return check_page(button.click().run())
 
 
 def start_preset(page: AppTest, name: str) -> AppTest:
     """Choose a preset in the gallery."""
-    return press(press(page, "Presets"), name)
+    return press_button(press_button(page, "Presets"), name)
 
 
-def result(page: AppTest) -> Result:
+def shown_result(page: AppTest) -> Result:
     """Return the result that is shown."""
-    drawn_result = session(page).curves.result
+    drawn_result = visitor_session(page).curves.result
     assert drawn_result is not None
     return drawn_result
 
 
-def session(page: AppTest) -> Session:
+def visitor_session(page: AppTest) -> Session:
     """Return the session of the page's visitor."""
     visitor_session: Session = page.session_state[visit.SESSION]
     return visitor_session
 
 
-def chosen(page: AppTest) -> Scenario:
+def address_scenario(page: AppTest) -> Scenario:
     """Return the scenario of the page's address."""
     query = {k: v for k, v in page.query_params.items() if k in FIELDS}
     return Scenario.from_query(query, BASE)
 
 
-def figure(page: AppTest) -> dict[str, Any]:
+def first_figure(page: AppTest) -> dict[str, Any]:
     """Return the first figure of a page; folded parts below it may have others."""
     chart, *_ = page.get("plotly_chart")
     return dict(json.loads(chart.proto.spec))
 
 
 def trace_names(figure: dict[str, Any]) -> list[str]:
-    """Return the names of the figure's traces without breaks of lines."""
+    """Return the names of the figure's traces without line breaks."""
     return [trace.get("name", "").replace("<br>", "") for trace in figure["data"]]
 
 
-def annotations(figure: dict[str, Any]) -> list[str]:
+def annotation_texts(figure: dict[str, Any]) -> list[str]:
     """Return the texts that are written into a figure."""
     return [a["text"] for a in figure["layout"].get("annotations", [])]
 
 
-def html(page: AppTest) -> str:
-    """Return what is drawn as HTML: the head of the page, its status and the ladder."""
+def drawn_html(page: AppTest) -> str:
+    """Return the HTML that is drawn: the head of the page, its status and its ladder of numbers."""
     return "\n".join(element.proto.body for element in page.get("html"))
 
 
-def headline(page: AppTest) -> str:
+def headline_text(page: AppTest) -> str:
     """Return the answer above the figure."""
     return _plain(_part(page, r"<h2>(.*?)</h2>"))
 
 
 def line_below(page: AppTest) -> str:
-    """Return the line below the headline, or on Explore the one above the numbers."""
+    """Return the line below the headline; on Explore, the line above the numbers."""
     pattern = r"<p class='whose'>(.*?)</p>"
-    is_explore = re.search(pattern, html(page))
+    is_explore = re.search(pattern, drawn_html(page))
     return _plain(_part(page, pattern if is_explore else r"</h2><p[^>]*>(.*?)</p>"))
 
 
-def ladder(page: AppTest) -> dict[str, list[str]]:
-    """Return the numbers of the ladder, by name."""
+def ladder_numbers(page: AppTest) -> dict[str, list[str]]:
+    """Return the numbers in the table beside the figure, by name."""
     body = re.sub(r"<small>.*?</small>", "", _part(page, r"<tbody>(.*?)</tbody>"))
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body)
     cells = [[_plain(c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
@@ -124,23 +126,23 @@ def ladder(page: AppTest) -> dict[str, list[str]]:
 
 def is_stale(page: AppTest) -> bool:
     """Whether the head, the figure and the status say that the settings have changed."""
-    faded = {t.get("opacity") for t in figure(page)["data"] if t.get("error_y")} == {FADED}
-    marks = figure(page)["data"] + figure(page)["layout"]["annotations"]
+    faded = {t.get("opacity") for t in first_figure(page)["data"] if t.get("error_y")} == {FADED}
+    marks = first_figure(page)["data"] + first_figure(page)["layout"]["annotations"]
     assert all(part.get("opacity", 1.0) <= FADED for part in marks if faded)
     assert faded == ("before'" in _part(page, r"<table class=('ladder.*?')>"))
-    assert faded == bool(re.search(r"<div class='head(?: single)? before'>", html(page)))
-    waiting = re.match("Settings changed|These settings cannot", status(page))
-    assert faded == bool(waiting) == bool(re.match(WAITING, headline(page)))
+    assert faded == bool(re.search(r"<div class='head(?: single)? before'>", drawn_html(page)))
+    waiting = re.match("Settings changed|These settings cannot", status_line(page))
+    assert faded == bool(waiting) == bool(re.match(WAITING, headline_text(page)))
     return faded
 
 
-def status(page: AppTest) -> str:
-    """Return the line beside Run."""
+def status_line(page: AppTest) -> str:
+    """Return the status line beside the Run button."""
     return _plain(_part(page, r"<div class='status'[^>]*>(.*?)</div>"))
 
 
 def _part(page: AppTest, pattern: str) -> str:
-    (text,) = re.findall(pattern, html(page), re.DOTALL)
+    (text,) = re.findall(pattern, drawn_html(page), re.DOTALL)
     return str(text)
 
 
@@ -148,7 +150,7 @@ def _plain(text: str) -> str:
     return unescape(" ".join(re.sub("<[^>]*>", "", text.replace("<br>", " ")).split()))
 
 
-def texts(page: AppTest) -> str:
+def written_text(page: AppTest) -> str:
     """Return everything that is written in the main part."""
     written = (*page.markdown, *page.caption, *page.info, *page.warning, *page.error)
     return "\n".join(element.value for element in written)

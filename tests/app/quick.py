@@ -19,16 +19,17 @@ from dpsco_app.shell.window import arrive
 
 
 def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
-    """Wait for the script's thread. An AppTest asks a thousand times a second if it has ended."""
+    """Wait for the script's thread; AppTest itself would poll a thousand times a second."""
     script = runner._script_thread
     assert script is not None
     script.join(timeout)
     if script.is_alive():
-        require_widgets_deltas(runner, 0)  # stops the script, and says that it took too long
+        # This call stops the script and reports that it took too long.
+        require_widgets_deltas(runner, 0)
 
 
 local_script_runner.require_widgets_deltas = wait
-# What every installed package says of itself is read once: a search takes longer than most pages.
+# The manifests of installed packages are read once, as a search takes longer than most pages.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
@@ -37,10 +38,10 @@ def _rerun() -> None:
     st.rerun()
 
 
-# Nothing is held back, and no page waits until a browser has drawn its figure: there is none.
+# Nothing is delayed, and no page waits for a browser to draw its figure.
 AT_ONCE = (
     (explore, "HOLD_BACK_SECONDS", 0.0),
-    (screen, "LIVE_SECONDS", 0.0),  # every run waits for its button
-    (curves, "BESIDE_SECONDS", inf),  # it brings its second panel, on any machine
+    (screen, "LIVE_SECONDS", 0.0),  # Every run waits for the Run button.
+    (curves, "BESIDE_SECONDS", inf),  # A run includes its second panel on any machine.
     (explore, "when_there", _rerun),
 )

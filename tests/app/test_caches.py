@@ -38,7 +38,7 @@ def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> No
     assert promised("audit._stored_audits") == [audit.KEPT_AUDITS]
 
 
-def test_its_ranges_are_those_of_all_other_caches() -> None:
+def test_the_documented_ranges_cover_all_other_caches() -> None:
     pages = sizes("dpsco_app/pages")
     assert promised("what the other pages compute") == [min(pages), max(pages)]
     cache_sizes = sizes("dpsco_app/session/computed.py")

@@ -1,4 +1,4 @@
-"""What the parts of the dashboard may import of each other, each rule shown to catch a fault."""
+"""The allowed imports between the parts of the dashboard, each rule shown to catch a violation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dpsco_app.shell.main import DRAW
 from tests.test_architecture import imported, modules, target
 
 PAGES = "dpsco_app.pages"
-DRAWING_MODULES = {draw.__module__ for draw in DRAW.values()}  # a page may be one file
-# What the shell offers to pages and parts: addresses, the visit, a page's state, its window.
+DRAWING_MODULES = {draw.__module__ for draw in DRAW.values()}  # A page may be a single file.
+# What the shell offers to pages and parts: addresses, the visit, a page's state, and its window.
 OFFERED = {"names", "page_state", "places", "teaching", "visit", "window"}
 
 
@@ -22,11 +22,11 @@ def page_of(module: str) -> str:
 
 
 def faults(module: str, source: str) -> list[str]:
-    """Return what a module of the dashboard imports that it must not know, in sentences.
+    """Return a module's forbidden imports, each as a sentence.
 
-    A page takes from another page its state alone, which makes a link to it. Only the shell, which
-    draws the pages, and a file of the folder of pages know a page; nobody but the shell knows its
-    inside.
+    A page may import only the state of another page, to make a link to it. Only the shell, which
+    draws the pages, and files in the folder of pages may import a page; only the shell imports the
+    shell's internals.
     """
     package, part, *_ = [*module.split("."), ""]
     if package != "dpsco_app" or part == "shell":
@@ -97,4 +97,4 @@ def test_a_link_is_parsed_in_one_place() -> None:
     assert links.parameters("n=5&pin=&n=7&odd") == {"n": "7", "pin": "", "odd": ""}
     for wrong in ("n=5&odd", "n=5&p=3"):
         with pytest.raises(ValueError, match="bad query field|Max number of fields"):
-            links.parameters(wrong, most=1)
+            links.parameters(wrong, max_fields=1)

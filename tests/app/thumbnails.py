@@ -34,7 +34,7 @@ def middle(pair: tuple[str, str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """Where one panel is in the picture."""
+    """The position of one panel in the picture."""
 
     left: float
     width: float
@@ -59,7 +59,7 @@ class Frame:
 
 
 def panel_svg(panel: Panel, frame: Frame) -> list[str]:
-    """Return the shapes of a panel: areas, then lines of what is measured."""
+    """Return the SVG shapes of a panel: areas, then measured lines."""
     body = []
     for region in panel.regions:
         lower = region.lower or [frame.y.low] * len(region.x)
@@ -98,7 +98,7 @@ def svg(panels: Sequence[Panel], y: Axis) -> str:
 def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
     """Run a preset, and return the panels that Explore draws of it."""
     second_panel = beside(preset.scenario, preset.against, "")
-    if preset.open == "light":  # nothing of it is measured
+    if preset.open == "light":  # This card shows no measurement.
         figure = tails_figure(preset.scenario, "")
         return figure.panels, figure.y
     first_role: Role = "hardest" if has_hardest_law(preset.scenario) else "own"

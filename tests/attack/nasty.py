@@ -1,4 +1,4 @@
-"""What an attacker types: values at the edges, and text that breaks careless readers."""
+"""Hostile input: values at the limits, and text that breaks careless parsers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import AXES
 
 T = TypeVar("T")
-LONGEST_SENTENCE = 500  # characters
+LONGEST_SENTENCE = 500  # Largest number of characters of a refusal.
 
 NASTY = (
     *("", " ", "none", "None", "null", "true", "0", "-0", "-1", "1", "2", "0.5", "1,2", "2,1"),
@@ -67,7 +67,7 @@ ANY_TEXT = picked(NASTY) | st.text(max_size=60) | (st.floats() | st.integers()).
 
 
 def likely(name: str) -> st.SearchStrategy[str]:
-    """Text that the field `name` of a scenario may well take, at the edges of what it takes."""
+    """Return text that the field `name` of a scenario may take, often at its limits."""
     if name == "methods":
         slugs = st.lists(st.sampled_from(METHOD_SLUGS), max_size=6).map(",".join)
         return slugs | st.just(",".join(METHOD_SLUGS))
@@ -85,7 +85,7 @@ LIKELY = {name: likely(name) for name in FIELDS}
 
 @st.composite
 def queries(draw: st.DrawFn, likely_values: dict[str, st.SearchStrategy[str]]) -> dict[str, str]:
-    """Parameters of an address: mostly possible ones at the edges, some that are anything."""
+    """Return query parameters: mostly possible values at the limits, and some arbitrary ones."""
     names_of_values = sorted(likely_values)
     names = (
         draw(st.lists(st.sampled_from(names_of_values), max_size=7, unique=True))
@@ -153,7 +153,7 @@ def dumps(value: Any) -> str:
 
 
 def is_long(value: Any) -> bool:
-    """Whether a value holds an integer that `json.dumps` refuses to write."""
+    """Whether a value contains an integer that `json.dumps` refuses to write."""
     if isinstance(value, list):
         return any(is_long(v) for v in value)
     if isinstance(value, dict):
@@ -162,7 +162,7 @@ def is_long(value: Any) -> bool:
 
 
 def is_one_sentence(text: str) -> bool:
-    """Whether a refusal is what the project promises: short, one line, what is allowed."""
+    """Whether a refusal is one short sentence on one line that states what is allowed."""
     return (
         " must be " in text
         and text.endswith(".")

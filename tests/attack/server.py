@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KEY = "dGhlIHNhbXBsZSBub25jZQ=="  # the key of a WebSocket's handshake; any 16 bytes will do
+KEY = "dGhlIHNhbXBsZSBub25jZQ=="  # The key of a WebSocket's handshake; any 16 bytes will do.
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def serving(
         )
     try:
         deadline = time.monotonic() + 60
-        while not healthy(port):
+        while not is_healthy(port):
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
         yield port, process
@@ -44,8 +44,8 @@ def serving(
         process.wait(30)
 
 
-def healthy(port: int) -> bool:
-    """Whether the server answers that it is well."""
+def is_healthy(port: int) -> bool:
+    """Whether the server's health check succeeds."""
     try:
         return ask(port, "GET", "/_stcore/health")[0] == 200
     except OSError:
@@ -68,7 +68,7 @@ def ask(
 
 
 def knock(port: int, origin: str | None, host: str | None = None) -> int:
-    """Ask for a WebSocket; return the status of the answer, 101 where it is granted."""
+    """Request a WebSocket connection, and return the status of the answer (101 if granted)."""
     lines = [
         "GET /_stcore/stream HTTP/1.1",
         f"Host: {host or f'localhost:{port}'}",

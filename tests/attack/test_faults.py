@@ -1,6 +1,6 @@
-"""Under faults: too little memory, no room, a clock that jumps, a server that is killed.
+"""Behaviour under faults: little memory, a full disk, a clock that jumps, a killed server.
 
-A killed study that goes on, a full disk and two writers are in `tests/runs/test_store.py`.
+Resumed studies, full disks and concurrent writers are in `tests/runs/test_store.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.attack.server import ROOT, serving
 SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=50, d=2, trials=6)
 LARGE = Scenario(methods=("mean.clipped",), n=10**7, d=40, trials=1)
 
-# -- memory -------------------------------------------------------------------------------------
+# -- Memory -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.Mon
     limit_file, usage_file = tmp_path / "memory.max", tmp_path / "memory.current"
     monkeypatch.setattr(memory, "FOLDER", tmp_path)
     monkeypatch.setattr(memory, "_machine_bytes", lambda: 8e9)
-    assert memory.bytes_free() == 8e9  # no container
+    assert memory.bytes_free() == 8e9  # Without a container there is no limit.
     usage_file.write_text("300000000\n")
     limit_file.write_text("max\n")
     assert memory.bytes_free() == 8e9
@@ -147,7 +147,7 @@ print(peak() - before)
 def test_no_study_needs_more_than_was_predicted(
     problem: str, method: str, n: int, d: int, m: int
 ) -> None:
-    law = "hypercube" if m > 100 else "student-t"  # the hypercube draws users' means at once
+    law = "hypercube" if m > 100 else "student-t"  # The hypercube draws users' means directly.
     scenario = Scenario(
         problem=problem, distribution=law, methods=(method,), n=n, d=d, m=m, trials=1
     )
@@ -163,7 +163,7 @@ def test_no_study_needs_more_than_was_predicted(
     assert 0.2 * predicted < int(run.stdout) < 1.1 * predicted
 
 
-# -- stores and clocks --------------------------------------------------------------------------
+# -- Stores and clocks --------------------------------------------------------------------------
 
 
 def test_a_full_disk_is_said_before_a_study_and_in_it(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_clock_that_jumps_back_changes_no_number(
 
 
 def wall_clocks(source: str) -> list[int]:
-    """Return the lines that ask what time it is, which a person may set."""
+    """Return the lines that read the wall clock, which a person may change."""
     clock_names = {"time", "time_ns", "localtime", "gmtime", "now", "utcnow", "today", "ctime"}
     return [
         node.lineno
@@ -219,7 +219,7 @@ def test_nothing_asks_what_time_it_is() -> None:
     assert wall_clocks("import time\ntime.time()\ntime.monotonic()\ndatetime.now()") == [2, 4]
 
 
-# -- the server ---------------------------------------------------------------------------------
+# -- The server ---------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Every page at the nastiest addresses: it draws, says what is wrong, and starts no large work."""
+"""Every page at hostile addresses draws itself, names the error, and starts no large work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts import folding
-from dpsco_app.session.cells import forget
+from dpsco_app.session.cells import forget_outcomes
 from dpsco_app.shell.names import PLACES, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held
@@ -53,7 +53,7 @@ NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
 
 @pytest.fixture
 def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
-    """Run no cell of a study; return those that would have run, and keep no made-up outcome."""
+    """Run no cell of a study; return the cells that would have run."""
     cells: list[Cell] = []
 
     def instead(cell: Cell) -> Outcome:
@@ -63,13 +63,13 @@ def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
         )
 
     monkeypatch.setattr("dpsco_app.session.cells.run_cell", instead)
-    monkeypatch.setattr(folding, "is_open", lambda _: True)  # what folds away is drawn, too
+    monkeypatch.setattr(folding, "is_open", lambda _: True)  # Collapsed sections are drawn as well.
     yield cells
-    forget()
+    forget_outcomes()
 
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:
-    """Open a page at an address; it must draw itself and say no long sentence."""
+    """Open a page at an address; it must draw itself without a long sentence."""
     page = AppTest.from_string(SCRIPT.format(slug), default_timeout=120)
     for name, value in query.items():
         if name and name not in ("embed", "embed_options"):
@@ -92,7 +92,7 @@ def check_work(cells: list[Cell]) -> None:
 
 
 def is_fast(slug: str, query: dict[str, str]) -> bool:
-    """Whether a page draws itself quickly; One run does not where it runs its defaults."""
+    """Whether a page draws itself quickly; One run is slow where it runs its defaults."""
     return slug == "explore" or (slug == "one-run" and query.get("methods") != "none")
 
 
@@ -111,10 +111,10 @@ def test_an_address_that_is_known_to_be_nasty(
 
 
 def parameters(slug: str) -> dict[str, Any]:
-    """Return what the parameters of a page may well be."""
+    """Return plausible and hostile values of a page's parameters."""
     return {
         **LIKELY,
-        **({} if slug == WHY else texts_for(slug)),  # the page for a first visit has no state
+        **({} if slug == WHY else texts_for(slug)),  # The page for a first visit has no state.
         "hide": picked(["run", "x"]),
         "type": picked(["large", "x"]),
     }

@@ -64,7 +64,8 @@ def test_a_hundred_thousand_streams_differ_in_state_sequence_and_output() -> Non
 
 
 def closest(step: int, period: int, limit: int) -> int:
-    """Return the least distance on the circle of two of `limit` points, each a step after the last.
+    """Return the least circular distance of two of `limit` points, `step` apart from one to the
+    next.
 
     The closest return of a rotation is at the denominators of its continued fraction.
     """
@@ -88,7 +89,7 @@ def test_the_closest_return_is_that_of_all_pairs(step: int, period: int) -> None
 
 def test_the_blocks_of_a_sample_are_farther_apart_than_anybody_can_draw() -> None:
     assert closest(blocks.STEP, PERIOD, 2**40) > 2**86
-    assert closest(2**64, PERIOD, 2**40) == 2**64  # a step without the golden section
+    assert closest(2**64, PERIOD, 2**40) == 2**64  # A step other than the golden section fails.
 
 
 def test_a_block_starts_so_many_jumps_after_the_first() -> None:
@@ -103,7 +104,7 @@ def test_a_block_starts_so_many_jumps_after_the_first() -> None:
 
 def test_a_seed_is_fresh_every_time_and_can_be_kept() -> None:
     seeds = [fresh_seed() for _ in range(1000)]
-    assert len(set(seeds)) == 1000  # equal ones: once in 10^10 runs
+    assert len(set(seeds)) == 1000  # Equal seeds occur once in 10^10 runs.
     assert all(0 <= seed < 2**53 for seed in seeds)
     # Each bit is 1 in between 400 and 600 of 1000, but for one run in 10^8.
     for bit in range(53):
@@ -162,7 +163,7 @@ def test_no_release_has_a_generator_of_its_own() -> None:
         assert parameter.default is inspect.Parameter.empty, method.card.slug
 
 
-# Where a generator is made from a constant on purpose: nothing there is a release.
+# Files where a generator is made from a constant on purpose; none of them makes a release.
 SEEDED = {
     "dpsco_core/audit/stages.py": "the data of an audit",
     "dpsco_core/explain/picture.py": "the sample of a law whose histogram is drawn",

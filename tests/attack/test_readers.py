@@ -56,8 +56,10 @@ from tests.attack.nasty import (
 
 FEW_EXAMPLES, MANY_EXAMPLES = 40, 10_000
 QUIET = list(HealthCheck)
-LONGEST_SHOWN = 800  # characters of a warning on a page, which may name many parameters
-DASHBOARD_BYTES = 450e6  # one sample there, at most: ten million items, and a solver's copies
+# Largest number of characters of a warning on a page, which may name many parameters.
+LONGEST_SHOWN = 800
+# Bytes of the largest sample on the dashboard: ten million items, and a solver's copies.
+DASHBOARD_BYTES = 450e6
 STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
     "errata": (errata.STATE, errata),
     "one-run": (anatomy_state.STATE, anatomy_state),
@@ -94,13 +96,13 @@ def few_and_many(test: Callable[..., None]) -> Callable[..., None]:
 
 
 def hunt(count: int, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
-    """Check so many examples."""
+    """Run a check on `count` examples."""
     quiet = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
     quiet(given(strategy)(check))()
 
 
 def read(make: Callable[[], Scenario]) -> Scenario | None:
-    """Return what is read; None if it is refused, which must be in one sentence."""
+    """Return the value read, or None if it is refused, which must be in one sentence."""
     try:
         return make()
     except InvalidInput as problem:
@@ -119,7 +121,7 @@ def assert_within(scenario: Scenario, limits: Limits, *, sampling: bool = True) 
         assert scenario.cells <= DASHBOARD.cells
 
 
-# -- scenarios --------------------------------------------------------------------------------
+# -- Scenarios --------------------------------------------------------------------------------
 
 
 @few_and_many
@@ -209,7 +211,7 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
     assert all(counts.values()), counts
 
 
-# -- addresses --------------------------------------------------------------------------------
+# -- Addresses --------------------------------------------------------------------------------
 
 
 @few_and_many
@@ -297,7 +299,7 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     hunt(count, queries({"hide": hide, "type": picked(["large", "normal", "x"])}), check)
 
 
-# -- work ---------------------------------------------------------------------------------------
+# -- Work ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [5, pytest.param(500, marks=pytest.mark.slow)])

@@ -66,7 +66,7 @@ def test_an_address_without_a_page_says_so_and_leads_on(port: int) -> None:
         for slug in MENU:
             assert f'href="/{slug * (slug != EXPLORE)}"' in body.decode(), slug
     status, headers, _ = ask(port, "GET", "/explore?n=700")
-    assert (status, headers["Location"]) == (307, "/?n=700")  # where the front page is
+    assert (status, headers["Location"]) == (307, "/?n=700")  # The address of the front page.
     for path in ("/", "/learn", "/users?n=5", "/_stcore/health"):
         assert ask(port, "GET", path)[0] == 200, path
 
@@ -81,7 +81,7 @@ def test_no_other_site_may_read_an_answer(port: int) -> None:
 def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
     assert knock(port, f"http://localhost:{port}") == 101
     assert knock(port, f"http://127.0.0.1:{port}", f"127.0.0.1:{port}") == 101
-    assert knock(port, None) == 101  # no browser
+    assert knock(port, None) == 101  # A client that is no browser sends no origin.
     for origin in (*FOREIGN_ORIGINS, f"http://localhost:{port + 1}", "http://localhost"):
         assert knock(port, origin) == 403, origin
 
@@ -131,7 +131,7 @@ def test_whoever_hosts_the_dashboard_can_name_its_host(
     assert policy.endswith("frame-ancestors 'self' https://school.example")
     options["server.address"] = "localhost"
     assert guard.wrong_host("dpsco.example").startswith("Host must be one of ")
-    options["server.allowedHosts"] = ["dpsco.example"]  # checked by Streamlit
+    options["server.allowedHosts"] = ["dpsco.example"]  # Streamlit itself checks this option.
     assert guard.wrong_host("dpsco.example") == ""
 
 
@@ -146,7 +146,7 @@ def test_an_upload_needs_the_token_of_the_page(port: int) -> None:
     assert "SameSite=none" not in str(headers.get("Set-Cookie", ""))
 
 
-SECRET = b"[build-system]"  # a line of a file that is there, and is not the server's to give
+SECRET = b"[build-system]"  # A line of an existing file that the server must never return.
 PATHS = (
     *("/../pyproject.toml", "/../../../../etc/passwd", "/./../app.py", "//etc/passwd"),
     *("/static/../../../../../../etc/passwd", "/static/..%2f..%2f..%2fpyproject.toml"),
@@ -216,7 +216,7 @@ def test_the_configuration_that_is_shipped_is_the_closed_one(
 
 
 def test_the_configuration_bounds_what_a_visitor_sends() -> None:
-    assert 0 < CONFIGURATION["server"]["maxUploadSize"] <= 64  # megabytes
+    assert 0 < CONFIGURATION["server"]["maxUploadSize"] <= 64  # The largest upload, in megabytes.
     assert 0 < CONFIGURATION["server"]["maxMessageSize"] <= 64
 
 

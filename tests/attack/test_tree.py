@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LARGEST = 500_000  # bytes of a file that is looked into
+LARGEST = 500_000  # Largest size in bytes of a file that is searched.
 
 SECRETS = {
     "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
@@ -32,7 +32,7 @@ SECRETS = {
 # own machine.
 NAMES = {"www.w3.org", "json-schema.org", "localhost", "127.0.0.1"}
 TELEMETRY = ("sentry", "segment.io", "mixpanel", "posthog", "google-analytics", "googletagmanager")
-# What opens a connection.
+# Modules and functions that open a connection.
 CALLERS = {
     "requests",
     "httpx",
@@ -45,7 +45,7 @@ CALLERS = {
 }
 
 
-# The one module that does: to the Dask scheduler that somebody names on the command line.
+# The only module that opens a connection, to the Dask scheduler named on the command line.
 WORTH_PARSING = re.compile(r"://|\bimport (?:.*, )?(?:socket|request)|" + "|".join(CALLERS))
 CONNECTS = {"dpsco_core/runs/dask_cluster.py": {"socket"}}
 

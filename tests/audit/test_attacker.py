@@ -1,4 +1,6 @@
-"""The attacker of a lesson: its errors are on the curve, and follow from the noise."""
+"""The attacker of a lesson: its error rates lie on the trade-off curve, and follow from the
+noise.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from dpsco_core.audit import attacker
 from dpsco_core.audit.attacker import ACCUSED, FALSE_ALARMS, MISSED, PEOPLE
 from dpsco_core.privacy import gaussian_delta
 
-ALARM = 1e-6  # false-alarm rate of every statistical test here
+ALARM = 1e-6  # False-alarm rate of every statistical test of this file.
 GAMES = 60
 
 
-def shares() -> dict[str, int]:
-    """Return how many members were missed, and how many others accused, in all games."""
+def error_shares() -> dict[str, int]:
+    """Return the shares of missed members and of accused others, over all games."""
     counts = {MISSED: 0, ACCUSED: 0}
     for seed in range(GAMES):
         for series, x, value in attacker.play(np.random.default_rng(seed)):
@@ -25,7 +27,7 @@ def shares() -> dict[str, int]:
 
 
 def test_the_attacker_errs_as_often_as_the_normal_law_says() -> None:
-    counts, people = shares(), GAMES * PEOPLE
+    counts, people = error_shares(), GAMES * PEOPLE
     expected = norm.cdf(norm.isf(0.01) - attacker.MU)
     for series, chance in ((MISSED, expected), (ACCUSED, 0.01)):
         assert binom.ppf(ALARM / 2, people, chance) <= counts[series]

@@ -1,4 +1,4 @@
-"""Audits of the methods: honest ones are not refuted, broken ones are, others cannot be audited."""
+"""Audits of the methods: honest ones are not refuted, and broken ones are."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ PRIVATE = {m.card.slug: m.stage for m in METHODS if m.card.privacy != "none"}
 FILTERS = [slug for slug, own in PRIVATE.items() if own.unseen]
 AT_ONCE = [slug for slug, own in PRIVATE.items() if own.at_once]
 AUDITED = [slug for slug in PRIVATE if slug not in FILTERS]
-# A hundred steps of a search a run: minutes for what the others do in seconds.
+# This method searches in each of a hundred steps, and takes minutes where others take seconds.
 SLOW = ("lp.regularized-mirror-descent",)
 QUICK = [*AT_ONCE, "sco.phased-sgd", "user.clipped-means"]
-# A choice among the corners of a symmetric set shows half of what its proof allows.
+# A choice among the corners of a symmetric set reveals half of what its proof allows.
 CHOOSING = "lp.frank-wolfe"
 LONG = [slug for slug in AUDITED if slug not in (*QUICK, *SLOW, CHOOSING)]
 
@@ -60,7 +60,7 @@ def audited(whole: Audit) -> AuditFindings:
 
 
 def check(method: str, runs: int) -> None:
-    """The honest method is not refuted, and seen; with half its noise it is caught."""
+    """Check that the honest method is not refuted, and that half its noise is caught."""
     honest = audited(task(method, runs))
     assert honest.caught_at is None
     assert honest.claimed_epsilon == 1.0
@@ -74,7 +74,7 @@ def test_an_estimator_that_adds_noise_once_is_audited_at_once(method: str) -> No
     check(method, 20_000)
     honest = audited(task(method, 20_000))
     assert honest.epsilon_lower_bound > 0.4
-    if PRIVATE[method].clip is not None:  # otherwise no field takes the clip away
+    if PRIVATE[method].clip is not None:  # Otherwise the method has no field that removes the clip.
         assert audited(task(method, 1000, fault="no-clipping")).caught_at == 1000
 
 

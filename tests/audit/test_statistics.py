@@ -52,7 +52,7 @@ def test_what_is_proven_is_never_negative_and_falls_with_delta() -> None:
 def alarms(
     outputs: np.ndarray, neighbour_outputs: np.ndarray, claim: float, delta: float, level: float
 ) -> int:
-    """Count the audits, one a row of the samples, that refute a claim."""
+    """Count the audits (rows of the samples) that refute a claim."""
     evidence = (
         audit(a[:, None], b[:, None], delta=delta, confidence=1 - level)
         for a, b in zip(outputs, neighbour_outputs, strict=True)
@@ -65,7 +65,7 @@ def most_alarms(audits: int, level: float) -> int:
     return int(binom.isf(FALSE_ALARM, audits, level)) + 1
 
 
-LEVEL, AUDITS, RUNS = 0.2, 150, 200  # a loose level, so that alarms are seen at all
+LEVEL, AUDITS, RUNS = 0.2, 150, 200  # A large level produces some false alarms.
 
 
 def test_two_samples_of_one_law_are_hardly_ever_told_apart() -> None:
@@ -79,7 +79,7 @@ def test_an_honest_mechanism_is_hardly_ever_accused() -> None:
     rng = np.random.default_rng(2)
     outputs, neighbour_outputs = rng.laplace(size=(2, AUDITS, RUNS))
     assert alarms(outputs + 1.0, neighbour_outputs, 1.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
-    # Counted honestly, not because the audit is blind: a quarter of the claim is refuted.
+    # The audit is able to refute: a quarter of the claim is refuted.
     assert alarms(outputs + 1.0, neighbour_outputs, 0.25, 0.0, LEVEL) > AUDITS / 2
 
 

@@ -1,4 +1,4 @@
-"""Tasks in groups: each once, those that share something together, whoever is quick or late."""
+"""Groups of tasks: each task runs once, and tasks that share work stay together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from dpsco_core.base import dispatch
 from dpsco_core.base.dispatch import WorkersLost, finished, in_groups, in_order
 
-RUN = 4  # tasks that are alike
+RUN = 4  # Number of consecutive tasks that share work.
 
 
 def alike(task: int) -> int:
@@ -40,13 +40,14 @@ def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
     shared_count = sum(
         1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in runs
     )
-    assert shared_count <= 150  # what is shared is made about once a run, not once a task
+    assert shared_count <= 150  # Shared work is done about once per group, not once per task.
 
 
 def test_what_a_worker_did_not_come_to_goes_to_another(
     threads: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "SHORT", 1e-9)  # no time for more than one task a call
+    # There is no time for more than one task per call.
+    monkeypatch.setattr(dispatch, "SHORT", 1e-9)
     monkeypatch.setattr(dispatch, "LONG", 1e-9)
     calls = list(in_groups(threads, abs, range(-50, 0), alike))
     assert sorted(calls) == [(task, -task) for task in range(-50, 0)]
@@ -104,7 +105,7 @@ class Deadly(Executor):
         self.deadly = deadly
         self.restarts = 0
         self.broken = False
-        self.calls_held: list[list[int]] = [[]]  # after every start
+        self.calls_held: list[list[int]] = [[]]  # The calls since every start.
 
     def submit(self, fn, /, *args, **kwargs):
         self.calls_held[-1].append(args[0])
@@ -130,7 +131,7 @@ def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_
         labels.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
     assert sorted(labels) == [number for number in range(100) if number != 8]
     assert executor.restarts == 3
-    assert executor.calls_held[-1][-1] == 8  # alone, and last
+    assert executor.calls_held[-1][-1] == 8  # The task runs alone, and last.
 
 
 def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:

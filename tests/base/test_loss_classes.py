@@ -1,4 +1,6 @@
-"""The class of losses of a bound: what its statement says, and for which problems it counts."""
+"""The class of losses of a bound: its statement names it, and it decides for which problems it
+counts.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> Non
     loss_class = card.loss_class
     assert (loss_class == classes.MEAN) == (card.problems == ("mean",))
     assert loss_class.strongly_convex == any("strongly convex" in text for text in hypotheses) or (
-        slug == "lower.sco-strong.width"  # lambda is in its hypothesis on L/M
-        or card.of_law  # it is about one loss
+        slug == "lower.sco-strong.width"  # Lambda occurs in its hypothesis on L/M.
+        or card.of_law  # The bound is about one loss or one law.
     )
     if card.kind == "upper":
         linear = "a linear loss" in hypotheses  # Such losses are smooth and generalised linear.
@@ -59,9 +61,10 @@ def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) ->
     }
     assert set(card.problems) <= problems
     if card.of_law or card.losses:  # proven with the losses of one problem
-        problems = {card.instance_problem}
+        problems = {card.instance_problem} if card.kind == "lower" else set(card.problems)
+        assert len(problems) == 1
     records = "every record's loss is strongly convex" in {h.text for h in row.hypotheses}
-    if not records:  # least squares is strongly convex in expectation only
+    if not records:  # Least squares is strongly convex in expectation only.
         assert set(card.problems) == problems
     if card.kind == "upper":
         assert all(card.applies_to(own_class(p)) for p in card.problems)

@@ -1,4 +1,4 @@
-"""Slow, plain evaluations of the lower bounds, and settings for the tests."""
+"""Slow, plain evaluations of the lower bounds, and settings for their tests."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dpsco_core.privacy.budget import ZCDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 
 LOG_2 = math.log(2)
-# The hard instance of an argument that the literature knows by a name; the first name counts. Fano
-# by packing hides one pattern of a code, Fano by distance all of the signs.
+# The hard instance of each argument that has a name in the literature; the first name that occurs
+# counts. Fano by packing hides one pattern of a code, Fano by distance hides all of the signs.
 ARGUMENTS = {
     "corners": "corners",
     "blocks": "blocks",
@@ -31,8 +31,10 @@ ARGUMENTS = {
 
 
 def instances_of(card: BoundCard) -> tuple[str, ...]:
-    """The instances that a lower bound may have: any, unless its name is that of an argument."""
-    if card.losses:  # The problem's own instances, whatever the argument.
+    """Return the instances that a lower bound may have: all, unless it is named after an
+    argument.
+    """
+    if card.losses:  # A bound on a loss uses the problem's own instances, whatever its argument.
         return HARD_INSTANCES
     name = card.name.lower()
     laws = tuple(law for argument, law in ARGUMENTS.items() if argument in name)
@@ -40,9 +42,10 @@ def instances_of(card: BoundCard) -> tuple[str, ...]:
 
 
 def on_own_set(bound: Bound, setting: Setting) -> Setting:
-    """Return the setting on the first of some sets where the bound says something.
+    """Return the setting on the first of several sets where the bound is defined.
 
-    Their radius is half the diameter; the setting itself if it says nothing in so few dimensions.
+    Every set has half the diameter as its radius. The setting itself is returned where the bound is
+    undefined on all sets because the dimension is too small.
     """
     radius = setting.constants.diameter / 2
     if not bound.refusal(setting) or math.isinf(radius) or setting.d == 1:
@@ -56,7 +59,8 @@ def on_own_set(bound: Bound, setting: Setting) -> Setting:
 
 
 def check_fixed_probability(bound: Bound, setting: Setting, probability: float) -> None:
-    """Assert that a bound with an instance, and no other, is evaluated on the data at hand.
+    """Assert that a bound is evaluated at the data's spike probability if and only if it has an
+    instance.
 
     `probability` is far from the one at which the bound is largest.
     """
@@ -73,7 +77,7 @@ def check_fixed_probability(bound: Bound, setting: Setting, probability: float) 
 
 
 def log_packing_size(d: int, distance: float) -> float:
-    """Log of the size of the library's code at a least Hamming distance in (0, d]."""
+    """Return the log size of the library's code at a given least Hamming distance in (0, d]."""
     sizes = spikes.gilbert_log_sizes(d)
     return float(sizes[min(math.ceil(distance / 2) - 1, len(sizes) - 1)])
 
@@ -89,7 +93,7 @@ def make_setting(
     mean_bound: float = 1.0,
     spike_probability: float | None = None,
 ) -> Setting:
-    """A setting with unit moments unless told otherwise."""
+    """Return a setting with unit moments, unless overridden."""
     return Setting(
         n=n,
         d=d,
@@ -105,18 +109,18 @@ def make_setting(
     )
 
 
-def pmf(n: int, p: float) -> list[float]:
-    """Binomial probabilities from exact integers and fractions."""
+def exact_binomial_pmf(n: int, p: float) -> list[float]:
+    """Return binomial probabilities from exact integers and fractions."""
     q = Fraction(p)
     return [float(math.comb(n, b) * q**b * (1 - q) ** (n - b)) for b in range(n + 1)]
 
 
 def mean_over(n: int, p: float, f) -> float:
-    return math.fsum(weight * f(b) for b, weight in enumerate(pmf(n, p)))
+    return math.fsum(weight * f(b) for b, weight in enumerate(exact_binomial_pmf(n, p)))
 
 
-def entropy_inverse(y: float) -> float:
-    """Lower end of h(q) = (ln 2 - y)_+ by bisection."""
+def plain_entropy_inverse(y: float) -> float:
+    """Return the smaller solution q of h(q) = (ln 2 - y)_+ by bisection."""
     target = max(0.0, LOG_2 - y)
     if target == 0:
         return 0.0
@@ -128,8 +132,8 @@ def entropy_inverse(y: float) -> float:
     return (low + high) / 2
 
 
-def wrong_signs(d: int, t: float) -> float:
-    """Minimum over s of the weighted fraction of wrong signs, from the definition."""
+def plain_wrong_signs(d: int, t: float) -> float:
+    """Return the minimum over s of the weighted fraction of wrong signs, from the definition."""
     e = math.exp(min(t, 690.0))
     best = math.inf
     for s in range(d + 1):
@@ -156,12 +160,12 @@ def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
 
 
 def hypercube_cdp(p: float, n: int, d: int, k: float, rho: float) -> float:
-    mean = mean_over(n, p, lambda b: entropy_inverse(rho * b * b / d))
+    mean = mean_over(n, p, lambda b: plain_entropy_inverse(rho * b * b / d))
     return 2 * math.sqrt(d) * p ** (1 - 1 / k) * mean
 
 
 def hypercube_cdp_pinsker(p: float, n: int, d: int, k: float, rho: float) -> float:
-    """The weaker form E8 of theory/kamath-liu-zhang.md, 4.5, by scipy's binomial."""
+    """Return the weaker form E8 of theory/kamath-liu-zhang.md, 4.5, with scipy's binomial law."""
     slope = math.sqrt(2 * rho / d)
     counts = np.arange(min(n, math.floor(1 / slope)) + 1)
     mean = float(np.sum(binom.pmf(counts, n, p) * (1 - slope * counts)))
@@ -174,5 +178,5 @@ def hypercube_cdp_squared(p: float, n: int, d: int, k: float, rho: float) -> flo
 
 
 def hypercube_pure(p: float, n: int, d: int, k: float, epsilon: float, power: int = 1) -> float:
-    mean = mean_over(n, p, lambda b: wrong_signs(d, epsilon * b))
+    mean = mean_over(n, p, lambda b: plain_wrong_signs(d, epsilon * b))
     return 2 * (math.sqrt(d) * p ** (1 - 1 / k)) ** power * mean

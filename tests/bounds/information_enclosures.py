@@ -1,7 +1,7 @@
 """Bounds by two-sided information and by packing, in interval arithmetic; see `test_enclosures`.
 
-Everything that is chosen (a spike probability, lines, levels, caps) is found in floating point, by
-a search of this file's own; whatever was chosen is valid, and what is proven at it is enclosed.
+A search in floating point chooses the parameters: spike probability, lines, levels and caps. Every
+choice is valid, and the bound that is proven at it is enclosed in an interval.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from scipy.stats import binom
 from dpsco_core.problems.base import Setting
 
 Floats = NDArray[np.float64]
-CAPS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0)  # in standard deviations
-NORMS = 500  # intervals of the norm of an answer
-LEVELS = 60  # levels below the highest one that are tried where delta is not 0
+CAPS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0)  # Caps in standard deviations.
+NORMS = 500  # Number of intervals into which the norm of an answer is divided.
+LEVELS = 60  # Number of levels below the highest one that are tried where delta is not 0.
 
 
 def conjugate(c: arb) -> arb:
-    """f*(c) = 1/t + t - 2 + c with t + ln t = 1 - c: t is Lambert's W of e^(1 - c)."""
+    """Return the convex conjugate f*(c) = 1/t + t - 2 + c with t + ln t = 1 - c; t is W(e^(1 -
+    c)).
+    """
     t = (1 - c).exp().lambertw()
     return 1 / t + t - 2 + c
 
@@ -37,7 +39,7 @@ def star(c: Floats) -> Floats:
 
 
 def best_centre(losses: Floats, weights: Floats) -> Floats:
-    """Nearly the c with E f*'(c - loss) = 1, by Newton's method from above."""
+    """Return nearly the c that solves E f*'(c - loss) = 1, by Newton's method from above."""
     c = losses @ weights
     for _ in range(40):
         x = 1 / np.real(wrightomega(1 - c[..., None] + losses))
@@ -62,57 +64,59 @@ def exact_weights(d: int) -> list[arb]:
 def best_probability(
     setting: Setting, last_count: float, value: Callable[[Floats, Floats], float]
 ) -> float:
-    """The best spike probability; `value` takes counts and their chances."""
+    """Return the best spike probability; `value` takes counts and their probabilities."""
     n, d, a = setting.n, setting.d, 1 - 1 / setting.moment_order
 
     def at_probability(q: float) -> float:
         counts = np.arange(min(n, int(last_count)) + 1.0)
         return q**a * value(counts, binom.pmf(counts, n, q))
 
-    largest = min(1.0, d ** (-0.5 / a))  # the mean of the records is in the unit ball
+    largest = min(1.0, d ** (-0.5 / a))  # The mean of the records is in the unit ball.
     grid = np.geomspace(0.02 / n, min(largest, 4 * (last_count + 1) / n), 200)
     best = max(grid, key=at_probability)
     fine = [min(largest, q) for q in best * np.geomspace(0.96, 1.04, 81)]
     return float(max(fine, key=at_probability))
 
 
-# -- two-sided information: the distance to a sign vector -----------------------------------------
+# -- Two-sided information: the distance to a sign vector -----------------------------------------
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Answers whose norm is within `half` of `norm`, and the c that is taken for them."""
+    """The answers with a norm within `half` of `norm`, and the constant c used for all of them."""
 
     norm: float
     half: float
     c: float
 
 
-def tangent(d: int, norm: Floats | float) -> tuple[Floats, Floats]:
-    """The distance from a point of that norm to sign vectors, and its derivative in the norm."""
+def distance_and_slope(d: int, norm: Floats | float) -> tuple[Floats, Floats]:
+    """Return the distance from a point of some norm to the sign vectors, and its derivative."""
     sums, _ = atoms_of(d)
     norm = np.asarray(norm)[..., None]
     loss = np.sqrt(np.maximum(d + norm**2 - 2 * norm * sums, 1e-18))
     return loss, (norm - sums) / loss
 
 
-def height(d: int, slope: float) -> float:
-    """Nearly the height of a line: the least over norms on a grid."""
+def approximate_height(d: int, slope: float) -> float:
+    """Return an approximate height of a line: the least over a grid of norms."""
     _, weights = atoms_of(d)
-    losses = slope * tangent(d, np.linspace(0, math.sqrt(d) * (1 - 1e-6), 49))[0]
+    losses = slope * distance_and_slope(d, np.linspace(0, math.sqrt(d) * (1 - 1e-6), 49))[0]
     c = best_centre(losses, weights)
     return float((c - star(c[:, None] - losses) @ weights).min())
 
 
-def stretches(d: int, slope: float, bottom: float) -> list[Stretch]:
-    """Intervals of the norm that cover all answers, short where the height is near the least."""
+def yield_stretches(d: int, slope: float, bottom: float) -> list[Stretch]:
+    """Yield intervals of the norm that cover all answers, short where the height is near the
+    least.
+    """
     _, weights = atoms_of(d)
     edges = np.linspace(0, math.sqrt(d), 17)
     todo, settled = list(itertools.pairwise(edges)), []
     while todo:
         low, high = todo.pop()
         middle, half = (low + high) / 2, (high - low) / 2
-        loss, derivative = tangent(d, middle)
+        loss, derivative = distance_and_slope(d, middle)
         c = float(best_centre(slope * loss[None], weights)[0])
         ends = [
             c - float(star(c - slope * (loss + s * half * derivative)) @ weights) for s in (1, -1)
@@ -125,10 +129,10 @@ def stretches(d: int, slope: float, bottom: float) -> list[Stretch]:
 
 
 def enclosed_height(d: int, slope: float) -> arb:
-    """A lower bound on the height of a line: on a stretch the loss is above its tangent."""
+    """Return a proven lower bound on the height of a line: the loss is above its tangent."""
     weights, root, x = exact_weights(d), arb(d).sqrt(), arb(slope)
     lowest: arb | None = None
-    for part in stretches(d, slope, height(d, slope)):
+    for part in yield_stretches(d, slope, approximate_height(d, slope)):
         c, norm = arb(part.c), arb(part.norm)
         totals = [arb(0), arb(0)]
         for k, w in enumerate(weights):
@@ -144,11 +148,11 @@ def enclosed_height(d: int, slope: float) -> arb:
 
 
 def two_sided_distance(setting: Setting) -> arb:
-    """The mean error: E_B of the best line, from heights that are enclosed."""
+    """Return the bound on the mean error by the best line, with enclosed heights."""
     n, d, rho = setting.n, setting.d, setting.rho
     share = 1 - 2.0**-d
     slopes = [float(x) for x in np.geomspace(0.03, max(60, 8 * d), 48) / math.sqrt(d)]
-    tall = {x: height(d, x) for x in slopes}
+    tall = {x: approximate_height(d, x) for x in slopes}
 
     def lines(counts: Floats) -> tuple[Floats, Floats]:
         steep = np.array(sorted(tall))
@@ -163,7 +167,7 @@ def two_sided_distance(setting: Setting) -> arb:
         places = {i + k for i in winning.tolist() for k in (-1, 0) if 0 <= i + k < len(steep) - 1}
         for i in places:
             middle = math.sqrt(steep[i] * steep[i + 1])
-            tall[middle] = height(d, middle)
+            tall[middle] = approximate_height(d, middle)
 
     def value(counts: Floats, chances: Floats) -> float:
         left = np.maximum(lines(counts)[1].max(axis=0), 0)
@@ -174,7 +178,7 @@ def two_sided_distance(setting: Setting) -> arb:
     steep, values = lines(np.arange(longest))
     exact: dict[float, arb] = {}
     point = arb(q)
-    total = chance(n, 0, point) * arb(d).sqrt()  # nothing is known without a spike
+    total = chance(n, 0, point) * arb(d).sqrt()  # Without a spike the data reveal nothing.
     for count in range(1, len(values[0])):
         slope = float(steep[values[:, count].argmax()])
         if values[:, count].max() <= 0 or binom.pmf(count, n, q) < 1e-12:
@@ -186,14 +190,14 @@ def two_sided_distance(setting: Setting) -> arb:
     return point ** (1 - 1 / arb(setting.moment_order)) * total
 
 
-# -- packing: expectiles of the loss over all sign vectors ----------------------------------------
+# -- Packing: expectiles of the loss over all sign vectors ----------------------------------------
 
 
 def spread(g: arb) -> arb:
     return ((1 + g * g).sqrt() - g) / 2
 
 
-def cube(d: int, threshold: arb) -> arb:
+def mean_cube_above(d: int, threshold: arb) -> arb:
     """E(W - tau)_+^3, a sum over all values of W; of doubtful ones the larger side is taken."""
     root, total = arb(d).sqrt(), arb(0)
     for k, w in enumerate(exact_weights(d)):
@@ -204,7 +208,7 @@ def cube(d: int, threshold: arb) -> arb:
 
 
 def level_of(setting: Setting) -> tuple[float, float]:
-    """Epsilon and delta of the budget."""
+    """Return the epsilon and delta of the budget."""
     budget = setting.budget
     return setting.pure_epsilon or budget.epsilon, getattr(budget, "delta", 0.0)
 
@@ -215,7 +219,7 @@ def group_failure(epsilon: float, delta: float, count: int) -> arb:
 
 
 def averaged_losses(setting: Setting, losses: list[arb]) -> arb:
-    """q^a E of the losses at the best q; beyond the last one they are 0."""
+    """Return q^a times the mean loss at the best q; losses beyond the last are 0."""
     floats = np.array([float(x.mid()) for x in losses])
     q = best_probability(setting, len(losses) - 1, lambda b, w: float(w @ floats[: len(b)]))
     point, total = arb(q), arb(0)
@@ -225,7 +229,7 @@ def averaged_losses(setting: Setting, losses: list[arb]) -> arb:
 
 
 def excess_bound(d: int, e: float) -> float:
-    """The tau at which 4/27 (e - tau)^-2 E(W - tau)_+^3 is nearly least."""
+    """Return the tau that nearly minimises 4/27 (e - tau)^-2 E(W - tau)_+^3."""
     sums, weights = atoms_of(d)
     taus = e - np.geomspace(1e-3, 3, 200) * max(e, 1.0)
     cubes = (np.maximum(sums - taus[:, None], 0) ** 3) @ weights
@@ -233,7 +237,9 @@ def excess_bound(d: int, e: float) -> float:
 
 
 def product_losses(setting: Setting) -> list[arb]:
-    """R_b of P3: the best e, with and without a cap, whose condition is proven in intervals."""
+    """Return the losses R_b of bound P3 at the best e, with and without a cap, proven in
+    intervals.
+    """
     d = setting.d
     epsilon, delta = level_of(setting)
     root, losses = arb(d).sqrt(), [arb(d).sqrt()]
@@ -256,7 +262,7 @@ def product_losses(setting: Setting) -> list[arb]:
             e = arb(float(allowed[0]))
             w = arb(0) if g is None else spread(arb(g))
             tau = arb(excess_bound(d, float(allowed[0])))
-            by_cube = arb(4) / 27 * cube(d, tau) / (e - tau) ** 2
+            by_cube = arb(4) / 27 * mean_cube_above(d, tau) / (e - tau) ** 2
             assert ((arb(epsilon) * count).exp() - 1) * spread(e).min(by_cube) <= e - w
             chi = (e + root) / e if g is None else (e + g) / (e - w)
             value = (root - e) * (1 - failure * chi)
@@ -267,7 +273,7 @@ def product_losses(setting: Setting) -> list[arb]:
 
 
 class Distances:
-    """What is known of the distance to a sign vector from points on a grid of norms."""
+    """Enclosures of the distance to a sign vector from points on a grid of norms."""
 
     def __init__(self, d: int) -> None:
         self.d, self.root = d, math.sqrt(d)
@@ -287,7 +293,7 @@ class Distances:
 
     def square(self, i: int, k: int) -> arb:
         """The squared distance at the i-th norm where k signs agree."""
-        if i == NORMS:  # the answer is a corner of the cube
+        if i == NORMS:  # The answer is a corner of the cube.
             return arb(4 * (self.d - k))
         root, norm = arb(self.d).sqrt(), self.exact_norms[i]
         return arb(self.d) + norm**2 - 2 * norm * (2 * k - self.d) / root
@@ -311,7 +317,7 @@ class Distances:
         return self.exact_cubes[i, j]
 
     def factors(self, level: float) -> Floats:
-        """C(t, K) of every K: the largest (t - r)/(K - r^2)^3."""
+        """Return C(t, K), the largest (t - r)/(K - r^2)^3, for every K."""
         usable = self.powers > level**2 * (1 + 1e-9)
         k = np.where(usable, self.powers, level**2 + 1)
         best = level / k**3
@@ -324,7 +330,7 @@ class Distances:
         return np.asarray(np.where(usable, best, np.inf))
 
     def missing(self, level: float) -> tuple[Floats, NDArray[np.intp]]:
-        """A bound on E(t - distance)_+ at every norm, and the K that gives it."""
+        """Return a bound on E(t - distance)_+ at every norm, and the K that attains it."""
         with np.errstate(invalid="ignore"):
             values = self.factors(level) * np.where(self.cubes > 0, self.cubes, 0)
         values = np.where(np.isnan(values), np.inf, values)
@@ -332,7 +338,7 @@ class Distances:
         return values[np.arange(len(choice)), choice], choice
 
     def highest(self, growth: float) -> float:
-        """Nearly the highest level at which the mean distance is proven, without a cap."""
+        """Return nearly the highest level at which the mean distance is proven, without a cap."""
         low, high = 0.0, self.root * (1 - 1e-9)
         for _ in range(44):
             middle = (low + high) / 2
@@ -341,7 +347,9 @@ class Distances:
         return low
 
     def loss(self, epsilon: float, delta: float, count: int) -> arb:
-        """T_b of P1 at the best level, every inequality proven in intervals."""
+        """Return the loss T_b of bound P1 at the best level, with every inequality proven in
+        intervals.
+        """
         growth = math.expm1(epsilon * count)
         failure = group_failure(epsilon, delta, count)
         top = self.highest(growth) * (1 - 1e-10)
@@ -351,7 +359,7 @@ class Distances:
             return self.enclosed(top, [None] * (NORMS + 1), epsilon, failure, count)
         best_value, best = 0.0, (top, [None] * (NORMS + 1))
         for level in top * (1 - np.append(0.0, np.geomspace(1e-4, 0.9, LEVELS))):
-            factor, caps = self.price(float(level), growth)
+            factor, caps = self.price_of_delta(float(level), growth)
             value = level - float(self.half_step.mid()) - float(failure.mid()) * factor
             if value > best_value:
                 best_value, best = value, (float(level), caps)
@@ -359,8 +367,8 @@ class Distances:
             return arb(0)
         return self.enclosed(*best, epsilon, failure, count)
 
-    def price(self, level: float, growth: float) -> tuple[float, list[float | None]]:
-        """The factor of delta at a level, and the cap of every norm that gives it."""
+    def price_of_delta(self, level: float, growth: float) -> tuple[float, list[float | None]]:
+        """Return the factor of delta at a level, and the cap at every norm that attains it."""
         lead = np.maximum(level - self.root + self.norms, 0)
         eta = float(self.half_step.mid())
         prices = (self.root + self.norms + 2 * eta - level) / (self.mean - level)
@@ -370,9 +378,9 @@ class Distances:
             v = np.sqrt(self.d + self.norms**2 + 2 * self.norms * g)
             left = self.mean - level - self.norms / v * (math.sqrt(1 + g * g) - g) / 2
             usable = (v > level * (1 + 1e-12)) & (growth * missing <= left * (1 - 1e-10))
-            price = np.where(usable, (v - level) / np.where(usable, left, 1.0), np.inf)
-            caps = [g if price[i] < prices[i] else caps[i] for i in range(NORMS + 1)]
-            prices = np.minimum(prices, price)
+            price_of_delta = np.where(usable, (v - level) / np.where(usable, left, 1.0), np.inf)
+            caps = [g if price_of_delta[i] < prices[i] else caps[i] for i in range(NORMS + 1)]
+            prices = np.minimum(prices, price_of_delta)
         return float((lead * prices).max()), caps
 
     def enclosed(
@@ -383,7 +391,9 @@ class Distances:
         failure: arb,
         count: int,
     ) -> arb:
-        """The level less half a step and the price of delta; asserts the condition of P1."""
+        """Return the level less half a step and the price of delta; asserts the condition
+        of P1.
+        """
         t, root, growth = arb(level), arb(self.d).sqrt(), (arb(epsilon) * count).exp() - 1
         choice, worst = self.missing(level)[1], arb(0)
         for i, (norm, mean) in enumerate(zip(self.exact_norms, self.exact_means, strict=True)):
@@ -405,7 +415,7 @@ class Distances:
 
 
 def largest_ratio(t: arb, k: arb) -> arb:
-    """C(t, K): the largest (t - r)/(K - r^2)^3 over r in [0, t], at 0 or where it turns."""
+    """Return C(t, K), the largest (t - r)/(K - r^2)^3 over r in [0, t]."""
     assert k > t * t
     best = t / k**3
     left = 36 * t * t - 20 * k
@@ -419,7 +429,7 @@ def largest_ratio(t: arb, k: arb) -> arb:
 
 
 def distance_losses(setting: Setting) -> list[arb]:
-    """T_b of P1 for every count up to the one from which on nothing is proven."""
+    """Return the losses T_b of bound P1 for every count up to the first at which the bound is 0."""
     epsilon, delta = level_of(setting)
     table, losses = Distances(setting.d), [arb(setting.d).sqrt()]
     while True:
@@ -434,5 +444,5 @@ def packing_distance(setting: Setting) -> arb:
 
 
 def packing_linear(setting: Setting) -> arb:
-    """Linear losses on the unit ball."""
+    """Return the packing bound for linear losses on the unit ball."""
     return averaged_losses(setting, product_losses(setting))

@@ -1,7 +1,7 @@
-r"""The number that a printed formula is at given letters: LaTeX as the cards of bounds have it.
+r"""The value of a printed LaTeX formula for given letters, in the LaTeX that cards of bounds use.
 
-Fractions, roots, powers, logarithms, minima and maxima, products without a sign, and after a comma
-the definitions of letters (``\kappa=\frac{\beta R}L``) and cases (``\ (q<2)``).
+Supported are fractions, roots, powers, logarithms, minima and maxima, products without a sign, and
+after a comma definitions of letters (``\kappa=\frac{\beta R}L``) and cases (``\ (q<2)``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SPELLINGS = (
 )
 CASE = re.compile(r"(.*)\((q(?:<|\\ge)\d+)\)$")
 DEFINITION = re.compile(r"(\\?[A-Za-z]+(?:_\w)?)=(.*)$")
-UNREADABLE = r"E\max"  # a definition in words, whose letter has a value
+UNREADABLE = r"E\max"  # A definition in words, whose letter has a value of its own.
 
 
 def printed_value(latex: str, letters: Mapping[str, float]) -> float:
@@ -57,7 +57,7 @@ def _spelled(text: str) -> str:
 
 
 def _parts(latex: str) -> list[str]:
-    """Return the formula and its definitions: what commas with a space after them part."""
+    """Return the formula and its definitions, which are separated by commas followed by a space."""
     return [re.sub(r"\\ ", " ", part).strip() for part in re.split(r",\\(?:quad| )", latex)]
 
 
@@ -115,7 +115,7 @@ class _Reader:
         return value
 
     def argument(self) -> float:
-        r"""Return what a command takes: a group, or a single digit, letter or command."""
+        """Return the argument of a command: a group, or a single digit, letter or command."""
         if self.token == "{":
             self.take()
             value = self.sum()
@@ -152,7 +152,9 @@ class _Reader:
         return self.letters[token]
 
     def logarithm(self) -> float:
-        r"""Return ``\ln x``, ``\ln^2(x)``, ``\ln2d``: numbers and letters that touch are one."""
+        r"""Return the value of ``\ln x``, ``\ln^2(x)`` or ``\ln2d``, where touching factors form
+        one argument.
+        """
         exponent = 1.0
         if self.token == "^":
             self.take()

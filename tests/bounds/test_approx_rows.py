@@ -1,4 +1,4 @@
-"""The bounds on every (epsilon, delta)-DP algorithm as rows: where they bind, and their order.
+"""Catalogue bounds on every (epsilon, delta)-DP algorithm: where they apply, and their order.
 
 Runs compare means over trials with the bounds at the data's own prior; seeds are fixed, and the
 false-alarm rate of a comparison is at most 1e-6 (`tests.bounds.test_lower_bounds_bind`).
@@ -36,24 +36,24 @@ APPROX = ("approx-tracing", "approx-assouad", "approx-packing")
 CONCENTRATED_ROWS = ("tracing-cdp", "rate-distortion-cdp", "hypercube-cdp")
 
 
-def largest(names: tuple[str, ...], setting, suffix: str = "") -> float:
+def largest_value(names: tuple[str, ...], setting, suffix: str = "") -> float:
     return max(bound(f"lower.mean.{name}{suffix}").value(setting) for name in names)
 
 
-def test_at_the_default_scenario_something_binds_every_algorithm():
+def test_at_the_default_scenario_some_bound_applies_to_every_algorithm():
     setting = DEFAULT.setting
-    assert largest(APPROX, setting) == pytest.approx(0.0939, abs=5e-5)
-    assert largest(CONCENTRATED_ROWS, setting) >= 0.104
+    assert largest_value(APPROX, setting) == pytest.approx(0.0939, abs=5e-5)
+    assert largest_value(CONCENTRATED_ROWS, setting) >= 0.104
     assert bound("lower.mean.hypercube-cdp").value(setting) < 0.076
     sharper = replace(setting, n=10_000, d=200, moment_order=4.0, budget=ZCDP(rho=0.5))
-    assert largest(CONCENTRATED_ROWS, sharper) == pytest.approx(0.0538, abs=5e-5)
+    assert largest_value(CONCENTRATED_ROWS, sharper) == pytest.approx(0.0538, abs=5e-5)
 
 
 @pytest.mark.parametrize(
     "budget", [ZCDP(rho=0.05), ApproxDP(epsilon=1.0, delta=1e-6), PureDP(epsilon=1.0)]
 )
 @pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
-def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
+def test_on_its_own_data_a_bound_is_evaluated_at_their_prior(problem, budget):
     form = {"mean": "l2", "linear": "linear", "quadratic": "squared"}[problem]
     area = {"mean": "mean", "linear": "sco", "quadratic": "sco-strong"}[problem]
     fields = {
@@ -79,7 +79,7 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
         raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakage)
         expected = unit * raw.value_at(form, law.spike_probability, law.shape)
         assert row.value(setting) == pytest.approx(expected, rel=1e-12)
-    # The data are as hard as they can be for the first of them, at their shape and spread.
+    # The data are the hardest ones for this bound, with its shape and spread.
     own_slug = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
     raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own_slug])
     cap = largest_tracing_probability(9, 3.0, math.inf if form == "linear" else 3.0, CONCENTRATED)
@@ -87,7 +87,7 @@ def test_on_its_own_data_a_row_is_evaluated_at_their_prior(problem, budget):
     assert raw.value_at(form, law.spike_probability, law.shape) >= max(grid) * (1 - 1e-6)
 
 
-def test_under_zcdp_a_bound_on_approximate_privacy_says_that_it_is_not_for_it():
+def test_under_zcdp_a_bound_on_approximate_privacy_states_that_it_does_not_apply():
     setting = replace(DEFAULT, epsilon=None, delta=None, rho=0.1).setting
     for name in APPROX:
         row = bound(f"lower.mean.{name}")
@@ -109,11 +109,12 @@ def random_settings(count: int, seed: int):
         )
 
 
-GRID = 2e-3  # the error of searches for the best spike probability; tracing has none
+# The relative error of searches for the best spike probability; tracing needs no search.
+GRID = 2e-3
 
 
 def check_order(count: int, seed: int) -> None:
-    """At random settings: bounds fall with n, epsilon, delta and p; zCDP inside is bound more."""
+    """Check that bounds fall with n, epsilon, delta and p, and are larger for zCDP algorithms."""
     source = random.Random(seed)
     for setting in random_settings(count, seed):
         budget = setting.budget
@@ -140,10 +141,11 @@ def check_order(count: int, seed: int) -> None:
         if isinstance(budget, ApproxDP):
             zcdp_setting = replace(setting, budget=ZCDP(rho=zcdp_rho(budget.epsilon, budget.delta)))
         else:
-            # Pure DP is the strongest: what binds every (epsilon, 0)-DP algorithm binds these.
+            # Pure DP is the strongest notion: a bound on (epsilon, delta)-DP algorithms holds for
+            # pure ones.
             zcdp_setting = None
         if zcdp_setting is not None:
-            zcdp_value = largest(
+            zcdp_value = largest_value(
                 ("tracing-cdp", "rate-distortion-cdp", "hypercube-cdp"), zcdp_setting
             )
             assert bound("lower.mean.approx-tracing").value(setting) <= zcdp_value * (1 + GRID)
@@ -155,18 +157,18 @@ def check_order(count: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("count", one_in(2, [10, 30]))
-def test_the_rows_are_in_order_at_many_settings(count: int):
+def test_the_bounds_are_in_order_at_many_settings(count: int):
     check_order(count, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-def test_the_rows_are_in_order_at_ten_thousand_settings(part: int):
+def test_the_bounds_are_in_order_at_ten_thousand_settings(part: int):
     check_order(1000, 100 + part)
 
 
-# n, d, p, diameter, budget of the command line's ten settings. Where tracing is far from what
-# anyone knows how to do, a smaller ball is known to hold the mean.
+# Settings (n, d, p, diameter, budget) of ten command lines. Where the bound by tracing is far below
+# every known method, a smaller ball is known to contain the mean.
 SETTINGS = (
     (10_000, 20, 2.0, 4.0, {"epsilon": 1.0, "delta": 1e-6}),
     (10_000, 200, 4.0, 0.8, {"epsilon": 1.0, "delta": 1e-6}),
@@ -189,7 +191,9 @@ def instance(sizes) -> Scenario:
 
 
 def check_tracing(sizes, methods: tuple[str, ...], trials: int) -> None:
-    """Every private method above its bounds on the instance, the best near tracing's."""
+    """Check that private methods err above the bounds on the instance, the best one near
+    tracing's.
+    """
     comparisons = [c for m in methods for c in compare(instance(sizes), m, trials)]
     assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     ratios = [c.ratio for c in comparisons if c.bound == "lower.mean.approx-tracing"]
@@ -198,12 +202,14 @@ def check_tracing(sizes, methods: tuple[str, ...], trials: int) -> None:
 
 
 def ratio_near(p: float) -> float:
-    """How many times the bound by tracing the best private method may leave."""
+    """Return the largest allowed ratio of the best private error to the bound by tracing."""
     return 2.6 if p <= 4 else 3.6
 
 
 def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
-    """Mean errors of clipping at the spikes' norm: raw, shrunk as the prior asks, and of 0."""
+    """Return mean errors of clipping at the spikes' norm, of its shrunk version, and of the
+    answer 0.
+    """
     law, budget = point.instance.problem.distribution, point.setting
     norm = math.sqrt(law.d) * law.spike_probability ** (-1 / law.moment_order)
     noise = 2 * norm / point.n / math.sqrt(2 * budget.gaussian_rho)
@@ -220,7 +226,7 @@ def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
 
 
 def check_tuned(sizes, trials: int) -> None:
-    """A release tuned to the spikes is near what tracing proves."""
+    """Check that a release tuned to the spikes comes near the bound by tracing."""
     point = instance(sizes)
     row = bound("lower.mean.approx-tracing")
     value = row.value(bound_setting(point, row))
@@ -241,6 +247,6 @@ def test_on_the_tracing_instance_methods_are_above_their_bounds(sizes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", SETTINGS)
-def test_on_the_tracing_instance_they_are_at_ten_settings(sizes):
+def test_on_the_tracing_instance_methods_are_above_their_bounds_at_ten_settings(sizes):
     check_tracing(sizes, QUICK, trials=100)
     check_tuned(sizes, trials=300)

@@ -1,4 +1,4 @@
-"""Tail indices below 2: values of the table, a second implementation, and wrong forms."""
+"""Bounds for tail indices below 2: printed values, a second implementation, and wrong forms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
-from tests.bounds.helpers import entropy_inverse, make_setting
+from tests.bounds.helpers import make_setting, plain_entropy_inverse
 
 LOG_2 = math.log(2)
-# n, d, p, rho, epsilon, R_0, and the values of theory/infinite-variance.md, 6.
+# Arguments n, d, p, rho, epsilon, R_0, and the values of theory/infinite-variance.md, 6.
 TABLE = (
     (
         (10_000, 20, 1.5, 0.0280144819, 1.0, 2.0),
@@ -51,20 +51,22 @@ TABLE = (
 
 
 def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
-    """Return the settings of a row of the table under zCDP and under pure DP."""
+    """Return the settings of a table row under zCDP and under pure DP."""
     cdp = make_setting(n, d, p, ZCDP(rho=rho), mean_bound=mean_bound)
     return cdp, replace(cdp, budget=PureDP(epsilon=epsilon))
 
 
-# --- a second implementation, plainly after theory/infinite-variance.md, 1 to 4 ---------------
+# --- A second implementation, plainly after theory/infinite-variance.md, 1 to 4 ---------------
 
 
 def kappa(p):
     return (p - 1) ** (p - 1) / p**p
 
 
-def clipped_coordinates(n, d, p, mean_bound, limit, noise):
-    """Section 2.1 as a sum over coordinates of squares, with its worst mean by Jensen."""
+def plain_coordinatewise_bound(n, d, p, mean_bound, limit, noise):
+    """Return the bound of section 2.1: coordinates are clipped, and their squares added at the
+    worst mean.
+    """
 
     def psi(size):
         return (kappa(p) * (limit - size) ** (1 - p)) ** 2
@@ -82,7 +84,7 @@ def clipped_norms(n, d, p, mean_bound, radius, noise):
 
 
 def least_value(value, low):
-    """Return the level above `low` at which a value is least, and that value."""
+    """Return the level above `low` at which `value` is least, and that least value."""
     grid = low + np.geomspace(1e-4, 1e9, 600)
     place = int(np.argmin([value(x) for x in grid]))
     ends = np.log(grid[place - 1] - low), np.log(grid[place + 1] - low)
@@ -93,7 +95,9 @@ def least_value(value, low):
 
 
 def spike_size(q, p):
-    """Theta: the mean of a spike per coordinate, shrunk until its central moment is at most 1."""
+    """Return Theta, the mean of a spike per coordinate, shrunk until its central moment is at
+    most 1.
+    """
     size = q ** (-1 / p)
     mean = q * size
     central = q * (size - mean) ** p + (1 - q) * mean**p
@@ -117,13 +121,13 @@ def over_spikes(value, p, d, mean_bound):
 
 
 def counts(n, q):
-    """Return numbers of spikes and their probabilities, but for a tail below 1e-15."""
+    """Return numbers of spikes and their probabilities, except for a tail below 1e-15."""
     b = np.arange(int(min(n, n * q + 12 * math.sqrt(n * q) + 60)) + 1)
     return b, binom.pmf(b, n, q)
 
 
-def wrong_signs(t, d):
-    """g_d(t), by its formula: theory/kamath-liu-zhang.md, 4.5."""
+def wrong_sign_fraction(t, d):
+    """Return g_d(t), the fraction of wrong signs: theory/kamath-liu-zhang.md, 4.5."""
     s = np.arange(d + 1)
     shifted = np.concatenate([[0.0], binom.cdf(np.arange(d), d - 1, 0.5)]) if d > 1 else s
     growth = math.expm1(min(t, 600.0))
@@ -140,7 +144,7 @@ def wrong_signs(t, d):
     "upper.mean.cwme-pure-below-two-run",
 )
 @pytest.mark.parametrize(("sizes", "values"), TABLE, ids=str)
-def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementation(sizes, values):
+def test_upper_bounds_match_the_table_and_a_second_implementation(sizes, values):
     n, d, p, rho, epsilon, mean_norm = sizes
     sample, coordinates, level, pure, norms = values[:5]
     cdp, pure_setting = at_both(n, d, p, rho, epsilon, mean_norm)
@@ -148,8 +152,14 @@ def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
     assert bound("upper.mean.sample-below-two").value(cdp) == pytest.approx(sample, rel=5e-6)
     assert sample_mean_error(n, d, p) == pytest.approx(mean_error, rel=1e-12)
     cases = (
-        ("cwme-cdp", cdp, coordinates, clipped_coordinates, 2 * d**2 / (rho * n**2)),
-        ("cwme-pure", pure_setting, pure, clipped_coordinates, 8 * d**3 / (epsilon * n) ** 2),
+        ("cwme-cdp", cdp, coordinates, plain_coordinatewise_bound, 2 * d**2 / (rho * n**2)),
+        (
+            "cwme-pure",
+            pure_setting,
+            pure,
+            plain_coordinatewise_bound,
+            8 * d**3 / (epsilon * n) ** 2,
+        ),
         ("clipped", cdp, norms, clipped_norms, 2 * d / (rho * n**2)),
     )
     for name, setting, printed, formula, noise in cases:
@@ -159,7 +169,7 @@ def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
         at_best = bound(f"upper.mean.{name}-below-two").value(setting)
         assert at_best == pytest.approx(printed, rel=5e-6), name
         assert at_best == pytest.approx(value, rel=1e-7), name
-        # The method takes that level, so that its run has the same bound.
+        # The method uses that level, so the bound on its run is the same.
         run = bound(f"upper.mean.{name}-below-two-run").value(setting)
         assert run == pytest.approx(min(value, 2 * mean_norm), rel=1e-7), name
         if name == "cwme-cdp":
@@ -168,7 +178,7 @@ def test_upper_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
 
 @second_implementation_of("lower.mean.unseen", "lower.mean.unseen-squared")
 @pytest.mark.parametrize(("sizes", "values"), TABLE, ids=str)
-def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementation(sizes, values):
+def test_lower_bounds_match_the_table_and_a_second_implementation(sizes, values):
     n, d, p, rho, epsilon, mean_norm = sizes
     unseen, zcdp, squared, pure = values[5:]
     cdp, pure_setting = at_both(n, d, p, rho, epsilon, mean_norm)
@@ -178,7 +188,7 @@ def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
 
     def entropy(q):
         b, weights = counts(n, q)
-        left = [entropy_inverse(rho * x * x / d) for x in b]
+        left = [plain_entropy_inverse(rho * x * x / d) for x in b]
         return 2 * math.sqrt(d) * spike_size(q, p) * float(weights @ left)
 
     def in_squares(q):
@@ -187,7 +197,7 @@ def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
 
     def group_privacy(q):
         b, weights = counts(n, q)
-        left = [wrong_signs(epsilon * x, d) for x in b]
+        left = [wrong_sign_fraction(epsilon * x, d) for x in b]
         return 2 * math.sqrt(d) * spike_size(q, p) * float(weights @ left)
 
     cases: tuple[tuple[str, Setting, float, Any], ...] = (
@@ -198,7 +208,7 @@ def test_lower_bounds_have_the_values_of_the_table_and_of_a_second_implementatio
         value = bound(f"lower.mean.{name}").value(setting)
         assert value == pytest.approx(printed, rel=5e-6), name
         assert value == pytest.approx(over_spikes(formula, p, d, mean_norm), rel=1e-6), name
-    # These two are slow: one probability each, near the best one.
+    # These two forms are slow to evaluate, so each is tried at one probability near its best.
     for name, setting, printed, formula in (
         ("hypercube-cdp", cdp, zcdp, entropy),
         ("hypercube-pure", pure_setting, pure, group_privacy),
@@ -254,8 +264,8 @@ def test_the_largest_spike_probability_keeps_the_mean_within_its_bound(p):
             assert float(squares[0]) == pytest.approx(spike_size(q, p) ** 2, rel=1e-12)
 
 
-def fresh_batches(n, d, p, rho, mean_norm, radius_of_set, moments, scale):
-    """Return the least bound of section 3, by a plain search over steps and radii; a ball."""
+def plain_fresh_batches_bound(n, d, p, rho, mean_norm, radius_of_set, moments, scale):
+    """Return the least bound of section 3 on a ball, by a search over steps and radii."""
     best = math.inf
     for steps in sorted({int(x) for x in np.geomspace(1, n, 40)}):
         size = n // steps
@@ -280,8 +290,8 @@ def fresh_batches(n, d, p, rho, mean_norm, radius_of_set, moments, scale):
 
 
 @pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
-def test_fresh_batches_have_the_values_of_a_second_implementation(p):
-    # Each search is over a grid: the two differ by what a grid leaves.
+def test_fresh_batches_match_a_second_implementation(p):
+    # Each search uses a grid, so the two differ by the error of a grid.
     for problem in ("linear", "quadratic"):
         point = Scenario(problem=problem, n=3000, d=4, p=p, methods=(), delta=None, epsilon=None)
         point = replace(point, rho=0.3).validate()
@@ -291,14 +301,15 @@ def test_fresh_batches_have_the_values_of_a_second_implementation(p):
             ("directional", constants.directional_moment, "upper.sco.fresh-batches"),
         ):
             sizes = 3000, 4, p, 0.3, constants.mean_gradient_bound, constants.diameter / 2
-            value = fresh_batches(*sizes, moments, scale)
+            value = plain_fresh_batches_bound(*sizes, moments, scale)
             row = bound(slug)
             assert not row.failures(point.setting)
             assert row.value(point.setting) == pytest.approx(value, rel=0.02), (problem, slug)
 
 
-def test_descent_is_not_above_the_table_of_its_plainer_form():
-    # Clipped descent with G_0 = 1, a set of radius 1 and one pass, without the minima of section 3.
+def test_the_descent_bound_is_at_most_the_table_of_its_simpler_form():
+    # The table is for clipped descent with G_0 = 1, a set of radius 1 and one pass, without the
+    # minima of section 3.
     for (n, d, p, rho, _, _), _ in TABLE:
         printed = {1.5: 2.62816, 1.2: 3.74329, 1.8: 0.771089}[p]
         best = math.inf
@@ -313,12 +324,12 @@ def test_descent_is_not_above_the_table_of_its_plainer_form():
 
             best = min(best, least_value(risk, 1.0)[1])
         assert best == pytest.approx(printed, rel=5e-6)
-        plain_value = fresh_batches(n, d, p, rho, 1.0, 1.0, "coordinate", 1.0)
+        plain_value = plain_fresh_batches_bound(n, d, p, rho, 1.0, 1.0, "coordinate", 1.0)
         assert plain_value <= best * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
-def test_the_adaptive_bound_is_that_of_its_page_with_the_root_of_a_norm_below_two(p):
+def test_the_adaptive_bound_is_that_of_its_note_with_the_root_of_a_norm_below_two(p):
     row = bound("upper.mean.adaptive-expected")
     setting = replace(make_setting(20_000, 4, p, ZCDP(rho=1.0), mean_bound=1.0))
     mean = AdaptiveClipping(mode="single").plan(setting).statistic
@@ -333,7 +344,7 @@ def test_the_adaptive_bound_is_that_of_its_page_with_the_root_of_a_norm_below_tw
     assert row.value(setting) == pytest.approx(min(2.0, value), rel=1e-9)
 
 
-# --- wrong forms, which must not be what is evaluated --------------------------------------------
+# --- Wrong forms, which must differ from the implementation ---------------------------------------
 
 
 def test_the_norm_bound_counts_every_coordinate_and_not_the_power_mean():
@@ -341,19 +352,20 @@ def test_the_norm_bound_counts_every_coordinate_and_not_the_power_mean():
     _, bias = norm_costs(100.0, 0.0, n, d, p)
     wrong = kappa(p) * d ** (p / 2) * 100.0 ** (1 - p)
     assert bias == pytest.approx(kappa(p) * d * 100.0 ** (1 - p))
-    # Disjoint spikes, one coordinate at a time, lose more than the power mean allows.
-    probability = 1e-4  # Each coordinate has its own spike.
+    # Disjoint spikes, one coordinate at a time, lose more than the power mean would allow.
+    probability = 1e-4  # Each coordinate has a spike of its own.
     size = probability ** (-1 / p)
     radius = 0.3 * size
-    bias_bound = d * probability * (size - radius)  # E(|X| - R)_+, an upper bound on the bias
+    # The value E(|X| - R)_+ is an upper bound on the bias.
+    bias_bound = d * probability * (size - radius)
     assert bias_bound > kappa(p) * d ** (p / 2) * radius ** (1 - p) > 0
     assert bias_bound <= kappa(p) * d * radius ** (1 - p)
     assert wrong < bias
 
 
-def test_the_constant_of_von_bahr_and_esseen_is_not_one():
+def test_the_constant_of_von_bahr_and_esseen_is_above_one():
     n, p = 200, 1.2
-    # Two-point laws with mean 0: the sum's moment by the binomial law.
+    # For two-point laws with mean 0, the moment of a sum follows from the binomial law.
     largest = 0.0
     for q in np.geomspace(1e-5, 0.5, 120):
         b, weights = counts(n, q)
@@ -364,15 +376,15 @@ def test_the_constant_of_von_bahr_and_esseen_is_not_one():
     assert (n * sample_mean_error(n, 1, p)) ** p == pytest.approx(1 + 2 ** (2 - p) * (n - 1))
 
 
-def test_the_hinge_of_variance_one_is_not_used_below_two():
-    # Just below 2 the bias is that of kappa, above the special form of p = 2.
+def test_the_special_form_for_variance_one_is_not_used_below_two():
+    # Just below 2 the bias uses kappa, and exceeds the special form for p = 2.
     _, bias = coordinate_costs(5.0, 0.0, 100, 1, 2 - 1e-12)
     special = 0.5 * (math.sqrt(1 + 25.0) - 5.0)
     assert bias == pytest.approx(0.25 / 5.0, rel=1e-9)
     assert bias > special
 
 
-def test_clipped_coordinates_have_more_variance_than_one():
+def test_clipped_coordinates_may_have_a_variance_above_one():
     sampling, _ = coordinate_costs(17.0, 2.0, 10_000, 20, 1.5)
     assert sampling**2 == pytest.approx(20 / 10_000 * (17 + 2 / math.sqrt(20)) ** 0.5)
     assert sampling**2 > 4 * 20 / 10_000
@@ -402,7 +414,7 @@ def test_no_bound_is_given_on_the_mean_square_of_the_sample_mean():
 
 
 @pytest.mark.parametrize("p", [1.1, 1.3, 1.6, 1.9, 2.0])
-def test_at_two_the_formulas_meet_those_of_finite_variance(p):
+def test_at_two_the_formulas_agree_with_those_for_finite_variance(p):
     sampling, bias = norm_costs(30.0, 1.0, 1000, 4, p)
     if p == 2.0:
         assert sampling == pytest.approx(math.sqrt(4 / 1000))

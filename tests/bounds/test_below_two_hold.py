@@ -1,9 +1,9 @@
-"""In random settings with p from 1.1 to 2 no bound is beaten, by a bound or by a run.
+"""In random settings with p from 1.1 to 2 no bound is contradicted by a bound or by a run.
 
-Every proven lower bound is below every proven upper bound of its class. On its hard instance the
-mean error of a run is above the lower bounds, and elsewhere below the upper bound on that run.
-Means over trials are compared with 6 of their standard errors to spare, of errors that are cut off
-at thrice an upper bound: those of the sample mean have no mean square. Seeds are fixed.
+Every proven lower bound is below every proven upper bound of its class. On the hard instance of a
+lower bound the mean error of a run is above it, and elsewhere below the upper bound on that run.
+Means over trials are compared with a margin of 6 standard errors, after truncating errors at three
+times an upper bound, since errors of the sample mean have no second moment. Seeds are fixed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ORDERS = (1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.95, 2.0)
 MEAN_METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure", "mean.adaptive")
 RISK_METHODS = ("sco.erm", "sco.fresh-batches")
 TRIALS = 24
-ALL_IN = 40  # one setting in so many asks for the bounds too that take long
+ALL_IN = 40  # One setting in this many also evaluates the slow bounds.
 
 
 def random_point(seed: int) -> Scenario:
@@ -74,10 +74,10 @@ def is_asked(row: Bound, seed: int) -> bool:
 
 
 def binds(lower: Privacy, notion: Privacy, point: Scenario) -> bool:
-    """Whether lower bounds for a notion bind algorithms of another at the budget of a point.
+    """Whether lower bounds for one notion of privacy apply to algorithms of another at a budget.
 
-    Under (epsilon, delta) those for zCDP are at the rho of Gaussian noise, and a pure algorithm
-    spends all of epsilon, for which they are too large.
+    Under (epsilon, delta) the bounds for zCDP are at the rho of Gaussian noise, and a pure
+    algorithm spends all of epsilon, for which they are too large.
     """
     spends_more = notion == "pure" and lower == "zcdp" and isinstance(point.budget, ApproxDP)
     return lower in BINDING[notion] and not spends_more
@@ -101,7 +101,7 @@ def check_bounds(point: Scenario, seed: int) -> None:
                 continue
             if power == 2 and row.combine is not root_sum_square:
                 continue
-            # The rows for p below 2 hold at 2 as well.
+            # The bounds for p below 2 hold at 2 as well.
             if row.failures(free) and not (row.has_scope and point.p == 2):
                 continue
             smallest_value = row.value(free) ** power
@@ -129,7 +129,7 @@ def errors_of(point: Scenario, slug: str, seed: int) -> np.ndarray:
 
 
 def check_runs(point: Scenario, seed: int) -> None:
-    """Assert that runs are above the lower bounds on their instance, or below their upper bound."""
+    """Assert that runs are above lower bounds on their instance, or below their own upper bound."""
     slugs = MEAN_METHODS if point.problem == "mean" else RISK_METHODS
     quantity = "l2 error" if point.problem == "mean" else "excess risk"
     pure = point.rho is None and not point.delta
@@ -155,7 +155,7 @@ def check_runs(point: Scenario, seed: int) -> None:
                     or not is_asked(row, seed)
                 ):
                     continue
-                # Where a sample without a spike is rare, so few trials do not see it.
+                # Where a sample without a spike is rare, this few trials may miss it.
                 q = point.setting.spike_probability or 0.0
                 if card.privacy == "none" and (1 - q) ** point.n < 0.2:
                     continue
@@ -172,8 +172,8 @@ def check_runs(point: Scenario, seed: int) -> None:
                 if row.failures(free) and not (row.has_scope and point.p == 2):
                     continue
                 upper_value = row.value(free)
-                # The sample mean has no mean square: what is cut off at thrice the bound has one,
-                # and no larger mean.
+                # The sample mean has no second moment; truncated at three times the bound it has
+                # one, and no larger mean.
                 cut = np.minimum(errors, 3 * upper_value)
                 room = 6 * float(cut.std(ddof=1)) / math.sqrt(TRIALS)
                 assert cut.mean() - room <= upper_value, (slug, card.slug, cut.mean(), upper_value)
@@ -190,7 +190,7 @@ def check_runs(point: Scenario, seed: int) -> None:
     ],
     ids=lambda seeds: f"from-{seeds[0]}",
 )
-def test_no_bound_is_beaten_in_random_settings(seeds: range) -> None:
+def test_no_bound_is_contradicted_in_random_settings(seeds: range) -> None:
     for seed in seeds:
         point = random_point(seed)
         if point.problem == "mean":

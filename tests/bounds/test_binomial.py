@@ -1,4 +1,4 @@
-"""Binomial probabilities, expectations and the search for a maximum."""
+"""Binomial probabilities, expectations, and the search for a maximum."""
 
 import math
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from dpsco_core.bounds.instances.binomial import expectation, log_pmf, maximise
-from tests.bounds.helpers import pmf
+from tests.bounds.helpers import exact_binomial_pmf
 
 
 @pytest.mark.parametrize(("n", "p"), [(1, 0.3), (7, 0.01), (40, 0.5), (200, 0.97), (300, 1e-6)])
 def test_log_pmf_agrees_with_exact_fractions(n, p):
     counts = np.arange(n + 1, dtype=float)
-    exact = np.array(pmf(n, p))
+    exact = np.array(exact_binomial_pmf(n, p))
     usable = exact > 1e-280
     probabilities = np.exp(log_pmf(counts, n, np.array([p])))
     assert np.allclose(probabilities[usable], exact[usable], rtol=1e-12)
@@ -50,9 +50,9 @@ def test_expectation_is_f_at_the_ends_of_the_range_of_p():
     assert value.tolist() == [5.0, 17.0]
 
 
-def test_counts_beyond_the_largest_are_left_out():
+def test_counts_beyond_the_largest_one_are_left_out():
     value = expectation(lambda b: np.ones_like(b), 10, np.array([0.5]), largest=4, fine=True)
-    assert value[0] == pytest.approx(sum(pmf(10, 0.5)[:5]), rel=1e-12)
+    assert value[0] == pytest.approx(sum(exact_binomial_pmf(10, 0.5)[:5]), rel=1e-12)
 
 
 def test_maximise_finds_an_inner_maximum_and_both_ends():

@@ -1,4 +1,4 @@
-"""A bound on a run is at most the diameter of the ball that holds its answer and the mean."""
+"""A bound on a run is at most the diameter of the ball that contains its answer and the mean."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def planned(bound: Bound, setting: Setting, **fields: str) -> Plan:
     return replace(bound.evaluate.method, **fields).plan(bound.setting_of_statement(setting))  # type: ignore[type-var]
 
 
-def drowned(bound: Bound) -> Setting:
-    """Return a setting with noise that is far larger than the ball, of radius 0.25."""
+def setting_dominated_by_noise(bound: Bound) -> Setting:
+    """Return a setting whose noise is far larger than the ball, which has radius 0.25."""
     (setting,) = test_mean_bounds.random_settings(1, 5, ("zcdp",))
     constants = replace(
         setting.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
@@ -46,7 +46,7 @@ def drowned(bound: Bound) -> Setting:
     if bound.card.privacy == "pure":
         return replace(setting, budget=PureDP(epsilon=0.01))
     smallest = replace(setting, budget=ZCDP(rho=1e-4))
-    # A method that looks at its records first does so only where the budget suffices for that.
+    # A method that first looks at its records does so only where the budget suffices for a look.
     return replace(setting, budget=ZCDP(rho=0.05)) if bound.failures(smallest) else smallest
 
 
@@ -55,8 +55,8 @@ def is_proven(bound: Bound, setting: Setting) -> bool:
 
 
 @pytest.mark.parametrize("bound", RUNS, ids=lambda b: b.card.slug)
-def test_where_noise_is_all_a_bound_is_the_diameter_of_the_ball(bound: Bound) -> None:
-    setting = drowned(bound)
+def test_where_noise_dominates_a_bound_is_the_diameter_of_the_ball(bound: Bound) -> None:
+    setting = setting_dominated_by_noise(bound)
     assert not bound.failures(setting)
     assert bound.value(setting) == pytest.approx(0.5, rel=1e-12)
     assert bound.value(replace(setting, n=10**7)) < 0.3, "the smaller one of the two"
@@ -64,12 +64,12 @@ def test_where_noise_is_all_a_bound_is_the_diameter_of_the_ball(bound: Bound) ->
 
 @pytest.mark.parametrize(
     "bound",
-    [b for b in RUNS if hasattr(planned(b, drowned(b)), "answer_radius")],
+    [b for b in RUNS if hasattr(planned(b, setting_dominated_by_noise(b)), "answer_radius")],
     ids=lambda b: b.card.slug,
 )
-def test_an_answer_that_is_not_projected_is_not_said_to_be_in_the_ball(bound: Bound) -> None:
+def test_the_diameter_bounds_only_answers_that_are_projected(bound: Bound) -> None:
     """Adaptive clipping projects in either tuning. Terms keep their shares."""
-    setting = drowned(bound)
+    setting = setting_dominated_by_noise(bound)
     printed = planned(bound, setting, tuning="theory")
     assert bound.value(setting, printed) > 0.5
     capped = planned(bound, setting)
@@ -83,7 +83,7 @@ def test_an_answer_that_is_not_projected_is_not_said_to_be_in_the_ball(bound: Bo
 
 
 def small_settings(count: int, seed: int) -> Iterator[Setting]:
-    """Yield settings of few records and small balls, where a plan changes its radius."""
+    """Yield settings with few records and small balls, where a plan changes its radius."""
     source = random.Random(seed)
     for setting in test_mean_bounds.random_settings(count, seed, ("zcdp", "approx")):
         constants, radius = setting.constants, 10 ** source.uniform(-2, 0)
@@ -95,14 +95,14 @@ def small_settings(count: int, seed: int) -> Iterator[Setting]:
         yield replace(setting, n=int(10 ** source.uniform(0.3, 4)), constants=constants)
 
 
-# At a change of the radius the predicted errors are equal, which know nothing of the directional
-# moment, and the proven ones are not. Measured: 1.155, and 1.30 where the ball is 100 records wide.
+# Where the radius changes, the predicted errors are equal; they ignore the directional moment, but
+# the proven errors do not. Measured: 1.155, and 1.30 where the ball is 100 records wide.
 AT_A_CHANGE = {"upper.mean.clipped-run": 1.2}
 
 
 @pytest.mark.parametrize("part", one_in(4, range(4)))
 def test_bounds_on_runs_fall_at_small_sizes_and_budgets_too(part: int) -> None:
-    """Without the ball a bound rises 3.5 times here, where a plan changes its radius."""
+    """Without the ball a bound rises 3.5 times where a plan changes its radius."""
     checked = 0
     for setting in list(small_settings(600, 21))[part::4]:
         for bound in RUNS:

@@ -1,4 +1,4 @@
-"""Two classes of laws never meet: every bound names the one that its constants are about."""
+"""Every bound names the one class of laws that its constants describe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpsco_core.problems.base import Constants
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
-# What is certified of the records; the others are of the loss and of the set.
+# Constants certified of the records; the others are constants of the loss and of the set.
 MOMENTS = (
     "coordinate_moment",
     "directional_moment",
@@ -41,8 +41,8 @@ MOMENTS = (
 
 
 @cache
-def settings(problem: str, geometry: str) -> tuple[Setting, ...]:
-    """Return settings of a problem: heavy data, and those with bounded gradients."""
+def heavy_and_bounded_settings(problem: str, geometry: str) -> tuple[Setting, ...]:
+    """Return settings of a problem with heavy-tailed data and with bounded gradients."""
     q = 1.5 if geometry == "lq" else None
     point = Scenario(
         problem=problem, methods=(), n=10_000, d=2, epsilon=0.5, geometry=geometry, q=q
@@ -53,25 +53,29 @@ def settings(problem: str, geometry: str) -> tuple[Setting, ...]:
     return tuple(at.setting for at in scenarios)
 
 
-def foreign(setting: Setting, bound_row: Bound) -> Setting:
-    """Return the setting with the constants changed that are not of the bound's class of laws."""
+def with_foreign_constants(setting: Setting, bound_row: Bound) -> Setting:
+    """Return the setting with those constants changed that do not belong to the bound's class of
+    laws.
+    """
     foreign_constants = set(MOMENTS) - set(bound_row.card.laws.constants)
     changed = {name: 0.8 * getattr(setting.constants, name) for name in foreign_constants}
     return replace(setting, constants=replace(setting.constants, **changed))
 
 
 @each("bound_row", BOUNDS, ids=lambda bound_row: bound_row.card.slug)
-def test_a_bound_is_made_of_the_constants_of_its_class_of_laws(bound_row: Bound) -> None:
-    """Naming another class than that of its constants is found."""
+def test_a_bound_depends_only_on_the_constants_of_its_class_of_laws(bound_row: Bound) -> None:
+    """A bound that names another class than that of its constants fails here."""
     problems = bound_row.card.problems
     for problem in dict.fromkeys((*problems[:2], problems[-1])):
-        for setting in settings(problem, bound_row.card.geometry):
-            original, changed = values(bound_row, setting, foreign(setting, bound_row))
+        for setting in heavy_and_bounded_settings(problem, bound_row.card.geometry):
+            original, changed = values_at_both(
+                bound_row, setting, with_foreign_constants(setting, bound_row)
+            )
             assert original == pytest.approx(changed, rel=1e-9), problem
 
 
-def values(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
-    """Return a bound at two settings; one on a run of the same run, whose plan may look at all."""
+def values_at_both(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
+    """Return a bound at two settings; a bound on a run is taken for the plan of one setting."""
     if not isinstance(bound_row.evaluate, AtPlan):
         return bound_row.value(setting), bound_row.value(changed)
     try:
@@ -82,7 +86,7 @@ def values(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float,
     return bound_row.value(setting, plan), bound_row.value(changed, changed_plan)
 
 
-def test_the_classes_are_those_of_the_papers() -> None:
+def test_the_classes_of_laws_are_those_of_the_papers() -> None:
     for slug, laws in (
         ("upper.mean.sample", VARIANCE),
         ("upper.mean.cwme-cdp-expected", COORDINATE),
@@ -106,18 +110,18 @@ def test_the_classes_are_those_of_the_papers() -> None:
     assert all(set(b.card.laws.constants) <= constants for b in BOUNDS)
 
 
-def test_directional_moments_hold_the_coordinates_class_only_where_they_are_as_large() -> None:
-    """In one dimension a direction is a coordinate; in 75, these data are easier than the class."""
+def test_directional_moments_contain_the_coordinate_class_only_if_as_large() -> None:
+    """In one dimension a direction is a coordinate; in 75 dimensions these data are easier."""
     card = bound("upper.mean.clipped-expected").card
     line, space = (Scenario(d=d).setting for d in (1, 75))
     assert COORDINATE in covered(card, line)
     assert COORDINATE not in covered(card, space)
     assert COORDINATE in covered(card, of_class(space))
-    assert SHIFTS in covered(card, space)  # it has room for every mean within R
+    assert SHIFTS in covered(card, space)  # The set contains every mean within R.
 
 
-def test_a_variance_holds_the_coordinates_class_where_it_is_that_of_the_class() -> None:
-    """For a mean it is; the risk of a linear loss takes the variance of these data."""
+def test_a_variance_contains_the_coordinate_class_where_both_variances_agree() -> None:
+    """They agree for a mean; the risk of a linear loss uses the variance of these data."""
     mean, risk = bound("upper.mean.sample").card, bound("upper.sco.sgd").card
     heavy = Scenario(d=5, p=8.0)
     assert COORDINATE in covered(mean, heavy.setting)
@@ -128,7 +132,7 @@ def test_a_variance_holds_the_coordinates_class_where_it_is_that_of_the_class() 
     assert COORDINATE in covered(risk, of_class(linear))
 
 
-def test_a_lower_bound_names_whom_it_binds_at_the_budget_that_is_set() -> None:
+def test_a_lower_bound_names_the_algorithms_to_which_it_applies_at_a_budget() -> None:
     approx = ApproxDP(epsilon=1.0, delta=1e-6)
     for slug, budget, words in (
         ("lower.mean.tracing-cdp", approx, "zCDP algorithm (rho=0.02801)"),

@@ -1,7 +1,7 @@
-"""Rows of docs/constants.md, computed a second time in interval arithmetic (python-flint's `arb`).
+"""Sharpest bounds of docs/constants.md, recomputed in interval arithmetic (python-flint's `arb`).
 
-The parameters of a bound (a clip level, steps, a spike probability) are found by a search of the
-test's own, in floating point: every choice of them is valid. What is proven at them is enclosed.
+The test's own search in floating point chooses the parameters of a bound (a clip level, steps, a
+spike probability); every choice is valid, and the bound proven there is enclosed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ ctx.prec = 80
 ENCLOSED: dict[str, Callable[[Setting], arb]] = {}
 Formula = Callable[[Setting, arb], arb]
 T = TypeVar("T", bound=Callable[[Setting], arb])
-REACH = arb(1)  # R, the bound on the mean; the moments are 1
+REACH = arb(1)  # The bound R on the mean; the moments are 1.
 
 
 def encloses(slug: str) -> Callable[[T], T]:
-    """Say of a function that it encloses a bound."""
+    """Return a decorator that registers a function as an enclosure of the bound `slug`."""
 
     def mark(function: T) -> T:
         ENCLOSED[slug] = function
@@ -54,15 +54,15 @@ def hinge(t: arb, p: float) -> arb:
 
 
 def entry_bias(setting: Setting, level: arb) -> arb:
-    """The bias of clipping entries to a level."""
+    """Return the bias of clipping entries to a level."""
     d, p = setting.d, setting.moment_order
     centre, edge = hinge(level, p), hinge(level - REACH, p)
     slope = 2 * centre**2 * (arb(p) - 1) / ((1 + level**2).sqrt() if p == 2 else level)
     return ((d - 1) * centre**2 + edge**2 + (arb(d).sqrt() - 1) * REACH * slope).sqrt()
 
 
-def entries(setting: Setting, level: arb) -> arb:
-    """The squared error of clipping entries to a level, without its noise."""
+def entry_error_without_noise(setting: Setting, level: arb) -> arb:
+    """Return the squared error of clipping entries to a level, without its noise."""
     return arb(setting.d) / setting.n + entry_bias(setting, level) ** 2
 
 
@@ -73,12 +73,12 @@ def clip_bias(setting: Setting, radius: arb) -> arb:
 
 def cwme_cdp(setting: Setting, level: arb) -> arb:
     noise = 2 * arb(setting.d) ** 2 * level**2 / (arb(setting.gaussian_rho) * arb(setting.n) ** 2)
-    return (entries(setting, level) + noise).sqrt()
+    return (entry_error_without_noise(setting, level) + noise).sqrt()
 
 
 def cwme_pure(setting: Setting, level: arb) -> arb:
     scale = 2 * level * setting.d / (setting.n * arb(setting.laplace_epsilon))
-    return (entries(setting, level) + 2 * setting.d * scale**2).sqrt()
+    return (entry_error_without_noise(setting, level) + 2 * setting.d * scale**2).sqrt()
 
 
 def clipped(setting: Setting, radius: arb) -> arb:
@@ -88,7 +88,7 @@ def clipped(setting: Setting, radius: arb) -> arb:
 
 
 def best_level(formula: Formula, setting: Setting) -> arb:
-    """The best of many levels above R."""
+    """Return the best of many levels above R."""
 
     def value(level: float) -> float:
         return float(formula(setting, arb(level)).mid())
@@ -105,7 +105,7 @@ def smallest_value(formula: Formula, setting: Setting) -> arb:
 
 
 def one_step(formula: Formula, bias: Formula, setting: Setting) -> arb:
-    """Half the error and half the bias at the level of the least error; D_0 is 1."""
+    """Return half the error plus half the bias at the level of the least error; D_0 is 1."""
     level = best_level(formula, setting)
     return (formula(setting, level) + bias(setting, level)) / 2
 
@@ -140,8 +140,8 @@ def step_clipped(setting: Setting) -> arb:
     return one_step(clipped, clip_bias, setting)
 
 
-def signs_alone(setting: Setting, r: arb, u: arb) -> arb:
-    """(S) of theory/approx-lower-bounds.md, 6, at one r and u; 0 where it says nothing."""
+def sign_bound(setting: Setting, r: arb, u: arb) -> arb:
+    """Return bound (S) of theory/approx-lower-bounds.md, 6, at one r and u; 0 where it is void."""
     n, d, p = setting.n, setting.d, setting.moment_order
     middle = d * u / (1 + u) - 1
     spread = 2 * d * u / ((1 + u) ** 2 * (u + 3))
@@ -160,7 +160,7 @@ def signs_alone(setting: Setting, r: arb, u: arb) -> arb:
 @encloses("lower.mean.biased-signs")
 def best_signs_alone(setting: Setting) -> arb:
     def value(candidate: tuple[float, float]) -> float:
-        return float(signs_alone(setting, arb(candidate[0]), arb(candidate[1])).mid())
+        return float(sign_bound(setting, arb(candidate[0]), arb(candidate[1])).mid())
 
     pairs = [(10 ** (-j / 15), 10 ** (k / 12)) for j in range(46) for k in range(-12, 40)]
     r, u = max(pairs, key=value)
@@ -169,14 +169,14 @@ def best_signs_alone(setting: Setting) -> arb:
             (min(1.0, r * step**j), u * step**k) for j in range(-4, 5) for k in range(-4, 5)
         ]
         r, u = max(neighbours, key=value)
-    return signs_alone(setting, arb(r), arb(u))
+    return sign_bound(setting, arb(r), arb(u))
 
 
 @encloses("lower.sco.sampling-signs")
-def sampling_signs(setting: Setting) -> arb:
-    """Signs of a small bias; the sum over counts leaves out positive terms beyond the window."""
+def sampling_sign_bound(setting: Setting) -> arb:
+    """Return the bound by signs of small bias; positive terms beyond the window are left out."""
     n, d = setting.n, setting.d
-    largest = 1 / math.sqrt(d) if d > 1 else 0.999  # the mean is in the unit ball
+    largest = 1 / math.sqrt(d) if d > 1 else 0.999  # The mean lies in the unit ball.
     width = math.ceil(6 * math.sqrt(n) + 16)
     counts = np.arange(max(0, n // 2 - width), min(n, n // 2 + width) + 1)
 
@@ -209,8 +209,10 @@ def sampling_signs(setting: Setting) -> arb:
 
 
 @encloses("lower.sco.two-sided-cdp")
-def two_sided(setting: Setting) -> arb:
-    """Linear losses on the unit ball: E_B of the best line, from heights that are enclosed."""
+def two_sided_bound(setting: Setting) -> arb:
+    """Return the bound for linear losses on the unit ball by the best line, with enclosed
+    heights.
+    """
     n, d, p, rho = setting.n, setting.d, setting.moment_order, setting.rho
     a = 1 - 1 / p
     atoms = (2 * np.arange(d + 1) - d) / math.sqrt(d)
@@ -220,7 +222,7 @@ def two_sided(setting: Setting) -> arb:
     centres, heights = [], []
     for x in lambdas:
         low, high = -1.0, x * 2 * math.sqrt(d) + 2
-        for _ in range(60):  # the height is concave in c
+        for _ in range(60):  # The height is concave in c.
             step = (high - low) / 3
             values = [c - float(weights @ star(c - x * losses)) for c in (low + step, high - step)]
             low, high = (low, high - step) if values[0] > values[1] else (low + step, high)
@@ -269,7 +271,7 @@ encloses("lower.mean.approx-packing")(packing_distance)
 encloses("lower.sco.approx-packing")(packing_linear)
 
 
-LONG = (two_sided, two_sided_distance, packing_distance)
+LONG = (two_sided_bound, two_sided_distance, packing_distance)
 
 
 def setting_of(row: ConstantsRow) -> Setting:
@@ -277,8 +279,8 @@ def setting_of(row: ConstantsRow) -> Setting:
 
 
 @pytest.mark.parametrize("problem", ["mean", "linear"])
-def test_the_winning_rows_lie_in_their_intervals(problem: str) -> None:
-    """The searches differ by at most 0.25 %; the balls themselves have a radius below 1e-12."""
+def test_the_sharpest_bounds_of_the_table_lie_in_their_intervals(problem: str) -> None:
+    """The searches differ by at most 0.25 %, and the intervals have radii below 1e-12."""
     enclosed = set()
     for row in constants(problem):
         for winner, value in (
@@ -289,7 +291,7 @@ def test_the_winning_rows_lie_in_their_intervals(problem: str) -> None:
             enclosed.add(winner.card.slug)
             enclose = ENCLOSED.get(winner.card.slug)
             if enclose is None or (enclose in LONG and row.d > 20):
-                continue  # in dimension 100 they take minutes
+                continue  # In dimension 100 these enclosures take minutes.
             ball = enclose(setting_of(row))
             assert float(ball.rad()) < 1e-12 * max(1.0, float(ball.mid()))
             assert value == pytest.approx(float(ball.mid()), rel=2.5e-3), (
@@ -300,7 +302,7 @@ def test_the_winning_rows_lie_in_their_intervals(problem: str) -> None:
     assert len(enclosed & set(ENCLOSED)) >= 3
 
 
-def test_every_bound_that_wins_is_enclosed() -> None:
+def test_every_bound_that_is_sharpest_somewhere_is_enclosed() -> None:
     winning = {
         end.card.slug
         for row in constants()

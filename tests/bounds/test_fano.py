@@ -16,7 +16,7 @@ from dpsco_core.bounds.instances.fano import (
 LOG_2 = math.log(2)
 
 
-def test_the_notes_example_value_of_theorem_1_4():
+def test_theorem_1_4_has_the_example_value_of_the_note():
     value = fano_cdp(25 * LOG_2, 1.0, 1e-3, math.inf, 1000, 0.5)
     assert value == pytest.approx(0.4511605, abs=5e-8)
 
@@ -33,18 +33,19 @@ def test_the_smaller_of_the_two_informations_is_used():
     assert fano_cdp(25 * LOG_2, 1.0, 1e-3, 10.0, 1000, 0.5) == pytest.approx(0.4511605, abs=5e-8)
 
 
-def test_divergence_is_counted_for_all_n_samples():
-    assert fano_cdp(25 * LOG_2, 1.0, 1.0, 0.01, 2000, 0.5) == 0  # 20 nats of 17.3
+def test_the_divergence_counts_all_n_samples():
+    # The data reveal 20 nats of the 17.3 nats of the code.
+    assert fano_cdp(25 * LOG_2, 1.0, 1.0, 0.01, 2000, 0.5) == 0
     assert fano_cdp(25 * LOG_2, 1.0, 1.0, 0.01, 1000, 0.5) > 0
 
 
-def test_vanishing_rho_leaves_the_classical_limit():
+def test_as_rho_vanishes_the_bound_tends_to_fanos():
     value = fano_cdp(25 * LOG_2, 1.0, 0.5, math.inf, 1000, 1e-14)
     assert value == pytest.approx(0.5 * (1 - 1 / 25), rel=1e-6)
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_it_decreases_in_rho_n_and_variation_and_increases_with_the_code(exact):
+def test_the_bound_decreases_in_rho_n_and_variation_and_increases_with_the_code(exact):
     def bound_at(words=30.0, variation=1e-3, n=1000, rho=0.5):
         return fano_cdp(words * LOG_2, 1.0, variation, math.inf, n, rho, exact=exact)
 
@@ -56,7 +57,7 @@ def test_it_decreases_in_rho_n_and_variation_and_increases_with_the_code(exact):
     assert bound_at(words=31.0) > bound_at()
 
 
-def test_the_coupling_form_contains_the_theorem():
+def test_the_coupling_form_implies_the_theorem():
     mean_square = mean_squared_count(1000, 1e-3)
     assert fano_coupling(25 * LOG_2, 1.0, mean_square, 0.5) == fano_cdp(
         25 * LOG_2, 1.0, 1e-3, math.inf, 1000, 0.5

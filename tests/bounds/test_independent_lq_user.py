@@ -1,7 +1,7 @@
 """Every explicit bound in l_q and at user level against a second, plain implementation.
 
-Written from the formulas of docs/theory alone: nothing below calls the package but for the rows
-themselves, their settings, and the schedules at which user-level rows say that they are smallest.
+The implementation follows docs/theory alone. It calls the package only for the catalogue's bounds,
+their settings, and the schedules at which user-level bounds state that they are smallest.
 """
 
 import math
@@ -25,15 +25,17 @@ ROWS = {b.card.slug: b for b in (*SCO_BOUNDS, *USER_BOUNDS)}
 INF = math.inf
 
 
-def row(slug):
+def catalogue_bound(slug):
     return ROWS[f"upper.lp.{slug}"]
 
 
-# ---- privacy
+# ---- Privacy
 
 
 def gaussian_ratio(epsilon, delta):
-    """The largest sensitivity over sigma of an (epsilon, delta) Gaussian (Balle and Wang 2018)."""
+    """Return the largest sensitivity over sigma of (epsilon, delta) Gaussian noise (Balle, Wang
+    2018).
+    """
 
     def excess(log):
         r = math.exp(log)
@@ -51,7 +53,7 @@ ORDERS = 1 + np.exp(np.linspace(-6, 14, 20_001))
 
 
 def concentrated_rho(epsilon, delta):
-    """The largest rho whose best conversion from zCDP meets (epsilon, delta)."""
+    """Return the largest rho whose best conversion from zCDP satisfies (epsilon, delta)."""
     fixed = ORDERS * np.log1p(-1 / ORDERS) - np.log(ORDERS - 1)
 
     def excess(log):
@@ -61,8 +63,8 @@ def concentrated_rho(epsilon, delta):
     return math.exp(brentq(excess, -40, 6, xtol=1e-12))
 
 
-def clones(local, n, epsilon):
-    """The divergence H of theory/arora-marinov-ullah.md, 2.5, steps 2 and 3."""
+def clones_divergence(local, n, epsilon):
+    """Return the divergence H of theory/arora-marinov-ullah.md, 2.5, steps 2 and 3."""
     if epsilon >= local:
         return 0.0
     a = 1 / (1 + math.exp(-local))
@@ -74,20 +76,22 @@ def clones(local, n, epsilon):
 
 
 def record_rho(n, epsilon, delta, allowed):
-    """The rho of a record's noise in secret order, by the clones or without amplification."""
-    if clones(epsilon * (1 + 1e-9), n, epsilon) > 0.9 * delta:
+    """Return the rho of a record's noise in secret order, by the clones or without
+    amplification.
+    """
+    if clones_divergence(epsilon * (1 + 1e-9), n, epsilon) > 0.9 * delta:
         return allowed(epsilon, delta)
     low, high = epsilon, epsilon + 30
     for _ in range(45):
         middle = (low + high) / 2
-        fits = clones(middle, n, epsilon) <= 0.9 * delta
+        fits = clones_divergence(middle, n, epsilon) <= 0.9 * delta
         low, high = (middle, high) if fits else (low, middle)
     left = 0.1 * delta / (1 + math.exp(epsilon)) / (2 * (n - 1) * math.exp(-low) + 1)
     return max(allowed(epsilon, delta), allowed(low, left))
 
 
 def closed_record_rho(n, epsilon, delta):
-    """Lemma 3 at the closed form of the clones; 0 where one of them has no answer."""
+    """Return the rho of Lemma 3 at the closed form of the clones; 0 where either is undefined."""
     cap = math.log(n / (16 * math.log(4 / delta)))
     if cap <= 0:
         return 0.0
@@ -104,11 +108,11 @@ def closed_record_rho(n, epsilon, delta):
     return local**2 / (4 * math.log(1 / left))
 
 
-# ---- l_q
+# ---- Geometries in l_q
 
 
 class Case:
-    """A problem on a set whose constants in l_q are known by hand."""
+    """A problem on a set whose constants in l_q are known in closed form."""
 
     def __init__(self, seed, exponents, lipschitz=True):
         source = random.Random(seed)
@@ -143,7 +147,7 @@ class Case:
             constraint=body,
             exponent=self.q,
         )
-        q = self.q = min(self.q, 2.0)  # beyond 2 the methods work in l2
+        q = self.q = min(self.q, 2.0)  # Beyond exponent 2 the methods work in l2.
         self.dual = INF if q == 1 else q / (q - 1)
         k = min(self.dual, order)
         self.L = slope if lipschitz else INF
@@ -159,12 +163,14 @@ class Case:
         self.size = d * math.log(1 / self.delta)
 
     def root_moment(self, k):
-        """The square of the k-th root of E|g|^k, g standard normal."""
+        """Return the square of the k-th root of E|g|^k for standard normal g."""
         log = k / 2 * math.log(2) + math.lgamma((k + 1) / 2) - math.log(math.pi) / 2
         return math.exp(2 / k * log)
 
     def energy(self, noise, smooth):
-        """Of the noise in the dual or in the smooth norm, at sensitivity 1 and rho 1."""
+        """Return the energy of noise at sensitivity 1 and rho 1, in the dual or in the smooth
+        norm.
+        """
         d = self.d
         if noise != "gaussian":
             return d / 2 * (self.kappa if noise == "shaped" else self.printed)
@@ -184,7 +190,7 @@ class Case:
         return weight * start * (1 + rest) + noise / (2 * self.sample_beta) + self.L * distance
 
     def b4(self, steps, room, batch_energy, record_energy, weight=None):
-        """At threshold G + room; arrays or numbers."""
+        """Return bound B4 at the threshold G + room, for arrays or numbers."""
         batch, root = self.n // steps, math.sqrt(self.variance)
         clipped = self.G + room < self.L
         ratio = np.maximum(1, self.G / room)
@@ -258,7 +264,7 @@ SEEDS = range(5)
     "upper.lp.regularized-mirror-descent-paper",
 )
 @pytest.mark.parametrize("seed", SEEDS)
-def test_regularised_mirror_descent(seed):
+def test_regularised_mirror_descent_agrees_with_its_formulas(seed):
     scenario = Case(seed, SMALL)
     steps = np.unique(np.round(np.exp(np.linspace(0, math.log(2000), 80))))[:, None]
     weights = scenario.L / scenario.radius * np.exp(np.linspace(-math.log(scenario.n), 5, 500))
@@ -268,7 +274,7 @@ def test_regularised_mirror_descent(seed):
     ):
         energy = scenario.energy(noise, smooth=False) / allowed(scenario.epsilon, scenario.delta)
         smallest = np.min(scenario.b3(steps, weights, energy * (2 * scenario.L / scenario.n) ** 2))
-        value = row(f"regularized-mirror-descent-{slug}").value(scenario.setting)
+        value = catalogue_bound(f"regularized-mirror-descent-{slug}").value(scenario.setting)
         assert smallest * 0.998 < value < smallest * 1.0005
     x = scenario.n * scenario.epsilon * math.sqrt(scenario.printed / scenario.size)
     count = max(1, round(x**0.4))
@@ -276,7 +282,7 @@ def test_regularised_mirror_descent(seed):
     energy = (
         64 * scenario.L**2 * scenario.printed * scenario.size / (scenario.n * scenario.epsilon) ** 2
     )
-    value = row("regularized-mirror-descent-paper").value(scenario.setting)
+    value = catalogue_bound("regularized-mirror-descent-paper").value(scenario.setting)
     assert value == pytest.approx(float(scenario.b3(count, weight, energy)), rel=1e-9)
 
 
@@ -289,19 +295,20 @@ def test_regularised_mirror_descent(seed):
     "upper.lp.batched-mirror-descent-paper",
 )
 @pytest.mark.parametrize("seed", SEEDS)
-def test_truncated_mirror_descent(seed):
+def test_truncated_mirror_descent_agrees_with_its_formulas(seed):
     scenario = Case(100 + seed, SMALL, lipschitz=seed % 2 == 0)
     for method, orders in (("batched", ("batch",)), ("shuffled", ("batch", "record"))):
         for slug, noise in (("explicit", "gaussian"), ("generalized", "shaped")):
-            value = row(f"{method}-mirror-descent-{slug}").value(scenario.setting)
+            value = catalogue_bound(f"{method}-mirror-descent-{slug}").value(scenario.setting)
             smallest = scenario.least_b4(noise, orders)
-            # Where the bound is above the trivial G M, its valleys are many, and none matters.
+            # Where the bound exceeds the trivial G M it has many local minima, none of which
+            # matters.
             assert (
                 smallest * 0.97
                 < value
                 < smallest * (1.001 if smallest < scenario.G * scenario.M else 1.05)
             ), slug
-        value = row(f"{method}-mirror-descent-paper").value(scenario.setting)
+        value = catalogue_bound(f"{method}-mirror-descent-paper").value(scenario.setting)
         assert value == pytest.approx(scenario.printed_b4(orders), rel=1e-6)
 
 
@@ -311,10 +318,10 @@ def test_truncated_mirror_descent(seed):
     "upper.lp.euclidean-reduction-explicit",
 )
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_methods_for_q_from_two_on(seed):
+def test_the_methods_for_q_from_two_on_agree_with_their_formulas(seed):
     scenario = Case(200 + seed, LARGE)
     smallest = scenario.least_b4("gaussian", ("batch", "record"))
-    value = row("euclidean-reduction-explicit").value(scenario.setting)
+    value = catalogue_bound("euclidean-reduction-explicit").value(scenario.setting)
     assert (
         smallest * 0.97 < value < smallest * (1.001 if smallest < scenario.G * scenario.M else 1.05)
     )
@@ -332,10 +339,10 @@ def test_the_methods_for_q_from_two_on(seed):
 
     largest = 8 / scenario.sample_beta
     smallest = np.min(b3_prime(np.minimum(np.exp(np.linspace(-25, 5, 10_001)), largest)))
-    value = row("phased-sgd-explicit").value(scenario.setting)
+    value = catalogue_bound("phased-sgd-explicit").value(scenario.setting)
     assert value == pytest.approx(float(smallest), rel=1e-5)
     free = min(1 / math.sqrt(scenario.n), 1 / (factor * math.sqrt(scenario.d))) / scenario.L
-    bound = row("phased-sgd-free")
+    bound = catalogue_bound("phased-sgd-free")
     if free <= largest:
         assert bound.value(scenario.setting) == pytest.approx(b3_prime(free), rel=1e-9)
         assert bound.failures(scenario.setting) == ()
@@ -346,27 +353,29 @@ def test_the_methods_for_q_from_two_on(seed):
 
 @second_implementation_of("upper.lp.noisy-mirror-descent-explicit")
 @pytest.mark.parametrize("seed", SEEDS)
-def test_noisy_mirror_descent(seed):
+def test_noisy_mirror_descent_agrees_with_its_formulas(seed):
     scenario = Case(300 + seed, SMALL + LARGE)
     rho = record_rho(scenario.n, scenario.epsilon, scenario.delta, gaussian_rho)
     noise = scenario.energy("gaussian", smooth=True) * 4 * scenario.L**2 / rho
     square = min(scenario.kappa * scenario.L**2 + noise, (scenario.L + math.sqrt(noise)) ** 2)
     expected = scenario.radius * math.sqrt(scenario.kappa * square / (scenario.n // 2 + 1))
-    value = row("noisy-mirror-descent-explicit").value(scenario.setting)
+    value = catalogue_bound("noisy-mirror-descent-explicit").value(scenario.setting)
     assert value == pytest.approx(expected, rel=1e-5)
 
 
-# ---- user level
+# ---- User level
 
 
 def filter_sensitivity(score, count):
-    """F6 of theory/lowy-liu-asi.md, 2.0 at a = 1/2 and b = 1, in units of the score radius."""
+    """Return F6 of theory/lowy-liu-asi.md, 2.0, at a = 1/2 and b = 1, in units of the score
+    radius.
+    """
     weight, changes = 2 * (score - count / 2), 2 + 2 * (count - 1) / count
     return 2 * changes / weight if weight > changes / 2 else INF
 
 
 def sgd_terms(case, steps, counts, noises, failure):
-    """The terms of phased one-pass SGD from the centre, for phases in order."""
+    """Return the terms of phased one-pass SGD from the centre, for phases in order."""
     wide, unit = case.diameter, case.lipschitz
     pairs = zip(noises, steps[1:], counts[1:], strict=False)
     return (
@@ -378,8 +387,8 @@ def sgd_terms(case, steps, counts, noises, failure):
     )
 
 
-def gap(case, weight, noise, total):
-    """The bound on the gap after AC-SA in one stage, or in stages that halve it."""
+def optimisation_gap(case, weight, noise, total):
+    """Return the bound on the gap after AC-SA in one stage, or in stages that halve the gap."""
     reach, smooth = min(case.diameter, case.lipschitz / weight), case.smoothness + weight
     variance, lengths, left = case.d * noise**2, [], total
     start = case.lipschitz * reach - weight * reach**2 / 2
@@ -402,10 +411,10 @@ def gap(case, weight, noise, total):
 
 
 def erm_terms(case, users, weights, totals, noises, failure):
-    """The terms of phased regularised ERM from the centre."""
+    """Return the terms of phased regularised ERM from the centre."""
     wide, unit = case.diameter, case.lipschitz
     triples = zip(weights, noises, totals, strict=True)
-    squares = [min(2 * gap(case, w, s, t) / w, wide**2) for w, s, t in triples]
+    squares = [min(2 * optimisation_gap(case, w, s, t) / w, wide**2) for w, s, t in triples]
     return (
         weights[0] * (wide / 2) ** 2 / 2,
         sum(2 * unit**2 / (w * n * case.m) for w, n in zip(weights, users, strict=True)),
@@ -429,8 +438,8 @@ def user_case(seed):
     )
 
 
-def plan(bound, case):
-    """The phases of a schedule, and their users, which halve."""
+def plan_phases(bound, case):
+    """Return the phases of a schedule, and their numbers of users, which halve."""
     phases = bound.schedule.phases
     users = [case.n >> i for i in range(1, len(phases))]
     users.append(case.n - sum(users))
@@ -440,11 +449,11 @@ def plan(bound, case):
 
 @second_implementation_of("upper.user.group-privacy-explicit", "upper.user.phased-sgd-explicit")
 @pytest.mark.parametrize("seed", range(4))
-def test_phased_sgd_of_users(seed):
+def test_phased_sgd_of_users_agrees_with_its_formulas(seed):
     case = user_case(seed)
     m, unit, epsilon, delta = case.m, case.lipschitz, case.epsilon, case.delta
     bound = explicit.one_chain_risk(case, distance=case.diameter / 2)
-    phases, users = plan(bound, case)
+    phases, users = plan_phases(bound, case)
     steps = [p.step_size for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
     noises = [min(case.diameter, 2 * step * unit * m) / ratio for step in steps]
@@ -452,7 +461,7 @@ def test_phased_sgd_of_users(seed):
     assert bound.terms == pytest.approx(expected, rel=1e-6)
 
     bound = explicit.calibrated_sgd_risk(case, distance=case.diameter / 2)
-    phases, users = plan(bound, case)
+    phases, users = plan_phases(bound, case)
     steps = [p.step_size for p in phases]
     assert max(steps) * case.smoothness <= 2 * (1 + 1e-8)
     failure = 0.1 / math.sqrt(case.n * m)
@@ -470,11 +479,11 @@ def test_phased_sgd_of_users(seed):
 
 @second_implementation_of("upper.user.clipped-means-explicit", "upper.user.accelerated-explicit")
 @pytest.mark.parametrize("seed", range(4))
-def test_phased_erm_of_users(seed):
+def test_phased_erm_of_users_agrees_with_its_formulas(seed):
     case = user_case(50 + seed)
     m, unit, epsilon, delta = case.m, case.lipschitz, case.epsilon, case.delta
     bound = explicit.full_batch_risk(case, distance=case.diameter / 2)
-    phases, users = plan(bound, case)
+    phases, users = plan_phases(bound, case)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
     noises = [2 * unit / n * math.sqrt(t) / ratio for n, t in zip(users, totals, strict=True)]
@@ -485,7 +494,7 @@ def test_phased_erm_of_users(seed):
     if bound.schedule is None:
         assert bound.value == INF
         return
-    phases, users = plan(bound, case)
+    phases, users = plan_phases(bound, case)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
     failure, share = 0.1 / math.sqrt(case.n * m), 0.3 * epsilon
     halt, spread = failure / (2 * len(phases)), failure / 2

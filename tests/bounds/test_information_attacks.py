@@ -1,10 +1,10 @@
-r"""No private answer and no channel beats Fano by distance or two-sided information.
+"""No private answer and no channel beats Fano by distance or two-sided information.
 
 *Channels* are exact: their divergences of all orders, their information in both directions and the
-losses of their best answers are sums over a few words. *Answers* see the number of spikes and are
-told which records they are, as in the proof: the Gaussian mechanism with clipped, projected or
-sign-choosing answers, the exponential mechanism over all sign patterns, and no answer at all.
-Seeds are fixed. An answer is below a bound if its mean is by six standard errors (1e-9 each).
+losses of their best answers are sums over a few words. *Answers* see the number of spikes and know
+which records are spikes, as in the proof: the Gaussian mechanism with clipped, projected or
+sign-choosing answers, the exponential mechanism over all sign patterns, and an answer without data.
+Seeds are fixed. An answer beats a bound if its mean lies six standard errors below it (1e-9 each).
 """
 
 from __future__ import annotations
@@ -28,22 +28,24 @@ SIX = 6.0
 
 
 def loss_of(form: Form, d: int, norm: Floats, sums: Floats) -> Floats:
-    """Of an answer of that norm whose product with the signs is its norm times `sums`."""
+    """Return the loss of an answer of some norm whose product with the signs is its norm times
+    `sums`.
+    """
     if form == "linear":
         return math.sqrt(d) - sums
     square = np.maximum(d + norm * norm - 2 * norm * sums, 0.0)
     return square if form == "squared" else np.sqrt(square)
 
 
-# -- channels -------------------------------------------------------------------------------------
+# -- Channels -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("d", [1, 3, 8, 20])
 def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form) -> None:
-    """The output is a sign pattern, likelier near the secret, and in part of the cases nothing.
+    """The output is a sign pattern, likelier near the secret, and in some cases no pattern.
 
-    Fails for half the information, and for a bound that is more than 1 % too low.
+    The test fails for half the information, and for a bound that is more than 1 % too low.
     """
     sums, weights = sum_of_signs(d)
     start = float(d) if form == "squared" else math.sqrt(d)
@@ -52,8 +54,8 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
     for norm in norms:
         losses = loss_of(form, d, np.float64(norm), sums)
         for slope in np.geomspace(0.2, 60, 40) / start * max(1.0, d / 4):
-            c = two_sided._solve(slope * losses[None], weights, 40)
-            ratio, _ = two_sided._slopes(c[:, None] - slope * losses)
+            c = two_sided._solve_for_c(slope * losses[None], weights, 40)
+            ratio, _ = two_sided._conjugate_derivatives(c[:, None] - slope * losses)
             ratio = ratio[0] / (ratio[0] @ weights)
             reached.append(
                 (float(((ratio - 1) * np.log(ratio)) @ weights), float((ratio * losses) @ weights))
@@ -62,7 +64,7 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
     smallest = curve(d, form)
     assert np.all(risks >= smallest.value_at(information) * (1 - 1e-9))
     for kappa in np.linspace(0.05, 0.9, 6) * d:
-        # Half of one channel and half of another: its information is the mean of theirs.
+        # Mixing two channels in equal parts has the mean of their information.
         too_informative = np.flatnonzero(information > kappa)
         admissible = np.flatnonzero(information <= kappa)
         best = start - (start - risks[too_informative]) * kappa / information[too_informative]
@@ -74,8 +76,10 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
         assert bound >= float(best.min()) - 0.01 * start
 
 
-def channels(words: int, count: int) -> Iterator[tuple[Floats, float]]:
-    """Yield random channels (words by outputs), and the largest D_alpha/alpha of any pair."""
+def draw_channels(words: int, count: int) -> Iterator[tuple[Floats, float]]:
+    """Draw channels (words by outputs), and return the largest D_alpha/alpha over pairs of
+    words.
+    """
     rng = np.random.default_rng(words)
     orders = np.concatenate([1 + np.geomspace(1e-6, 1, 30), np.geomspace(2.1, 2000, 60)])
     for _ in range(count):
@@ -95,7 +99,7 @@ def channels(words: int, count: int) -> Iterator[tuple[Floats, float]]:
 @pytest.mark.parametrize("words", [2, 4, 8])
 def test_no_channel_names_a_word_more_often_than_the_bound_on_a_chance(words: int) -> None:
     closest = 0.0
-    for law, kappa in channels(words, 60):
+    for law, kappa in draw_channels(words, 60):
         hit_rate = float(law.max(axis=0).mean() * law.shape[1] / words)
         largest = float(
             chance(np.array(kappa), np.array(-math.log(words)), log_words=math.log(words))
@@ -107,10 +111,10 @@ def test_no_channel_names_a_word_more_often_than_the_bound_on_a_chance(words: in
 
 @pytest.mark.parametrize("words", [2, 4])
 def test_no_channel_beats_two_sided_information_in_naming_signs(words: int) -> None:
-    """All sign patterns of one or two coordinates, best answers of the linear loss."""
+    """All sign patterns of one or two coordinates, with the best answers of the linear loss."""
     d = words.bit_length() - 1
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
-    for law, kappa in channels(words, 60):
+    for law, kappa in draw_channels(words, 60):
         posterior = law / law.sum(axis=0)  # The posterior of a word, given an output.
         means = np.linalg.norm(posterior.T @ signs, axis=1)
         risk = math.sqrt(d) - float(law.sum(axis=0) @ means) / words
@@ -137,15 +141,15 @@ def test_no_direction_has_more_signs_beyond_an_edge_than_the_bound_on_a_tail() -
             assert (distances <= t).mean(axis=0).max() <= balls * (1 + 1e-9)
 
 
-# -- private answers ------------------------------------------------------------------------------
+# -- Private answers ------------------------------------------------------------------------------
 
 
 def noisy_products(
     d: int, rho: float, counts: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    r"""Return :math:`\langle O,\nu\rangle/\sqrt d`, and the norm of O, of a Gaussian release.
+    r"""Return :math:`\langle O,\nu\rangle/\sqrt d` and the norm of O, for a Gaussian release O.
 
-    The sum of B spikes: another spike moves it by at most twice its length.
+    The release is of the sum of B spikes: another spike moves it by at most twice its length.
     """
     scale = 2 * math.sqrt(d) / math.sqrt(2 * rho)
     projections = counts * math.sqrt(d) + scale * rng.standard_normal(len(counts))
@@ -164,13 +168,13 @@ def gaussian_answers(
         yield loss_of(form, d, np.float64(root), sums)
         return
     informed = counts > 0
-    for share in (0.15, 0.3, 0.45, 0.6, 0.75, 0.9):  # projected on a sphere
+    for share in (0.15, 0.3, 0.45, 0.6, 0.75, 0.9):  # The release is projected on a sphere.
         norm = np.where(informed, share * root, 0.0)
         yield loss_of(form, d, norm, sums)
-    for factor in (0.2, 0.5, 1.0):  # clipped to the ball
+    for factor in (0.2, 0.5, 1.0):  # The release is clipped to the ball.
         norm = np.minimum(factor * size / np.maximum(counts, 1), root)
         yield loss_of(form, d, np.where(informed, norm, 0.0), sums)
-    # The signs of the release: as many are wrong as noise beats the spikes.
+    # The answer is the signs of the release, wrong where the noise outweighs the spikes.
     scale = 2 * math.sqrt(d) / math.sqrt(2 * rho)
     wrong = (counts[:, None] + scale * rng.standard_normal((len(counts), d)) < 0).sum(axis=1)
     for share in (0.3, 0.6, 1.0):
@@ -197,8 +201,8 @@ def drawn_answers(
         yield loss_of(form, d, np.where(counts > 0, share * root, 0.0), sums)
 
 
-def attack(seed: int, draws: int) -> dict[Form, float]:
-    """Return the least measured loss over the larger bound, at a random setting, of every form."""
+def attack_at_random(seed: int, draws: int) -> dict[Form, float]:
+    """Return the least ratio of loss to the larger bound at a random setting, for every form."""
     rng = np.random.default_rng(seed)
     n = round(10 ** rng.uniform(0.3, 3.5))
     d, order = int(rng.integers(1, 13)), float(rng.choice([2.0, 2.5, 3.0, 4.0, 8.0, 30.0]))
@@ -230,15 +234,15 @@ def attack(seed: int, draws: int) -> dict[Form, float]:
 
 
 def test_no_private_answer_beats_the_bounds_at_300_random_settings() -> None:
-    ratios = [attack(seed, 1500) for seed in range(300)]
+    ratios = [attack_at_random(seed, 1500) for seed in range(300)]
     for form in FORMS:
         form_ratios = [r[form] for r in ratios if form in r]
         assert (
             len(form_ratios) > 250 and min(form_ratios) < 1.15
-        )  # near enough to see a bound too large by it
+        )  # The attack is strong enough to reveal a bound that is too large by this factor.
 
 
 @pytest.mark.slow
 def test_no_private_answer_beats_the_bounds_at_3000_random_settings() -> None:
     for seed in range(1000, 4000):
-        attack(seed, 3000)
+        attack_at_random(seed, 3000)

@@ -1,4 +1,4 @@
-"""Fano by distance and two-sided information: printed values, and second evaluations of them."""
+"""Fano by distance and two-sided information: printed values and second evaluations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def two_sided_value(point: Point, form: Form = "l2") -> float:
     return two_sided.two_sided(two_sided.best(*point, 1.0, form), *point, form)
 
 
-# -- the values of theory/bounds-everywhere.md, 4 ------------------------------------------------
+# -- Printed values of theory/bounds-everywhere.md, 4 ---------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def two_sided_value(point: Point, form: Form = "l2") -> float:
     ],
     ids=str,
 )
-def test_fano_by_distance_has_the_values_of_its_page(
+def test_fano_by_distance_has_the_values_of_its_note(
     point: Point, form: Form, kind: distance.Chance, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
@@ -73,11 +73,11 @@ def test_fano_by_distance_has_the_values_of_its_page(
 @pytest.mark.parametrize(
     ("point", "value"), [(S1, 0.0353), (SMALL, 0.0177), (S3, 0.0466), (S2, 0.0137)], ids=str
 )
-def test_one_distance_has_the_values_of_its_page(point: Point, value: float) -> None:
+def test_a_single_distance_has_the_values_of_its_note(point: Point, value: float) -> None:
     assert one_distance(best_one(*point, 1.0), *point) == pytest.approx(value, abs=6e-5)
 
 
-# With one c for all answers they would be .1139, .01735 and .1546 at most: up to 3 % less.
+# With one c for all answers the values would be at most .1139, .01735 and .1546: up to 3 % less.
 @pytest.mark.parametrize(
     ("point", "form", "smallest", "largest"),
     [
@@ -94,13 +94,13 @@ def test_one_distance_has_the_values_of_its_page(point: Point, value: float) -> 
     ],
     ids=str,
 )
-def test_two_sided_information_has_the_values_of_its_page(
+def test_two_sided_information_has_the_values_of_its_note(
     point: Point, form: Form, smallest: float, largest: float
 ) -> None:
     assert smallest <= two_sided_value(point, form) <= largest
 
 
-# At moments of 1 and a ball of radius 1; the rows at the best spike probability.
+# Moments are 1 and the ball has radius 1; bounds are at the best spike probability.
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -114,7 +114,7 @@ def test_two_sided_information_has_the_values_of_its_page(
         ("lower.sco-strong.two-sided-cdp", 0.017884 / 2),
     ],
 )
-def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value: float) -> None:
+def test_the_catalogues_bounds_are_in_the_units_of_their_quantity(name: str, value: float) -> None:
     budget = ZCDP(rho=RHO)
     setting = make_setting(order=2.0, budget=budget)
     if ".sco" in name:
@@ -126,7 +126,9 @@ def test_the_rows_are_the_bounds_in_the_units_of_their_quantity(name: str, value
 @pytest.mark.parametrize(
     "point", [S1, S2, S3, SMALL, (500, 3, 3.0, 0.4), (100, 64, 2.0, 1e-3)], ids=str
 )
-def test_both_ways_prove_no_less_than_mutual_information_alone(point: Point) -> None:
+def test_information_in_both_directions_proves_no_less_than_mutual_information(
+    point: Point,
+) -> None:
     n, d, order, rho = point
     for squared in (False, True):
         q = rate_distortion.best(*point, 1.0, squared)
@@ -138,11 +140,11 @@ def test_both_ways_prove_no_less_than_mutual_information_alone(point: Point) -> 
     assert two_sided_value(point, "linear") >= hypercube.hypercube_cdp(q, n, d, order, rho)
 
 
-# -- second evaluations ---------------------------------------------------------------------------
+# -- Second evaluations ---------------------------------------------------------------------------
 
 
 def plain_loss(d: int, form: Form, norm: float, wrong: int) -> float:
-    """Of an answer with equal coordinates of that norm, where so many signs differ."""
+    """Return the loss of an answer with equal coordinates, `wrong` of which differ in sign."""
     inner = (d - 2 * wrong) / math.sqrt(d)
     square = max(0.0, d + norm * norm - 2 * norm * inner)
     return {"l2": math.sqrt(square), "squared": square, "linear": math.sqrt(d) - inner}[form]
@@ -161,7 +163,7 @@ def plain_losses(d: int, form: Form) -> tuple[Floats, Floats]:
 
 
 def plain_height(d: int, form: Form, slope: float) -> float:
-    """Of every answer the largest height over c, where the mean slope is 1; then the least."""
+    """Return the least over answers of the largest height over c, where the mean slope is 1."""
     losses, weights = plain_losses(d, form)
     low = np.full(len(losses), -1.0)
     high = np.minimum(slope * losses @ weights, 300.0)
@@ -173,7 +175,9 @@ def plain_height(d: int, form: Form, slope: float) -> float:
 
 
 def plain_curve(d: int, form: Form, information: float) -> float:
-    """Theorem 1 with exact conjugates: a minimiser for lambda, bisection for c, a grid of norms."""
+    """Return Theorem 1 with exact conjugates, by a search for lambda, bisection for c, and a
+    grid.
+    """
 
     def value(log_slope: float) -> float:
         slope = math.exp(log_slope)
@@ -195,8 +199,10 @@ def plain_curve(d: int, form: Form, information: float) -> float:
     "lower.sco-strong.two-sided-cdp",
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
-    """Fails for half the information, for a line through too few answers, for (E B)^2."""
+def test_two_sided_information_agrees_with_bisection_and_grids(form: Form) -> None:
+    """The test fails for half the information, for a line through too few answers, and for (E
+    B)^2.
+    """
     n, d, order, rho, q = 50, 5, 3.0, 0.3, 0.04
     start = float(d) if form == "squared" else math.sqrt(d)
     total = (1 - q) ** n * start
@@ -215,7 +221,7 @@ def test_two_sided_information_by_bisection_and_grids(form: Form) -> None:
     assert value == pytest.approx(theta * total, rel=1e-6)
 
 
-def test_the_conjugate_errs_upwards_and_little() -> None:
+def test_the_conjugate_errs_upwards_and_only_a_little() -> None:
     c = np.concatenate([np.linspace(-400, 200, 4001), [-1e6]])
     computed, exact = conjugate(c), plain_conjugate(c)
     assert np.all(computed >= exact - 1e-12 * np.maximum(1, abs(exact)))
@@ -223,7 +229,9 @@ def test_the_conjugate_errs_upwards_and_little() -> None:
 
 
 def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
-    """Exact: 2 T artanh T = rho B^2; without the factor 1/2 of Lemma J it is lower."""
+    """The exact relation is 2 T artanh T = rho B^2; without the factor 1/2 of Lemma J it is
+    lower.
+    """
     n, order, rho, q = 40, 2.0, 0.7, 0.05
     total = mpf(0)
     for b in range(12):
@@ -239,7 +247,7 @@ def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
 
 
 def plain_share(d: int, edge: float) -> float:
-    """The cubic bound on a tail, from its definition, over the same levels."""
+    """Return the cubic bound on a tail from its definition, over the same levels."""
     if edge <= 0:
         return 1.0
     root = math.sqrt(d)
@@ -254,7 +262,9 @@ def plain_share(d: int, edge: float) -> float:
 
 
 def plain_chance(kappa: float, g: float, words: int) -> float:
-    """X of Theorem 2: Brent's method for the divergence both ways, and all orders on a grid."""
+    """Return X of Theorem 2 by Brent's method on the divergence both ways, and all orders on a
+    grid.
+    """
     if g >= 1:
         return 1.0
     if kappa == 0:
@@ -278,8 +288,8 @@ def plain_chance(kappa: float, g: float, words: int) -> float:
     "lower.sco-strong.fano-distance-cdp",
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_fano_by_distance_by_plain_loops(form: Form) -> None:
-    """Fails for left ends, for the mean of B squared, for another level or order."""
+def test_fano_by_distance_agrees_with_plain_loops(form: Form) -> None:
+    """The test fails for left ends, for the mean of B squared, and for another level or order."""
     n, d, order, rho, q = 60, 6, 2.5, 0.4, 0.03
     ends = [math.sqrt(d) * i / distance.DISTANCES for i in range(distance.DISTANCES + 1)]
     edges = [math.sqrt(d) - t if form == "linear" else math.sqrt(max(0.0, d - t * t)) for t in ends]
@@ -297,27 +307,29 @@ def test_fano_by_distance_by_plain_loops(form: Form) -> None:
     assert fano_distance(q, n, d, order, rho, form) == pytest.approx(theta * total, rel=1e-5)
 
 
-# -- wrong implementations (theory/bounds-everywhere.md, 1 and 4) ---------------------------------
+# -- Wrong implementations (theory/bounds-everywhere.md, 1 and 4) ---------------------------------
 
 
-def deflated(point: Point, q: float, value_of: Callable[[float], float]) -> float:
-    """A bound from a function of the number of spikes, at q."""
+def bound_from_deflated_loss(point: Point, q: float, value_of: Callable[[float], float]) -> float:
+    """Return a bound at q from a function of the number of spikes."""
     n, _, order, _ = point
     counts = range(1 + int(n * q + 12 * math.sqrt(n * q) + 12))
     return float(q ** (1 - 1 / order) * sum(binom.pmf(b, n, q) * value_of(b) for b in counts))
 
 
-def test_the_mean_number_of_spikes_is_not_put_into_the_bound() -> None:
+def test_the_bound_at_the_mean_number_of_spikes_differs() -> None:
     q = two_sided.best(*S1, 1.0)
     at_mean = float(curve(20, "l2").value_at(np.array([RHO * (10_000 * q) ** 2]))[0]) * q**0.5
     value = two_sided.two_sided(q, *S1)
     assert abs(at_mean / value - 1) > 0.02
-    honest = deflated(S1, q, lambda b: float(curve(20, "l2").value_at(np.array([RHO * b * b]))[0]))
+    honest = bound_from_deflated_loss(
+        S1, q, lambda b: float(curve(20, "l2").value_at(np.array([RHO * b * b]))[0])
+    )
     assert value == pytest.approx(honest, rel=1e-5)
 
 
 def test_half_the_information_would_prove_too_much() -> None:
-    """The bound would be above what the exact channel of one sign attains."""
+    """The bound would exceed the value that the exact channel of one sign attains."""
     kappa, root = 0.5, math.sqrt(1.0)
     t = float(brentq(lambda x: x * math.atanh(x) - kappa, 1e-9, 1 - 1e-12))
     attained = root - t
@@ -326,7 +338,7 @@ def test_half_the_information_would_prove_too_much() -> None:
 
 
 def test_shares_at_the_left_ends_would_prove_more() -> None:
-    log_share, widths = distance._shares(20, "l2")
+    log_share, widths = distance._log_shares_of_balls(20, "l2")
     kappa = 5.0
     right = (1 - distance.chance(np.array(kappa), log_share)) @ widths
     left = (1 - distance.chance(np.array(kappa), np.append(-20 * LOG_2, log_share[:-1]))) @ widths
@@ -337,10 +349,12 @@ def test_shares_at_the_left_ends_would_prove_more() -> None:
 
 
 def test_divergences_of_all_orders_are_needed_for_the_second_bound_on_a_chance() -> None:
-    """A channel of which only the KL divergence is small beats it."""
-    words, x = 2**20, 0.2  # so often the output names the word, and else it says nothing
+    """A channel with a small KL divergence only beats the bound."""
+    # With probability x the output names the word, and otherwise it is uninformative.
+    words, x = 2**20, 0.2
     informed = x + (1 - x) / words
-    kl = x * math.log(1 + x * words / (1 - x))  # to another word, in either direction
+    # The divergence to another word, in either direction.
+    kl = x * math.log(1 + x * words / (1 - x))
     share = np.array(-math.log(words))
     assert informed <= float(distance.chance(np.array(kl), share, "both ways")) * (1 + 1e-6)
     assert informed > 10 * float(distance.chance(np.array(kl), share))

@@ -1,4 +1,6 @@
-"""Bounds of iterative updating hold where its directions solve the inner program, as proofs do."""
+"""Bounds on iterative updating hold only where its inner program is solved, as the proofs
+assume.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ INEXACT = "solve the program (27) exactly"
 
 
 @pytest.mark.parametrize("bound", ROWS, ids=lambda b: b.card.slug)
-def test_a_bound_of_iterative_updating_fails_where_nobody_solves_its_inner_program(bound):
+def test_a_bound_on_iterative_updating_fails_where_the_inner_program_is_not_solved(bound):
     budget = ApproxDP(epsilon=0.5, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
     for d in (1, 2, 3, 20):
         setting = make_setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
@@ -29,7 +31,7 @@ def test_a_bound_of_iterative_updating_fails_where_nobody_solves_its_inner_progr
             assert list(bound.failures(setting)) == inexact, "nothing else fails here"
 
 
-def test_these_are_all_rows_of_methods_that_search_for_directions():
+def test_the_list_holds_all_bounds_on_methods_that_search_for_directions():
     searching = {m.card.slug for m in METHODS if m.reads == "grouped"}
     assert {b.card.slug for b in ROWS} == {
         b.card.slug for b in BOUNDS if b.card.method in searching
@@ -37,8 +39,9 @@ def test_these_are_all_rows_of_methods_that_search_for_directions():
 
 
 @pytest.mark.parametrize("d", range(1, EXACT_DIMENSIONS + 1))
-@pytest.mark.parametrize("points", [9, 65])  # two solvers in the plane
-def test_where_the_hypothesis_holds_no_direction_is_better_than_the_one_that_is_found(d, points):
+# Different solvers handle these two sizes in the plane.
+@pytest.mark.parametrize("points", [9, 65])
+def test_where_the_hypothesis_holds_the_search_finds_the_best_direction(d, points):
     rng = np.random.default_rng(d)
     angles = np.linspace(0, 2 * np.pi, 20_000)
     grid = np.array([[1.0], [-1.0]])
@@ -58,5 +61,6 @@ def test_where_it_fails_the_search_misses_the_best_direction():
         direction, other_direction = (
             furthest_direction(offsets, 20, np.random.default_rng(s))[0] for s in (1, 2)
         )
-        missed += abs(direction - other_direction) > 1e-6  # the smaller is not the largest
+        # The smaller of the two values is not the maximum.
+        missed += abs(direction - other_direction) > 1e-6
     assert missed > 0

@@ -1,13 +1,14 @@
-r"""On its own hard instance, no private estimator or optimiser beats a lower bound.
+"""On its own hard instance, no private estimator or optimiser beats a lower bound.
 
 Lower bounds hold for the error averaged over the instance's prior, the records and the noise, which
-is what the mean over trials estimates: every trial draws a new pattern. A method is compared with
-every explicit bound whose instance the problem and the data are and whose class of algorithms it is
-in (`Outcome.bound_by`), at the spike probability at which the instance is drawn. A bound on the
-squared error is compared with the mean of the squares, a bound on the excess risk with the mean
-excess risk: of the linear loss the convex one, of the quadratic loss the strongly convex one.
+the mean over trials estimates: every trial draws a new pattern. A method is compared with every
+explicit bound whose instance matches the problem and the data, and whose class of algorithms
+contains it (`Outcome.bound_by`), at the spike probability at which the instance is drawn. A bound
+on the squared error is compared with the mean of the squares, a bound on the excess risk with the
+mean excess risk: the convex bound for the linear loss, the strongly convex one for the quadratic
+loss.
 
-False alarms: at most 1e-6 a comparison, one-sided, in the normal approximation of the mean over
+False alarms: at most 1e-6 per comparison, one-sided, in the normal approximation of the mean over
 trials with its estimated standard error (Student's quantile). Seeds are fixed.
 """
 
@@ -36,7 +37,7 @@ from tests.folded import one_in
 FALSE_ALARM = 1e-6
 PRIVATE = tuple(m for m in methods_for("mean") if method_card(m).privacy != "none")
 PRIVATE_RISK = tuple(m for m in methods_for("linear") if method_card(m).privacy != "none")
-# A search for directions in every run: minutes for what the others do in seconds.
+# Methods that search for directions in every run take minutes where the others take seconds.
 SLOW_METHODS = tuple(m for m in (*PRIVATE, *PRIVATE_RISK) if method_class(m).reads == "grouped")
 
 ZCDP_LOW = {"epsilon": None, "delta": None, "rho": 0.02}
@@ -46,7 +47,7 @@ LOOSE = {"epsilon": 4.0, "delta": 1e-4}
 PURE = {"epsilon": 1.0, "delta": 0.0}
 PURE_HIGH = {"epsilon": 4.0, "delta": 0.0}
 
-# n, d, p, diameter, budget
+# Tuples of n, d, p, diameter and budget.
 SIZES: tuple[tuple[int, int, float, float, dict[str, Any]], ...] = (
     (200, 16, 2, 4, ZCDP_LOW),
     (1000, 16, 2, 100, ZCDP_HIGH),
@@ -63,11 +64,11 @@ SIZES: tuple[tuple[int, int, float, float, dict[str, Any]], ...] = (
     (3000, 64, 2, 100, PURE),
     (1000, 100, 8, 100, PURE_HIGH),
 )
-# Where records may have no variance; most methods refuse it.
+# A size where records may have no variance; most methods refuse it.
 BELOW_TWO = (500, 4, 1.5, 100, ZCDP_HIGH)
 
 
-# The hard convex loss, and the hard strongly convex one, each with the area of its bounds.
+# The hard convex loss and the hard strongly convex one, with the catalogue's area of their bounds.
 AREAS = {"linear": "sco", "quadratic": "sco-strong"}
 RISKS = tuple(AREAS)
 
@@ -76,7 +77,7 @@ def scenarios(
     sizes: tuple[tuple[int, int, float, float, dict[str, Any]], ...] = SIZES,
     problems: tuple[str, ...] = ("mean",),
 ) -> tuple[Scenario, ...]:
-    """Every size on the hard instances; of one coordinate on the hypercube only."""
+    """Return every size on the hard instances; one-dimensional data only on the hypercube."""
     return tuple(
         Scenario(
             problem=problem,
@@ -97,7 +98,7 @@ def scenarios(
     )
 
 
-# On every other set the hard instance of its own.
+# Every other set has a hard instance of its own.
 SETS = (
     ("l1", None, "corners"),
     ("simplex", None, "corners"),
@@ -112,7 +113,7 @@ BUDGETS = (ZCDP_LOW, ZCDP_HIGH, APPROX, PURE)
 
 
 def on_sets(problem: str) -> tuple[Scenario, ...]:
-    """Every set other than the l2 ball with its hard instance: of linear losses its own words."""
+    """Return scenarios on every set other than the l2 ball, with its hard instance."""
     return tuple(
         Scenario(
             problem=problem,
@@ -146,7 +147,7 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """The mean error over the bound; for squared errors the root of that."""
+        """The mean error over the bound; for squared errors the root of that ratio."""
         ratio = float(self.errors.mean()) / self.value
         return math.sqrt(ratio) if "squared" in self.bound else ratio
 
@@ -162,13 +163,13 @@ class Comparison:
 def compare(
     scenario: Scenario, method: str, trials: int, claims: tuple[Privacy, ...] | None = None
 ) -> Iterator[Comparison]:
-    """Run `method` and yield its comparison with each bound that binds it.
+    """Run `method` and yield its comparison with each bound that applies to it.
 
-    `claims` overrules the classes of algorithms that the run is in.
+    `claims` overrules the classes of algorithms to which the run belongs.
     """
     outcomes = list(study(replace(scenario, methods=(method,), trials=trials)))
     classes: tuple[Privacy, ...] = outcomes[0].bound_by if claims is None else claims
-    if scenario.p < 2:  # the one bound on every algorithm that has an instance is for these
+    if scenario.p < 2:  # Below p = 2 only these have a bound on every algorithm with an instance.
         classes = ("none", *classes)
     if outcomes[0].not_applicable:
         return
@@ -187,7 +188,7 @@ def compare(
             yield Comparison(method=method, bound=card.slug, value=value, errors=errors**power)
 
 
-def check(
+def check_scenarios(
     chosen: tuple[Scenario, ...], method: str, calibration: Any, tuning: Any, trials: int
 ) -> list[Comparison]:
     """Compare at every scenario; fail if a mean is below a bound, or if nothing was compared."""
@@ -211,14 +212,16 @@ def by_a_test(method: str) -> bool:
 
 @cache
 def notions(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
-    """The classes of algorithms that its runs are in; tests that may fail, and samples, are few."""
+    """Return the classes of algorithms to which the runs belong; runs with fallible tests have
+    few.
+    """
     runs = (study(replace(s, methods=(method,), trials=1)) for s in scenarios)
     return {notion for (o,) in runs if not o.not_applicable for notion in o.bound_by}
 
 
-def promised(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
-    """The bounds that a private optimiser must meet on the hard instances."""
-    # Some need a generalised linear loss, and those of the hard instances are none.
+def expected_bounds(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
+    """Return the bounds that apply to a private optimiser on the hard instances."""
+    # Some optimisers need a generalised linear loss, which the hard instances do not have.
     areas = [area for risk, area in AREAS.items() if accepts(method, risk, "l2")]
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
     classes = notions(method, scenarios) if areas else set()
@@ -244,7 +247,7 @@ FEW_SCENARIOS = scenarios((SIZES[1], SIZES[4]))
 def test_no_private_estimator_beats_a_lower_bound_at_four_settings(
     method: str, tuning: str
 ) -> None:
-    comparisons = check(
+    comparisons = check_scenarios(
         FEW_SCENARIOS, method, "tight", tuning, trials=12 if method in SLOW_METHODS else 24
     )
     if tuning == "practical":
@@ -254,13 +257,13 @@ def test_no_private_estimator_beats_a_lower_bound_at_four_settings(
 FEW_RISKS = scenarios(((250, 16, 2, 100, ZCDP_HIGH), SIZES[4]), RISKS)
 
 
-# Objective perturbation is here in its closed form, a release of the mean with Gaussian noise.
+# Objective perturbation has a closed form here: the mean with Gaussian noise.
 @pytest.mark.parametrize("method", one_in(2, [m for m in PRIVATE_RISK if m not in SLOW_METHODS]))
 def test_no_private_optimiser_beats_a_lower_bound_at_eight_settings(method: str) -> None:
-    comparisons = check(FEW_RISKS, method, "tight", "practical", trials=12)
+    comparisons = check_scenarios(FEW_RISKS, method, "tight", "practical", trials=12)
     slugs = {c.bound for c in comparisons}
-    expected = promised(method, FEW_RISKS)
-    assert slugs == expected or (by_a_test(method) and not slugs)  # few records for it
+    expected = expected_bounds(method, FEW_RISKS)
+    assert slugs == expected or (by_a_test(method) and not slugs)  # This method gets few records.
 
 
 @pytest.mark.slow
@@ -271,16 +274,16 @@ def test_no_private_optimiser_beats_a_lower_bound_anywhere_on_the_grid(
     method: str, calibration: str, tuning: str
 ) -> None:
     slow = method in SLOW_METHODS
-    # A theorem may ask for so many steps that nobody would wait for the trials.
+    # A theorem may ask for so many steps that the trials would take too long.
     largest = 10.5 if slow else 0.25
     tuned = [
         replace(s, calibration=calibration, tuning=tuning)  # type: ignore[arg-type]
         for s in scenarios((SIZES[1], SIZES[4]) if slow else SIZES, RISKS)
     ]
     grid = tuple(s for s in tuned if release_seconds(s, method) <= largest)
-    comparisons = check(grid, method, calibration, tuning, trials=5 if slow else 60)
+    comparisons = check_scenarios(grid, method, calibration, tuning, trials=5 if slow else 60)
     if (calibration, tuning) == ("tight", "practical"):
-        slugs, expected = {c.bound for c in comparisons}, promised(method, grid)
+        slugs, expected = {c.bound for c in comparisons}, expected_bounds(method, grid)
         assert slugs == expected or (by_a_test(method) and slugs <= expected)
         smallest = 4 if slow else 14 if accepts(method, "linear", "l2") else 7
         assert len(comparisons) >= (smallest if expected and not by_a_test(method) else 0)
@@ -295,11 +298,11 @@ def test_no_private_estimator_beats_a_lower_bound_anywhere_on_the_grid(
 ) -> None:
     grid = scenarios()
     assert len(grid) >= 20
-    comparisons = check(
+    comparisons = check_scenarios(
         grid, method, calibration, tuning, trials=100 if method in SLOW_METHODS else 400
     )
     if (calibration, tuning) == ("tight", "practical"):
-        if "zcdp" not in notions(method, grid):  # It samples records in secret.
+        if "zcdp" not in notions(method, grid):  # The method samples records in secret.
             assert len({bound(slug).card.instance for slug in names(comparisons)}) >= 2
             assert len(comparisons) >= 10
             return
@@ -322,7 +325,8 @@ def test_every_bound_with_an_instance_is_compared_with_some_method() -> None:
 
 
 def test_every_bound_on_a_risk_with_an_instance_is_compared_at_its_own_instance() -> None:
-    # No optimiser is purely private: the bounds for those are compared with one said to be.
+    # No optimiser is purely private, so the bounds for pure algorithms are compared with one that
+    # is declared so.
     chosen = scenarios((SIZES[3], SIZES[12], BELOW_TWO), RISKS)
     chosen += tuple(s for s in on_sets("linear") if s.delta is None or s.delta > 0)
     comparisons = [
@@ -338,7 +342,7 @@ def test_every_bound_on_a_risk_with_an_instance_is_compared_at_its_own_instance(
 
 @pytest.mark.parametrize("problem", ["mean", *RISKS])
 def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str) -> None:
-    """Two or three private methods for each kind of budget, on the instance of each set."""
+    """Two or three private methods for each kind of budget run on the instance of each set."""
     tried: dict[str, set[str]] = {}
     for scenario in on_sets(problem):
         for method in methods_for(problem):
@@ -355,7 +359,7 @@ def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str) -> None:
     assert min(map(len, tried.values())) >= 1
 
 
-# -- the check can fail ---------------------------------------------------------------------------
+# -- The check can fail ---------------------------------------------------------------------------
 
 MANY_N = Scenario(
     distribution="hypercube", n=40_000, d=16, p=2, diameter=100, offset=0.0, **ZCDP_LOW
@@ -363,22 +367,22 @@ MANY_N = Scenario(
 
 
 @pytest.mark.parametrize("distribution", ["hypercube", "spike"])
-def test_the_sample_mean_of_many_records_is_seen_not_to_be_private(distribution: str) -> None:
-    # So strict a budget that the instance has many spikes, and the average sees the pattern.
+def test_the_sample_mean_of_many_records_is_detected_as_not_private(distribution: str) -> None:
+    # With so strict a budget the instance has many spikes, and the average reveals the pattern.
     scenario = replace(MANY_N, d=64, rho=1e-4, distribution=distribution)
     comparisons = list(compare(scenario, "mean.sample", trials=30, claims=("zcdp",)))
     assert comparisons
     assert any(c.is_below for c in comparisons)
 
 
-def test_an_estimator_that_knows_the_answer_is_seen() -> None:
+def test_an_estimator_that_knows_the_answer_is_detected() -> None:
     (honest, *_) = compare(MANY_N, "mean.clipped", trials=30)
     assert not honest.is_below
     assert replace(honest, errors=np.zeros(30)).is_below
     assert replace(honest, errors=honest.errors / honest.ratio / 2).is_below
 
 
-def test_an_estimator_whose_noise_is_missing_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_estimator_without_its_noise_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian, "add_gaussian_noise", lambda value, *_: value)
     methods = ("mean.clipped", "mean.cwme-cdp", "mean.smoothed")
     beaten = {c.method for m in methods for c in compare(MANY_N, m, trials=30) if c.is_below}
@@ -387,7 +391,7 @@ def test_an_estimator_whose_noise_is_missing_is_seen(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("distribution", ["hypercube", "spike"])
 @pytest.mark.parametrize("problem", RISKS)
-def test_the_empirical_minimiser_of_many_records_is_seen_not_to_be_private(
+def test_the_empirical_minimiser_of_many_records_is_detected_as_not_private(
     problem: str, distribution: str
 ) -> None:
     scenario = replace(
@@ -399,11 +403,11 @@ def test_the_empirical_minimiser_of_many_records_is_seen_not_to_be_private(
 
 
 @pytest.mark.parametrize("problem", RISKS)
-def test_an_optimiser_whose_noise_is_missing_is_seen(
+def test_an_optimiser_without_its_noise_is_detected(
     monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:
     # Objective perturbation minimises its objective whatever the noise; the tuned step sizes of the
-    # descents expect it, and move little.
+    # descents expect noise, and are small.
     strict = {"epsilon": 0.03, "delta": 1e-6, "rho": None}
     scenario = replace(MANY_N, problem=problem, n=4000, d=64, methods=(), **strict)
     (honest, *_) = compare(scenario, "sco.objective-perturbation", trials=12)

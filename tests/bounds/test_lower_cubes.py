@@ -1,4 +1,4 @@
-"""Means and quadratic losses on other sets: printed values, a second evaluation, private answers.
+"""Bounds on means and quadratic losses on other sets: printed values and private attacks.
 
 The second evaluation tries every cube of every set by the formulas of theory/bounds-everywhere.md,
 5, with gauges written out. Private answers see the number of spikes and which records they are.
@@ -44,7 +44,7 @@ def mean_problem(kind: str, d: int, radius: float, p: float = 2.0) -> MeanEstima
 
 
 def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: int = 20) -> float:
-    """The rows of two-sided information, or of packing, on a mean in a set."""
+    """Return a catalogue bound of two-sided information or of packing, for a mean in a set."""
     name = "two-sided-cdp" if isinstance(budget, ZCDP) else "approx-packing"
     bound_row = bound(f"lower.mean.{name}" + "-squared" * (form == "squared"))
     setting = mean_problem(kind, d, radius).setting(n, budget)
@@ -52,7 +52,8 @@ def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: i
     return bound_row.value(setting)
 
 
-# The second column is larger than with one level for all answers, by at most 3 % (page, 1).
+# The second column exceeds the value with one level for all answers by at most 3 %
+# (theory/bounds-everywhere.md, 1).
 @pytest.mark.parametrize(
     ("n", "radius", "kind", "error", "squared"),
     [
@@ -71,7 +72,7 @@ def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: i
         (1000, 0.5, "simplex", 0.1528, 0.0274),
     ],
 )
-def test_the_bounds_on_means_in_a_set_have_the_values_of_their_page(
+def test_the_bounds_on_means_in_a_set_have_the_values_of_their_note(
     n: int, radius: float, kind: str, error: float, squared: float
 ) -> None:
     budget = ZCDP(rho=RHO)
@@ -79,18 +80,18 @@ def test_the_bounds_on_means_in_a_set_have_the_values_of_their_page(
     assert row_value(kind, "squared", n, radius, budget) == pytest.approx(squared, rel=2e-3)
 
 
-def gauge(kind: str, c: int) -> float:
-    """Of c ones, in a set of radius 1."""
+def plain_gauge(kind: str, c: int) -> float:
+    """Return the gauge of c ones in a set of radius 1."""
     if kind == "group-l1":
         return math.sqrt(5) * (c // 5) + math.sqrt(c % 5)
     return {"lq": c ** (2 / 3), "l1": float(c), "sparse": max(math.sqrt(c), c / math.sqrt(5))}[kind]
 
 
-def every_cube(kind: str, d: int, radius: float) -> Iterator[tuple[int, float, float]]:
+def yield_cubes(kind: str, d: int, radius: float) -> Iterator[tuple[int, float, float]]:
     """Yield free signs, their largest size, and the square of the factor of an error."""
     for c in range(1, d + 1):
         if "simplex" not in kind:
-            yield c, radius / gauge(kind, c), 1.0
+            yield c, radius / plain_gauge(kind, c), 1.0
         if "simplex" in kind and c % 2 == 0:
             yield c // 2, radius / c, 2.0
         if kind == "solid-simplex":
@@ -98,12 +99,12 @@ def every_cube(kind: str, d: int, radius: float) -> Iterator[tuple[int, float, f
 
 
 @pytest.mark.parametrize("kind", SETS)
-def test_the_cube_that_is_chosen_is_the_best_of_all(kind: str) -> None:
+def test_the_chosen_cube_is_the_best_of_all(kind: str) -> None:
     d, p = 15, 2.5
     for (n, radius), form in itertools.product(((3000, 0.3), (400, 0.5)), FORMS):
         power = 1.0 if form == "squared" else 0.5
         best = 0.0
-        for signs, side, square in every_cube(kind, d, radius):
+        for signs, side, square in yield_cubes(kind, d, radius):
             largest = min(1.0, side ** (1 / (1 - 1 / p)))
             q = two_sided.best(n, signs, p, 0.2, largest, form)
             best = max(best, square**power * two_sided.two_sided(q, n, signs, p, 0.2, form))
@@ -113,8 +114,8 @@ def test_the_cube_that_is_chosen_is_the_best_of_all(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SETS)
-def test_a_quadratic_loss_has_half_of_the_squared_error_on_its_own_data(kind: str) -> None:
-    """At the spike probability, the cube and the centre of the law that is drawn."""
+def test_the_bound_of_a_quadratic_loss_is_half_the_squared_error_on_its_own_data(kind: str) -> None:
+    """The bound is at the spike probability, the cube and the centre of the drawn law."""
     n, d, radius = 1000, 15, 0.5
     for budget in (ZCDP(rho=0.2), ApproxDP(epsilon=1.0, delta=1e-6), PureDP(epsilon=1.0)):
         body = SETS[kind].constraint(d, radius)
@@ -145,13 +146,13 @@ def test_a_quadratic_loss_has_half_of_the_squared_error_on_its_own_data(kind: st
         assert any("leave" in sentence for sentence in bound_row.failures(shifted))
 
 
-# -- private answers ------------------------------------------------------------------------------
+# -- Private answers ------------------------------------------------------------------------------
 
 DRAWS = 500
 SIX = 6.0
 
 
-def answers(
+def yield_estimates(
     law: Hypercube, body: ConstraintSet, words: Floats, counts: Floats, budget: Budget, rng
 ) -> Iterator[Floats]:
     """Yield estimates of the mean, shape (draws, d), from the sum of the spikes' signs."""
@@ -164,21 +165,23 @@ def answers(
     else:
         noise = rng.laplace(scale=2 * law.weight / budget.epsilon, size=words.shape)
     noisy = (counts[:, None] * words + noise) * is_in_cube
-    if law.paired:  # pairs of opposite signs: their half difference
+    if law.paired:  # Pairs have opposite signs; their half difference is used.
         half = (noisy[:, 0 : law.weight : 2] - noisy[:, 1 : law.weight : 2]) / 2
         noisy[:, 0 : law.weight : 2], noisy[:, 1 : law.weight : 2] = half, -half
     per = np.maximum(counts, 1.0)[:, None]
     informed = counts[:, None] > 0
     for share in (0.0, 0.3, 0.6, 1.0):
-        yield centre + size * share * np.clip(noisy / per, -1, 1) * informed  # clipped
-        yield centre + size * share * np.sign(noisy) * informed  # a corner of the cube
+        # The estimate is clipped to the cube.
+        yield centre + size * share * np.clip(noisy / per, -1, 1) * informed
+        # The estimate is a corner of the cube.
+        yield centre + size * share * np.sign(noisy) * informed
         length = np.maximum(np.linalg.norm(noisy, axis=1, keepdims=True), 1e-12)
         yield centre + size * share * math.sqrt(law.weight) * noisy / length * informed
     yield np.array([body.project(x) for x in centre + size * noisy / per])
 
 
-def attack(seed: int) -> tuple[str, float]:
-    """Return a set, and the least measured loss there over the bound of a random setting."""
+def attack_at_random(seed: int) -> tuple[str, float]:
+    """Return a set, and the least ratio of loss to the bound of a random setting there."""
     rng = np.random.default_rng(seed)
     kind = tuple(SETS)[seed % len(SETS)]
     d = 5 * int(rng.integers(1, 4)) if kind == "group-l1" else int(rng.integers(2, 14))
@@ -211,11 +214,11 @@ def attack(seed: int) -> tuple[str, float]:
         counts = rng.binomial(n, q, size=DRAWS).astype(float)
         size = q ** (1 - 1 / p)
         start = (size * math.sqrt(law.weight)) ** (2 if form == "squared" else 1)
-        if value < 0.01 * start:  # what is wrong more seldom than 500 draws show
+        if value < 0.01 * start:  # Errors are rarer than 500 draws can show.
             continue
         means = law.centre * (np.arange(d) < law.weight) + size * words
         assert all(body.contains(mean, 1e-9) for mean in means[:20])
-        for estimate in answers(law, body, words, counts, budget, rng):
+        for estimate in yield_estimates(law, body, words, counts, budget, rng):
             loss = np.linalg.norm(estimate - means, axis=1) ** (2 if form == "squared" else 1)
             mean, error = float(loss.mean()), float(loss.std()) / math.sqrt(DRAWS)
             assert mean + SIX * error >= value * (1 - 1e-9), (seed, kind, form)
@@ -224,7 +227,7 @@ def attack(seed: int) -> tuple[str, float]:
 
 
 def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_200_random_settings() -> None:
-    ratios = [attack(seed) for seed in range(200)]
+    ratios = [attack_at_random(seed) for seed in range(200)]
     for kind in SETS:
         kind_ratios = [ratio for where, ratio in ratios if where == kind and ratio < math.inf]
         assert len(kind_ratios) >= 15 and min(kind_ratios) < 1.35
@@ -233,18 +236,18 @@ def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_200_random_setti
 @pytest.mark.slow
 def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_3000_random_settings() -> None:
     for seed in range(1000, 4000):
-        attack(seed)
+        attack_at_random(seed)
 
 
-# -- what a wrong implementation would give -------------------------------------------------------
+# -- Wrong implementations -----------------------------------------------------------------------
 
 
-def test_a_cube_at_the_wrong_place_or_by_the_l2_norm_alone_leaves_the_set() -> None:
-    """The simplex's cube around 0, and a cap by the norm of the mean, are outside of the set."""
+def test_a_misplaced_cube_or_a_cap_by_the_l2_norm_leaves_the_set() -> None:
+    """The simplex's cube around 0, and a cap by the norm of the mean, lie outside the set."""
     rng = np.random.default_rng(0)
     for kind, geometry in SETS.items():
         body = geometry.constraint(15, 1.0)
-        side = 1 / math.sqrt(15)  # half the side of a cube with corners of norm 1
+        side = 1 / math.sqrt(15)  # Half the side of a cube whose corners have norm 1.
         words = rng.choice([-1.0, 1.0], size=(20, 15))
         assert not any(body.contains(side * word, 1e-9) for word in words), kind
     simplex = SETS["simplex"].constraint(6, 1.0)

@@ -39,22 +39,23 @@ def random_settings(count, seed):
 
 
 @each("point", list(random_settings(40, 2)))
-def test_the_forms_are_ordered(point):
+def test_the_forms_of_a_lower_bound_are_ordered(point):
     n, d, k, rho = point
 
     def fano(p):
         return spikes.spike_fano_cdp(p, n, d, k, rho)
 
     best = fano(spikes.best_cdp(n, d, k, rho, 1.0))
-    assert spikes.spike_closed_form_cdp(n, d, k, rho) <= best * (1 + 1e-12)  # E2 <= E3
+    # Form E2 is at most E3.
+    assert spikes.spike_closed_form_cdp(n, d, k, rho) <= best * (1 + 1e-12)
     gilbert = spikes.best_cdp_gilbert(n, d, k, rho, 1.0)
     assert best <= spikes.spike_fano_cdp_gilbert(gilbert, n, d, k, rho) * (1 + 1e-12)
     p = hypercube.best_cdp_closed(n, d, k, rho, 1.0)
     closed = hypercube.hypercube_cdp_closed(p, n, d, k, rho)
     pinsker = hypercube_cdp_pinsker(p, n, d, k, rho)
     entropy = hypercube.hypercube_cdp(p, n, d, k, rho)
-    assert closed <= pinsker * (1 + 1e-9)  # E5 <= E8
-    assert pinsker <= entropy * (1 + 1e-9)  # E8 <= E6
+    assert closed <= pinsker * (1 + 1e-9)  # Form E5 is at most E8.
+    assert pinsker <= entropy * (1 + 1e-9)  # Form E8 is at most E6.
     for q in (1e-3, 0.1, 1.0):
         conditioned = spikes.spike_conditioned_cdp(q / n, n, d, k, rho)
         assert conditioned >= fano(q / n) * (1 - 1e-9)
@@ -71,10 +72,10 @@ def test_on_the_example_pure_dp_costs_more_than_concentrated_dp():
 @pytest.mark.parametrize("kind", SPIKE_BOUNDS)
 def test_more_records_or_budget_never_raise_a_bound(kind, part):
     for point in list(random_settings(30, 3))[part::3]:
-        never_raised(kind, *point)
+        assert_never_raised(kind, *point)
 
 
-def never_raised(kind, n, d, k, level):
+def assert_never_raised(kind, n, d, k, level):
     value = best_spike_probability(kind, n, d, k, level)[1]
     assert best_spike_probability(kind, 2 * n, d, k, level)[1] <= value * (1 + 1e-6)
     assert best_spike_probability(kind, n, d, k, 1.5 * level)[1] <= value * (1 + 1e-6)
@@ -82,7 +83,7 @@ def never_raised(kind, n, d, k, level):
 
 
 @pytest.mark.parametrize("d", [1, 7, 300])
-def test_without_information_the_hypercube_bound_is_the_norm_of_the_largest_mean(d):
+def test_without_information_the_hypercube_bound_is_the_largest_norm_of_the_mean(d):
     for kind, level in (("hypercube-cdp", 1e-16), ("hypercube-pure", 1e-9)):
         p, value = best_spike_probability(kind, 10, d, 3, level)
         assert p == 1 and value == pytest.approx(math.sqrt(d), rel=1e-5)
@@ -169,7 +170,7 @@ def test_the_largest_probability_keeps_the_prior_within_the_mean_bound():
     assert p ** (2 / 3) * math.sqrt(10) == pytest.approx(0.7)
     p = largest_spike_probability("hypercube", 21, 3, 0.7)
     assert p ** (2 / 3) * math.sqrt(21) == pytest.approx(0.7)
-    assert largest_spike_probability("spike", 1, 3, 0.0) == 1.0  # no coordinate has a spike
+    assert largest_spike_probability("spike", 1, 3, 0.0) == 1.0  # No coordinate has a spike.
     assert best_spike_probability("hypercube-cdp", 10, 5, 3, 1.0, 0.0) == (0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The catalogue's rows: what holds for every bound on mean estimation at every setting."""
+"""The catalogue's bounds on mean estimation: claims that hold for every bound at every setting."""
 
 import math
 import random
@@ -15,7 +15,7 @@ from tests.bounds.helpers import check_fixed_probability, instances_of, make_set
 from tests.folded import each, one_in
 
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
-# tau is floored at 10 where their hypotheses fail, and their bias stays.
+# These bounds floor tau at 10 where their hypotheses fail, and keep their bias there.
 FLOORED = [BY_SLUG[f"upper.mean.cwme-{noise}-paper"] for noise in ("cdp", "pure")]
 
 
@@ -27,7 +27,7 @@ def test_the_fixed_slugs_exist_once_each():
 
 
 @each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
-def test_a_card_says_what_its_bound_is(bound):
+def test_a_card_describes_its_bound(bound):
     card = bound.card
     assert card.kind == ("upper" if bound in UPPER_MEAN_BOUNDS else "lower")
     assert card.slug.startswith(f"{card.kind}.mean.")
@@ -65,7 +65,7 @@ def random_settings(count, seed, budgets=("zcdp", "approx", "pure")):
         )
 
 
-# Methods that meet a budget, by the class of algorithms that a lower bound binds.
+# Methods that satisfy a budget, for each class of algorithms to which a lower bound applies.
 EXPECTED = {
     "gaussian": (
         "upper.mean.cwme-cdp-expected",
@@ -76,7 +76,7 @@ EXPECTED = {
 }
 
 
-# A lower bound 1.5 times as large exceeds at 11 of the 80 that are not slow.
+# A lower bound 1.5 times as large would exceed an upper one at 11 of the 80 quick settings.
 @pytest.mark.parametrize(
     "setting",
     [
@@ -100,14 +100,14 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(se
 @pytest.mark.parametrize("part", one_in(3, range(3)))
 def test_no_explicit_lower_bound_exceeds_the_public_bound_on_the_mean(part):
     for setting in list(random_settings(60, 12))[part::3]:
-        no_lower_exceeds_the_public_bound(setting)
+        assert_no_lower_exceeds_the_public_bound(setting)
 
 
-def no_lower_exceeds_the_public_bound(setting):
+def assert_no_lower_exceeds_the_public_bound(setting):
     limit = setting.constants.mean_gradient_bound
     for bound in LOWER_MEAN_BOUNDS:
         if bound.card.constant != "explicit" or bound.failures(setting):
-            continue  # outputting 0 errs by at most R
+            continue  # The answer 0 errs by at most R.
         power = 2 if bound.card.quantity == "squared l2 error" else 1
         assert bound.value(setting) <= limit**power * (1 + 1e-9), bound.card.slug
 
@@ -127,7 +127,7 @@ def test_upper_rates_are_never_below_the_lower_rates(setting, notion):
         assert upper.value(setting) == pytest.approx(lower.value(setting))
 
 
-def scaled(setting, factor):
+def scaled_setting(setting, factor):
     c = setting.constants
     return make_setting(
         n=setting.n,
@@ -145,10 +145,10 @@ def scaled(setting, factor):
 def test_every_term_scales_with_the_data(bound, setting):
     factor = 1.7
     power = 2 if bound.card.quantity == "squared l2 error" else 1
-    terms, scaled_terms = bound.terms(setting), bound.terms(scaled(setting, factor))
+    terms, scaled_terms = bound.terms(setting), bound.terms(scaled_setting(setting, factor))
     for name, value in terms.items():
         assert scaled_terms[name] == pytest.approx(factor**power * value, rel=1e-4), name
-    assert bound.value(scaled(setting, factor)) == pytest.approx(
+    assert bound.value(scaled_setting(setting, factor)) == pytest.approx(
         factor**power * bound.value(setting), rel=1e-6
     )
 
@@ -169,7 +169,7 @@ def test_no_bound_rises_with_more_records_or_budget(bound):
         if bound in FLOORED and bound.failures(setting):
             continue
         if bound.parameters == "run" and bound.failures(larger):
-            continue  # nothing is proven of the run at more records or budget
+            continue  # The proof does not cover a run with more records or a larger budget.
         assert bound.value(larger) <= value * (1 + 1e-6) or math.isinf(value)
 
 
@@ -197,7 +197,7 @@ def test_a_missing_constant_fails_a_hypothesis_and_never_gives_a_false_bound(bou
     assert value == (0 if bound.card.kind == "lower" else math.inf)
 
 
-def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
+def test_a_pure_budget_voids_the_gaussian_methods_with_a_reason():
     setting = make_setting(budget=PureDP(epsilon=1.0))
     for bound in UPPER_MEAN_BOUNDS:
         if bound.card.privacy in ("zcdp", "approx"):
@@ -209,7 +209,7 @@ def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
             assert bound.value(setting) < math.inf
 
 
-def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
+def test_a_bound_is_evaluated_at_a_fixed_spike_probability():
     p = 1e-4
     for bound in LOWER_MEAN_BOUNDS:
         budget = (
@@ -224,7 +224,7 @@ def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
 
 
 @pytest.mark.parametrize("kind", ["fano-cdp", "fano-pure", "hypercube-cdp", "hypercube-pure"])
-def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind):
+def test_fixed_and_free_bounds_agree_at_the_best_spike_probability(kind):
     budget = ZCDP(rho=0.5)
     level = 0.5 if kind.endswith("cdp") else pure_epsilon(budget)
     p, value = best_spike_probability(kind, 10_000, 40, 4.0, level, 0.05)
@@ -271,13 +271,13 @@ SENTENCES = [
 
 
 @each(("slug", "changes", "words"), SENTENCES)
-def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
+def test_a_failing_hypothesis_is_reported_with_its_numbers(slug, changes, words):
     failures = BY_SLUG[slug].failures(make_setting(**changes))
     assert any(words in sentence for sentence in failures), failures
     assert all(s.endswith(".") and s[0].isupper() for s in failures)
 
 
-def test_where_everything_holds_nothing_fails():
+def test_where_all_hypotheses_hold_none_is_reported():
     setting = make_setting(n=10**9, d=20, order=2.0, mean_bound=1.0, directional_moment=2.0)
     setting = replace(setting, law=StudentT(d=20, moment_order=2.0))
     quiet = {b.card.slug for b in MEAN_BOUNDS if not b.failures(setting)}
@@ -290,7 +290,8 @@ def test_where_everything_holds_nothing_fails():
         "upper.mean.iterative-amplified",
         "upper.mean.iterative-paper",
         "upper.mean.iterative-probability",
-        "upper.mean.adaptive",  # guarded mode
+        "upper.mean.adaptive",  # This bound is for the guarded mode.
         "upper.mean.adaptive-expected",
     }
-    assert not quiet & ({b.card.slug for b in LOWER_MEAN_BOUNDS} - concentrated)  # it is 0.5-zCDP
+    # The budget is 0.5-zCDP.
+    assert not quiet & ({b.card.slug for b in LOWER_MEAN_BOUNDS} - concentrated)

@@ -1,9 +1,8 @@
-"""The bounds against second, slow evaluations: best mechanisms, exact codes, plain grids.
+"""The bounds against second, slow evaluations: best mechanisms, exact codes and plain grids.
 
-A lower bound must not exceed the least error that any private algorithm reaches. On tiny instances
-that error is found by linear programming over all epsilon-DP mechanisms with outputs on a grid (a
-grid can only raise it); on larger ones the posterior mean after a Gaussian release is an upper
-bound on it.
+A lower bound must not exceed the least error that any private algorithm attains. On tiny instances
+linear programming over all epsilon-DP mechanisms with outputs on a grid finds that error (a grid
+can only raise it); on larger ones the posterior mean after a Gaussian release bounds it from above.
 """
 
 import itertools
@@ -25,19 +24,22 @@ from tests.folded import each
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
 
 
-# --- the best pure mechanism, by linear programming ---
+# --- The best pure mechanism, by linear programming ---
 
 
 def least_error(n, patterns, outputs, p, k, epsilon):
-    """Least expected l2 error of an epsilon-DP mechanism on the spike prior over `patterns`."""
-    symbols = range(len(patterns) + 1)  # 0 is the record without a spike
-    data = list(itertools.combinations_with_replacement(symbols, n))  # order tells nothing
+    """Return the least expected l2 error of an epsilon-DP mechanism on the spike prior
+    `patterns`.
+    """
+    symbols = range(len(patterns) + 1)  # Symbol 0 is the record without a spike.
+    # The order of records carries no information.
+    data = list(itertools.combinations_with_replacement(symbols, n))
     index = {records: i for i, records in enumerate(data)}
     count = len(outputs)
     cost = np.zeros((len(data), count))
     for j, pattern in enumerate(patterns, start=1):
         loss = np.linalg.norm(outputs - p ** (1 - 1 / k) * np.array(pattern), axis=1)
-        for b, weight in enumerate(helpers.pmf(n, p)):
+        for b, weight in enumerate(helpers.exact_binomial_pmf(n, p)):
             cost[index[(0,) * (n - b) + (j,) * b]] += weight / len(patterns) * loss
     pairs = {
         (index[records], index[tuple(sorted((*records[:i], *records[i + 1 :], s)))])
@@ -70,7 +72,7 @@ def test_no_pure_mechanism_beats_the_hypercube_bounds(d, n, p, k, epsilon):
     smallest = least_error(n, signs, outputs, p, k, epsilon)
     assert hypercube.hypercube_pure(p, n, d, k, epsilon) <= smallest * (1 + 1e-7)
     assert hypercube.hypercube_cdp(p, n, d, k, epsilon**2 / 2) <= smallest * (1 + 1e-7)
-    if d == n == 1:  # randomised response attains it
+    if d == n == 1:  # Randomised response attains the bound.
         assert hypercube.hypercube_pure(p, 1, 1, k, epsilon) == pytest.approx(smallest, rel=1e-7)
 
 
@@ -83,12 +85,12 @@ def test_no_pure_mechanism_beats_fano_on_a_small_packing(n, p):
     for epsilon in (0.05, 0.5):
         smallest = least_error(n, patterns, outputs, p, 2, epsilon)
         assert 0 <= spikes.spike_fano_cdp_gilbert(p, n, 4, 2, epsilon**2 / 2) <= smallest
-        # The pure form with this code: six words at distance 2.
+        # The pure form with this code, which has six words at distance 2.
         mean = helpers.mean_over(n, p, lambda b, e=epsilon: 5 / (5 + math.exp(e * b)))
         assert size * math.sqrt(2) / 2 * mean <= smallest * (1 + 1e-7)
 
 
-# --- a posterior mean after a Gaussian release, with the number of spikes told ---
+# --- A posterior mean after a Gaussian release, given the number of spikes ---
 
 
 @each(("d", "n"), [(1, 50), (3, 2000), (40, 300)])
@@ -101,7 +103,8 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
     count = rng.binomial(n, p, trials)[:, None]
     size, spike = p ** (1 - 1 / k), p ** (-1 / k)
     std = 2 * spike * math.sqrt(d) / n / math.sqrt(2 * rho)
-    released = count * spike / n + std * rng.normal(size=(trials, d))  # all signs +, by symmetry
+    # By symmetry all signs may be +.
+    released = count * spike / n + std * rng.normal(size=(trials, d))
     wrong = size * (1 - np.tanh(released * count * spike / n / std**2))
     for error, bound in (
         (np.linalg.norm(wrong, axis=1), hypercube.hypercube_cdp),
@@ -110,10 +113,10 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
         # Six standard errors: a false alarm has probability below 1e-8.
         slack = 6 * error.std() / math.sqrt(trials)
         assert bound(p, n, d, k, rho) <= error.mean() + slack
-    assert hypercube.hypercube_cdp(p, n, d, k, rho) <= size * math.sqrt(d)  # outputting 0
+    assert hypercube.hypercube_cdp(p, n, d, k, rho) <= size * math.sqrt(d)  # The constant answer 0.
 
 
-# --- codes ---
+# --- Codes ---
 
 
 def greedy_code(d, distance):
@@ -126,7 +129,7 @@ def greedy_code(d, distance):
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 8, 9, 12])
-def test_a_greedy_code_has_the_size_that_gilbert_counts(d):
+def test_a_greedy_code_has_gilberts_size(d):
     for distance in range(1, d + 1):
         size = math.exp(helpers.log_packing_size(d, distance))
         assert size <= greedy_code(d, distance) * (1 + 1e-9)
@@ -153,18 +156,18 @@ def test_the_gilbert_form_is_a_plain_maximum_over_distances(point):
     assert spikes.spike_fano_cdp_gilbert(*point) == pytest.approx(p ** (1 - 1 / k) / 2 * best)
 
 
-# --- without privacy ---
+# --- Bounds without privacy ---
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (4, 1), (3, 2), (6, 2)])
 @pytest.mark.parametrize("delta", [0.1, 0.5, 0.9])
 def test_no_estimator_beats_the_bounded_signs(n, d, delta):
-    # Data are d counts of +; the best answer to each is searched on a fine grid.
+    # The data are d counts of +; a fine grid gives the best answer to each.
     size = delta / (1 + delta)
     signs = np.array(list(itertools.product((-1, 1), repeat=d)))
     answers = np.array(list(itertools.product(np.linspace(-size, size, 41), repeat=d)))
     loss = np.linalg.norm(answers[:, None] - size * signs[None], axis=2)
-    law = {s: np.array(helpers.pmf(n, (1 + s * delta) / 2)) for s in (-1, 1)}
+    law = {s: np.array(helpers.exact_binomial_pmf(n, (1 + s * delta) / 2)) for s in (-1, 1)}
     risk = 0.0
     for counts in itertools.product(range(n + 1), repeat=d):
         weight = [np.prod([law[s][c] for s, c in zip(row, counts, strict=True)]) for row in signs]
@@ -183,7 +186,7 @@ def test_the_gaussian_bound_is_the_risk_of_the_sample_mean():
     assert gaussian.gaussian_minimax(n, d, k) == pytest.approx(risk, rel=0.01)
 
 
-# --- the explicit upper bounds, on plain grids ---
+# --- Explicit upper bounds, on plain grids ---
 
 GRID = np.geomspace(1e-3, 1e6, 90_001)
 
@@ -253,7 +256,7 @@ def plain_clipped(setting, form):
     else:
         scale = c.coordinate_moment ** (1 / k)
         trace = d * scale**2
-        room = np.maximum(radius - c.mean_gradient_bound, 1e-9)  # below R_0 nothing is proven
+        room = np.maximum(radius - c.mean_gradient_bound, 1e-9)  # Below R_0 there is no proof.
         bias = kappa * (math.sqrt(d) * scale) ** k * room ** (1 - k)
     return float(np.min(np.sqrt(trace / n + bias**2 + energy)))
 
@@ -308,8 +311,8 @@ SETTINGS = [
 
 @each("setting", SETTINGS, ids=("second", "one", "sixth"))
 @each("slug", PLAIN)
-def test_an_explicit_upper_bound_is_the_least_of_its_formula_on_a_plain_grid(slug, setting):
+def test_an_explicit_upper_bound_is_the_minimum_of_its_formula_on_a_plain_grid(slug, setting):
     plain = PLAIN[slug](setting)
-    # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop every one.
+    # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop all of them.
     loose = 1e-2 if PLAIN[slug] is plain_iterative else 1e-6
     assert plain * (1 - 1e-4) <= BY_SLUG[slug].value(setting) <= plain * (1 + loose)

@@ -1,4 +1,4 @@
-"""On constraint sets other than the l2 ball: what a lower bound on a mean says, and tiny sets."""
+"""Lower bounds on a mean in constraint sets other than the l2 ball, and tiny sets."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ REST = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance != "hypercube")
 
 @pytest.mark.parametrize("fields", REVIEWED, ids=str)
 @pytest.mark.parametrize(("kind", "q"), SPARSE)
-def test_a_lower_bound_on_a_mean_is_claimed_only_where_the_set_holds_its_prior(
+def test_a_lower_bound_on_a_mean_is_claimed_only_where_the_set_contains_its_prior(
     kind: str, q: float | None, fields: dict[str, Any]
 ) -> None:
-    """Those over signs take a cube inside of the set; the others say nothing there."""
+    """Bounds over signs use a cube inside the set; the others have no value there."""
     point = mean_in(kind, q, **fields)
     for row in REST:
         failures = evaluate(point, row).failures
@@ -93,7 +93,7 @@ def test_all_means_of_the_cube_are_in_the_set_and_touch_its_boundary_where_they_
             assert not mean_inside(larger, body)
 
 
-def test_the_reviewed_counter_example_has_lower_bounds_over_signs_alone() -> None:
+def test_the_counterexample_of_a_review_has_lower_bounds_over_signs_only() -> None:
     point = mean_in("l1", None, n=20_000, d=100_000, p=50.0)
     lower = [e for e in evaluate_all(point) if e.bound.card.kind == "lower"]
     assert [e.bound for e in lower] == list(LOWER_MEAN_BOUNDS)
@@ -102,7 +102,7 @@ def test_the_reviewed_counter_example_has_lower_bounds_over_signs_alone() -> Non
         assert (KNOWN_CUBES in row.hypotheses) == (row in SIGNS)
         assert (PRIOR_IN_SET in row.hypotheses) == (row in REST)
     assert PRIOR_IN_SET.check(point.setting).startswith("The bound is proven for means in the l2")
-    # The whole cube of R in the l2 norm: what a cap without the gauge would claim.
+    # The whole cube of l2 norm R: the claim of a cap without the gauge.
     setting = replace(point.setting, constraint=None)
     zcdp = bound("lower.mean.two-sided-cdp")
     assert zcdp.value(point.setting) < 0.8 * zcdp.value(setting)
@@ -134,7 +134,7 @@ def test_a_lower_bound_keeps_its_value_where_its_hard_instances_are(
 
 
 @pytest.mark.parametrize("kind", [kind for kind in GEOMETRIES if kind != "l2"])
-def test_a_sentence_calls_a_set_by_its_words_and_not_by_its_class(kind: str) -> None:
+def test_a_sentence_names_a_set_by_its_words_and_not_by_its_class(kind: str) -> None:
     point = mean_in(kind, 1.5 if kind == "lq" else None)
     body = point.setting.body
     sentences = " ".join(f for e in evaluate_all(point) for f in e.failures)
@@ -147,7 +147,7 @@ def test_a_sentence_calls_a_set_by_its_words_and_not_by_its_class(kind: str) -> 
 def test_the_lower_bounds_hold_in_a_set_that_holds_the_cube_of_the_priors(
     kind: str, q: float | None
 ) -> None:
-    """The means of every prior at the largest probability that R allows are in the set."""
+    """The set contains the means of every prior at the largest probability that R allows."""
     for diameter in (0.2, 4.0):
         point = mean_in(kind, q, n=1000, d=20, p=4.0, diameter=diameter, offset=0.0)
         assert PRIOR_IN_SET.check(point.setting) == ""
@@ -211,7 +211,7 @@ def test_every_bound_has_a_value_in_the_smallest_dimension(problem: str, kind: s
 
 @pytest.mark.parametrize("noise", ["cdp", "pure"])
 def test_the_printed_constants_are_shown_at_the_level_of_the_theorem(noise: str) -> None:
-    """Theorem 4.1 needs tau >= 10: the formula shown and the value both take no smaller one."""
+    """Theorem 4.1 needs tau >= 10, so the displayed formula and the value both use at least 10."""
     formula = bound(f"upper.mean.cwme-{noise}-paper").card.latex
     assert r"\tau=\max\Big\{10," in formula
     n, d, p, size = 10_000, 20, 4.0, math.log(2 * 20 / 0.1)

@@ -1,7 +1,7 @@
-"""The bounds of theory/sharper-approx-bounds.md, 3 to 5: tables, exact optima, steps.
+"""The bounds of theory/sharper-approx-bounds.md, 3 to 5: tables, exact optima, proof steps.
 
-Linear programs give the least loss of any private algorithm on a small instance; with answers on a
-grid it is slightly above the truth, which may be on either side of no proven bound.
+Linear programs give the least loss of any private algorithm on a small instance. With answers on a
+grid it is slightly above the true minimum, which a proven bound never exceeds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpsco_core.scenario import Scenario
 from tests.bounds.helpers import make_setting
 from tests.folded import crossed, each
 
-# n, d, p, epsilon, delta, q; P1, P2, P3, A1, A2, A3 there.
+# Arguments n, d, p, epsilon, delta, q, and the values P1, P2, P3, A1, A2, A3 there.
 TABLE = (
     (
         (10_000, 20, 2, 1, 1e-6, 0.0007),
@@ -133,7 +133,7 @@ def test_the_losses_at_each_number_of_spikes_are_reproduced(form, delta, printed
     ],
     ids=str,
 )
-def test_tracing_with_the_sharper_constant_is_reproduced(point, printed):
+def test_tracing_with_the_sharper_constant_has_its_printed_values(point, printed):
     n, d, k, epsilon, delta, q, u = point
     leakage = approximate_leakage(epsilon, delta, d)
     bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
@@ -141,7 +141,7 @@ def test_tracing_with_the_sharper_constant_is_reproduced(point, printed):
     np.testing.assert_allclose(numbers, printed, rtol=2e-6)
 
 
-def test_at_the_default_scenario_privacy_is_felt_under_every_budget():
+def test_at_the_default_scenario_privacy_raises_the_bound_under_every_budget():
     def largest(**fields):
         scenario = Scenario(p=2.0, methods=(), **fields).setting
         area = {"linear": "sco", "quadratic": "sco-strong"}.get(fields.get("problem"), "mean")
@@ -157,22 +157,22 @@ def test_at_the_default_scenario_privacy_is_felt_under_every_budget():
     assert squared == pytest.approx(0.00960, abs=5e-6)
 
 
-# -- exact optima on small instances ---------------------------------------------------------------
+# -- Exact optima on small instances ---------------------------------------------------------------
 
 
-def signs(d: int) -> np.ndarray:
+def sign_vectors(d: int) -> np.ndarray:
     return np.array(list(product((-1.0, 1.0), repeat=d)))
 
 
 def least_loss(loss: np.ndarray, ratio: float, delta: float) -> float:
-    """Least mean loss over all kernels whose rows are pairwise (ln ratio, delta)-close.
+    """Return the least mean loss over all kernels whose rows are pairwise (ln ratio, delta)-close.
 
     `loss` has shape (answers, hypotheses).
     """
     answers, hypotheses = loss.shape
     pairs = [(i, j) for i in range(hypotheses) for j in range(hypotheses) if i != j]
     size = answers * hypotheses
-    excess = size  # for each pair and answer, at least p_i - ratio p_j
+    excess = size  # For each pair and answer, the excess is at least p_i - ratio p_j.
     cost = np.concatenate([loss.T.ravel() / hypotheses, np.zeros(len(pairs) * answers)])
     from scipy.sparse import lil_matrix
 
@@ -202,32 +202,32 @@ def least_loss(loss: np.ndarray, ratio: float, delta: float) -> float:
 def test_no_private_answer_in_two_dimensions_is_below_the_packing_bound(ratio, delta):
     points = np.linspace(-1, 1, 17)
     y = np.array(list(product(points, repeat=2)))
-    gaps = y[:, None, :] - signs(2)
+    gaps = y[:, None, :] - sign_vectors(2)
     distance = np.linalg.norm(gaps, axis=2)
     answers = y[np.linalg.norm(y, axis=1) <= 1 + 1e-12]
     losses = {
         "l2": distance,
         "squared": distance**2,
-        "linear": math.sqrt(2) - answers @ signs(2).T,
+        "linear": math.sqrt(2) - answers @ sign_vectors(2).T,
     }
     for form, loss in losses.items():
         exact = least_loss(loss, math.exp(ratio), delta)
         proven = float(packing.losses(form, 2, ratio, delta).values[1])
         assert proven <= exact + 1e-9, form
-        # It is no toy bound: what it loses is small, with and without delta.
+        # The bound is not trivial: it loses little, with and without delta.
         assert proven >= (0.8 if form == "l2" else 0.6) * exact, form
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_distance_is_the_least_expectile_over_all_answers(d):
-    """Without delta the bound is the least expectile, searched here from many starting points."""
+    """Without delta the bound is the least expectile, found here from many starting points."""
     source = np.random.default_rng(d)
-    nu = signs(d)
+    nu = sign_vectors(d)
     for ratio in (0.5, 1.5, 3.0):
 
         def expectile_of(y, ratio=ratio):
             loss = np.sort(np.linalg.norm(nu - y, axis=1))
-            # the t at which (A - 1) E(t - loss)_+ = E loss - t, piece by piece
+            # The t at which (A - 1) E(t - loss)_+ = E loss - t, piece by piece.
             heads = np.cumsum(loss)
             k = np.arange(1, len(loss) + 1)
             growth = math.expm1(ratio)
@@ -245,7 +245,7 @@ def test_the_distance_is_the_least_expectile_over_all_answers(d):
         assert 0.87 * smallest <= proven <= smallest + 1e-9
 
 
-# -- each step -----------------------------------------------------------------------------------
+# -- Steps of the proof -------------------------------------------------------------------------
 
 
 def test_the_diagonal_is_the_worst_direction_for_convex_second_derivatives():
@@ -254,23 +254,27 @@ def test_the_diagonal_is_the_worst_direction_for_convex_second_derivatives():
         d = int(source.integers(2, 10))
         u = source.standard_normal(d) * source.random(d) ** 3
         u /= np.linalg.norm(u)
-        products, equal = signs(d) @ u, signs(d) @ np.full(d, d**-0.5)
+        products, equal = sign_vectors(d) @ u, sign_vectors(d) @ np.full(d, d**-0.5)
         tau, rho = source.uniform(-1, 2), source.uniform(0.05, 1) * math.sqrt(d)
         for g in (
             lambda x, tau=tau: np.maximum(x - tau, 0) ** 3,
             lambda x, d=d, rho=rho: -np.sqrt(np.maximum(d + rho**2 - 2 * rho * x, 0)),
         ):
             assert np.mean(g(products)) <= np.mean(g(equal)) + 1e-12
-        # With the exponent 2 it is false: the mean depends on the direction both ways.
+        # For the exponent 2 the claim is false: the mean depends on the direction both ways.
     u = np.array([1.0, 0.0, 0.0])
-    square = [np.mean(np.maximum(signs(3) @ v - 0.9, 0) ** 2) for v in (u, np.full(3, 3**-0.5))]
-    cube = [np.mean(np.maximum(signs(3) @ v - 0.9, 0) ** 3) for v in (u, np.full(3, 3**-0.5))]
+    square = [
+        np.mean(np.maximum(sign_vectors(3) @ v - 0.9, 0) ** 2) for v in (u, np.full(3, 3**-0.5))
+    ]
+    cube = [
+        np.mean(np.maximum(sign_vectors(3) @ v - 0.9, 0) ** 3) for v in (u, np.full(3, 3**-0.5))
+    ]
     assert cube[0] < cube[1]
     assert square[0] / square[1] > cube[0] / cube[1]
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 40, 400])
-def test_the_mean_cube_above_a_threshold_is_that_of_plain_sums(d):
+def test_the_mean_cube_above_a_threshold_agrees_with_plain_sums(d):
     i = np.arange(d + 1)
     mass = np.array([math.comb(d, int(k)) for k in i], dtype=float) if d < 100 else None
     w = (2 * i - d) / math.sqrt(d)
@@ -287,22 +291,22 @@ def test_the_mean_cube_above_a_threshold_is_that_of_plain_sums(d):
 
 
 @pytest.mark.parametrize("tau", [-3.0, 0.0, 1.5, 8.0, 19.9, 20.1, 35.0])
-def test_the_gaussian_form_is_above_that_of_any_dimension(tau):
+def test_the_gaussian_form_bounds_that_of_any_dimension(tau):
     gaussian = float(expectiles.log_cube(np.array(tau), 10**6))
     assert float(expectiles.log_cube(np.array(tau), 400)) <= gaussian + 1e-9
 
 
-def test_the_majorants_of_what_is_missing_are_above_it():
-    """(S1), (S2) and (S4) at random answers in few dimensions, and (S3) at random directions."""
+def test_the_majorants_of_the_expected_shortfall_are_above_it():
+    """Bounds (S1), (S2) and (S4) at random answers in few dimensions, (S3) at random directions."""
     source = np.random.default_rng(5)
     for d in (2, 4, 9):
-        table = expectiles._distances(d)
-        e, log_excess = packing._excesses(d)
+        table = expectiles._distance_table(d)
+        e, log_excess = packing._log_excess_bounds(d)
         for _ in range(60):
             rho = int(source.integers(1, len(table.rho)))
             y = source.standard_normal(d)
             y *= table.rho[rho] / np.linalg.norm(y)
-            loss = np.linalg.norm(signs(d) - y, axis=1)
+            loss = np.linalg.norm(sign_vectors(d) - y, axis=1)
             assert loss.mean() >= table.mean[rho] - 1e-12
             level = int(source.integers(0, len(table.levels)))
             missing = np.mean(np.maximum(table.levels[level] - loss, 0))
@@ -312,12 +316,12 @@ def test_the_majorants_of_what_is_missing_are_above_it():
             excess = np.mean(np.maximum(loss - v, 0))
             assert excess <= table.rho[rho] / v * float(expectiles.omega(g)) + 1e-12
             place = int(source.integers(0, len(e)))
-            mean_excess = np.mean(np.maximum(signs(d) @ (y / table.rho[rho]) - e[place], 0))
+            mean_excess = np.mean(np.maximum(sign_vectors(d) @ (y / table.rho[rho]) - e[place], 0))
             assert mean_excess <= math.exp(log_excess[place]) + 1e-12
 
 
 def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
-    """Lemma A': the exact expectile of sums of independent signs, in small dimensions."""
+    """Lemma A' against exact expectiles of sums of independent signs, in small dimensions."""
     source = np.random.default_rng(3)
     largest = 0.0
     for _ in range(1500):
@@ -325,16 +329,16 @@ def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
         f = source.standard_normal(d) * source.random(d) ** 2
         f /= np.linalg.norm(f)
         bias = source.uniform(-1, 1, d) * source.random()
-        weight = np.prod((1 + signs(d) * bias) / 2, axis=1)
-        z = (signs(d) - bias) @ f
+        weight = np.prod((1 + sign_vectors(d) * bias) / 2, axis=1)
+        z = (sign_vectors(d) - bias) @ f
         epsilon = 10 ** source.uniform(-1.5, 0.7)
         c = expectile(epsilon)
         largest = max(largest, math.expm1(epsilon) * float(weight @ np.maximum(z - c, 0)) / c)
     assert largest <= 1 + 1e-9
-    assert largest >= 0.99  # the largest value is attained
+    assert largest >= 0.99  # The largest value is attained.
 
 
-# -- shape, class and edges ----------------------------------------------------------------------
+# -- Shape, class and edges ------------------------------------------------------------------------
 
 
 def random_settings(count: int, seed: int):
@@ -352,7 +356,7 @@ def random_settings(count: int, seed: int):
 
 
 def former_assouad(form, q, setting, delta):
-    """Assouad's bound without the group curve: theory/approx-lower-bounds.md, 4."""
+    """Return Assouad's bound without the group curve: theory/approx-lower-bounds.md, 4."""
     a = 1 - 1 / setting.moment_order
 
     def share(count):
@@ -366,7 +370,7 @@ def former_assouad(form, q, setting, delta):
     return (setting.d * q ** (2 * a) if form == "squared" else math.sqrt(setting.d) * q**a) * mean
 
 
-def test_the_rows_never_fall_below_the_forms_that_they_replace():
+def test_the_bounds_are_never_below_the_forms_that_they_replaced():
     for setting in random_settings(24, 4):
         delta = setting.budget.delta if isinstance(setting.budget, ApproxDP) else 0.0
         leakage = approximate_leakage(setting.budget.epsilon, delta, setting.d)
@@ -418,10 +422,10 @@ def test_the_best_probability_beats_a_fine_grid_within_the_cap():
             assert value >= max(grid) * (1 - 1e-4), (form, point)
 
 
-def test_a_budget_beyond_any_use_is_not_taken_for_a_smaller_one():
+def test_a_very_large_budget_is_not_treated_as_a_smaller_one():
     """One record, q = 1: weights e^(eps 1[wrong signs <= s]) on answers are exactly eps-DP.
 
-    Their exact squared error is that of wrong signs; at epsilon = 1000 it is 381.43 at best.
+    Their exact squared error is that of the wrong signs, at best 381.43 for epsilon = 1000.
     """
     d, epsilon = 2000, 1000.0
     wrong = np.arange(d + 1)
@@ -434,7 +438,7 @@ def test_a_budget_beyond_any_use_is_not_taken_for_a_smaller_one():
         weight = np.exp(log - log.max())
         errors.append(4 * float(weight @ wrong) / float(weight.sum()))
         weight = weight / weight.sum()
-        shrunk = 1 - 2 * float(weight @ wrong) / d  # the mean sign, by which answers are shrunk
+        shrunk = 1 - 2 * float(weight @ wrong) / d  # The mean sign, by which answers are shrunk.
         errors.append(d * (1 - shrunk**2))
     bound_there = packing.packing("squared", 1.0, 1, d, 2.0, epsilon, 0.0)
     assert 0 <= bound_there <= min(errors)

@@ -1,6 +1,6 @@
-"""Rates: the formula that is printed, at the letters that are shown, is the value that is drawn.
+"""The printed formula of a rate, evaluated at the displayed letters, is the value that is drawn.
 
-The formula is read from its LaTeX (`printed_latex`), the letters are those of the page of tables.
+The formula is read from its LaTeX (`printed_latex`); the letters are those of the page of tables.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POINTS = (
     replace(BOUNDED, problem="logistic", geometry="lq", q=1.25),
     *(replace(BOUNDED, problem="geometric-median", geometry="lq", q=q) for q in (1.25, 3.0)),
 )
-UNREADABLE = (r"\omega", r"\min_{")  # an unknown power, a minimum over an exponent
+UNREADABLE = (r"\omega", r"\min_{")  # Formulas with an unknown power or a minimum over an exponent.
 RATES = [row for row in BOUNDS if row.card.constant == "rate"]
 READABLE = [row for row in RATES if not any(sign in row.card.latex for sign in UNREADABLE)]
 
@@ -47,7 +47,7 @@ def letters_of(row: Bound, point: Scenario) -> dict[str, float]:
 
 
 def comparisons(row: Bound) -> Iterator[tuple[Mapping[str, float], float]]:
-    """Yield the letters and the value of a row wherever it has one in the units of its formula."""
+    """Yield the letters and the value of a bound wherever it has a value in its formula's units."""
     for point in POINTS:
         if point.problem not in row.card.problems:
             continue
@@ -55,7 +55,7 @@ def comparisons(row: Bound) -> Iterator[tuple[Mapping[str, float], float]]:
         scenario = canonical_point(drawn_scenario(budgeted, row.card))
         setting = bound_setting(scenario, row)
         value = row.value(setting)
-        # The papers measure in units of the coordinates' moment; and in l2 for larger exponents.
+        # The papers measure in units of the coordinates' moment, and in l2 for larger exponents.
         is_scaled = COORDINATE_MOMENT in row.hypotheses and setting.constants.coordinate_moment != 1
         is_euclidean = row.letters == OWN_RATE_LETTERS and setting.exponent > 2
         if 0 < value < math.inf and not is_scaled and not is_euclidean:
@@ -74,7 +74,7 @@ def test_the_formula_at_its_letters_is_the_value(row: Bound) -> None:
     check(row)
 
 
-def test_nearly_every_rate_is_read() -> None:
+def test_nearly_every_rate_can_be_read() -> None:
     assert len(RATES) - len(READABLE) <= 2 and len(READABLE) > 80
 
 
@@ -86,14 +86,14 @@ def test_nearly_every_rate_is_read() -> None:
         (r"\ln(1/\delta)", r"\ln(2/\delta)"),
     ],
 )
-def test_a_misprint_is_found(old: str, new: str) -> None:
+def test_a_misprint_is_detected(old: str, new: str) -> None:
     rows = [row for row in READABLE if old in row.card.latex]
     latex = rows[0].card.latex.replace(old, new)
     with pytest.raises(AssertionError):
         check(replace(rows[0], card=replace(rows[0].card, latex=latex)))
 
 
-def test_a_wrong_letter_is_found() -> None:
+def test_a_wrong_letter_is_detected() -> None:
     row = bound("upper.sco.phased-sgd")
     diameter = Letter("D", "radius of the set", lambda s: s.constants.diameter / 2)
     with pytest.raises(AssertionError):
@@ -113,7 +113,7 @@ def test_a_wrong_letter_is_found() -> None:
         (r"\frac1{q-q}", math.inf),
     ],
 )
-def test_latex_is_read_as_a_reader_does(latex: str, value: float | None) -> None:
+def test_latex_is_parsed_as_mathematicians_read_it(latex: str, value: float | None) -> None:
     letters = {"n": 10, "d": 3, "p": 2, "q": 1.5, "g": 3, "M": 5, "G": 7, "R": 4, "L": 2}
     letters |= {r"\beta": 0.5, r"\theta^*": 6}
     if value is None:
@@ -122,6 +122,6 @@ def test_latex_is_read_as_a_reader_does(latex: str, value: float | None) -> None
 
 
 @pytest.mark.parametrize("latex", [r"\frac d", "x", "d)", r"\min d", "(d", r"dn,\ n=2d"])
-def test_what_is_no_formula_is_refused(latex: str) -> None:
+def test_text_that_is_no_formula_is_refused(latex: str) -> None:
     with pytest.raises((ValueError, IndexError)):
         printed_value(latex, {"d": 3, "n": 10})

@@ -1,7 +1,7 @@
-"""Rates against proven bounds of their class: no power of n, d or the budget is lost.
+"""Rates against proven bounds of their class: no power of n, d or the budget is missing.
 
-A rate has a hidden constant, so that it may lie somewhat on the wrong side of a proven bound. At
-the corners of the range, n to 10^9, d to 4096, rho from 1e-6 to 1e5, a lost power is a factor of
+A rate has a hidden constant, so it may lie somewhat on the wrong side of a proven bound. At the
+extremes of the range, n to 10^9, d to 4096, rho from 1e-6 to 1e5, a missing power is a factor of
 hundreds.
 """
 
@@ -16,7 +16,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.scenario import Scenario
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
-HIDDEN = 2.0  # by which a rate with constant 1 may be wrong
+HIDDEN = 2.0  # The factor by which a rate with constant 1 may be on the wrong side.
 RISKS = ("l2 error", "excess risk")
 UPPER_RATES = [
     b
@@ -24,7 +24,7 @@ UPPER_RATES = [
     if b.card.kind == "upper" and b.card.constant == "rate" and b.card.quantity in RISKS
 ]
 PROVEN = [b for b in BOUNDS if b.card.kind == "lower" and b.card.constant == "explicit"]
-# What a lower bound for algorithms of one kind says of those of another.
+# The algorithms of one kind of privacy to which a lower bound for another kind applies.
 BINDS = {
     "none": ("none", "approx", "zcdp", "pure"),
     "zcdp": ("zcdp", "approx"),
@@ -45,7 +45,7 @@ BUDGETS = (
 
 @pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
 def test_no_upper_rate_is_below_a_proven_lower_bound_of_its_class(problem):
-    """On the laws of the lower bounds; the quadratic loss for the strongly convex class."""
+    """On the laws of the lower bounds; the strongly convex class uses the quadratic loss."""
     quantity = "l2 error" if problem == "mean" else "excess risk"
     curvature = {"mean": "mean", "linear": "convex", "quadratic": "strongly convex"}[problem]
     method = "mean.sample" if problem == "mean" else "sco.sgd"
@@ -77,7 +77,7 @@ def test_no_upper_rate_is_below_a_proven_lower_bound_of_its_class(problem):
 
 @pytest.mark.parametrize("name", ["wang", "wang-strong", "bassily-2014-strong"])
 def test_a_rate_without_a_term_for_sampling_is_for_small_budgets(name):
-    """Without privacy it would be 0, below every bound on learning from n records."""
+    """Without privacy such a rate would be 0, below every bound on learning from n records."""
     bound = BY_SLUG[f"upper.sco.prior-{name}"]
     assert not bound.failures(make_setting(10**6, 5, 2.0, ZCDP(rho=1.0)))
     failures = bound.failures(make_setting(10**6, 5, 2.0, ZCDP(rho=100.0)))
@@ -86,8 +86,8 @@ def test_a_rate_without_a_term_for_sampling_is_for_small_budgets(name):
     assert bound.value(make_setting(100, 1, 2.0, ZCDP(rho=1e12))) < 1e-3 / math.sqrt(100)
 
 
-def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
-    """Theorem 5 of Su et al. (2023) has no cap: at few records it passes L M."""
+def test_the_lower_rate_by_width_states_where_it_exceeds_every_risk():
+    """Theorem 5 of Su et al. (2023) has no cap: with few records it exceeds L M."""
     bound = BY_SLUG["lower.sco-strong.width"]
     compared = 0
     for n, d, epsilon, delta in itertools.product(
@@ -109,8 +109,8 @@ def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
     assert compared > 0
 
 
-def test_no_lower_rate_passes_the_risk_of_the_centre():
-    """The hidden constant of a lower rate is at most 1: the rate is at most L M, or R M/2."""
+def test_no_lower_rate_exceeds_the_risk_of_the_centre():
+    """A lower rate has a hidden constant of at most 1, so the rate is at most L M, or R M/2."""
     rates = [b for b in LOWER_SCO_BOUNDS if b.card.constant == "rate"]
     budgets = (
         ApproxDP(epsilon=0.01, delta=1e-6),
@@ -127,7 +127,7 @@ def test_no_lower_rate_passes_the_risk_of_the_centre():
 
 
 def test_the_reduced_rate_in_lq_needs_gradients_of_the_size_of_their_spread():
-    """Kamath et al. (2022) need R <= 10 in units of the moment: without spread nothing is said."""
+    """Kamath et al. (2022) need R <= 10 in units of the moment; without spread there is no rate."""
     bound = BY_SLUG["upper.lp.euclidean-reduction"]
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     assert not bound.failures(make_setting(budget=budget))

@@ -1,4 +1,4 @@
-"""Searches of the lower bounds that look at few candidates find the best of all of them."""
+"""Searches of the lower bounds over few candidates find the best of all candidates."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.bounds.helpers import make_setting
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 1e-3, 0.05])
-def test_a_few_levels_of_a_packing_are_worth_all_of_them(delta: float) -> None:
+def test_a_few_levels_of_a_packing_are_as_good_as_all(delta: float) -> None:
     for d, epsilon in ((2, 0.3), (9, 1.0), (40, 0.7), (500, 2.0)):
         table = packing.products("linear", d, epsilon, delta)
-        e, log_excess = packing._excesses(d)
+        e, log_excess = packing._log_excess_bounds(d)
         root = math.sqrt(d)
         for count, value in list(zip(table.counts, table.values, strict=True))[1::7]:
             growth = np.exp(np.minimum(log_excess + math.log(math.expm1(epsilon * count)), 700))
@@ -68,7 +68,7 @@ def test_a_chance_is_the_smaller_of_its_two_bounds() -> None:
 
 @pytest.mark.parametrize("kind", ["l1", "group-l1", "simplex", "solid-simplex", "sparse"])
 @pytest.mark.parametrize("budget", [PureDP(epsilon=0.8), ApproxDP(epsilon=1.0, delta=1e-6)])
-def test_no_cube_is_better_than_the_one_that_is_found(kind, budget: PureDP | ApproxDP) -> None:
+def test_no_cube_is_better_than_the_one_found(kind, budget: PureDP | ApproxDP) -> None:
     n, order, epsilon = 3000, 2.0, budget.epsilon
     delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
     body = Geometry(kind=kind).constraint(20, 0.4)
@@ -90,7 +90,7 @@ def test_no_cube_is_better_than_the_one_that_is_found(kind, budget: PureDP | App
 
 
 @pytest.mark.parametrize("kind", ["l1", "group-l1", "sparse", "simplex", "solid-simplex"])
-def test_delta_has_a_say_in_a_cube_of_many_coordinates(kind: str) -> None:
+def test_delta_affects_a_cube_of_many_coordinates(kind: str) -> None:
     n, order, level = 10_000, 2.0, (1.0, 1e-6)
     body = Geometry(kind=kind).constraint(1000, 10.0)
 
@@ -104,8 +104,8 @@ def test_delta_has_a_say_in_a_cube_of_many_coordinates(kind: str) -> None:
     assert value(best_cube) > 0.97 * max(map(value, others))
 
 
-def test_bounds_that_do_not_choose_the_cube_have_the_better_one_of_two() -> None:
-    """Packing chooses with delta; Assouad's argument is larger on the cube of epsilon alone."""
+def test_bounds_that_do_not_choose_the_cube_use_the_better_of_two() -> None:
+    """Packing chooses with delta; Assouad's argument is larger on the cube for epsilon alone."""
     n, d, epsilon = 1000, 300, 0.1
     body = Geometry(kind="group-l1").constraint(d, 10.0)
     setting = make_setting(
@@ -122,8 +122,8 @@ def test_bounds_that_do_not_choose_the_cube_have_the_better_one_of_two() -> None
     assert row.value(replace(setting, constraint=body)) == pytest.approx(max(on_cubes), rel=1e-9)
 
 
-def test_a_cube_with_room_is_no_worse_than_any_of_fewer_coordinates() -> None:
-    """Where the best probability is not limited, the search does not look at smaller cubes."""
+def test_an_unconstrained_cube_is_no_worse_than_any_of_fewer_coordinates() -> None:
+    """Where the best probability is not limited, the search skips smaller cubes."""
     for kind, n, budget in (
         ("l1", 200, ZCDP(rho=0.5)),
         ("l1", 2000, PureDP(epsilon=1.0)),
@@ -169,7 +169,7 @@ def test_the_conjugate_is_that_of_its_chords_without_a_search() -> None:
     )
     expected = np.interp(c, nodes, values, right=1e306)
     assert np.allclose(two_sided.conjugate(c), expected, rtol=1e-13, atol=0)
-    assert np.diff(nodes).min() > two_sided._CELL  # a cell has one node at most
+    assert np.diff(nodes).min() > two_sided._CELL  # Each cell contains at most one node.
 
 
 @pytest.mark.parametrize("d", [3, 20, 450])
@@ -177,10 +177,10 @@ def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next
     d: int,
 ) -> None:
     """The cubes that the quick search leaves out cannot have it: here all norms are tried."""
-    table = expectiles._distances(d)
+    table = expectiles._distance_table(d)
     gains = np.log(np.maximum(table.mean - table.levels[:, None], 1e-300))
     every = [float(np.min(gains[i] - table.log_missing(i))) for i in range(0, len(table.levels), 5)]
     least = np.logaddexp(0.0, every)
     assert (table.log_ratios[::5] <= least * (1 + 1e-12)).all()
-    # Later levels may be smaller, and then earlier ones count no more.
+    # Later levels may be smaller, and then earlier ones no longer matter.
     assert np.median(table.log_ratios[::5] / least) == pytest.approx(1, rel=1e-12)

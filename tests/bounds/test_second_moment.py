@@ -1,4 +1,4 @@
-"""Below p = 2 every bound and every method has a reason why it holds, or refuses in a sentence."""
+"""Below p = 2 every bound and every method either has a reviewed proof or refuses with a reason."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
-# A line for every bound whose proof was read for p below 2 and holds there, and for every method
-# that runs there: "bound lower.mean.unseen". A row that is not there refuses.
+# Each line names a bound whose proof was checked for p below 2, or a method that runs there, as in
+# "bound lower.mean.unseen". Every other bound or method refuses.
 REVIEWED = Path(__file__).with_name("below_two.txt").read_text(encoding="utf-8").splitlines()
 
 
 def problem_of(slugs: tuple[str, ...]) -> str:
-    """Return a problem that may have a tail index below 2, of some if there is one."""
+    """Return one of the problems, preferably one that allows a tail index below 2."""
     return next((slug for slug in slugs if slug in ("mean", "linear", "quadratic")), "mean")
 
 
 @each("row", BOUNDS, ids=lambda row: row.card.slug)
 @each("p", (1.1, 1.6))
-def test_every_bound_has_its_reason_below_two_or_refuses(row: Bound, p: float):
+def test_every_bound_is_reviewed_below_two_or_refuses(row: Bound, p: float):
     point = Scenario(problem=problem_of(row.card.problems), p=p, n=400, d=4, methods=()).validate()
     setting = point.setting
     if f"bound {row.card.slug}" in REVIEWED:
@@ -45,13 +45,13 @@ def test_every_bound_has_its_reason_below_two_or_refuses(row: Bound, p: float):
     evaluation = evaluate(point, row)
     assert math.isnan(evaluation.value)
     assert all(math.isnan(term) for term in evaluation.terms.values())
-    # At p = 2 the same sentence is not said.
+    # At p = 2 this reason does not appear.
     assert not row.needs_variance(replace(setting, moment_order=2.0))
 
 
 @each("family", METHODS, ids=lambda family: family.card.slug)
 @each("p", (1.1, 1.6))
-def test_every_method_has_its_reason_below_two_or_refuses(family: Any, p: float):
+def test_every_method_is_reviewed_below_two_or_refuses(family: Any, p: float):
     slug = family.card.slug
     point = Scenario(
         problem=problem_of(family.card.problems), p=p, n=400, d=4, methods=()

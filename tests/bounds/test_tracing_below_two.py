@@ -1,4 +1,4 @@
-"""Bounds by tracing at p below 2, where the laws of p = 2 are in the class too."""
+"""Bounds by tracing for p below 2, where the class also contains the laws of p = 2."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_where_most_records_are_spikes_the_bound_is_that_of_p_2(
 
 @pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
 @pytest.mark.parametrize("kind", KINDS)
-def test_its_mean_error_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean(
+def test_the_mean_error_bound_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean(
     kind: str, p: float
 ) -> None:
     """On a grid of spike probabilities and shapes, and for means within R."""
@@ -53,7 +53,7 @@ def test_its_mean_error_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean
         best = {}
         for order in (p, 2.0):
             bounds = TracingBounds(n=3, d=50, moment_order=order, leakage=leakage)
-            shrink = 2 ** (1 - 2 / order)  # 1 at p = 2
+            shrink = 2 ** (1 - 2 / order)  # At p = 2 the factor is 1.
             longest = leakage.spread * 50**0.5 * shrink
             largest = min(1.0, (mean_bound / longest) ** (order / (order - 1)))
             q, u = np.meshgrid(largest * np.geomspace(1e-2, 1, 200), np.geomspace(1e-3, 1e3, 400))
@@ -65,7 +65,7 @@ def test_its_mean_error_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_on_hard_data_it_is_about_their_law_and_its_own_p(kind: str) -> None:
+def test_on_hard_data_the_bound_is_about_their_law_and_its_own_p(kind: str) -> None:
     point = Scenario(distribution="tracing", p=1.5, n=10, d=50, epsilon=0.2, methods=())
     setting = replace(point.setting, spike_probability=1.0)
     row = bound(f"lower.mean.{kind}")

@@ -31,7 +31,7 @@ from dpsco_core.bounds.instances.tracing import (
 )
 from tests.folded import crossed, each
 
-# n, d, k, epsilon, delta, q, u; T1, T2, T3 at q/4, with the pairs of Lemma A.
+# Arguments n, d, k, epsilon, delta, q, u, and T1, T2, T3 at q/4, with the pairs of Lemma A.
 APPROX = (
     (
         (10_000, 200, 4, 1, 1e-6, 0.01, 6),
@@ -58,7 +58,8 @@ APPROX = (
         "0.384500 0.148215 0.201683",
     ),
 )
-# n, d, k, rho, q, u, q'; T1, T2, T3 at q/4; rate distortion and its square at q'.
+# Arguments n, d, k, rho, q, u, q', and T1, T2, T3 at q/4, then rate distortion and its square at
+# q'.
 ZCDP = (
     (
         (10_000, 200, 4, 0.5, 0.008, 6, 0.00133333),
@@ -92,7 +93,7 @@ def array_of(x: float) -> np.ndarray:
 
 
 def three_values(bounds: TracingBounds, q: float, u: float) -> list[float]:
-    """T1 and T2 at q, T3 at q/4."""
+    """Return T1 and T2 at q, and T3 at q/4."""
     linear = float(bounds.linear_at(array_of(q / 4), array_of(u))[0])
     return [
         float(bounds.l2_at(array_of(q), array_of(u))[0]),
@@ -101,8 +102,8 @@ def three_values(bounds: TracingBounds, q: float, u: float) -> list[float]:
     ]
 
 
-def check(values: list[float], printed: str) -> None:
-    """Six significant digits, of which the last may be rounded."""
+def check_six_digits(values: list[float], printed: str) -> None:
+    """Assert six significant digits, of which the last may be rounded."""
     for value, text in zip(values, printed.split(), strict=True):
         assert float(f"{value:.6g}") == pytest.approx(float(text), rel=1.01e-6), (value, text)
 
@@ -112,7 +113,9 @@ def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(point, pr
     n, d, k, epsilon, delta, q, u = point
     leakage = approximate_leakage(epsilon, delta, d)
     leakage = replace(leakage, pairs=leakage.pairs[:2])
-    check(three_values(TracingBounds(n=n, d=d, moment_order=k, leakage=leakage), q, u), printed)
+    check_six_digits(
+        three_values(TracingBounds(n=n, d=d, moment_order=k, leakage=leakage), q, u), printed
+    )
 
 
 @pytest.mark.parametrize(("point", "printed"), ZCDP)
@@ -123,7 +126,7 @@ def test_the_table_for_concentrated_privacy_is_reproduced_to_six_digits(point, p
     )
     values.append(rate_distortion.distortion(best_q, n, d, k, rho))
     values.append(rate_distortion.distortion(best_q, n, d, k, rho, squared=True))
-    check(values, printed)
+    check_six_digits(values, printed)
 
 
 @pytest.mark.parametrize(
@@ -154,12 +157,12 @@ def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
     assert float(at.squared_at(array_of(q), array_of(u))[0]) == pytest.approx(own_squared, rel=6e-4)
 
 
-def test_the_bounds_of_the_default_scenario():
+def test_the_bounds_of_the_default_scenario_have_their_recorded_values():
     bounds = TracingBounds(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, 1e-6, 20))
     assert float(bounds.l2_at(*map(array_of, bounds.best_l2(1.0)))[0]) == pytest.approx(
         0.0472743, rel=1e-5
     )
-    for delta in (1e-12, 0.0):  # no jump at delta = 0
+    for delta in (1e-12, 0.0):  # The bound has no jump at delta = 0.
         bounds = TracingBounds(
             n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, delta, 20)
         )
@@ -169,14 +172,14 @@ def test_the_bounds_of_the_default_scenario():
     pure = hypercube.best_pure(1000, 1, 2, 1.0, 1.0)
     bound_l2 = assouad.assouad("l2", p, 1000, 1, 2, 1.0, 1e-6)
     assert hypercube.hypercube_pure(pure, 1000, 1, 2, 1.0) == pytest.approx(0.0194784, rel=1e-5)
-    assert bound_l2 == pytest.approx(0.0206649, rel=1e-5)  # the group curve: 6 % more
+    assert bound_l2 == pytest.approx(0.0206649, rel=1e-5)  # The group curve gives 6 % more.
 
 
-# -- the same formulas, one number at a time -----------------------------------------------------
+# -- The same formulas, one number at a time -----------------------------------------------------
 
 
 def plain_pairs(epsilon: float, delta: float, r: float, d: int) -> list[tuple[float, float]]:
-    """(c, m delta zeta) of Lemmas A and A', by numerical search for M and the expectile."""
+    """Return (c, m delta zeta) of Lemmas A and A', by numerical search for M and the expectile."""
     minimum = minimize_scalar(
         lambda t: -((r * r - t * t) ** 2) / (1 - t),
         bounds=(0, r),
@@ -193,7 +196,9 @@ def plain_pairs(epsilon: float, delta: float, r: float, d: int) -> list[tuple[fl
 
 
 def plain_expectile(epsilon: float) -> float:
-    """Least t with (e^epsilon - 1) E(Z - t)_+ <= t, by either bound on the mean excess."""
+    """Return the least t with (e^epsilon - 1) E(Z - t)_+ <= t, by either bound on the mean
+    excess.
+    """
 
     def excess(t: float) -> float:
         exponential = minimize_scalar(
@@ -214,7 +219,7 @@ def plain_gain(d: int, u: float, r: float) -> float:
 
 
 def plain_l2(n, d, k, kappa, r, q, u):
-    """T1: the root of u x^2 + b x = G."""
+    """Return T1, the root x of u x^2 + b x = G."""
     gain = plain_gain(d, u, r)
     if gain == 0:
         return 0.0
@@ -266,7 +271,7 @@ def random_points(count: int, seed: int):
 
 
 @pytest.mark.parametrize("point", list(random_points(60, 1)))
-def test_tracing_bounds_are_what_plain_formulas_give(point):
+def test_tracing_bounds_agree_with_plain_formulas(point):
     n, d, k, level, delta, q, u = point
     for r in (1.0, CONCENTRATED):
         pairs = plain_pairs(level, delta, r, d)
@@ -321,7 +326,7 @@ def test_the_shape_of_the_data_is_the_best_one_without_a_cap(d, k):
     assert float(bounds.l2_at(array_of(q), array_of(u))[0]) == pytest.approx(best, rel=1e-4)
 
 
-# -- the constants, by quadrature ----------------------------------------------------------------
+# -- The constants, by quadrature ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("u", [0.7, 2.0, 9.0])
@@ -340,12 +345,12 @@ def test_the_moments_of_the_prior_are_those_of_the_beta_law(u, r):
     assert d * mean(lambda x: x * x) == pytest.approx(d * r * r / (1 + u), rel=1e-6)
     fourth_moment = d * mean(lambda x: x**4) + d * (d - 1) * mean(lambda x: x * x) ** 2
     size = math.sqrt(d * r * r / (1 + u))
-    # E sqrt(X) >= sqrt(m) (3/2 - E X^2 / (2 m^2)), from which the factor of T3 follows.
+    # E sqrt(X) >= sqrt(m) (3/2 - E X^2 / (2 m^2)), which gives the factor of T3.
     assert 1.5 - fourth_moment / size**4 / 2 == pytest.approx(1 - u / (d * (u + 3)), rel=1e-5)
 
 
 @pytest.mark.parametrize("r", [0.4, CONCENTRATED, 1.0])
-def test_the_anti_copy_has_the_largest_deviation_and_range_that_are_stated(r):
+def test_the_anti_copy_has_its_stated_deviation_and_range(r):
     t = np.linspace(0, r * (1 - 1e-9), 200_001)
     deviation = math.sqrt(float(((r * r - t * t) ** 2 / (1 - t)).max()))
     reach = float(((r * r - t * t) / (1 - t)).max())
@@ -356,7 +361,7 @@ def test_the_anti_copy_has_the_largest_deviation_and_range_that_are_stated(r):
     assert fresh == pytest.approx(0.5 * reach, rel=1e-7)
 
 
-def test_the_spread_for_concentrated_privacy_is_where_the_proxy_is_that_of_full_spread():
+def test_the_spread_under_zcdp_is_where_its_proxy_equals_that_of_full_spread():
     zeta = 2 * (1 - math.sqrt(1 - CONCENTRATED**2))
     assert zeta**2 / 3 == pytest.approx(32 / 27, rel=1e-12)
     assert pytest.approx(0.9983632577, rel=1e-9) == CONCENTRATED
@@ -367,7 +372,7 @@ def test_the_moment_factor_solves_its_equation(x):
     k = moment_factor(x)
     assert k - 1 - math.log(k) == pytest.approx(2 * x, rel=1e-6, abs=1e-15)
     if x < 100:
-        # min over tau of (2 x - ln(1 - tau)) / tau, of which it is the value
+        # The factor is the minimum over tau of (2 x - ln(1 - tau)) / tau.
         minimum = minimize_scalar(
             lambda tau: (2 * x - math.log1p(-tau)) / tau, bounds=(1e-9, 1 - 1e-12), method="bounded"
         )
@@ -377,7 +382,7 @@ def test_the_moment_factor_solves_its_equation(x):
 
 @cache
 def largest_means() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes in ln lambda, lambda, and the largest mean over 2,001 points at each."""
+    """Return nodes in ln lambda, lambda, and the largest mean over 2,001 points at each."""
     logs = np.linspace(math.log(1e-9), math.log(1e6), 20_001)
     size = np.exp(logs)
     y = np.linspace(0, 1, 2001)
@@ -389,7 +394,7 @@ def largest_means() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def plain_mixture(d: int, s: float) -> float:
-    """Lambda(s), by a trapezoid over 20,000 nodes in ln lambda from 1e-9 to 1e6."""
+    """Return Lambda(s) by a trapezoid over 20,000 nodes in ln lambda from 1e-9 to 1e6."""
     logs, size, means = largest_means()
     terms = d * means - logs / 2 - s * s / (4 * size) + math.log(s / (2 * math.sqrt(math.pi)))
     integral = float(logsumexp(terms)) + math.log(logs[1] - logs[0])
@@ -411,7 +416,7 @@ def test_the_lines_of_the_distance_are_those_of_the_integral(d):
             assert envelope.heights[index] == pytest.approx(-mixture / s, rel=2e-5)
 
 
-def test_an_envelope_is_the_largest_line():
+def test_an_envelope_is_the_maximum_of_its_lines():
     rng = np.random.default_rng(3)
     slopes = np.sort(rng.uniform(-3, -0.1, 40))
     heights = rng.uniform(0, 2, 40)
@@ -430,7 +435,7 @@ def test_the_largest_mean_is_the_maximum_over_points(size):
     assert log_mean == pytest.approx(expected - math.log(2), rel=1e-8)
 
 
-def test_distances_at_no_information_are_those_of_the_best_constant():
+def test_distances_without_information_are_those_of_the_best_constant():
     for d in (1, 2, 50, 10**6):
         assert float(rate_distortion.l2_envelope(d).value_at(array_of(0.0))[0]) <= math.sqrt(d) * (
             1 + 1e-9
@@ -444,8 +449,8 @@ def test_distances_at_no_information_are_those_of_the_best_constant():
     )
 
 
-def composed(outer, inner):
-    """Return the corners of one rising concave curve of corners after another."""
+def compose_curves(outer, inner):
+    """Return the corners of one increasing concave curve applied after another."""
     (u, v), (x, y) = outer, inner
     places = {float(t) for t in x}
     for level in u:
@@ -457,11 +462,13 @@ def composed(outer, inner):
 
 
 @cache
-def shares(epsilon: float, delta: float, largest: int):
-    """Mass in common and harmonic overlap after 0, 1, ... changes, by composing the curve."""
+def shares_after_changes(epsilon: float, delta: float, largest: int):
+    """Return mass in common and harmonic overlap after 0, 1, ... changes, by composing the
+    curve.
+    """
     a = math.exp(epsilon)
     corner = (1 - delta) / (1 + a)
-    # min(1, a x + delta, 1 - (1 - delta - x)/a) on [0, 1]
+    # The curve min(1, a x + delta, 1 - (1 - delta - x)/a) on [0, 1].
     curve_of_one = (
         np.array([0.0, corner, 1 - delta, 1.0]),
         np.array([delta, 1 - corner, 1.0, 1.0]),
@@ -475,14 +482,14 @@ def shares(epsilon: float, delta: float, largest: int):
         p, q = np.diff(y), np.diff(x)
         masses = np.where(p + q > 0, p + q, 1.0)
         values.append((float(np.min(1 - y + x)), float(np.sum(2 * p * q / masses))))
-        curve = composed(curve_of_one, curve)
+        curve = compose_curves(curve_of_one, curve)
     return values
 
 
 def plain_assouad(form, q, n, d, k, epsilon, delta):
-    """Every count from 0 to n, with the binomial law of scipy."""
+    """Return Assouad's bound over every count from 0 to n, with scipy's binomial law."""
     total = 0.0
-    for b, (common, tau) in enumerate(shares(epsilon, delta, n)):
+    for b, (common, tau) in enumerate(shares_after_changes(epsilon, delta, n)):
         part = {"l2": common, "squared": tau, "linear": 1 - math.sqrt(max(0.0, 1 - tau))}[form]
         total += float(binom.pmf(b, n, q)) * part
     theta = q ** (1 - 1 / k)
@@ -493,7 +500,7 @@ def plain_assouad(form, q, n, d, k, epsilon, delta):
     ("form", "delta", "epsilon"),
     crossed(3, ["l2", "squared", "linear"], [0.0, 1e-6, 0.02, 0.7], [0.03, 1.0, 5.0]),
 )
-def test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid(
+def test_assouads_bound_agrees_with_plain_loops_and_its_best_probability_beats_a_grid(
     form, delta, epsilon
 ):
     bound = partial(assouad.assouad, form)
@@ -527,11 +534,11 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     assert bound_value == pytest.approx(q ** (2 - 2 / k) * squares, rel=1e-5)
 
 
-# -- the class, and the edges --------------------------------------------------------------------
+# -- The class, and the edges --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2.0, 2.5, 3.0, 3.2, 4.0, 7.0, 50.0])
-def test_the_cap_keeps_central_moments_within_one_and_a_larger_one_does_not(k):
+def test_the_cap_keeps_central_moments_within_one_and_is_the_largest(k):
     def moment(q, t):
         y = q * t
         centred = q * ((1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k)
@@ -576,7 +583,7 @@ def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, lev
         assert 0 <= value <= largest * (1 + 1e-9)
 
 
-def test_assouad_tends_to_what_is_true_without_privacy():
+def test_assouads_bound_tends_to_the_bound_without_privacy():
     best = assouad.best("l2", 50, 2, 700.0, 0.0, 1.0)
     expected = max(x**0.5 * (1 - x) ** 50 for x in np.geomspace(1e-4, 1, 4001))
     assert assouad.assouad("l2", best, 50, 1, 2, 700.0, 0.0) == pytest.approx(expected, rel=1e-5)
@@ -601,8 +608,8 @@ def test_values_out_of_range_are_named(call, sentence):
         call()
 
 
-def test_the_mixture_is_levys():
-    # exp(-s sqrt(z)) is the mean of exp(-lambda z), of which the first moment bound follows.
+def test_the_mixture_is_levys_law():
+    # exp(-s sqrt(z)) is the mean of exp(-lambda z), which implies the bound on the first moment.
     for s, z in ((0.7, 2.0), (3.0, 0.5)):
         value, _ = quad(
             lambda x, s=s, z=z: (
@@ -615,7 +622,7 @@ def test_the_mixture_is_levys():
 
 
 @pytest.mark.parametrize("d", [1, 50, 10**5])
-def test_the_sums_of_a_large_dimension_leave_out_only_what_no_double_keeps(d):
+def test_sums_in_large_dimension_omit_only_terms_below_double_precision(d):
     nodes = np.linspace(math.log(0.5), math.log(40.0), 16_000)
     common = d * rate_distortion.log_largest_mean(nodes) - nodes / 2
     inverse, squares = np.exp(-nodes) / 4, d * np.geomspace(2e-3, 60, 40) ** 2

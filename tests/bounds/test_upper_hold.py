@@ -1,4 +1,4 @@
-"""Every explicit upper bound is above the error of its method, run at the bound's own parameters.
+"""Every explicit upper bound is above the error of its method, run at the bound's parameters.
 
 A bound in expectation must not be more than 6 standard errors below the mean of the trials (normal
 approximation); a bound with failure probability beta may be exceeded by as many trials as a
@@ -41,8 +41,8 @@ BY_SLUG = {bound.card.slug: bound for bound in UPPER_MEAN_BOUNDS}
 EXPLICIT = sorted(s for s, b in BY_SLUG.items() if b.card.constant == "explicit")
 
 
-def unit(setting):
-    """The catalogue's laws have moments of at most 1."""
+def assert_unit_moments(setting):
+    """Assert that the catalogue's law has moments of at most 1."""
     return replace(setting, constants=replace(setting.constants, coordinate_moment=1.0))
 
 
@@ -59,8 +59,8 @@ def coordinatewise(noise, form):
         else:
             args, formula = (BETA,), upper_coordinatewise.high_probability
             blocks = upper_coordinatewise.even_blocks(setting.d, BETA)
-        at_best = formula(unit(setting), noise, *args).noise
-        at_one = formula(unit(setting), noise, *args, tau=1.0).noise
+        at_best = formula(assert_unit_moments(setting), noise, *args).noise
+        at_one = formula(assert_unit_moments(setting), noise, *args, tau=1.0).noise
         return make(threshold=at_best / at_one, blocks=blocks)
 
     return method
@@ -70,7 +70,10 @@ def smoothed(form):
     def method(setting):
         args = (BETA,) if form == "high_probability" else ()
         formula = getattr(upper_smoothed, form)
-        tau = formula(unit(setting), *args).noise / formula(unit(setting), *args, tau=1).noise
+        tau = (
+            formula(assert_unit_moments(setting), *args).noise
+            / formula(assert_unit_moments(setting), *args, tau=1).noise
+        )
         return NoiseSmoothing(tau=tau, smoothing_variance=1.0)
 
     return method
@@ -89,7 +92,9 @@ def clipped(form):
         elif form == "expected":
             radius = upper_clipped.directional_bias(setting).best_radius_squared(slope)
         else:
-            radius = upper_clipped.coordinate_bias(unit(setting)).best_radius_squared(slope)
+            radius = upper_clipped.coordinate_bias(
+                assert_unit_moments(setting)
+            ).best_radius_squared(slope)
         return SimpleClipping(radius=radius)
 
     return method
@@ -139,43 +144,43 @@ METHODS |= {
 }
 
 
-def problem(law, mean_bound=None):
+def make_problem(law, mean_bound=None):
     return MeanEstimation(distribution=law, mean_bound=mean_bound or law.offset)
 
 
-def hard(kind, d, order, probability):
+def hard_problem(kind, d, order, probability):
     law = kind(d=d, moment_order=order, spike_probability=probability)
     return MeanEstimation(distribution=law, mean_bound=law.mean_norm)
 
 
-def ordinary(kind, d, order, offset):
-    return problem(kind(d=d, moment_order=order, margin=0.1, offset=offset))
+def ordinary_problem(kind, d, order, offset):
+    return make_problem(kind(d=d, moment_order=order, margin=0.1, offset=offset))
 
 
-CASES = {  # name: (problem, n, rho)
-    "student": (ordinary(StudentT, 5, 2.0, 1.0), 400, 0.1),
-    "one-sided": (ordinary(SkewedPareto, 1, 2.0, 0.2), 60, 0.5),
-    "pareto": (ordinary(Pareto, 40, 2.0, 0.05), 200, 0.05),
-    "log-normal, far mean": (ordinary(LogNormal, 3, 3.0, 12.0), 300, 0.05),
-    "elliptical": (ordinary(EllipticalT, 8, 3.0, 1.0), 1000, 0.02),
-    "student, light": (ordinary(StudentT, 2, 8.0, 0.5), 3000, 1e-3),
-    "one record": (ordinary(StudentT, 2, 2.0, 1.0), 1, 1.0),
-    "signs, rare": (hard(Hypercube, 6, 2.0, 0.01), 300, 0.5),
-    "signs, common": (hard(Hypercube, 3, 3.0, 0.3), 100, 0.05),
-    "sign, clipped": (hard(Hypercube, 1, 2.0, 0.004), 500, 0.01),
-    "student, printed": (ordinary(StudentT, 5, 2.0, 1.0), 3000, 0.5),
-    "packing": (hard(Spike, 9, 4.0, 0.02), 400, 0.2),
-    "many records": (ordinary(StudentT, 1, 2.0, 1.0), 20_000, 1.0),
-    "many records, plane": (ordinary(SkewedPareto, 2, 2.0, 1.0), 60_000, 1.0),
-    "no variance": (ordinary(StudentT, 3, 1.4, 0.5), 800, 0.1),
-    "no variance, one-sided": (ordinary(SkewedPareto, 2, 1.2, 0.3), 3000, 0.5),
-    "no variance, signs": (hard(Hypercube, 4, 1.5, 0.01), 300, 0.3),
+CASES = {  # Each name has a problem, n and rho.
+    "student": (ordinary_problem(StudentT, 5, 2.0, 1.0), 400, 0.1),
+    "one-sided": (ordinary_problem(SkewedPareto, 1, 2.0, 0.2), 60, 0.5),
+    "pareto": (ordinary_problem(Pareto, 40, 2.0, 0.05), 200, 0.05),
+    "log-normal, far mean": (ordinary_problem(LogNormal, 3, 3.0, 12.0), 300, 0.05),
+    "elliptical": (ordinary_problem(EllipticalT, 8, 3.0, 1.0), 1000, 0.02),
+    "student, light": (ordinary_problem(StudentT, 2, 8.0, 0.5), 3000, 1e-3),
+    "one record": (ordinary_problem(StudentT, 2, 2.0, 1.0), 1, 1.0),
+    "signs, rare": (hard_problem(Hypercube, 6, 2.0, 0.01), 300, 0.5),
+    "signs, common": (hard_problem(Hypercube, 3, 3.0, 0.3), 100, 0.05),
+    "sign, clipped": (hard_problem(Hypercube, 1, 2.0, 0.004), 500, 0.01),
+    "student, printed": (ordinary_problem(StudentT, 5, 2.0, 1.0), 3000, 0.5),
+    "packing": (hard_problem(Spike, 9, 4.0, 0.02), 400, 0.2),
+    "many records": (ordinary_problem(StudentT, 1, 2.0, 1.0), 20_000, 1.0),
+    "many records, plane": (ordinary_problem(SkewedPareto, 2, 2.0, 1.0), 60_000, 1.0),
+    "no variance": (ordinary_problem(StudentT, 3, 1.4, 0.5), 800, 0.1),
+    "no variance, one-sided": (ordinary_problem(SkewedPareto, 2, 1.2, 0.3), 3000, 0.5),
+    "no variance, signs": (hard_problem(Hypercube, 4, 1.5, 0.01), 300, 0.3),
 }
 EVERY_HYPOTHESIS_HOLDS = ("many records", "many records, plane")
-SLOW_IN_THE_PLANE = "upper.mean.iterative-paper"  # the search among 2397 points
+SLOW_IN_THE_PLANE = "upper.mean.iterative-paper"  # The search among 2397 points is slow.
 
 
-def errors(problem, setting, method, trials, seed):
+def errors_of_runs(problem, setting, method, trials, seed):
     rng = np.random.default_rng(seed)
     values = []
     for _ in range(trials):
@@ -202,7 +207,7 @@ def test_every_explicit_upper_bound_has_a_run():
 
 
 @pytest.mark.parametrize(("slug", "name"), crossed(3, sorted(METHODS), CASES))
-def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
+def test_the_method_at_the_parameters_of_the_bound_errs_less(slug, name):
     problem, n, rho = CASES[name]
     setting = problem.setting(n, ZCDP(rho=rho))
     bound = BY_SLUG[slug]
@@ -212,7 +217,9 @@ def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
     if slug == SLOW_IN_THE_PLANE and setting.d == 2:
         return
     trials = TRIALS if n <= 1000 else 12
-    measured = errors(problem, setting, METHODS[slug](setting), trials, 1000 + EXPLICIT.index(slug))
+    measured = errors_of_runs(
+        problem, setting, METHODS[slug](setting), trials, 1000 + EXPLICIT.index(slug)
+    )
     assert_holds(bound, setting, measured)
 
 
@@ -224,27 +231,29 @@ def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(sl
     form = "expected" if setting.moment_order >= 2 else "below-two"
     method = CoordinatewiseCDP() if slug == "cwme-cdp" else CoordinatewisePure()
     trials = TRIALS if n <= 1000 else 12
-    measured = errors(problem, setting, method, trials, 77)
+    measured = errors_of_runs(problem, setting, method, trials, 77)
     assert_holds(BY_SLUG[f"upper.mean.{slug}-{form}"], setting, measured)
 
 
-def test_a_radius_for_which_a_bound_is_not_stated_can_err_more():
-    """The bound's radius suits its own moment class; one that clips nothing has too much noise."""
-    problem = ordinary(Pareto, 200, 2.0, 0.05)
+def test_a_bound_may_fail_at_a_radius_for_which_it_is_not_stated():
+    """Each radius suits its own moment class; one that clips no record has too much noise."""
+    problem = ordinary_problem(Pareto, 200, 2.0, 0.05)
     setting = problem.setting(300, ZCDP(rho=0.05))
     bound = BY_SLUG["upper.mean.clipped-expected"]
     no_clip = SimpleClipping(radius=math.sqrt(200) + 1)
-    assert errors(problem, setting, no_clip, 10, 5).mean() > 2 * bound.value(setting)
-    assert errors(problem, setting, SimpleClipping(), 10, 5).mean() < bound.value(setting)
+    assert errors_of_runs(problem, setting, no_clip, 10, 5).mean() > 2 * bound.value(setting)
+    assert errors_of_runs(problem, setting, SimpleClipping(), 10, 5).mean() < bound.value(setting)
     assert_holds(
-        bound, setting, errors(problem, setting, METHODS[bound.card.slug](setting), TRIALS, 6)
+        bound,
+        setting,
+        errors_of_runs(problem, setting, METHODS[bound.card.slug](setting), TRIALS, 6),
     )
 
 
 @pytest.mark.parametrize("d", [1, 3, 40])
-def test_the_median_bound_counts_the_methods_blocks(d):
+def test_the_median_bound_uses_the_number_of_blocks_of_the_method(d):
     n = 1000
-    setting = ordinary(StudentT, d, 2.0, 1.0).setting(n, ZCDP(rho=1.0))
+    setting = ordinary_problem(StudentT, d, 2.0, 1.0).setting(n, ZCDP(rho=1.0))
     plan = MedianOfMeans().plan(setting)
     value = BY_SLUG["upper.mean.median-of-means-probability"].value(setting)
     assert value == pytest.approx(10 * math.sqrt(d / (n // plan.statistic.blocks)))

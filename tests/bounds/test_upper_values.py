@@ -1,4 +1,4 @@
-"""The explicit upper bounds against reference values, their own formulas and simulation."""
+"""Explicit upper bounds against reference values, their own formulas and simulation."""
 
 import math
 from dataclasses import replace
@@ -21,31 +21,31 @@ from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
 from tests.bounds.helpers import make_setting
 
-RHO_15 = 0.0140588188106  # Zhao et al., (15), at epsilon = 1 and delta = 1e-6
+RHO_15 = 0.0140588188106  # Equation (15) of Zhao et al. at epsilon = 1 and delta = 1e-6.
 RADIUS = 22.802972962
 
 
-def zcdp(n, d, order, rho, moment=1.0, mean_bound=0.0):
-    """Unit moments in every coordinate and mean 0, unless told otherwise."""
+def zcdp_setting(n, d, order, rho, moment=1.0, mean_bound=0.0):
+    """Return a setting with unit moments in every coordinate and mean 0, unless overridden."""
     fields = {"directional_moment": moment, "mean_bound": mean_bound}
     return make_setting(n, d, order, ZCDP(rho=rho), **fields)
 
 
-def laplace(n, d, order, epsilon, mean_bound):
+def pure_setting(n, d, order, epsilon, mean_bound):
     return make_setting(n, d, order, PureDP(epsilon=epsilon), mean_bound=mean_bound)
 
 
-ZHAO = zcdp(10_000, 10, 3.0, RHO_15)
+ZHAO = zcdp_setting(10_000, 10, 3.0, RHO_15)
 
 
-def rho_15(epsilon, delta=1e-6):
+def rho_by_equation_15(epsilon, delta=1e-6):
     return epsilon**2 / (1 + 2 * math.sqrt(math.log(1 / delta))) ** 2
 
 
-# --- Zhao et al., simple clipping ---
+# --- Simple clipping, Zhao et al. ---
 
 
-def test_the_three_summands_of_theorem_2():
+def test_the_three_summands_of_theorem_2_have_their_printed_values():
     parts = upper_clipped.printed(ZHAO, 0.05, radius=RADIUS)
     assert parts.sampling == pytest.approx(0.3941534766, rel=1e-9)
     assert parts.bias == pytest.approx(0.03040794421, rel=1e-9)
@@ -53,7 +53,7 @@ def test_the_three_summands_of_theorem_2():
     assert parts.total() == pytest.approx(0.3941534766 + 0.03040794421 + 0.3575765237)
 
 
-def test_the_biases_at_the_papers_radius():
+def test_the_biases_at_the_papers_radius_have_their_printed_values():
     assert upper_clipped.directional_bias(ZHAO).at_radius(RADIUS) == pytest.approx(
         0.002849136671, rel=1e-9
     )
@@ -62,11 +62,11 @@ def test_the_biases_at_the_papers_radius():
     )
 
 
-def test_the_radii_of_the_theory():
+def test_the_radii_of_the_theory_have_their_printed_values():
     size = upper_clipped.covering_log(10, 0.05)
     assert size == pytest.approx(21.606474146, rel=1e-10)
     assert upper_clipped.printed_radius(ZHAO) == pytest.approx(22.802972962, rel=1e-9)
-    light = zcdp(10_000, 10, 3, 1e9)
+    light = zcdp_setting(10_000, 10, 3, 1e9)
     assert upper_clipped.printed_radius(light) == pytest.approx(31.6227766017)
     noise = 4 * math.sqrt(size / RHO_15) / 10_000
     printed = upper_clipped.printed_bias(ZHAO)
@@ -79,7 +79,7 @@ def test_the_radii_of_the_theory():
     assert slope * radius + sharp.at_radius(radius) == pytest.approx(0.2215033371, rel=1e-9)
 
 
-def test_the_mean_square_radius_and_its_minimum():
+def test_the_mean_square_radius_is_the_minimiser():
     sharp = upper_clipped.directional_bias(ZHAO)
     slope = math.sqrt(2 * 10 / RHO_15) / 10_000
     assert sharp.best_radius_squared(slope) == pytest.approx(8.220348215, rel=1e-9)
@@ -91,7 +91,7 @@ def test_the_mean_square_radius_and_its_minimum():
 @pytest.mark.parametrize("p", [2, 3.5, 100])
 def test_every_clipping_radius_is_the_minimiser(p):
     n, d, moment, rho, beta = 5000, 7, 1.7, 0.05, 0.05
-    setting = zcdp(n, d, p, rho, moment)
+    setting = zcdp_setting(n, d, p, rho, moment)
     sharp = upper_clipped.directional_bias(setting)
     grid = sharp.scale * np.geomspace(0.05, 50, 4000)
     best = upper_clipped.high_probability(setting, beta).total()
@@ -115,19 +115,21 @@ def test_every_clipping_radius_is_the_minimiser(p):
     [(10, 0.1, 2, 7.1e4, 2.7e3), (10, 1, 2, 1.3e4, 8.1e2), (10, 1, 3, 3.4e3, 6.9e2),
      (100, 0.1, 2, 2.4e6, 2.2e4), (100, 1, 3, 1.1e5, 1.4e4)],
 )  # fmt: skip
-def test_the_smallest_useful_n_of_theorem_2_is_the_reference(d, epsilon, p, printed, tight):
+def test_the_smallest_useful_n_of_theorem_2_has_its_reference_value(d, epsilon, p, printed, tight):
     for n, useful in ((int(printed * 0.96), False), (int(printed * 1.05), True)):
-        total = upper_clipped.printed(zcdp(n, d, p, rho_15(epsilon)), 0.05).total()
+        total = upper_clipped.printed(
+            zcdp_setting(n, d, p, rho_by_equation_15(epsilon)), 0.05
+        ).total()
         assert (total < 1) is useful
     for n, useful in ((int(tight * 0.96), False), (int(tight * 1.05), True)):
-        setting = zcdp(n, d, p, gaussian_rho(epsilon, 1e-6))
+        setting = zcdp_setting(n, d, p, gaussian_rho(epsilon, 1e-6))
         assert (upper_clipped.high_probability(setting, 0.05).total() < 1) is useful
 
 
-# --- Zhao et al., iterative updating ---
+# --- Iterative updating, Zhao et al. ---
 
 
-def test_the_group_radius_of_the_theory():
+def test_the_group_radius_has_its_printed_value():
     arguments = (10_000, 10, 1.0)
     assert upper_iterative.group_radius(*arguments, RHO_15, RADIUS, 2397) == pytest.approx(
         2607.788255, rel=1e-9
@@ -137,7 +139,7 @@ def test_the_group_radius_of_the_theory():
     ) == pytest.approx(16096.3107, rel=1e-8)
 
 
-def test_the_quantile_form_contains_the_printed_one():
+def test_the_quantile_form_implies_the_printed_one():
     arguments = (10_000, 10, 1.0, RHO_15, RADIUS, 2397)
     ratio = upper_iterative.group_radius(*arguments, tau=0.4) / upper_iterative.group_radius(
         *arguments
@@ -153,10 +155,10 @@ def test_the_quantile_form_contains_the_printed_one():
     [(10, 0.1, 2, 7.6e5), (10, 1, 2, 2.5e5), (10, 1, 3, 2.0e5), (100, 0.1, 2, 5.6e6),
      (100, 1, 3, 1.3e6)],
 )  # fmt: skip
-def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, p, smallest):
+def test_the_smallest_useful_n_of_the_unsplit_form_has_its_reference_value(d, epsilon, p, smallest):
     rho = gaussian_rho(epsilon, 1e-6)
     for n, useful in ((int(smallest * 0.95), False), (int(smallest * 1.06), True)):
-        radius, bias, groups = upper_iterative.general_quantile(zcdp(n, d, p, rho), 0.05)
+        radius, bias, groups = upper_iterative.general_quantile(zcdp_setting(n, d, p, rho), 0.05)
         assert 8 <= groups <= 120
         assert (radius + bias < 1) is useful
 
@@ -164,7 +166,7 @@ def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, 
 @pytest.mark.parametrize("p", [2, 4, 100])
 def test_the_iterative_bound_is_minimised_over_the_radius(p):
     n, d, rho = 10**7, 10, 0.5
-    setting = zcdp(n, d, p, rho)
+    setting = zcdp_setting(n, d, p, rho)
     total = math.fsum(upper_iterative.printed(setting))
     bias = upper_clipped.printed_bias(setting)
     records = n // 2397 * 2397
@@ -178,18 +180,20 @@ def test_the_iterative_bound_is_minimised_over_the_radius(p):
 
 
 def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
-    too_few, pure = zcdp(2396, 10, 3, 1.0), laplace(10**6, 10, 3, 1.0, 1.0)
+    too_few, pure = zcdp_setting(2396, 10, 3, 1.0), pure_setting(10**6, 10, 3, 1.0, 1.0)
     assert upper_iterative.printed(too_few) == (math.inf, math.inf)
     assert upper_iterative.general_quantile(pure, 0.05)[0] == math.inf
 
 
-# --- Kamath et al. ---
+# --- Coordinate-wise clipping and smoothing, Kamath et al. ---
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_printed_form_has_the_papers_constants(noise):
     n, d, k, level, beta = 10**7, 5, 2, 1.0, 0.1
-    setting = zcdp(n, d, k, level) if noise == "gaussian" else laplace(n, d, k, level, 1.0)
+    setting = (
+        zcdp_setting(n, d, k, level) if noise == "gaussian" else pure_setting(n, d, k, level, 1.0)
+    )
     parts = upper_coordinatewise.printed(setting, noise, beta)
     m = 4 * math.log(2 * d / beta)
     signal = n / math.sqrt(d) if noise == "gaussian" else n / d
@@ -210,7 +214,7 @@ def test_the_printed_form_has_the_papers_constants(noise):
 def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
     setting = make_setting(20_000, 6, k, ZCDP(rho=0.2), mean_bound=1.3)
     if noise == "laplace":
-        setting = laplace(20_000, 6, k, 0.2, 1.3)
+        setting = pure_setting(20_000, 6, k, 0.2, 1.3)
     best = upper_coordinatewise.mean_square(setting, noise).root_sum_square()
     high = upper_coordinatewise.high_probability(setting, noise, 0.05).total()
     for tau in 1.3 / 3 + np.geomspace(0.01, 300, 500):
@@ -239,8 +243,8 @@ def test_no_mean_in_the_ball_has_a_larger_bias_than_the_joint_bound(k, d):
     assert joint_bias(1.0, 1.0, d, k) == math.inf
 
 
-def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
-    setting = zcdp(9600, 6, 3, 0.2, mean_bound=1.0)
+def test_one_block_is_best_for_the_mean_error_and_two_are_as_good():
+    setting = zcdp_setting(9600, 6, 3, 0.2, mean_bound=1.0)
     values = [
         upper_coordinatewise.mean_square(setting, "gaussian", blocks=m).root_sum_square()
         for m in range(1, 33)
@@ -249,24 +253,25 @@ def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
     assert all(v > values[0] * 1.01 for v in values[2:])
 
 
-def test_kappa_of_the_median_is_the_reference():
-    setting = zcdp(24_000, 1, 2, 1e12)
+def test_kappa_of_the_median_has_its_reference_value():
+    setting = zcdp_setting(24_000, 1, 2, 1e12)
     for m, kappa in ((3, 3.0), (4, 4.0), (5, 2.5), (24, 24 / 11)):
         parts = upper_coordinatewise.mean_square(setting, "gaussian", blocks=m, tau=1e9)
         assert parts.sampling**2 * (24_000 // m) == pytest.approx(kappa, rel=1e-6)
 
 
-def test_the_tight_noise_is_what_the_even_median_needs():
-    std = upper_coordinatewise.noise_level(zcdp(1000, 4, 2, 0.5), 2.0, "gaussian", 24)
+def test_the_tight_noise_is_that_of_an_even_median():
+    std = upper_coordinatewise.noise_level(zcdp_setting(1000, 4, 2, 0.5), 2.0, "gaussian", 24)
     assert std == pytest.approx(3 * 2.0 / (1000 // 24) * math.sqrt(4 / (2 * 0.5)))
-    scale = upper_coordinatewise.noise_level(laplace(1000, 4, 2, 0.5, 1.0), 2.0, "laplace", 23)
+    scale = upper_coordinatewise.noise_level(pure_setting(1000, 4, 2, 0.5, 1.0), 2.0, "laplace", 23)
     assert scale == pytest.approx(4 * 6 * 2.0 / (1000 // 23) / 0.5)
-    assert upper_coordinatewise.even_blocks(20, 0.05) == 28  # 4 ln 800 = 26.7
+    # 4 ln 800 = 26.7, rounded up to an even number.
+    assert upper_coordinatewise.even_blocks(20, 0.05) == 28
 
 
-def test_the_smoothed_bound_is_form_v_at_its_minimum():
+def test_the_smoothed_bound_is_the_minimum_of_form_v():
     n, d, bound, rho = 3000, 8, 0.7, 0.3
-    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    setting = zcdp_setting(n, d, 3.0, rho, mean_bound=bound)
     best = upper_smoothed.mean_square(setting)
     supremum = smoothed_supremum(1.0)
     assert supremum == pytest.approx(0.643646, abs=5e-7)
@@ -285,7 +290,7 @@ def test_the_smoothed_bound_is_form_v_at_its_minimum():
     assert fixed.root_sum_square() == pytest.approx(form_v(7.0), rel=1e-12)
 
 
-def test_the_smoothed_deviation_is_form_i_at_its_minimum():
+def test_the_smoothed_deviation_is_the_minimum_of_form_i():
     n, d, bound, rho, beta = 3000, 8, 0.7, 0.3, 0.05
     supremum = smoothed_supremum(1.0)
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
@@ -296,16 +301,16 @@ def test_the_smoothed_deviation_is_form_i_at_its_minimum():
         return bias + deviation + supremum * tau * math.sqrt(2 * d / rho) / n * tail
 
     lowest = min(form_i(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
-    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    setting = zcdp_setting(n, d, 3.0, rho, mean_bound=bound)
     total = upper_smoothed.high_probability(setting, beta).total()
     assert total == pytest.approx(lowest, rel=1e-6)
 
 
-# --- simulation: the bounds hold, and are not vacuous, on heavy tails ---
+# --- Simulation: the bounds hold, and are not vacuous, on heavy tails ---
 
 
-def student(n, d, rng, order=3.0):
-    """Student t with 3.5 degrees of freedom, every coordinate's absolute third moment at most 1."""
+def student_sample(n, d, rng, order=3.0):
+    """Draw Student's t with 3.5 degrees of freedom, with absolute third moments of at most 1."""
     nu = 3.5
     log_moment = (
         order / 2 * math.log(nu)
@@ -321,34 +326,34 @@ def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_f
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(1)
     mu = np.full(d, bound / math.sqrt(d))
-    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    setting = zcdp_setting(n, d, 3.0, rho, mean_bound=bound)
     parts = upper_coordinatewise.mean_square(setting, "gaussian")
     unit = upper_coordinatewise.noise_level(setting, 1.0, "gaussian", 1) * math.sqrt(d)
     tau = parts.noise / unit
     errors = []
     for _ in range(300):
-        x = student(n, d, rng) + mu
+        x = student_sample(n, d, rng) + mu
         noise = rng.normal(size=d) * math.sqrt(d / (2 * rho)) * 6 * tau / n
         errors.append(np.linalg.norm(np.clip(x, -3 * tau, 3 * tau).mean(axis=0) + noise - mu))
     root = math.sqrt(np.mean(np.square(errors)))
-    # 300 draws: a false alarm needs a mean square more than 5 deviations high.
+    # A false alarm needs a mean square more than 5 deviations above the mean in 300 draws.
     assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()
 
 
 @pytest.mark.parametrize("order", [2.0, 3.0, 6.0])
 def test_clipping_far_from_the_origin_is_biased_by_records_far_from_the_mean_only(order):
     d, bound_on_mean = 20, 50.0
-    setting = zcdp(10_000, d, order, 0.03, mean_bound=bound_on_mean)
+    setting = zcdp_setting(10_000, d, order, 0.03, mean_bound=bound_on_mean)
     bias, slope = upper_clipped.coordinate_bias(setting), math.sqrt(2 * d / 0.03) / 10_000
     radius = bias.best_radius_squared(slope)
     assert radius > bound_on_mean
-    # The best radius of a plain search.
+    # A plain search finds the best radius.
     radii = bound_on_mean + np.geomspace(1e-2, 1e4, 20_001)
     values = [bias.at_radius(r) ** 2 + (slope * r) ** 2 for r in radii]
     assert bias.at_radius(radius) ** 2 + (slope * radius) ** 2 <= min(values) * (1 + 1e-9)
     assert radius == pytest.approx(radii[int(np.argmin(values))], rel=2e-3)
-    # Spikes along (1, ..., 1) away from the origin, each coordinate with its whole moment: two
-    # points of mean `bound_on_mean` that nearly attain the bound.
+    # The spikes lie along (1, ..., 1) away from the origin, each coordinate with its whole moment:
+    # a two-point law of mean `bound_on_mean` that nearly attains the bound.
     long = order / (order - 1) * (radius - bound_on_mean)
     q = 1 / (1 + (long / math.sqrt(d)) ** order)
     ends = np.array([bound_on_mean - q * long, bound_on_mean + (1 - q) * long])
@@ -363,13 +368,13 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(2)
     mu = np.full(d, bound / math.sqrt(d))
-    setting = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    setting = zcdp_setting(n, d, 3.0, rho, mean_bound=bound)
     bias = upper_clipped.coordinate_bias(setting)
     parts = upper_clipped.mean_square(setting, 1.0, bias)
     radius = bias.best_radius_squared(math.sqrt(2 * d / rho) / n)
     errors = []
     for _ in range(300):
-        x = student(n, d, rng) + mu
+        x = student_sample(n, d, rng) + mu
         x *= np.minimum(1, radius / np.linalg.norm(x, axis=1))[:, None]
         noise = rng.normal(size=d) * math.sqrt(2 / rho) * radius / n
         errors.append(np.linalg.norm(x.mean(axis=0) + noise - mu))
@@ -377,14 +382,14 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
     assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()
 
 
-# --- adaptive clipping ---
+# --- Adaptive clipping ---
 
 
 @pytest.mark.parametrize(("n", "d", "p", "rho"), [(2, 1, 2.0, 1.0), (5000, 9, 3.0, 0.2)])
-def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
-    """Single mode, mean bound 1, moments 1: all in plain numbers (theory/adaptive-methods.md, 1.3).
+def test_the_adaptive_bound_is_its_formula_written_out(n, d, p, rho):
+    """Single mode, mean bound 1 and moments 1, in plain numbers (theory/adaptive-methods.md, 1.3).
 
-    The radius on top is simple clipping's own, minimised here on a grid.
+    The upper radius is that of simple clipping, minimised here on a grid.
     """
     t = np.geomspace(1e-3, 1e6, 200_001)
     tails = ((p - 1) / p) ** (p - 1) / p * t ** (1 - p)
@@ -400,7 +405,7 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
     noise = 2.11 * math.sqrt(2 * d / ((1 - share) * rho)) / n
     cut = min(1.0, (2 * k + crowd) / n + (reach / top) ** p) ** (1 - 1 / p)
     expected = math.sqrt(d / n) + reach * (cut + noise * (n / k) ** (1 / p)) + noise * top / n
-    expected = min(expected, 2.0)  # the answer is in the ball of the mean's bound
+    expected = min(expected, 2.0)  # The answer lies in the ball that contains the mean.
     constants = Constants(
         coordinate_moment=1.0,
         directional_moment=2.0,
@@ -410,7 +415,7 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
     setting = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     assert bound.value(setting) == pytest.approx(expected, rel=1e-3)
-    # Where it says nothing the method does not look.
+    # Where the bound is void the method takes no look at its records.
     assert bool(bound.failures(setting)) == (2 * k + crowd > 0.85 * n)
     assert bound.failures(replace(setting, d=16)) and bound.failures(replace(setting, n=1))
     wide = replace(setting, constants=replace(constants, mean_gradient_bound=50.0))
@@ -457,6 +462,6 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
         (lambda setting: share_of(1.5), "exponent must be at least 2, got exponent=1.5"),
     ],
 )
-def test_a_formula_refuses_what_it_is_not_proven_for(call, sentence):
+def test_a_formula_refuses_inputs_outside_its_proof(call, sentence):
     with pytest.raises(InvalidInput, match=sentence):
-        call(zcdp(100, 3, 2, 0.5))
+        call(zcdp_setting(100, 3, 2, 0.5))

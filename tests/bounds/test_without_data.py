@@ -1,4 +1,6 @@
-"""What answering without data is proven to lose: never less than it does, tight on some laws."""
+"""Bounds on the loss of an answer without data: never below its true loss, and tight on some
+laws.
+"""
 
 from __future__ import annotations
 
@@ -64,14 +66,14 @@ def random_points(count: int, seed: int, problem: str) -> Iterator[Scenario]:
         yield point
 
 
-def rows(point: Scenario) -> list[Evaluation]:
-    """Return what is proven of answering without data at a point."""
+def bounds_without_data(point: Scenario) -> list[Evaluation]:
+    """Return the proven bounds on an answer without data at a point."""
     fitting = (b for b in bounds_for(point.problem, point.level) if b.card.ignores_data)
     return [e for b in fitting if not (e := evaluate(point, b)).failures]
 
 
 def loss_without_data(point: Scenario) -> float:
-    """Return the error of the answer of the statement: 0 for a mean, else the centre."""
+    """Return the error of the fixed answer: 0 for a mean, otherwise the centre."""
     if point.problem == "mean":
         return float(point.instance.problem.law.mean_norm)
     return starting_risk(point)
@@ -88,11 +90,13 @@ def loss_without_data(point: Scenario) -> float:
     "upper.sco.without-data-hinge",
     "upper.sco-strong.without-data",
 )
-def test_no_law_of_the_catalogue_makes_the_fixed_answer_lose_more(problem: str, count: int) -> None:
+def test_no_law_of_the_catalogue_makes_the_fixed_answer_lose_more_than_its_bound(
+    problem: str, count: int
+) -> None:
     compared = 0
     for point in random_points(count, count, problem):
         risk = loss_without_data(point)
-        for e in rows(point):
+        for e in bounds_without_data(point):
             assert risk <= e.value * PROMISE, (e.bound.card.slug, point.to_query())
             compared += 1
     assert compared >= count
@@ -107,8 +111,8 @@ def test_no_law_of_the_catalogue_makes_the_fixed_answer_lose_more(problem: str, 
         ("absolute", "upper.sco.without-data", "any-labels"),
     ],
 )
-def test_a_law_loses_all_of_it(problem: str, slug: str, law: str) -> None:
-    """With a smaller constant the bound would be false there."""
+def test_some_law_attains_the_bound(problem: str, slug: str, law: str) -> None:
+    """With a smaller constant the bound would be false for that law."""
     point = Scenario(
         problem=problem, distribution=law, diameter=3.0, offset=1.5, p=2.0, methods=()
     ).validate(sampling=False)
@@ -116,10 +120,12 @@ def test_a_law_loses_all_of_it(problem: str, slug: str, law: str) -> None:
 
 
 @pytest.mark.parametrize("slug", ["logistic", "hinge"])
-def test_at_zero_the_loss_of_labels_is_one_number_and_on_these_data_nearly_all_of_it(
+def test_the_loss_of_labels_at_zero_is_constant_and_nearly_attained_on_these_data(
     slug: str,
 ) -> None:
-    """Where margins are large and labels tell their sign, the best parameter loses nothing."""
+    """Where margins are large and labels reveal their sign, the best parameter has almost no
+    loss.
+    """
     row = bound(f"upper.sco.without-data-{slug}")
     assert row.value(Scenario(problem=slug, methods=()).setting) == pytest.approx(
         {"logistic": math.log(2), "hinge": 1.0}[slug], rel=1e-15
@@ -143,7 +149,7 @@ def test_at_zero_the_loss_of_labels_is_one_number_and_on_these_data_nearly_all_o
     "upper.sco.without-data-hinge",
     "upper.sco-strong.without-data",
 )
-def test_the_rows_are_what_their_formulas_say_of_the_vertices_of_the_set() -> None:
+def test_the_bounds_are_their_formulas_over_the_vertices_of_the_set() -> None:
     """Distances by enumeration of vertices; losses at 0 and slopes by hand."""
     for kind in ("l1", "simplex", "solid-simplex"):
         corners = 1.5 * np.eye(4)
@@ -159,7 +165,7 @@ def test_the_rows_are_what_their_formulas_say_of_the_vertices_of_the_set() -> No
             constants = point.setting.constants
             slope = constants.mean_gradient_bound
             at_zero = -math.log(0.5) if problem == "logistic" else 1.0
-            for e in rows(point):
+            for e in bounds_without_data(point):
                 card = e.bound.card
                 if card.quantity == "l2 error":
                     value = slope
@@ -188,8 +194,8 @@ def test_no_point_of_a_set_is_farther_from_its_centre(kind: str) -> None:
 
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_what_is_proven_possible_is_never_worse_than_answering_without_data(problem: str) -> None:
-    """At every budget, on every set, for records and users; and it is said whose bound it is."""
+def test_the_best_upper_bound_is_never_worse_than_answering_without_data(problem: str) -> None:
+    """At every budget, on every set, for records and users; the source of the bound is named."""
     by_start = 0
     for kind in GEOMETRIES:
         for budget, m, n in ((BUDGETS[0], 1, 30), (BUDGETS[1], 1, 10**5), (BUDGETS[1], 8, 200)):
@@ -213,8 +219,12 @@ def test_what_is_proven_possible_is_never_worse_than_answering_without_data(prob
 
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_no_lower_bound_of_the_problems_own_losses_exceeds_it(problem: str) -> None:
-    """Over the class of each lower bound: no more is certified than that."""
+def test_no_lower_bound_on_the_problems_own_losses_exceeds_the_loss_without_data(
+    problem: str,
+) -> None:
+    """The comparison is over the class of each lower bound, with no more constants than it
+    certifies.
+    """
     compared = 0
     loss = problem_card(problem).loss_class
     for point in random_points(12, 3, problem):
@@ -236,7 +246,9 @@ def test_no_lower_bound_of_the_problems_own_losses_exceeds_it(problem: str) -> N
 
 
 def test_a_bound_for_one_loss_is_not_compared_with_limits_of_all_convex_losses() -> None:
-    """Of linear losses on a large set the limit is above ln 2, and the logistic loss is none."""
+    """On a large set the limit for linear losses exceeds ln 2, which the logistic loss never
+    does.
+    """
     card = bound("upper.sco.without-data-logistic").card
     laws = (card.laws,)
     linear, own = (

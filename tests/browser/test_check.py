@@ -34,8 +34,9 @@ def test_a_claim_is_checked_and_its_report_is_saved(
     assert report.violations_count == 0, report.generate_report()
 
 
-def test_a_click_on_stop_ends_a_check(page: Page, dashboard: str) -> None:
+def test_a_click_on_stop_ends_a_check(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + ADDRESS.replace("d/n", "20*sqrt(d)") + "&seconds=60")
+    ready(page, seconds=60)
     page.get_by_role("button", name="Check", exact=True).click(timeout=30_000)
     page.get_by_role("button", name="Stop").click(timeout=30_000)
     expect(page.get_by_role("button", name="Check", exact=True)).to_be_enabled(timeout=20_000)

@@ -383,7 +383,7 @@ def test_a_low_window_has_the_whole_figure_on_its_first_screen(
     page.goto(dashboard + SMALL.replace("&against=none", "") + query)
     ready(page)
     expect(figure(page)).to_have_css("height", f"{LOW_HEIGHT}px", timeout=20_000)
-    expect(figure(page)).to_contain_text("clipping,measured")  # with its names
+    expect(figure(page)).to_contain_text("measured:adaptive clipping")  # with its names
     top, height = place(figure(page))
     assert top + height <= 720
 

@@ -1,4 +1,6 @@
-"""`dpsco export`: every study and field is in the table; what stood in its place is never torn."""
+"""`dpsco export`: the table has every study and field, and existing files are replaced
+atomically.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def exported(path: Path, kind: str = "csv") -> pd.DataFrame:
     return pd.read_csv(target) if kind == "csv" else pd.read_parquet(target)
 
 
-# -- the table ----------------------------------------------------------------------------------
+# -- The table ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -100,7 +102,7 @@ def test_a_study_without_cells_and_a_file_without_studies_have_the_same_columns(
     )
 
 
-# -- studies and cells that cannot be read ------------------------------------------------------
+# -- Studies and cells that cannot be read ------------------------------------------------------
 
 
 def changed(path: Path, statement: str) -> None:
@@ -143,7 +145,7 @@ def test_a_damaged_cell_gets_one_sentence_and_status_2(
     assert printed.err.count("\n") == 1
 
 
-# -- the file that is written -------------------------------------------------------------------
+# -- The output file ----------------------------------------------------------------------------
 
 
 def test_a_full_disk_leaves_the_file_that_was_there(
@@ -230,7 +232,7 @@ def test_a_device_and_a_pipe_are_written_themselves(
     assert read[0].count("\n") == 5 and pipe.is_fifo()
 
 
-# -- what a study holds until it prints ---------------------------------------------------------
+# -- Memory of a study until it is printed ------------------------------------------------------
 
 
 @pytest.mark.parametrize("target_flags", [["--workers", "1"], ["--dask", "localhost:1"]])

@@ -83,7 +83,7 @@ def without_seconds(text: str) -> str:
     return re.sub(r'"seconds": [^,]*,', "", text)
 
 
-# -- as a process ---------------------------------------------------------------------------------
+# -- As a process ---------------------------------------------------------------------------------
 
 
 def test_the_same_command_gives_the_same_numbers_in_another_process(
@@ -184,7 +184,7 @@ def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...
     assert process.stderr == GOLDEN["a full disk"]
 
 
-# -- catalogue ------------------------------------------------------------------------------------
+# -- Catalogue ------------------------------------------------------------------------------------
 
 
 def test_the_catalogue_lists_every_row(capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,7 +195,7 @@ def test_the_catalogue_lists_every_row(capsys: pytest.CaptureFixture[str]) -> No
     assert [row["slug"] for row in catalogue["methods"]] == list(METHOD_SLUGS)
 
 
-# -- run ------------------------------------------------------------------------------------------
+# -- Run ------------------------------------------------------------------------------------------
 
 
 def test_a_run_prints_every_method_and_every_explicit_lower_bound(
@@ -258,7 +258,7 @@ def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_run_over_epsilon_does_not_claim_one_budget(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "run", *SMALL, "--axis", "epsilon", "--grid", "0.5,2")
-    assert "(1, 1e-06)-DP" not in text
+    assert "(1, 1e-06)-DP" not in text and "Recipes at n = 200, d = 3, (2, 1e-06)-DP" in text
 
 
 def test_a_method_that_does_not_apply_prints_its_reason(
@@ -297,9 +297,10 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
         b.card.slug
         for b in bounds_for(problem)
         if (b.card.kind, b.card.constant) == ("lower", "explicit")
-        and b.card.instance not in ("corners", "blocks", "corner-labels")  # on other sets only
+        # These bounds are on other sets only.
+        and b.card.instance not in ("corners", "blocks", "corner-labels")
         and "lq ball" not in b.card.name
-        and not b.has_scope  # the run has p = 2
+        and not b.has_scope  # The run has p = 2.
     ]
     assert "lower.sco.hypercube-cdp" in explicit
     slugs = [line.split()[0] for line in text.splitlines() if line.strip()]
@@ -369,7 +370,7 @@ def test_progress_goes_to_a_terminal_and_is_wiped(
     assert "\n" not in progress
 
 
-# -- bounds ---------------------------------------------------------------------------------------
+# -- Bounds ---------------------------------------------------------------------------------------
 
 
 def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
@@ -410,7 +411,7 @@ def test_one_bound_is_printed_and_evaluated_alone(
     assert f"bound={slug}" in refused(capsys, "bounds", "--problem", "linear", "--bound", slug)
 
 
-# -- refusals -------------------------------------------------------------------------------------
+# -- Refusals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -480,7 +481,7 @@ def test_bad_input_is_refused_in_the_wording_of_the_library(
         ((), "COMMAND"),
         (("fly",), "'fly'"),
         (("run", "--nofield", "3"), "--nofield"),
-        (("run", "--eps", "1"), "--eps"),  # no abbreviations: one name a flag
+        (("run", "--eps", "1"), "--eps"),  # Flags have no abbreviations.
         (("run", "--n"), "--n"),
         (("run", "a\nb"), "a b"),
         (("catalogue", "--n", "1"), "--n"),
@@ -543,7 +544,7 @@ def test_an_interrupted_run_ends_without_a_traceback(monkeypatch: pytest.MonkeyP
     assert main(("run", *SMALL)) == 130
 
 
-# -- the dashboard --------------------------------------------------------------------------------
+# -- The dashboard --------------------------------------------------------------------------------
 
 
 def test_the_dashboard_is_started_with_the_entry_and_the_port(
@@ -562,7 +563,7 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
 
 
 def test_the_server_runs_the_entry_of_the_checkout() -> None:
-    entry = importlib.import_module("dpsco_app.shell.serve").entry()
+    entry = importlib.import_module("dpsco_app.shell.serve").entry_script()
     assert (entry.name, entry.exists()) == ("app.py", True)
 
 

@@ -28,7 +28,7 @@ def shell(script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# -- closed streams -------------------------------------------------------------------------------
+# -- Closed streams -------------------------------------------------------------------------------
 
 
 def test_what_is_said_on_a_closed_standard_error_stays_out_of_the_json() -> None:
@@ -64,7 +64,7 @@ def test_the_status_is_right_where_every_stream_is_closed(words: str) -> None:
     assert process.returncode == (0 if words == "catalogue" else 2)
 
 
-# -- files that cannot be written -----------------------------------------------------------------
+# -- Files that cannot be written -----------------------------------------------------------------
 
 
 def cannot_be_written(tmp_path: Path) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""Items of a user with a part in common: their moments, their correlation, their draws."""
+"""Correlated items of a user: their moments, their correlation, and their draws."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHARES = (0.05, 0.3, 0.5, 1.0)
 
 
 def expanded(law: ScaledLaw, share: float, order: int) -> float:
-    """The moment of an even order by the binomial theorem, for orders up to 4 and symmetric laws.
+    """Return a moment of even order up to 4 by the binomial theorem, for symmetric laws.
 
     Odd moments vanish, or have a factor that is the mean of a centred draw.
     """
@@ -58,7 +58,7 @@ def test_moments_of_a_mixture_are_those_of_the_binomial_theorem(family: Any, sha
 
 
 def characteristic(law: ScaledLaw, t: float) -> float:
-    """The characteristic function of a symmetric Pareto coordinate, by integration in parts."""
+    """Return the characteristic function of a symmetric Pareto coordinate, integrated by parts."""
     density = law.univariate
     assert density is not None
     value, _ = quad(

@@ -109,13 +109,15 @@ def test_the_scale_is_the_one_that_makes_the_stated_moment_one(kind: Any) -> Non
 
 
 def test_closed_forms_of_textbooks() -> None:
-    student = StudentT(d=4, moment_order=2.0, margin=3.0, offset=1.0)  # 5 degrees of freedom
+    # A Student law with 5 degrees of freedom.
+    student = StudentT(d=4, moment_order=2.0, margin=3.0, offset=1.0)
     assert student.scale**2 == pytest.approx(3 / 5, rel=1e-13)
-    assert student.moment(4) == pytest.approx(9.0, rel=1e-13)  # kurtosis 3 + 6/(nu-4)
+    assert student.moment(4) == pytest.approx(9.0, rel=1e-13)  # The kurtosis is 3 + 6/(nu-4).
     assert Pareto(moment_order=4.0, margin=1.0).scale ** 4 == pytest.approx(1 / 5, rel=1e-13)
-    skewed = SkewedPareto(moment_order=2.0, margin=3.0)  # variance alpha/((alpha-1)^2 (alpha-2))
+    # The variance is alpha/((alpha-1)^2 (alpha-2)).
+    skewed = SkewedPareto(moment_order=2.0, margin=3.0)
     assert skewed.scale**-2 == pytest.approx(5 / (16 * 3), rel=1e-13)
-    log_normal = LogNormal(moment_order=2.0)  # sigma = 1
+    log_normal = LogNormal(moment_order=2.0)  # The log-normal law has sigma = 1.
     assert log_normal.scale**-2 == pytest.approx(math.e * (math.e - 1), rel=1e-12)
     excess = math.exp(4) + 2 * math.exp(3) + 3 * math.exp(2) - 3
     assert log_normal.moment(4) == pytest.approx(excess, rel=1e-11)
@@ -266,7 +268,7 @@ def test_centred_bound_lies_between_the_symmetric_one_and_symmetrisation(p: floa
     assert centred_direction_bound(d, p) < 2 * normal_norm(p)
 
 
-# What cannot be asked for.
+# Moments that are not defined.
 
 
 @pytest.mark.parametrize("kind", ORDINARY)

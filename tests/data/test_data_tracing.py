@@ -28,7 +28,7 @@ def draw_instance(
 
 
 def atoms(law: Tracing) -> tuple[np.ndarray, np.ndarray]:
-    """The three values of every coordinate and their probabilities, shape (3, d)."""
+    """Return the three values of every coordinate and their probabilities, shape (3, d)."""
     assert law.biases is not None
     q, bias = law.spike_probability, np.array(law.biases)
     size = q ** (-1 / law.moment_order) * np.ones(law.d)

@@ -95,7 +95,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-# Every place where an array of (n, d) numbers comes in; each returns what is computed from it.
+# Every entry point for arrays of numbers of shape (n, d); each returns a value computed from them.
 DOORS: dict[str, Door] = {
     "real_array": lambda x: real_array("x", x),
     "dense rows": lambda x: DenseRows(x).norms(),
@@ -120,7 +120,7 @@ DOORS: dict[str, Door] = {
         means=DenseRows(x), items=M, loss=NegativeProduct(), constraint=BALL
     ).user_gradients(W),
 }
-# The same for arrays of shape (n,).
+# Entry points for arrays of shape (n,).
 FLAT: dict[str, Door] = {
     "targets": lambda y: linear(np.eye(N, D), y).gradients(W).take(PICK),
     "shrink": lambda y: replace(linear(np.eye(N, D)), shrink=y).gradients(W).take(PICK),
@@ -153,7 +153,7 @@ def assert_same(result: Any, expected: Any) -> None:
         np.testing.assert_array_equal(a, b, strict=True)
 
 
-OPTIONAL = ("shrink", "factors, coefficients", "factors, norms")  # may be None
+OPTIONAL = ("shrink", "factors, coefficients", "factors, norms")  # Arguments that may be None.
 ALL = [(door, (N, D), name) for name, door in DOORS.items()]
 ALL += [(door, (N,), name) for name, door in FLAT.items()]
 each_door = pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_ends_of_a_dtype_are_rounded_to_the_nearest_double(dtype: str) -> No
     np.testing.assert_array_equal(DenseRows(ends[:, None]).read(slice(None))[:, 0], expected)
 
 
-# -- whoever reads records --------------------------------------------------------------------
+# -- Readers of records --------------------------------------------------------------------
 
 
 def users(sample: Any) -> ItemSample:
@@ -304,7 +304,7 @@ def test_a_record_of_1_has_the_gradient_minus_1_under_the_linear_loss() -> None:
     assert clipped_gradient(sample, W, 0, 10.0).tolist() == [-1.0] * D
 
 
-# -- whoever is given records -----------------------------------------------------------------
+# -- Methods that are given records -------------------------------------------------------------
 
 
 @each("slug", PRIVATE)

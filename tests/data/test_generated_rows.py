@@ -24,7 +24,7 @@ from dpsco_core.data.rows import MappedRows, ScaledRows
 from dpsco_core.scenario import Scenario
 
 Vector = NDArray[np.float64]
-N, D = 70_001, 5  # three blocks and a row or more
+N, D = 70_001, 5  # The rows fill three blocks and part of a fourth.
 SIZE = stream_rows(D)
 
 

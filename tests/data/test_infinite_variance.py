@@ -27,13 +27,13 @@ ORDERS = (1.1, 1.2, 1.35, 1.5, 1.8, 1.95)
 
 
 def student_moment(nu: float, p: float) -> float:
-    """E|t_nu|^p by gamma functions; theory/infinite-variance.md, 5."""
+    """Return E|t_nu|^p by gamma functions; theory/infinite-variance.md, 5."""
     tail = gamma((p + 1) / 2) * gamma((nu - p) / 2) / (math.sqrt(math.pi) * gamma(nu / 2))
     return float(nu ** (p / 2) * tail)
 
 
 def pareto_moment(alpha: float, p: float) -> float:
-    """E|X - m|^p, the part below the mean by quadrature over the uniform variable."""
+    """Return E|X - m|^p, with the part below the mean by quadrature over the uniform variable."""
     mean = alpha / (alpha - 1)
     upper_part = alpha * mean ** (p - alpha) * beta(alpha - p, p + 1)
     lower_part, _ = quad(lambda u: (mean - u ** (-1 / alpha)) ** p, mean**-alpha, 1, epsabs=1e-13)
@@ -158,7 +158,7 @@ def test_the_sum_of_moments_bounds_the_norm_and_the_power_mean_does_not():
     d, order = 20, 1.5
     law = StudentT(d=d, moment_order=order)
     assert law.record_moment(order) ** order == pytest.approx(d, rel=1e-9)
-    disjoint = d  # probability 1/d each, size d^(1/p): E|X|_2^p = d
+    disjoint = d  # With probability 1/d each and size d^(1/p), E|X|_2^p = d.
     assert law.record_moment(order) ** order >= disjoint * (1 - 1e-9) > d ** (order / 2)
 
 

@@ -21,7 +21,7 @@ from dpsco_core.data import rows as rows_module
 from dpsco_core.data.rows import MappedRows, ScaledRows, row_norms, rows_per_block
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_scaled, clipped_mean
 
-N, D = 7001, 30  # two and a bit blocks
+N, D = 7001, 30  # The rows fill two blocks and part of a third.
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True)
 SIZES = (0.0, 1.0, -3.0, 1e9, 1e23, 1e150, -1e149, 1e-150, 1e-300, 5e-324, 1e300, -1e300)
 BROKEN = (math.nan, math.inf, -math.inf)
@@ -33,8 +33,8 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return rng.standard_t(2.5, size=(N, D)), rng.standard_t(2.0, size=N)
 
 
-def scaled(x: np.ndarray, c: np.ndarray) -> ScaledRows:
-    """Rows c_i x_i; each coefficient checks that it is asked for with its own features."""
+def make_scaled_rows(x: np.ndarray, c: np.ndarray) -> ScaledRows:
+    """Return rows c_i x_i; each coefficient checks that it is used with its own features."""
 
     def coefficients(block: np.ndarray, rows: Any) -> np.ndarray:
         np.testing.assert_array_equal(block, x[rows])
@@ -56,7 +56,7 @@ def is_within_radius(row: np.ndarray, weight: float, radius: float) -> bool:
 
 def test_blocks_and_picks_are_the_rows_that_would_be_formed(data: Any) -> None:
     x, c = data
-    rows = scaled(x, c)
+    rows = make_scaled_rows(x, c)
     assert (rows.n, rows.d) == (N, D)
     np.testing.assert_array_equal(np.concatenate(list(rows.blocks())), formed(x, c))
     for start, stop in ((0, N), (17, 17), (5, rows_per_block(D) + 5), (N - 1, N)):
@@ -70,7 +70,7 @@ def test_blocks_and_picks_are_the_rows_that_would_be_formed(data: Any) -> None:
 
 def test_factors_are_coefficients_features_and_norms_of_the_same_rows(data: Any) -> None:
     x, c = data
-    parts = list(scaled(x, c).factors())
+    parts = list(make_scaled_rows(x, c).factors())
     np.testing.assert_array_equal(np.concatenate([p.base for p in parts]), x)
     np.testing.assert_array_equal(np.concatenate([p.coefficients for p in parts]), c)
     np.testing.assert_array_equal(np.concatenate([p.norms for p in parts]), row_norms(x))
@@ -95,7 +95,7 @@ def test_norms_are_computed_once_and_cannot_be_written_to(
         return row_norms(block)
 
     monkeypatch.setattr(rows_module, "row_norms", counted)
-    rows = scaled(*data)
+    rows = make_scaled_rows(*data)
     for _ in range(3):
         list(rows.factors())
     assert sum(calls) == N
@@ -109,7 +109,9 @@ def test_the_clipped_mean_is_that_of_the_rows_that_would_be_formed(
 ) -> None:
     x, c = data
     expected = clipped_mean(DenseRows(formed(x, c)), radius)
-    np.testing.assert_allclose(clipped_mean(scaled(x, c), radius), expected, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        clipped_mean(make_scaled_rows(x, c), radius), expected, rtol=1e-9, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("radius", [SMALLEST_LEVEL, 6.9e-16, 1.0, 1e15, LARGEST_LEVEL])
@@ -154,7 +156,7 @@ def test_a_broken_row_counts_as_zero_and_moves_no_other(broken: float, place: st
     intact = [0, 1, 3, 4, 5]
     np.testing.assert_allclose(
         clipped[intact].sum(axis=0),
-        5 * clipped_mean(scaled(x[intact], c[intact]), 1.5),
+        5 * clipped_mean(make_scaled_rows(x[intact], c[intact]), 1.5),
         rtol=1e-14,
     )
 
@@ -176,5 +178,7 @@ def test_one_replaced_row_moves_the_clipped_mean_by_at_most_2_radii_over_n(radiu
             for data, neighbour in ((old, new), (new, old)):
                 features, coefficients = x.copy(), c.copy()
                 features[3, 0], coefficients[3] = data, neighbour
-                means.append(clipped_mean(scaled(features, coefficients), radius) / radius)
+                means.append(
+                    clipped_mean(make_scaled_rows(features, coefficients), radius) / radius
+                )
             assert np.linalg.norm(means[0] - means[1]) <= 2 / 5 * (1 + 1e-9)

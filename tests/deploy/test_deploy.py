@@ -111,13 +111,13 @@ def compose() -> dict[str, Any]:
     return settings
 
 
-# -- lint -------------------------------------------------------------------------------------
+# -- Lint -------------------------------------------------------------------------------------
 
 
 def test_the_dockerfile_keeps_the_rules() -> None:
     assert dockerfile_faults(DOCKERFILE) == []
     hadolint = shutil.which("hadolint", path=f"{BIN}:{os.environ['PATH']}")
-    if hadolint is not None:  # it is not had for every machine
+    if hadolint is not None:  # The linter is not available on every machine.
         child = subprocess.run(
             [hadolint, str(DEPLOY / "Dockerfile")], capture_output=True, text=True
         )
@@ -195,7 +195,7 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-# -- the start commands -----------------------------------------------------------------------
+# -- The start commands -----------------------------------------------------------------------
 
 
 def variables(folder: Path) -> dict[str, str]:
@@ -293,7 +293,7 @@ def test_the_dashboard_starts_as_the_image_starts_it_and_draws(tmp_path: Path) -
     prefix = read_only(folder)
     if not prefix:
         changes["HOME"] = "/proc/nowhere"
-    assert not healthy(check, changes)  # it can fail
+    assert not healthy(check, changes)  # The health check can fail.
     log = tmp_path / "dashboard.log"
     with started([*prefix, *command], log, changes) as process:
         wait_until(check, process, log, changes)

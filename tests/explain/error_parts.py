@@ -1,4 +1,4 @@
-"""The four parts of an error at once, as the page One run gathers them cell by cell."""
+"""The four parts of an error in one call, as the page One run computes them cell by cell."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,6 @@ from dpsco_core.scenario import Scenario
 
 
 def error_parts(point: Scenario, trials: int = 5, factors: Sequence[float] = FACTORS) -> ErrorParts:
-    """Return the four parts of the error of `sco.clipped` as its clip radius moves."""
+    """Return the four parts of the error of `sco.clipped` at several factors of its clip radius."""
     splits = [[error_split(point, factor, trial) for factor in factors] for trial in range(trials)]
     return gather(point, factors, splits)

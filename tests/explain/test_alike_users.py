@@ -1,4 +1,4 @@
-"""What items that are alike are worth: the study over m, and what users share."""
+"""The value of correlated items: the study over the items per user, and the users' shared part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpsco_core.scenario import Scenario
 
 @pytest.mark.parametrize("n", [500, 10_000, 100_000])
 @pytest.mark.parametrize("d", [1, 20])
-def test_the_items_that_are_drawn_take_little_memory(n: int, d: int) -> None:
+def test_drawing_the_items_takes_little_memory(n: int, d: int) -> None:
     items = items_drawn(n, d)
     assert items[0] == 1 and len(items) >= 2
     assert items[-1] * n * d <= max(MOST_ELEMENTS, 2 * n * d)
@@ -31,7 +31,9 @@ def test_the_items_that_are_drawn_take_little_memory(n: int, d: int) -> None:
 
 
 def test_the_sampling_error_is_that_of_the_sample_mean() -> None:
-    """A false alarm has a chance of 1e-6; without the share the value would be 4 times smaller."""
+    """A false alarm has probability 1e-6; without the shared part the value would be 4 times
+    smaller.
+    """
     scenario = alike_scenario(alike=0.4, n=400, d=5, p=6.0, trials=150)
     squares = [o.error**2 for o in study(scenario) if (o.method, o.x) == ("mean.sample", 30)]
     exact = sampling_error(scenario, 30) ** 2
@@ -40,7 +42,7 @@ def test_the_sampling_error_is_that_of_the_sample_mean() -> None:
     assert room < 0.6 * exact
 
 
-def test_what_users_share_remains_with_any_number_of_items() -> None:
+def test_the_shared_part_of_users_remains_with_any_number_of_items() -> None:
     scenario = alike_scenario(alike=0.25, n=1000, d=10, p=2.0)
     # At p = 2 the variance of every coordinate is 1.
     assert sampling_error(scenario, math.inf) == pytest.approx(math.sqrt(10 * 0.25 / 1000))
@@ -53,10 +55,10 @@ def test_what_users_share_remains_with_any_number_of_items() -> None:
 
 @pytest.mark.parametrize("law", ["student-t", "gaussian", "pareto"])
 @pytest.mark.parametrize("geometry", ["l2", "l1"])
-def test_where_items_are_alike_that_is_why_there_is_no_limit_and_no_window(
+def test_correlated_items_are_the_stated_reason_for_the_missing_limit_and_window(
     geometry: str, law: str
 ) -> None:
-    """These laws say what a shift of them tells, and lower bounds are proven on these sets."""
+    """For independent items these laws have floors, and these sets have proven lower bounds."""
     point = Scenario(distribution=law, geometry=geometry, m=5, alike=0.3, p=2.0, methods=())
     assert no_floor(point) == ALIKE
     assert missing_span(point) == "lower bound for items alike"

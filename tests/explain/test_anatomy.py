@@ -1,4 +1,4 @@
-"""Anatomy: paths are those of the optimisers, and the parts of the error add up to it."""
+"""Anatomy of a run: paths are those of the optimisers, and the parts of the error add up to it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HARD = replace(POINT, problem="linear", distribution="hypercube")
 
 
 @pytest.mark.parametrize("problem", SCO_PROBLEMS)
-def test_every_path_starts_at_the_centre_and_ends_at_what_is_released(problem: str) -> None:
+def test_every_path_starts_at_the_centre_and_ends_at_the_released_value(problem: str) -> None:
     point = replace(POINT, problem=problem)
     path = risk_path(point, "sco.clipped")
     assert path.steps[0] == 0 and path.steps[-1] == clipped_plan(point)[0].steps
@@ -55,7 +55,9 @@ HARD_LAWS = ("spike", "hypercube", "tracing")
 
 
 def plain_mean_of_the_prior(point: Scenario, count: int) -> tuple[float, float]:
-    """Return the mean error of the centre over members drawn elsewhere, and its standard error."""
+    """Return the mean error of the centre over independent members of the prior, and its
+    standard error.
+    """
     problem, rng = point.instance.problem, np.random.default_rng(11)
     members = [problem.draw(rng) for _ in range(count)]
     errors = [m.excess_risk(m.constraint.centre).value for m in members]
@@ -71,15 +73,17 @@ def test_the_risk_of_the_centre_is_the_mean_over_the_prior_of_hard_data(
     point = Scenario(problem=problem, distribution=law, geometry=geometry, methods=(), d=10, n=500)
     mean, error = plain_mean_of_the_prior(point, 2000)
     value = starting_risk(point)
-    # Of 27 comparisons, each with its own draws to 1 %, none is off by five standard errors.
+    # With 27 comparisons of draws accurate to 1 %, none is off by five standard errors.
     assert abs(value - mean) <= 5 * math.hypot(error, 0.01 * mean) + 1e-12
     if law != "tracing" and geometry == "l2":
         first = point.instance.problem.draw(np.random.default_rng(5))
         assert value == pytest.approx(first.excess_risk(first.constraint.centre).value, rel=1e-12)
 
 
-def test_of_the_squared_distance_on_tracing_it_is_exact() -> None:
-    """A single member of the prior had .00098, below what no algorithm reaches on average."""
+def test_the_squared_distance_on_the_tracing_instance_is_exact() -> None:
+    """A single member of the prior had .00098, which is below what any algorithm attains on
+    average.
+    """
     point = Scenario(
         problem="quadratic", distribution="tracing", n=100, d=1, p=1.7, geometry="sparse",
         diameter=0.2, offset=0.0, delta=0.0, methods=(),
@@ -108,7 +112,7 @@ def test_no_answer_without_data_is_below_the_floor_of_its_prior(
         assert starting_risk(point) >= floor * (1 - 1e-9)
 
 
-def test_a_method_without_iterates_has_a_path_of_its_two_ends() -> None:
+def test_the_path_of_a_method_without_iterates_is_its_two_ends() -> None:
     path = risk_path(POINT, "sco.objective-perturbation")
     assert list(path.steps) == [0, 1]
     assert path.risks[0] == pytest.approx(starting_risk(POINT)) and path.risks[1] == path.final
@@ -116,7 +120,7 @@ def test_a_method_without_iterates_has_a_path_of_its_two_ends() -> None:
 
 
 def test_without_clipping_or_noise_the_descent_reaches_the_empirical_mean() -> None:
-    """A fault in the unclipped gradient, or a sample of its own, would leave another point."""
+    """A fault in the unclipped gradient, or an independent sample, would give another point."""
     descent, _ = clipped_plan(POINT)
     long = replace(descent, steps=200, step_size=0.5, averaged=1)
     problem, sample = draw_problem(POINT)
@@ -128,7 +132,7 @@ def test_without_clipping_or_noise_the_descent_reaches_the_empirical_mean() -> N
     assert descent_path(POINT, long, 0.1).final != pytest.approx(expected, rel=1e-3)
 
 
-def test_data_are_the_same_for_all_methods_budgets_and_tunings_and_new_by_trial_and_seed() -> None:
+def test_data_depend_on_trial_and_seed_and_not_on_method_budget_or_tuning() -> None:
     _, sample = draw_problem(POINT)
     same = (
         replace(POINT, methods=("sco.cwme",)),
@@ -143,7 +147,7 @@ def test_data_are_the_same_for_all_methods_budgets_and_tunings_and_new_by_trial_
 
 
 def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
-    """The last run of a split is the release of clipped descent at that radius, nothing else."""
+    """The last run of a split is exactly the release of clipped descent at that radius."""
     factors = (0.25, 1.0, 4.0)
     parts = error_parts(POINT, trials=2, factors=factors)
     _, chosen = clipped_plan(POINT)
@@ -158,7 +162,7 @@ def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
 
 
 @pytest.mark.parametrize("problem", ["huber", "least-squares", "logistic", "geometric-median"])
-def test_radii_side_by_side_are_descents_one_by_one(problem: str) -> None:
+def test_descents_at_several_radii_at_once_equal_single_descents(problem: str) -> None:
     point = replace(POINT, problem=problem, methods=("sco.clipped",))
     descent, chosen = clipped_plan(point)
     problem_drawn, large = draw_problem(point)[0], _large_sample(data_point(canonical(point)), 0)
@@ -184,21 +188,23 @@ def test_a_radius_beyond_every_gradient_has_no_bias_and_its_noise_grows_with_it(
     assert wide[3] > 0 and wider[3] >= wide[3]
 
 
-def test_a_tiny_radius_muffles_the_data_and_is_mostly_bias() -> None:
+def test_a_tiny_radius_leaves_mostly_bias() -> None:
     optimisation, bias, sampling, noise = error_split(POINT, 1e-4)
     assert bias > 0.9 * (optimisation + bias + sampling + noise)
     assert bias == pytest.approx(starting_risk(POINT), rel=0.05)
 
 
 def test_the_noise_of_a_split_follows_the_budget() -> None:
-    """With a budget that needs hardly any noise the fourth part vanishes; with less it rules."""
+    """At a budget that needs almost no noise the fourth part vanishes; at a small one it
+    dominates.
+    """
     free, tight = (replace(POINT, epsilon=None, delta=None, rho=rho) for rho in (1e8, 1e-3))
     _, _, _, noise = error_split(free, 1.0)
     assert abs(noise) < 1e-6
     assert error_split(tight, 1.0)[3] > 100 * 1e-6
 
 
-def test_the_four_parts_of_a_hard_instance_are_finite_and_optimisation_is_rounding() -> None:
+def test_a_hard_instance_has_four_finite_parts_and_no_optimisation_error_but_rounding() -> None:
     parts = error_parts(HARD, trials=1, factors=(0.5, 2.0))
     assert abs(parts.optimisation).max() < 1e-6
     assert np.isfinite(parts.total).all()

@@ -1,4 +1,6 @@
-"""The calculator's numbers: inverse to each other, in the proven order, and those of the ledger."""
+"""The calculator's numbers are inverse to each other, in the proven order, and those of the
+ledger.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,8 @@ def test_a_pure_budget_never_reads_back_as_more() -> None:
         assert laplace.epsilon <= tight.epsilon <= printed.epsilon <= epsilon
     assert laplace_conversion(Point(kind="zcdp")) is None
     names = [c.name for c in conversions(Point(kind="pure", epsilon=0.01, delta=1e-6))]
-    assert names == ["paper", "tight"]  # no Gaussian curve: such noise is not Gaussian
+    # Noise under a pure budget is not Gaussian, so it has no Gaussian curve.
+    assert names == ["paper", "tight"]
 
 
 def test_the_curves_are_ordered_and_rise() -> None:
@@ -90,7 +93,8 @@ def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> N
     for k in (2, 10, 100, 1000):
         composition = composed(_zcdp(0.01), k)
         assert composition.exact < composition.zcdp < min(composition.basic, composition.advanced)
-    # Order k against order sqrt(k): a hundred times the releases.
+    # The cost of k releases is of order k or of order sqrt(k), for a hundred times as many
+    # releases.
     small, large = composed(_zcdp(1e-5), 10), composed(_zcdp(1e-5), 1000)
     assert large.basic / small.basic > 90
     assert 9 < large.exact / small.exact < 12
@@ -103,7 +107,7 @@ def test_ten_releases_of_a_pure_budget_cost_ten_times_its_epsilon(delta: float) 
     composition = composed(Point(kind="pure", epsilon=1.0, delta=delta), 10)
     assert (composition.basic, composition.basic_delta) == (10.0, 0.0)
     assert composition.rho == math.tanh(0.5) and composition.laplace_rho == laplace_rho(1.0)
-    # Only ten true answers of ten randomised responses have a loss above 8.
+    # The loss exceeds 8 only if all ten randomised responses are true answers.
     all_true = (math.e / (1 + math.e)) ** 10
     assert composition.exact == pytest.approx(10 + math.log1p(-delta / all_true), rel=1e-9)
     by_hand = math.sqrt(20 * math.log(1 / delta)) + 10 * (math.e - 1)
@@ -119,7 +123,8 @@ def test_dp_accounting_agrees_on_releases_of_pure_dp(
     epsilon: float, releases: int, delta: float
 ) -> None:
     parameters = common.DifferentialPrivacyParameters(epsilon, 0)
-    width = epsilon / 1000  # a divisor: the losses are on its grid, so that nothing is rounded
+    # The width divides epsilon, so the losses lie on its grid and are not rounded.
+    width = epsilon / 1000
     loss = pld.from_privacy_parameters(parameters, value_discretization_interval=width)
     oracle = loss.self_compose(releases).get_epsilon_for_delta(delta)
     composition = composed(Point(kind="pure", epsilon=epsilon, delta=delta), releases)
@@ -147,7 +152,7 @@ def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
         assert composition.basic == pytest.approx(epsilon, rel=1e-6)
 
 
-def test_the_exact_composition_is_what_a_ledger_says() -> None:
+def test_the_exact_composition_agrees_with_a_ledger() -> None:
     ledger, rng = Ledger(ApproxDP(epsilon=50.0, delta=1e-6)), np.random.default_rng(0)
     for _ in range(20):
         ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.02), np.zeros(1), rng)
@@ -156,7 +161,7 @@ def test_the_exact_composition_is_what_a_ledger_says() -> None:
     assert spent.epsilon == pytest.approx(composed(_zcdp(0.02), 20).exact, rel=1e-9)
 
 
-def test_shuffling_helps_many_records_and_the_exact_sum_most() -> None:
+def test_shuffling_helps_with_many_records_and_the_exact_sum_helps_most() -> None:
     small = {s.name: s.rho for s in shuffling(20, 1.0, 1e-6)}
     assert small["printed"] is None and small["closed"] is None
     assert small["steps"] == small["none"]
@@ -166,7 +171,7 @@ def test_shuffling_helps_many_records_and_the_exact_sum_most() -> None:
     assert order == sorted(order) and len(set(order)) == 5
 
 
-def test_a_batch_of_everything_is_no_batch() -> None:
+def test_a_batch_of_all_records_is_no_sampling() -> None:
     assert subsampled(1.0, 1e-6, 100, 100) == ApproxDP(epsilon=1.0, delta=1e-6)
     _, exact, linear, large = subsampling_curve(2.0, 1e-6, 1000, 20)
     assert (exact <= linear).all() and (np.diff(exact) > 0).all()
@@ -184,7 +189,7 @@ def test_a_wrong_budget_is_refused(bad: dict[str, object]) -> None:
         Point(**({"kind": "approx"} | bad))  # type: ignore[arg-type]
 
 
-# -- the ledger ---------------------------------------------------------------------------------
+# -- The ledger ---------------------------------------------------------------------------------
 
 
 def scenario(method: str, problem: str, **fields: object) -> Scenario:
@@ -259,7 +264,7 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
         assert histograms.edges[0] < histograms.threshold < histograms.edges[-1]
 
 
-# -- the command --------------------------------------------------------------------------------
+# -- The command --------------------------------------------------------------------------------
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
@@ -268,7 +273,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object
     return document
 
 
-def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_agrees_with_the_calculator(capsys: pytest.CaptureFixture[str]) -> None:
     document = printed(capsys, "--releases", "10", "--records", "1000", "--batch", "10")
     titles = [
         "budget",
@@ -324,8 +329,10 @@ def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
     def names(*words: str) -> list[object]:
         return [row["accounting"] for row in printed(capsys, *words)["composition"]]  # type: ignore[attr-defined]
 
-    assert names("--releases", "1000") == ["basic", "zcdp", "exact"]  # 4053 beside 1318
-    small = ("--rho", "0.001", "--releases", "100")  # 17.1 beside 21.2
+    # Basic composition gives 1318, advanced composition 4053.
+    assert names("--releases", "1000") == ["basic", "zcdp", "exact"]
+    # Advanced composition gives 17.1, and a sum 21.2.
+    small = ("--rho", "0.001", "--releases", "100")
     assert names(*small) == ["basic", "advanced", "zcdp", "exact"]
 
 
@@ -358,10 +365,10 @@ def test_the_command_refuses_in_one_sentence(
 
 
 @pytest.mark.parametrize("rho", [0.01, 0.1, 1.0])
-def test_taking_a_record_out_is_half_of_replacing_it(rho: float) -> None:
+def test_removing_a_record_costs_half_of_replacing_it(rho: float) -> None:
     replaced, removed = promises(Point(kind="zcdp", rho=rho))
     assert removed.epsilon == pytest.approx(gaussian_epsilon(rho / 4, 1e-6))
-    # The best test between two Gaussians never beats the ceiling, and the ceiling is met.
+    # The best test between two Gaussians never beats the ceiling, and attains it.
     for promise, share in ((replaced, 1.0), (removed, 0.5)):
         assert 0.5 < norm.cdf(share * math.sqrt(2 * rho) / 2) <= promise.guess < 1
     pure = promises(Point(kind="pure", epsilon=2.0))
@@ -371,7 +378,7 @@ def test_taking_a_record_out_is_half_of_replacing_it(rho: float) -> None:
 
 
 def test_shares_of_a_mixed_ledger_are_counted_in_one_notion() -> None:
-    """A Laplace release has a rho and an epsilon: it counts once, in the notion of the budget."""
+    """A Laplace release has a rho and an epsilon; it counts once, in the notion of the budget."""
     rng, zero = np.random.default_rng(0), np.zeros(1)
     shares = 0.1, laplace_rho(0.5)
     for budget in (ZCDP(rho=1.0), ApproxDP(epsilon=5.0, delta=1e-6)):

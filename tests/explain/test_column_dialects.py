@@ -1,4 +1,4 @@
-"""A frame of numbers is read back exactly, in whichever dialect it was written."""
+"""A column of numbers is read back exactly, in whichever dialect it was written."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ GROUPS = ("", ",", ".", "'", "’", " ", "\u00a0", "\u202f")
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How a frame is written: numbers, cells, lines, bytes."""
+    """The way in which a file writes numbers, cells and lines, and encodes them."""
 
     decimal: str
-    group: str  # between thousands
-    negative: str  # a format
-    unit: str  # after a number
+    group: str  # The separator of thousands.
+    negative: str  # A format for negative numbers.
+    unit: str  # A unit that follows a number.
     separator: str
     is_quoted: bool
     end: str

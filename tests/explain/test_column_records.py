@@ -1,4 +1,4 @@
-"""Several columns are records: a row with a number in each of them is one, and no other."""
+"""Several columns form records: one for each row with a number in all of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows_of(pay: np.ndarray = PAY, size: np.ndarray = SIZE) -> list[str]:
 
 
 def with_gaps() -> list[str]:
-    """Return rows of which 16 lack a number, and one more has neither."""
+    """Return rows of which 16 lack one number, and another lacks both."""
     rows = rows_of()
     rows[10:20] = [f"p,n/a,{k}.5" for k in range(10)]
     rows[30:35] = [f"p,{k}.5," for k in range(5)]
@@ -85,7 +85,7 @@ def test_a_row_without_a_number_is_left_out_counted_and_shown_with_its_line() ->
     assert whole.notes == (GOLDEN["no row is left out"],)
 
 
-def test_what_is_assumed_of_one_column_only_names_it() -> None:
+def test_assumptions_about_one_column_name_only_that_column() -> None:
     rows = [f"p;{a:.2f};{b:.2f}".replace(".", ",") for a, b in zip(PAY, SIZE, strict=True)]
     semicolon_records = read_records("\n".join(["place;pay;size", *rows]).encode(), ["pay", "size"])
     assert semicolon_records.assumptions == ("Decimal mark: comma.",)

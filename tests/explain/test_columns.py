@@ -1,4 +1,4 @@
-"""A stranger's file is read as it is meant, or refused in one sentence."""
+"""A user's file is read as it is meant, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_every_number_of_a_dialect_is_read(dialect: str) -> None:
     "content",
     [b"\x00\x01\x02", b"", b'"1\n' + b"2\n" * 200, b"9" * 900_000, b"1,234\n" * 200],
 )
-def test_what_cannot_be_read_is_one_sentence(content: bytes) -> None:
+def test_an_unreadable_file_is_refused_in_one_sentence(content: bytes) -> None:
     with pytest.raises(InvalidInput):
         read_column(content)
 
 
-def test_the_command_says_the_column_and_its_mean(
+def test_the_command_prints_the_column_and_its_mean(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.csv"
@@ -56,7 +56,7 @@ def test_the_command_says_the_column_and_its_mean(
     assert main(["tail", str(tmp_path / "none.csv")]) == 2
 
 
-def test_a_stray_pair_of_quotation_marks_swallows_no_rows() -> None:
+def test_an_unbalanced_pair_of_quotation_marks_swallows_no_rows() -> None:
     lines = [f"{k}.5" for k in range(1, 301)]
     lines[10] = '"' + lines[10]
     lines[50] += '"'
@@ -118,7 +118,8 @@ def test_names_of_columns_can_be_numbers() -> None:
         *("k", "10", "20"),
     )
     years = [f"place {k},{1900 + k % 100}" for k in range(200)]
-    assert len(read_column(in_lines(*years)).values) == 200  # a first row of data stays one
+    # The first row stays data if it is data.
+    assert len(read_column(in_lines(*years)).values) == 200
 
 
 def test_a_first_row_of_missing_marks_is_not_a_header() -> None:
@@ -154,7 +155,7 @@ def test_a_title_above_a_table_is_a_refusal_that_quotes_it(header: str) -> None:
             read_column(in_lines(title, header, *rows))
 
 
-def test_one_number_a_line_or_two_is_said_or_refused() -> None:
+def test_one_or_two_numbers_per_line_are_read_or_refused() -> None:
     rows = [f"{k},{k % 7 + 3}" for k in range(1, 2001)]
     column = read_column(in_lines(*rows))
     assert column.name == "column 2" and column.values[:2].tolist() == [4.0, 5.0]
@@ -192,16 +193,14 @@ def test_a_second_table_in_a_file_is_a_refusal_that_quotes_its_header() -> None:
         ('"1\n' + "2\n" * 200, "'\"1' in line 1"),
     ],
 )
-def test_a_quote_that_never_ends_is_told_with_the_line_in_which_it_begins(
-    text: str, quoted: str
-) -> None:
+def test_an_unclosed_quotation_mark_is_reported_with_its_line(text: str, quoted: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         read_column(text.encode())
     must = "file must close every quotation mark that it opens"
     assert str(refusal.value) == f"{must}, got {quoted}."
 
 
-def test_any_bytes_are_a_column_or_one_sentence() -> None:
+def test_any_bytes_give_a_column_or_one_sentence() -> None:
     rng = np.random.default_rng(7)
     alphabet = np.frombuffer(b"0123456789.,;\t\"'-()%$ \n\r\xa0\xc2\xfe\xffeEnax", dtype=np.uint8)
     refused = 0

@@ -1,4 +1,4 @@
-"""Conditions with their numbers: what is printed decides as the condition itself does."""
+"""Conditions with their numbers: the printed numbers decide as the condition itself does."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def compared(condition: Condition) -> bool:
 
 
 def test_the_numbers_of_every_condition_decide_as_it_does() -> None:
-    """Catches a letter that means something else in one paper, and a side that is read wrongly.
+    """The test catches a letter with another meaning in one paper, and a side that is read wrongly.
 
-    A condition may be silent although its numbers fail only where another one speaks.
+    A condition may stay silent although its numbers fail only where another one reports.
     """
     numbered, wrong = set(), []
     for row in BOUNDS:

@@ -1,4 +1,4 @@
-"""The table of the sharpest constants: what the page prints is what the catalogue has."""
+"""The table of the sharpest constants: docs/constants.md agrees with the catalogue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEAD = ("p", "n", "d", "lower", "upper", "ratio", "lower bound", "upper bound")
 
 
 def rounded(value: float, *, up: bool) -> str:
-    """A bound with four digits, rounded to the side on which it still holds."""
+    """Return a bound with four digits, rounded to the side on which it still holds."""
     context = Context(prec=4, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return f"{context.create_decimal(Decimal(value)):f}"
 
@@ -99,7 +99,7 @@ def test_the_command_of_a_row_prints_its_bounds(capsys: pytest.CaptureFixture[st
         assert f"{value:.4g}" in printed
 
 
-def test_lower_bounds_are_below_upper_bounds_and_most_windows_of_means_are_narrow() -> None:
+def test_lower_bounds_are_below_upper_bounds_and_most_gaps_for_means_are_small() -> None:
     for row in constants("mean"):
         assert 0 < row.window.floor < row.window.ceiling
         assert row.window.ratio < 5

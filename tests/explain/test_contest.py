@@ -1,4 +1,6 @@
-"""Who wins: a failing theorem is never crowned, and what runs do not tell apart is tied."""
+"""The method with the smallest bound: a failing theorem never wins, and indistinguishable runs
+tie.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def plane(columns: int = 5, rows: int = 4) -> Plane:
 
 @pytest.mark.parametrize("scenario", [POINT, RISKS], ids=["mean", "risk"])
 @pytest.mark.parametrize("reading", ["rates", "proven"])
-def test_the_winner_is_the_smallest_bound_whose_conditions_all_hold(
+def test_the_winner_has_the_smallest_bound_whose_conditions_all_hold(
     scenario: Scenario, reading: Reading
 ) -> None:
     plane_map = bounds_contest(scenario, plane(), reading)
@@ -68,12 +70,12 @@ def test_the_winner_is_the_smallest_bound_whose_conditions_all_hold(
     assert not plane_map.ties.any() and plane_map.has_value.all()
     if (
         scenario is RISKS and reading == "rates"
-    ):  # a theorem fails somewhere although its value is the smallest
+    ):  # Somewhere a theorem fails although its value is the smallest.
         value = plane_map.values.argmin(axis=0)
         assert (value != plane_map.smallest).any()
 
 
-def test_a_method_stands_for_its_own_rate_or_its_proven_mean_errors() -> None:
+def test_a_method_is_represented_by_its_own_rate_or_its_proven_mean_errors() -> None:
     for method in compared(POINT, "rates"):
         assert [b.card.slug for b in bounds_of(method, "rates", POINT)] == [
             method_card(method).rate
@@ -112,16 +114,17 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
         assert (contest.winners[~contest.has_value] == -1).all()
 
 
-def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
+def test_methods_tie_if_the_interval_of_their_paired_difference_contains_zero() -> None:
     base = np.array([1.0, 5.0, 9.0, 2.0, 7.0])
     steps = np.array([0.9, 1.0, 1.1, 1.0, 1.0])
-    assert not is_tied(np.stack([base, base + steps]))  # paired: far from 0 in every trial
+    # The paired difference is far from 0 in every trial.
+    assert not is_tied(np.stack([base, base + steps]))
     assert is_tied(np.stack([base, base + 10 * (steps - 1.0)]))
     assert is_tied(np.stack([base + 50, base, base + 10 * (steps - 1.0)]))
     assert not is_tied(base[None]) and not is_tied(np.empty((0, 5)))
 
 
-def test_cells_come_from_coarse_to_fine_from_the_chosen_one_outwards() -> None:
+def test_cells_come_from_coarse_to_fine_outwards_from_the_chosen_one() -> None:
     order = contest_cells(plane(9, 7), start=(3, 5))
     assert order[0] == (3, 5) and len(set(order)) == 63
     coarse = [c for c in order if (c[0] - 3) % 4 == 0 and (c[1] - 5) % 4 == 0]
@@ -135,7 +138,7 @@ def test_the_measured_plane_is_cut_where_it_would_take_too_long() -> None:
     assert len(measured_plane(POINT, plane(3, 2), DASHBOARD).x) == 3
 
 
-def test_every_reading_gives_a_whole_contest_and_none_holds_under_a_budget_of_no_method() -> None:
+def test_every_comparison_is_complete_and_empty_under_a_budget_of_no_method() -> None:
     small = replace(POINT, methods=("mean.clipped", "mean.cwme-cdp"))
     for reading in READINGS:
         assert contest(small, plane(2, 2), reading).has_value.all()
@@ -143,7 +146,7 @@ def test_every_reading_gives_a_whole_contest_and_none_holds_under_a_budget_of_no
     assert (pure.smallest == -1).all()
 
 
-def test_an_axis_goes_through_the_value_that_is_asked_for() -> None:
+def test_an_axis_contains_the_requested_value() -> None:
     values = axis_values("n", 100, 1_000_000, 9, included=12_345)
     assert 12_345 in values and len(values) == 9 and (np.diff(values) > 0).all()
     assert (axis_values("n", 100, 1000, 5, included=5e6) == axis_values("n", 100, 1000, 5)).all()

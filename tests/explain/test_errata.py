@@ -1,4 +1,4 @@
-"""Errata: every entry stands on code that exists, and every experiment shows what it says.
+"""Errata: every entry refers to code that exists, and every experiment shows its claim.
 
 The numbers come from docs/theory, where they were computed independently.
 """
@@ -41,7 +41,7 @@ def test_the_list_covers_the_five_papers_and_names_each_entry_once() -> None:
     assert {e.severity for e in ERRATA} == set(SEVERITIES)
 
 
-def test_every_entry_is_whole() -> None:
+def test_every_entry_is_complete() -> None:
     for entry in ERRATA:
         for module in entry.modules:
             assert importlib.util.find_spec(module) is not None, (entry.slug, module)
@@ -61,55 +61,55 @@ def test_an_experiment_shows_its_error(entry: Erratum) -> None:
         assert all(isinstance(v, str) or not math.isnan(v) for v in row)
 
 
-def test_the_printed_noise_of_smoothing_spends_what_the_note_says() -> None:
+def test_the_printed_noise_of_smoothing_spends_what_the_note_computes() -> None:
     finding = kamath.smoothing_noise()
     factors = dict(zip(column(finding, "c"), column(finding, "ρ spent / claimed"), strict=True))
     expected = {0.01: 1.7778, 0.1: 1.7722, 0.25: 1.6196, 0.5: 1.2625, 0.75: 1.0048, 1: 0.8286}
     for c, factor in expected.items():
         assert factors[c] == pytest.approx(factor, abs=1e-4)
     excess = column(finding, "δ / claimed δ")
-    # Private exactly where the factor is at most 1.
+    # The release is private exactly where the factor is at most 1.
     assert [e > 1 for e in excess] == [f > 1 for f in column(finding, "ρ spent / claimed")]
 
 
-def test_the_literal_steps_have_the_noise_of_the_theory() -> None:
+def test_the_literal_steps_have_the_noise_of_the_note() -> None:
     finding = kamath.literal_steps()
     assert column(finding, "literal T")[1] == pytest.approx(5.35e6, rel=1e-3)
     assert column(finding, "E‖noise‖² of a step")[1] == pytest.approx(8.4e6, rel=0.01)
 
 
-def test_only_the_volume_normalises_the_density() -> None:
+def test_only_the_volume_normalises_the_density_to_one() -> None:
     constants = column(su.surface_area(), "normalising constant")
     assert constants == pytest.approx([7.416299, 7.416299, 7.017698], abs=1e-5)
 
 
-def test_one_step_has_the_delta_of_the_theory() -> None:
+def test_one_step_has_the_delta_of_the_note() -> None:
     over_claim = column(arora.one_step(), "over claim")
     assert over_claim[:2] == pytest.approx([24.9136898916, 416], rel=1e-3)
     assert arora.one_step().rows[0][4] == pytest.approx(2.49136898916e-6, rel=1e-9)
 
 
-def test_the_noise_of_theorem_6_is_that_of_the_theory() -> None:
+def test_the_noise_of_theorem_6_is_that_of_the_note() -> None:
     finding = arora.noise_of_the_theorem()
     assert column(finding, "no amplification")[0] == pytest.approx(72.609, abs=2e-3)
     assert column(finding, "sound shuffling")[::2] == pytest.approx([18.212, 8.318], abs=2e-3)
 
 
-def test_the_hub_and_its_petals_keep_two_fifths() -> None:
+def test_the_filter_keeps_two_fifths_of_the_hub_and_its_petals() -> None:
     finding = lowy.kept_points()
     assert column(finding, "kept / K") == pytest.approx([0.4] * 3)
     assert column(finding, "score / K") == pytest.approx([0.7] * 3)
 
 
-def test_the_hidden_constants_are_those_of_the_theory() -> None:
+def test_the_hidden_constants_are_those_of_the_note() -> None:
     assert column(su.hidden_constant(), "constant") == pytest.approx([178, 168, 189], rel=0.01)
 
 
-def test_the_gaussian_definition_fails_from_nine_on() -> None:
+def test_the_gaussian_definition_fails_for_epsilon_from_nine_on() -> None:
     finding = lowy.gaussian_definition()
     over_claim = dict(zip(column(finding, "ε"), column(finding, "δ over claim"), strict=True))
     assert over_claim[5.0] < 1 < over_claim[12.0] < over_claim[20.0]
-    # Too little noise and too much delta are the same thing.
+    # Too little noise and too large a delta are equivalent.
     short = np.array(column(finding, "σ/Δ printed")) < np.array(column(finding, "σ/Δ exact"))
     assert list(short) == [value > 1 for value in over_claim.values()]
 
@@ -134,14 +134,14 @@ def test_the_command_lists_prints_and_refuses(capsys: pytest.CaptureFixture[str]
     assert "severity must be one of" in capsys.readouterr().err
 
 
-def test_the_command_says_what_the_tables_leave_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_omissions_of_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["errata"]) == 0
     printed = capsys.readouterr().out
     assert GOLDEN["five papers without experiments"] in printed
     assert "Amid et al." in printed and "Remark 5.3" in printed
 
 
-def test_what_cannot_be_an_entry_is_refused() -> None:
+def test_an_impossible_entry_is_refused() -> None:
     with pytest.raises(InvalidInput, match="erratum must be a slug"):
         erratum("kamath.none")
     with pytest.raises(InvalidInput, match="one value a column"):

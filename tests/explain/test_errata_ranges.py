@@ -1,7 +1,7 @@
-"""Errata of two papers: every demonstration lies inside the range of the statement it concerns.
+"""Errata of Zhao et al. and Kamath et al.: every experiment is within its statement's range.
 
-An accusation is fair only with the formula and the conditions that are printed. The conditions are
-computed by the experiments; the formulas are written out here a second time, from the papers.
+A criticism is fair only with the printed formula and conditions. The experiments compute the
+conditions; the formulas are written out here a second time, from the papers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def test_a_demonstration_is_inside_the_range_of_its_statement(entry: Erratum) ->
     assert finding_dict(finding)["conditions"][0]["met"] is True
 
 
-def test_a_finding_without_conditions_or_with_one_that_fails_is_not_inside() -> None:
+def test_a_finding_without_conditions_or_with_a_failing_one_is_out_of_range() -> None:
     row = Finding(sentence="x.", columns=("a",), rows=((1.0,),), shows=True)
     assert not row.is_in_range
     missed = Finding(
@@ -67,10 +67,10 @@ def share_by_24(groups: float, epsilon: float) -> float:
 
 
 def delta_of_the_maximum(rho: float, groups: int, epsilon: float, size: int) -> float:
-    """The exact delta of max_j Q_j on a fixed split, for a finite group size, by quadrature.
+    """Return the exact delta of max_j Q_j on a fixed split for a finite group size, by quadrature.
 
-    In units of the noise one record moves a mean by sqrt(2 rho); group 1 is at +gap/2 and the
-    other groups at -gap/2.
+    In units of the noise one record moves a mean by sqrt(2 rho); group 1 is at +gap/2 and the other
+    groups at -gap/2.
     """
     step = math.sqrt(2 * rho)
     gap = size * step
@@ -84,12 +84,12 @@ def delta_of_the_maximum(rho: float, groups: int, epsilon: float, size: int) -> 
     def excess(x: float) -> float:
         return max(0.0, density(x, gap / 2) - math.exp(epsilon) * density(x, gap / 2 - step))
 
-    start = gap / 2 - step / 2 + epsilon / step  # the densities cross here
+    start = gap / 2 - step / 2 + epsilon / step  # The densities cross at this point.
     return float(quad(excess, start, start + 12, epsabs=1e-14, epsrel=1e-9, limit=200)[0])
 
 
-def test_group_shuffle_accuses_with_the_papers_own_formula_only() -> None:
-    """221 and 2.66 times the claim, and no more: not the constants of another inversion."""
+def test_the_erratum_on_shuffled_groups_uses_only_the_papers_own_formula() -> None:
+    """The factors are 221 and 2.66 times the claim, and not the constants of another inversion."""
     finding = zhao_runs.group_shuffle()
     groups, epsilons = column(finding, "groups k"), column(finding, "ε")
     shares = [share_by_24(k, e) for k, e in zip(groups, epsilons, strict=True)]
@@ -103,7 +103,7 @@ def test_group_shuffle_accuses_with_the_papers_own_formula_only() -> None:
 
 
 @pytest.mark.parametrize(("groups", "epsilon"), [(10**6, 0.05), (300_000, 0.2)])
-def test_the_maximum_of_finite_groups_spends_what_group_shuffle_says(
+def test_the_maximum_over_finite_groups_spends_what_the_erratum_states(
     groups: int, epsilon: float
 ) -> None:
     finding = zhao_runs.group_shuffle()
@@ -115,7 +115,7 @@ def test_the_maximum_of_finite_groups_spends_what_group_shuffle_says(
     assert epsilon <= 8 * math.e**2 * math.sqrt(math.log(4 / DELTA) / groups)
 
 
-def test_a_random_split_is_not_accused_of_what_a_fixed_one_does() -> None:
+def test_a_random_split_is_not_criticised_for_the_fault_of_a_fixed_one() -> None:
     """Algorithm 3, line 1, divides randomly, and then the conclusion of Theorem 6 is true."""
     entry = erratum("zhao.group-shuffle")
     assert entry.severity == "gap in proof"
@@ -123,8 +123,8 @@ def test_a_random_split_is_not_accused_of_what_a_fixed_one_does() -> None:
     assert "the conclusion is true" in entry.wrong
 
 
-def test_without_its_side_condition_24_gives_less_than_no_shuffling() -> None:
-    """So that what the proof omits never makes the conclusion of Theorem 6 false."""
+def test_without_its_side_condition_equation_24_gives_less_than_no_shuffling() -> None:
+    """The omission in the proof therefore never makes the conclusion of Theorem 6 false."""
     for delta in (1e-12, 1e-6, 1e-3, 0.3):
         for groups in np.unique(np.geomspace(1, 16 * math.e * math.log(4 / delta), 40).astype(int)):
             wide = 1 + 2 * math.sqrt(math.log(12 * groups / delta))
@@ -150,7 +150,7 @@ def test_the_quoted_lower_bound_has_no_limit_in_epsilon_or_delta() -> None:
 # Kamath et al.
 
 
-def test_the_lost_diameters_are_shown_where_the_truncation_is_at_least_10() -> None:
+def test_the_missing_diameters_are_tested_where_the_truncation_is_at_least_10() -> None:
     for run in (kamath_runs.lost_diameter_smoothed, kamath_runs.lost_diameter_coordinatewise):
         finding = run()
         assert min(column(finding, "τ")) >= 10
@@ -158,8 +158,8 @@ def test_the_lost_diameters_are_shown_where_the_truncation_is_at_least_10() -> N
         assert ratio == sorted(ratio) and ratio[-1] > 100
 
 
-def test_theorem_5_5_is_beaten_at_every_q_by_a_lower_bound_for_its_own_class() -> None:
-    """Its formulas written out again: tau at least 10 for all q, and the least printed rate."""
+def test_a_lower_bound_exceeds_theorem_5_5_at_every_q_in_its_own_class() -> None:
+    """The formulas are written out again: tau at least 10 for all q, and the least printed rate."""
     finding = kamath_runs.lost_diameter_smoothed()
     rho, d = 0.5, 20
     powers = np.linspace(0.5, 2, 301)
@@ -173,12 +173,14 @@ def test_theorem_5_5_is_beaten_at_every_q_by_a_lower_bound_for_its_own_class() -
     assert last_row["lower bound"] > 100 * rates.min()
 
 
-def test_the_lower_bound_inside_assumption_2_12_is_below_what_an_algorithm_attains() -> None:
-    """The clipped mean of the hard instance's records, as an estimate of lambda w: not below it."""
+def test_the_lower_bound_under_assumption_2_12_is_below_the_error_of_an_algorithm() -> None:
+    """The algorithm is the clipped mean of the hard instance's records, as an estimate of lambda
+    w.
+    """
     n, d, order, rho, diameter = 2000, 3, 2.0, 0.5, 4.0
-    hard = kamath_runs._lower_inside(n, d, order, rho, diameter)
+    hard = kamath_runs._lower_bound_in_set(n, d, order, rho, diameter)
     theta, size = hard.norm / math.sqrt(d), hard.spike ** (-1 / order)
-    # Error of the best linear private estimate: shrinkage of (mean of records + Gaussian noise).
+    # The best linear private estimate shrinks the mean of the records plus Gaussian noise.
     sampling = (hard.spike * size**2 - theta**2) / n
     noise = (2 * size * math.sqrt(d) / n) ** 2 / (2 * rho)
     variance = sampling + noise
@@ -224,7 +226,7 @@ def test_theorem_1_4_needs_the_divergence_of_all_records() -> None:
     assert np.mean(errors) < column(finding, "error at most")[2] < texts
 
 
-def test_what_is_true_in_print_is_called_loose_and_not_wrong() -> None:
+def test_true_statements_in_print_are_called_loose_and_not_wrong() -> None:
     loose = {e.slug for e in ERRATA if e.severity == "valid but loose"}
     assert {
         "kamath.median-sensitivity",
@@ -239,8 +241,8 @@ def test_what_is_true_in_print_is_called_loose_and_not_wrong() -> None:
             assert "True" in text or slug in ("kamath.bias-constant", "zhao.vacuous-constants")
 
 
-def test_a_formula_that_the_paper_does_not_print_accuses_nobody() -> None:
-    """Remark B.3 says only that the smoothed truncation can be computed; and T has R squared."""
+def test_no_erratum_criticises_a_formula_that_the_paper_does_not_print() -> None:
+    """Remark B.3 only states that the smoothed truncation can be computed; T contains R squared."""
     assert "kamath.smoothing-closed-form" not in SLUGS
     assert r"T=R^2\rho n^2/(\tau^2d^4)" in erratum("kamath.uniform-blocks").printed
 
@@ -253,8 +255,10 @@ def test_the_command_says_that_the_numbers_are_inside(capsys: pytest.CaptureFixt
     assert all(condition["met"] for condition in finding["conditions"])
 
 
-def test_no_law_of_variance_one_makes_the_projected_mean_err_by_more_than_a_third_root() -> None:
-    """The largest risk over all laws on a grid, as a linear program, beside the proven one."""
+def test_no_law_of_variance_one_gives_the_projected_mean_an_error_above_a_third_root() -> None:
+    """A linear program finds the largest risk over laws on a grid, compared with the proven
+    bound.
+    """
     errors = np.linspace(-8, 8, 801)
     largest = 0.0
     for mean in np.linspace(0.05, 6, 30):
@@ -272,11 +276,11 @@ def test_no_law_of_variance_one_makes_the_projected_mean_err_by_more_than_a_thir
     assert 1 / math.sqrt(3) < ratios[-1] < 0.6 and ratios == sorted(ratios, reverse=True)
 
 
-def test_iterates_that_use_signs_again_err_by_more_than_lemma_3_allows() -> None:
-    """The iterates themselves, where they are few enough."""
+def test_iterates_that_reuse_signs_err_by_more_than_lemma_3_allows() -> None:
+    """The iterates are computed directly where there are few of them."""
     row = zhao_runs.bias_of_expectations().rows[0]
     n, size, steps = int(row[0]), float(row[1]), int(row[2])
-    iterate = total = 0.0  # in units of the average sign, whose square has the mean 1/n
+    iterate = total = 0.0  # The unit is the average sign, whose square has mean 1/n.
     for _ in range(steps):
         total += iterate
         iterate -= size * (iterate - 1)
@@ -284,7 +288,7 @@ def test_iterates_that_use_signs_again_err_by_more_than_lemma_3_allows() -> None
     assert float(row[4]) == pytest.approx(2 / (size * steps) + size * (4 + 1 / n))
 
 
-def test_the_three_lost_factors_are_those_that_are_written_out_here() -> None:
+def test_the_three_lost_factors_are_those_written_out_here() -> None:
     rows = {str(row[0]).split(":")[0]: row[1:] for row in zhao_runs.lost_factors().rows}
     multipliers = np.linspace(0, 0.5, 100_001)
     infimum = np.min(np.exp(-0.5 * multipliers + 0.0075 * multipliers**2))

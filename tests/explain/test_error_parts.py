@@ -1,4 +1,4 @@
-"""The parts of an error add up in squares, to the error that the method really has."""
+"""The squared parts of an error add up to the method's true mean squared error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def random_scenario(rng: np.random.Generator) -> Scenario:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_squares_add_up_to_the_mean_squared_error_of_the_method(seed: int) -> None:
-    """A wrong part, or a bias from another point than the true mean, would miss the simulation."""
+    """A wrong part, or a bias from a point other than the true mean, would differ from the
+    simulation.
+    """
     rng = np.random.default_rng(seed)
     scenario = random_scenario(rng)
     problem, setting = scenario.instance.problem, scenario.setting
@@ -74,7 +76,7 @@ def test_the_squares_add_up_to_the_mean_squared_error_of_the_method(seed: int) -
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_no_part_is_above_the_whole_and_no_noise_is_nothing(law: str) -> None:
+def test_no_part_exceeds_the_total_and_no_noise_gives_a_zero_part(law: str) -> None:
     laws = [picture(Scenario(distribution=law, p=p)).clipped for p in (2.0, 2.5, 3.0, 4.0, 10.0)]
     for clipped in laws:
         for radius in clipped.radii[::3]:
@@ -86,7 +88,7 @@ def test_no_part_is_above_the_whole_and_no_noise_is_nothing(law: str) -> None:
     assert (np.diff(heavy.bias) <= 1e-6).all() and (np.diff(heavy.variance) >= -1e-6).all()
 
 
-def test_without_clipping_there_is_sampling_only_and_it_is_that_of_the_law() -> None:
+def test_without_clipping_the_only_part_is_sampling_and_equals_the_laws() -> None:
     for p in (2.0, 4.0, 10.0):
         law = picture(Scenario(distribution="student-t", p=p)).clipped
         open_ = law.parts(50, math.inf, 0.0)
@@ -96,7 +98,7 @@ def test_without_clipping_there_is_sampling_only_and_it_is_that_of_the_law() -> 
 
 
 def test_a_record_of_one_length_is_clipped_exactly() -> None:
-    """The law of +-e1: at R below 1 its clipped mean stays 0, its variance is R squared."""
+    """For the law of +-e1 and R below 1 the clipped mean stays 0 and its variance is R squared."""
 
     class Sign:
         d, mean, variance_trace = 2, np.zeros(2), 1.0
@@ -114,7 +116,7 @@ def test_a_record_of_one_length_is_clipped_exactly() -> None:
     assert law.variance == pytest.approx([0.25, 1, 1])
 
 
-def test_what_the_article_says_is_what_its_bars_and_curve_draw() -> None:
+def test_the_article_agrees_with_its_bars_and_curve() -> None:
     numbers = why()
     for number in (numbers.heavy.best, numbers.light.best, numbers.small, numbers.large):
         total = number.sampling**2 + number.bias**2 + number.noise**2
@@ -130,23 +132,27 @@ def test_what_the_article_says_is_what_its_bars_and_curve_draw() -> None:
         )
 
 
-def test_lesson_four_measures_the_error_whose_parts_it_draws() -> None:
+def test_lesson_four_measures_the_error_whose_parts_it_shows() -> None:
     rows = [row for part in parts("radius") for row in run_part(part)]
     for radius, squares in radius_parts().items():
         radius_rows = [r for r in rows if r.x == radius]
         roots = {
             s: {r.value for r in radius_rows if r.series == s} for s in (SAMPLING, BIAS, NOISE)
         }
-        assert all(len(values) == 1 for values in roots.values())  # no trial changes a part
+        # The parts are the same in every trial.
+        assert all(len(values) == 1 for values in roots.values())
         assert sum(values.pop() ** 2 for values in roots.values()) == pytest.approx(squares.total)
         measured = np.square([r.value for r in radius_rows if r.series == PRIVATE])
-        # Of ten runs the noise in 20 dimensions leaves a tenth of doubt: five times that.
+        # In ten runs the noise in 20 dimensions has a relative error of a tenth; five times that is
+        # allowed.
         assert measured.mean() == pytest.approx(squares.total, rel=0.5)
     assert list(radius_parts()) == list(RADII) and RADIUS_POINT.d == 20
 
 
-def test_the_ladder_of_a_squared_distance_has_the_same_parts() -> None:
-    """One run and the picture tell the same error: half the squared distance, by four runs."""
+def test_the_successive_runs_of_a_squared_distance_give_the_same_parts() -> None:
+    """The page One run and the picture show the same error: half the squared distance, in four
+    runs.
+    """
     point = Scenario(problem="quadratic", methods=("sco.clipped",), n=100, d=2, p=2.5, offset=0)
     problem, _ = draw_problem(point)
     law = picture(replace(SCENARIO, p=2.5)).clipped
@@ -169,7 +175,7 @@ def test_whole_percents_add_up_to_a_hundred() -> None:
         assert all(abs(shares[k] - 100 * v / total) < 1 for k, v in values.items())
 
 
-def test_the_picture_knows_its_law_at_radii_that_are_even_on_a_log_scale() -> None:
+def test_the_picture_knows_its_law_at_radii_spaced_evenly_on_a_log_scale() -> None:
     law = picture(SCENARIO).clipped
     assert isinstance(law, ClippedLaw)
     assert np.diff(np.log(law.radii)) == pytest.approx(np.log(law.radii[1] / law.radii[0]))

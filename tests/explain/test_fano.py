@@ -1,4 +1,4 @@
-"""The numbers of the page Lower bounds: golden values, order, and the measured side."""
+"""The numbers of the page Lower bounds: reference values, order, and measured errors."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ EXAMPLE = Builder(
     rho=0.5,
     epsilon=1.0,
 )
-SHIFT = 0.05  # the shift of two normal laws, in standard deviations
+SHIFT = 0.05  # The shift of two normal laws, in standard deviations.
 NORMAL = replace(
     EXAMPLE, kl=SHIFT**2 / 2, total_variation=float(2 * norm.cdf(SHIFT / 2) - 1), rho=1e-4
 )
 # The worked example of theory/kamath-liu-zhang.md, 4.7: (value, q).
 GOLDEN = {
-    "closed-cdp": (0.0032150, 3.524e-4),  # E2
-    "fano-cdp": (0.0035375, 2.711e-4),  # E3
-    "closed-hypercube-cdp": (0.031216, 6.061e-4),  # E5
-    "hypercube-cdp": (0.031848, 6.410e-4),  # E6
-    "fano-distance-cdp": (0.050958, 8.64e-4),  # theory/bounds-everywhere.md, 4
-    "fano-pure": (0.014723, 1.256e-3),  # P1
-    "hypercube-pure": (0.10062, 4.347e-3),  # P3
+    "closed-cdp": (0.0032150, 3.524e-4),  # Form E2 of the worked example.
+    "fano-cdp": (0.0035375, 2.711e-4),  # Form E3 of the worked example.
+    "closed-hypercube-cdp": (0.031216, 6.061e-4),  # Form E5 of the worked example.
+    "hypercube-cdp": (0.031848, 6.410e-4),  # Form E6 of the worked example.
+    "fano-distance-cdp": (0.050958, 8.64e-4),  # Reference value of theory/bounds-everywhere.md, 4.
+    "fano-pure": (0.014723, 1.256e-3),  # Form P1 of the worked example.
+    "hypercube-pure": (0.10062, 4.347e-3),  # Form P3 of the worked example.
 }
 NOTE = mean_instance(rho=0.5)
 
@@ -56,16 +56,17 @@ def by_key(**changes: Any) -> dict[str, Rung]:
     return {r.key: r for r in ladder(mean_instance(**changes))}
 
 
-# -- a packing of one's own ---------------------------------------------------------------------
+# -- A packing that the user builds -------------------------------------------------------------
 
 
 def test_the_builder_gives_the_papers_example() -> None:
     assert EXAMPLE.bound == pytest.approx(0.4511605, abs=5e-8)
     assert EXAMPLE.bites == "privacy" and EXAMPLE.sampling_bound == 0
-    assert EXAMPLE.squared_bound == pytest.approx(EXAMPLE.bound / 2)  # r = 1: r^2/4 for r/2
+    # At r = 1 the squared bound has r^2/4 in place of r/2.
+    assert EXAMPLE.squared_bound == pytest.approx(EXAMPLE.bound / 2)
 
 
-def test_privacy_bites_below_one_n_and_statistics_above() -> None:
+def test_privacy_limits_below_one_n_and_sampling_above() -> None:
     instance = [replace(NORMAL, rho=0.01).at(2**k) for k in range(24)]
     bites = [b.bites for b in instance]
     assert {"privacy", "statistics"} <= set(bites)
@@ -75,7 +76,7 @@ def test_privacy_bites_below_one_n_and_statistics_above() -> None:
     assert replace(NORMAL, rho=1.0, n=1).bites == "statistics"
 
 
-def test_nothing_bites_where_both_tell_everything() -> None:
+def test_no_limit_applies_where_both_reveal_everything() -> None:
     large = replace(NORMAL, n=10**8, rho=1.0)
     assert large.bites == "nothing" and large.bound == 0
 
@@ -99,7 +100,7 @@ def test_values_out_of_range_are_refused(field: str, value: float) -> None:
         replace(EXAMPLE, **{field: value})
 
 
-# -- the hard mean problem ----------------------------------------------------------------------
+# -- The hard mean problem ----------------------------------------------------------------------
 
 
 def test_the_forms_have_the_notes_reference_values() -> None:
@@ -113,20 +114,20 @@ def test_the_forms_have_the_notes_reference_values() -> None:
     instance = floors(NOTE)
     assert instance.sampling == pytest.approx(
         0.126605, rel=1e-5
-    )  # theory/approx-lower-bounds.md, 6
-    assert instance.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
-    # Tracing: theory/approx-lower-bounds.md, 7.
+    )  # The value is that of theory/approx-lower-bounds.md, 6.
+    assert instance.gaussian == pytest.approx(0.10732, abs=5e-6)  # Reference value N1.
+    # The bound by tracing: theory/approx-lower-bounds.md, 7.
     assert instance.concentrated == pytest.approx(0.0538, abs=5e-5)
     assert instance.concentrated > forms["hypercube-cdp"].value
-    # A pure algorithm may have more than an epsilon of 1 under this zCDP budget.
+    # Under this zCDP budget a pure algorithm may have an epsilon above 1.
     assert instance.pure == by_key(rho=0.5)["packing-pure"].value < forms["packing-pure"].value
 
 
-def test_the_printed_spike_probability_makes_fano_void() -> None:
+def test_the_printed_spike_probability_makes_fanos_bound_void() -> None:
     q = literal_probability(NOTE, "zcdp")
     assert q == pytest.approx(2e-3)
     proof = PackingProof(n=10_000, d=200, order=4.0, q=q, rho=0.5, epsilon=1.0)
-    assert proof.factor == pytest.approx(-11.157, abs=5e-4)  # E1
+    assert proof.factor == pytest.approx(-11.157, abs=5e-4)  # Reference value E1.
     assert proof.bound == 0
 
 
@@ -142,7 +143,7 @@ def test_the_printed_spike_probability_makes_fano_void() -> None:
     ],
 )
 def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
-    """Fails for a wrong q, a wrong cap, or a row under another's name."""
+    """The test fails for a wrong q, a wrong cap, or a bound under another bound's name."""
     r = {key: rung.value for key, rung in by_key(**changes).items()}
     factor = 1 - 1e-9
     assert factor * r["literal-cdp"] <= r["fano-cdp"] <= r["given-cdp"] * (1 + 1e-9)
@@ -163,7 +164,7 @@ def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
     "budget",
     [{"rho": 0.02}, {"epsilon": 1.0, "delta": 0.0}, {"epsilon": 1.0, "delta": 1e-6, "p": 2.0}],
 )
-def test_the_curves_peak_where_they_are_said_to(budget: dict[str, Any]) -> None:
+def test_the_curves_peak_at_their_stated_positions(budget: dict[str, Any]) -> None:
     instance = mean_instance(**({"rho": None} | budget))
     notions = {"approx"} if instance.scenario.delta else set()
     assert {curve.binds for curve in curves(instance)} == {"zcdp", "pure"} | notions
@@ -203,7 +204,7 @@ def test_the_steps_of_a_proof_multiply_to_its_bound(hard: str, budget: dict[str,
     assert np.linalg.norm(law_drawn.distribution.mean) == pytest.approx(proof.mean_norm)
 
 
-def test_the_code_has_as_many_words_as_its_proof_says() -> None:
+def test_the_code_has_the_number_of_words_that_its_proof_states() -> None:
     proof = PackingProof(n=10_000, d=200, order=4.0, q=2.711e-4, rho=0.5, epsilon=1.0)
     assert proof.log_size == pytest.approx(25 * LOG_2)
     assert proof.separation == pytest.approx(proof.theta * 5)
@@ -213,21 +214,25 @@ def test_the_code_has_as_many_words_as_its_proof_says() -> None:
     assert 0 < signs.error < 0.5 and 0 < signs.pure_error < 0.5
 
 
-# -- measured -----------------------------------------------------------------------------------
+# -- Measured errors ----------------------------------------------------------------------------
 
 METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 
 def largest_on(hard: str, setting: Setting, binds: Sequence[Privacy]) -> float:
-    """Return the largest explicit bound on an instance of those that bind; 0 without any."""
+    """Return the largest explicit bound on an instance among those that apply; 0 if there is
+    none.
+    """
     cards = [b.card for b in LOWER_MEAN_BOUNDS if b.card.privacy in binds]
     proven = [c for c in cards if (c.constant, c.quantity) == ("explicit", "l2 error")]
     return max((bound(c.slug).value(setting) for c in proven if c.instance == hard), default=0.0)
 
 
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
-def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
-    """At the point of theory/kamath-liu-zhang.md, 4.7; 20 trials, 15 standard errors clear."""
+def test_every_private_mean_error_is_above_its_lower_bound(hard: str) -> None:
+    """The point is that of theory/kamath-liu-zhang.md, 4.7; 20 trials stay 15 standard errors
+    above.
+    """
     instance = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
     outcomes = list(study(instance.scenario))
     errors = {m: np.array([o.error for o in outcomes if o.method == m]) for m in METHODS}
@@ -243,7 +248,7 @@ def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
         standard_error = errors[method].std(ddof=1) / math.sqrt(20)
         assert errors[method].mean() - 15 * standard_error > floor
     assert floors_here["mean.sample"] == 0
-    # Laplace noise spends an epsilon that zCDP allows, and other pure algorithms may not have.
+    # Laplace noise has an epsilon that zCDP allows, and that other pure algorithms may not have.
     assert binds["mean.cwme-pure"] == ("zcdp",)
     assert errors["mean.cwme-pure"].mean() >= floors_here["mean.cwme-pure"] == floor
 
@@ -255,7 +260,7 @@ def test_other_problems_are_refused() -> None:
         mean_instance(hard="student-t")
 
 
-# -- the command --------------------------------------------------------------------------------
+# -- The command --------------------------------------------------------------------------------
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -277,7 +282,8 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     assert own_slug["packing"]["bound"] == EXAMPLE.bound and own_slug["packing"]["kl"] == "inf"
     approx = json.loads(printed(capsys, "--epsilon", "1", "--json"))
     assert approx["problem"]["budget"] == "(1, 1e-06)-DP"
-    pure = json.loads(printed(capsys, "--delta", "0", "--json"))  # at epsilon = 1, as elsewhere
+    # The command takes epsilon = 1 by default.
+    pure = json.loads(printed(capsys, "--delta", "0", "--json"))
     assert pure["problem"]["budget"] == "1-DP"
 
 
@@ -286,10 +292,10 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     "budget",
     [("--rho", "0.5"), ("--epsilon", "1", "--delta", "0"), ("--epsilon", "1", "--d", "20")],
 )
-def test_a_printed_proof_ends_in_the_form_that_it_names(
+def test_a_printed_proof_ends_with_the_value_of_the_form_it_names(
     hard: str, budget: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It ended in 0.0302 at rho = 0.5, which was none of the forms."""
+    """In an earlier version it ended with 0.0302 at rho = 0.5, which was none of the forms."""
     document = json.loads(printed(capsys, *budget, "--distribution", hard, "--json"))
     forms = {form["key"]: form for form in document["forms"]}
     endings = {name: part for name, part in document.items() if name.endswith("proof")}
@@ -301,7 +307,8 @@ def test_a_printed_proof_ends_in_the_form_that_it_names(
         assert ending["bound"] > 0
     if budget[0] == "--rho":
         for name, ending in endings.items():
-            if name == "pure_proof":  # at the epsilon that rho allows, which is above 1
+            # The proof is at the epsilon that rho allows, which is above 1.
+            if name == "pure_proof":
                 continue
             value, q = GOLDEN[ending["form"]]
             assert ending["bound"] == pytest.approx(value, rel=6e-5)
@@ -325,12 +332,12 @@ def test_a_form_has_the_value_of_the_bound_of_its_name(budget: dict[str, Any]) -
         evaluation = evaluate(other_data, bound(slug))
         assert evaluation.value == pytest.approx(rung.value, rel=1e-9), slug
         assert evaluation.note == ""
-    # What the page draws and its proofs end in are the same forms.
+    # The forms that the page draws are those with which its proofs end.
     by_name = {bound(slug).card.name: rung for slug, rung in rungs.items()}
     for curve in curves(instance):
         if curve.hard != "tracing":
             assert curve.best == pytest.approx(by_name[curve.name].value, rel=1e-9)
-    # On data of the instance a bound is at their spike probability, and says so.
+    # On data of the instance a bound is evaluated, and reported, at their spike probability.
     own_slug = evaluate(instance.scenario, bound("lower.mean.hypercube-cdp"))
     assert own_slug.note == ON_OWN_DATA
     assert own_slug.value == instance.proof(instance.own_probability).bound
@@ -357,7 +364,7 @@ def test_the_command_refuses(
         printed(capsys, *words)
 
 
-def test_the_proof_by_expectiles_ends_in_the_row_that_binds_every_algorithm() -> None:
+def test_the_proof_by_expectiles_ends_with_the_bound_on_every_algorithm() -> None:
     instance = mean_instance(
         hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6, n=10_000
     )
@@ -368,7 +375,7 @@ def test_the_proof_by_expectiles_ends_in_the_row_that_binds_every_algorithm() ->
     free = replace(instance.setting, spike_probability=None)
     assert proof.bound == curve.best == pytest.approx(row.value(free), rel=1e-12)
     assert proof.bound == pytest.approx(0.0939, abs=5e-5)
-    # The numbers of its steps: seven spikes, e^7, and the least mean distance that was tabled.
+    # The numbers of the proof's steps: seven spikes, e^7, and the least mean distance in the table.
     assert (proof.typical, proof.log_likelihood_ratio) == (7, 7.0)
     assert proof.nearest == pytest.approx(3.6404, abs=1e-4)
     assert proof.nearest < proof.farthest == proof.ceiling / proof.theta
@@ -387,7 +394,7 @@ def packing(capsys: pytest.CaptureFixture[str], *budget: str) -> dict[str, Any]:
     return numbers
 
 
-def test_a_packing_has_the_one_budget_that_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_packing_takes_exactly_the_given_budget(capsys: pytest.CaptureFixture[str]) -> None:
     pure = [packing(capsys, "--epsilon", e, "--delta", "0") for e in ("0.1", "1", "10")]
     implied = [e * math.tanh(e / 2) for e in (0.1, 1.0, 10.0)]
     assert [at["rho"] for at in pure] == pytest.approx(implied)

@@ -1,4 +1,4 @@
-"""The list of the best forms of `dpsco fano`: sorted, whole, and without repetition."""
+"""The list of the best forms of `dpsco fano`: sorted, complete, and without duplicates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=["zcdp", "pure", "approx"])
-def test_the_best_forms_are_sorted_and_their_largest_are_the_floors(budget: dict[str, Any]) -> None:
-    """Pure DP has its packings whether or not the budget says a delta, and none twice."""
+def test_the_best_forms_are_sorted_and_their_largest_are_the_limits(budget: dict[str, Any]) -> None:
+    """The list has the packings of pure DP, with or without a delta in the budget, each only
+    once.
+    """
     instance = mean_instance(**budget)
     forms = best_forms(instance)
     values = [form.value for form in forms]

@@ -1,4 +1,6 @@
-"""Frames of a run: its plane, the risk's contours in it, and the gradients where it stands."""
+"""Frames of a run: its plane, the risk's contours in it, and the gradients at each of its
+points.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def framed(point: Scenario, method: str = "sco.clipped") -> Frames:
     return frames(point, single_runs(point, method))
 
 
-def test_the_runs_are_those_of_the_method_and_of_its_own_steps_without_noise() -> None:
+def test_the_runs_are_that_of_the_method_and_its_steps_without_noise() -> None:
     runs = single_runs(POINT, "sco.clipped")
     descent, radius = clipped_plan(POINT)
     alone_paths = {
@@ -46,7 +48,7 @@ def test_the_runs_are_those_of_the_method_and_of_its_own_steps_without_noise() -
     for name, path in alone_paths.items():
         assert (runs[name].points == path.points).all() and runs[name].final == path.final
     assert list(single_runs(POINT, "sco.phased-sgd")) == ["private", "exact"]
-    # Clipped gradients refuse a pure budget, and stochastic descent has no full gradients.
+    # Clipped gradients need a Gaussian budget, and stochastic descent has no full gradients.
     assert list(single_runs(replace(POINT, delta=0.0), "sco.sgd")) == ["private"]
 
 
@@ -64,8 +66,8 @@ def test_the_plane_holds_the_start_and_the_best_parameter() -> None:
         assert ((low < places) & (places < high)).all()
 
 
-def test_the_second_direction_is_that_of_the_widest_spread() -> None:
-    """A fault in taking the first direction out would turn the second towards it."""
+def test_the_second_direction_is_that_of_the_largest_spread() -> None:
+    """If the first direction were removed wrongly, the second would turn towards it."""
     rng = np.random.default_rng(0)
     wide = rng.standard_normal((200, 4)) * [5.0, 0.1, 3.0, 0.1]
     plane = plane_of(np.zeros(4), np.array([2.0, 0.0, 0.0, 0.0]), wide)
@@ -76,7 +78,7 @@ def test_the_second_direction_is_that_of_the_widest_spread() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_a_run_that_never_leaves_a_line_or_a_point_has_a_plane_all_the_same(d: int) -> None:
+def test_a_run_on_a_line_or_at_a_point_still_has_a_plane(d: int) -> None:
     start, best = np.zeros(d), np.zeros(d)
     best[-1] = 2.0
     for points, target in (
@@ -115,7 +117,7 @@ def test_the_risk_on_every_contour_is_its_level(problem: str) -> None:
             assert risk == pytest.approx(contour.level, rel=0.1)
 
 
-def test_a_closer_look_holds_the_later_steps_and_the_best_parameter() -> None:
+def test_a_zoomed_view_contains_the_later_steps_and_the_best_parameter() -> None:
     frame = framed(replace(POINT, problem="least-squares", n=5000))
     (low, high), (near_low, near_high) = (view.box for view in frame.views)
     assert (near_high - near_low < 0.6 * (high - low)).all()
@@ -128,12 +130,12 @@ def test_a_closer_look_holds_the_later_steps_and_the_best_parameter() -> None:
     )
 
 
-def test_pieces_of_a_level_are_where_a_linear_function_passes_it() -> None:
+def test_segments_of_a_level_lie_where_a_linear_function_attains_it() -> None:
     x, y = np.linspace(0, 2, 5), np.linspace(0, 1, 4)
     pieces = level_pieces(x, y, x[:, None] + 2 * y, 1.3)
     assert len(pieces) and pieces[..., 0] + 2 * pieces[..., 1] == pytest.approx(1.3)
     lengths = np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1)
-    # From (0, 0.65) to (1.3, 0), without a gap.
+    # The segments lead from (0, 0.65) to (1.3, 0) without a gap.
     assert lengths.sum() == pytest.approx(np.hypot(1.3, 0.65))
     assert level_pieces(x, y, np.zeros((5, 4)), 1.0).shape == (0, 2, 2)
 
@@ -144,7 +146,7 @@ def test_the_edge_is_that_of_the_ball_in_the_plane() -> None:
     assert distances == pytest.approx(problem.constraint.l2_radius, rel=0.02)
 
 
-def test_a_frame_has_the_lengths_of_the_gradients_where_the_private_run_stands() -> None:
+def test_a_frame_has_the_lengths_of_the_gradients_at_the_private_iterate() -> None:
     point = replace(POINT, problem="least-squares")
     frame = framed(point)
     private = frame.runs["private"]

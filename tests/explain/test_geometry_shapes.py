@@ -1,8 +1,8 @@
-"""What the page Geometry draws: boundaries, projections, widths and noise, against their numbers.
+"""Drawings of the page Geometry: boundaries, projections, widths and noise against their numbers.
 
-Statistical tests have a false-alarm rate of 1e-6 for a random seed; theirs is fixed. Faults that
-these tests would catch: a boundary outside its set, a missing square root in a width, the noises at
-unequal privacy, an `exact` that is not.
+Statistical tests have a false-alarm rate of 1e-6 for a random seed; the seed is fixed. Faults that
+these tests would catch: a boundary outside its set, a missing square root in a width, noises at
+unequal privacy, and an `exact` that is not exact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dpsco_core.explain.geometry.shapes import gauge_values
 from dpsco_core.geometry import GEOMETRIES, row_norms
 from dpsco_core.privacy.mechanisms.shaped import Noise
 
-Z = 4.9  # two-sided, 1e-6
+Z = 4.9  # Normal quantile of a two-sided test at 1e-6.
 EXPONENTS = (1.0, 1.2, 2.0, 3.0, math.inf)
 SHAPES = [
     Shape(kind=kind, q=q) for kind in GEOMETRIES for q in (EXPONENTS if kind == "lq" else (1.5,))
@@ -46,13 +46,13 @@ def name(shape: Shape) -> str:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=name)
-def test_a_boundary_is_in_the_set_and_reaches_as_far_as_its_support_function(shape: Shape) -> None:
+def test_a_boundary_lies_in_the_set_and_attains_its_support_function(shape: Shape) -> None:
     points = curve(shape)
     assert all(shape.constraint.contains(p) for p in points)
     reached = (DIRECTIONS @ points.T).max(axis=1)
     heights = np.array([shape.constraint.support(g) for g in DIRECTIONS])
     assert (reached <= heights + 1e-9).all()
-    # A round body is drawn by chords, whose ends are on it.
+    # A round set is drawn by chords whose ends lie on its boundary.
     tolerance = 1e-9 if shape.vertices is not None else 0.02
     assert ((heights - reached) / row_norms(DIRECTIONS, 2.0)).max() < tolerance
 
@@ -94,17 +94,17 @@ def test_the_residual_supports_the_set_at_the_projection(shape: Shape) -> None:
             assert projected.norm == math.inf
 
 
-def test_corners_catch_points_and_count_zeros() -> None:
+def test_the_nearest_point_may_be_a_corner_and_has_its_number_of_zeros() -> None:
     corner = nearest(Shape(kind="l1"), (1.4, 0.2))
     assert corner.nearest == pytest.approx([1, 0]) and corner.zeros == 1
     assert nearest(Shape(kind="l2"), (1.4, 0.2)).zeros == 0
-    small = nearest(Shape(kind="lq", q=1.05), (1.4, 0.05))  # small is not 0
+    small = nearest(Shape(kind="lq", q=1.05), (1.4, 0.05))  # A small coordinate is not 0.
     assert 0 < small.nearest[1] < 1e-9 and small.zeros == 0
     assert nearest(Shape(kind="linf"), (0.5, 0.0)).farthest.tolist() == [[1, -1], [1, 1]]
     assert nearest(Shape(kind="l2"), (0.0, 0.0)).farthest.shape == (0, 2)
     interior_point = nearest(Shape(kind="l1"), (0.0, 0.5))
     assert (interior_point.distance, interior_point.normal, interior_point.zeros) == (0.0, None, 0)
-    other_side = nearest(Shape(kind="simplex"), (0.0, 0.0))  # 0 is on the other side
+    other_side = nearest(Shape(kind="simplex"), (0.0, 0.0))  # The point 0 lies on the other side.
     assert other_side.normal is not None and other_side.norm == math.inf
     with pytest.raises(InvalidInput, match=r"point must be 2 finite numbers"):
         nearest(Shape(kind="l1"), (1.0, 2.0, 3.0))
@@ -117,12 +117,12 @@ def test_a_line_across_is_orthogonal_to_its_normal() -> None:
     assert math.dist(*ends) == pytest.approx(10)
 
 
-# -- widths -------------------------------------------------------------------------------------
+# -- Widths -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["lq", "l1", "linf", "l2", "sparse", "group-l1"])
 def test_the_width_in_the_plane_is_the_perimeter_over_a_constant(kind: str) -> None:
-    r"""Cauchy's formula: the mean of h over the circle is P/2π, and E‖ξ‖ = √(π/2)."""
+    """By Cauchy's formula the mean of h over the circle is P/2π, and E‖ξ‖ = √(π/2)."""
     shape = Shape(kind=kind)
     steps = np.diff(curve(shape), axis=0)
     perimeter = float(row_norms(steps, 2.0).sum())
@@ -140,13 +140,13 @@ def test_the_table_of_widths_has_every_set_in_every_dimension() -> None:
     assert widths["l1", 100].value == pytest.approx(2.74696, abs=1e-5)
     assert widths["linf", 100].value == pytest.approx(79.78846, abs=1e-4)
     assert widths["simplex", 10].value == pytest.approx(1.53875, abs=1e-5)
-    assert widths["lq", 100].value == pytest.approx(5.39495, abs=1e-5)  # 5.3935(28) by sampling
+    assert widths["lq", 100].value == pytest.approx(5.39495, abs=1e-5)  # Sampling gives 5.3935(28).
     assert not widths["sparse", 100].exact
     assert GUIDES["√d"](1000) > widths["l2", 1000].value
     assert GUIDES["√(2 ln d)"](1000) > widths["l1", 1000].value
 
 
-# -- noise --------------------------------------------------------------------------------------
+# -- Noise --------------------------------------------------------------------------------------
 
 
 def test_both_kinds_of_noise_are_drawn() -> None:
@@ -174,8 +174,8 @@ def test_in_the_power_branch_the_generalized_gaussian_meets_its_bound() -> None:
     assert math.isnan(dual_square(100, 1.05, "generalized gaussian", 0).exact)
 
 
-def test_the_measured_energies_and_the_gaussian_is_smaller() -> None:
-    """theory/su-zhao-wang.md, 2.8: d = 10 and 100; its values are rounded to 3 digits."""
+def test_measured_energies_agree_with_the_note_and_gaussian_noise_is_smaller() -> None:
+    """theory/su-zhao-wang.md, 2.8, for d = 10 and 100; its values are rounded to 3 digits."""
     table = [(10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68), (100, 1.25, 4.00, 2.05)]
     for d, q, gg, gaussian in table:
         for noise, expected in zip(NOISES, (gg, gaussian), strict=True):

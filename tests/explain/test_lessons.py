@@ -1,4 +1,4 @@
-"""The experiments of the page Learn: their numbers follow from the laws and from the noise."""
+"""Experiments of the page Learn: their numbers follow from the laws and the noise."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-ALARM = 1e-6  # false-alarm rate of every statistical test here
+ALARM = 1e-6  # False-alarm rate of every statistical test of this file.
 
 
 def rows_of(experiment: lessons.Experiment) -> list[lessons.Row]:
@@ -108,12 +108,12 @@ def test_the_mean_of_errors_is_their_root_mean_square() -> None:
         (lambda: output_densities(0.0), "epsilon must be positive"),
     ],
 )
-def test_what_is_not_allowed_is_said(call: object, sentence: str) -> None:
+def test_impossible_values_are_refused_with_a_reason(call: object, sentence: str) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         call()  # type: ignore[operator]
 
 
-# -- tails --------------------------------------------------------------------------------------
+# -- Tails --------------------------------------------------------------------------------------
 
 
 def test_the_two_laws_have_mean_zero_and_variance_one() -> None:
@@ -122,20 +122,20 @@ def test_the_two_laws_have_mean_zero_and_variance_one() -> None:
     assert laws()[STUDENT].moment(3) == math.inf
 
 
-def test_the_largest_record_grows_as_the_tail_says() -> None:
+def test_the_largest_record_grows_as_the_tail_index_predicts() -> None:
     table = series_table(rows_of("tails"))
     assert column(table, STUDENT, "x") == list(SIZES)
     heavy, light = (column(table, law, "median") for law in (STUDENT, GAUSSIAN))
     assert heavy == sorted(heavy) and heavy[-1] > 4 * light[-1]
-    # A sample's largest record is below its law's 1 % quantile with chance 1 %: for the median of
-    # 30 samples, 15 would have to be, which has a chance below the alarm rate.
+    # A sample's largest record is below its law's 1 % quantile with probability 1 %. For the median
+    # of 30 samples 15 would have to be, which has a probability below the alarm rate.
     assert binom.sf(14, 30, 0.01) < ALARM
     high = norm.isf((1 - 0.99 ** (1 / SIZES[-1])) / 2)
     low = norm.isf((1 - 0.01 ** (1 / SIZES[-1])) / 2)
     assert low < light[-1] < high
 
 
-def test_the_gaussian_records_are_spread_as_their_law_says() -> None:
+def test_the_gaussian_records_are_spread_like_their_law() -> None:
     n, edges = 10_000, np.linspace(-4, 4, 33)
     rng = np.random.default_rng(0)
     records = {name: law.sample(n, rng).x[:, 0] for name, law in laws().items()}
@@ -147,16 +147,16 @@ def test_the_gaussian_records_are_spread_as_their_law_says() -> None:
     assert counts[STUDENT][middle].sum() > 1.5 * counts[GAUSSIAN][middle].sum()
 
 
-# -- neighbours ---------------------------------------------------------------------------------
+# -- Neighbours ---------------------------------------------------------------------------------
 
 
 def laplace_guess(epsilon: float) -> float:
-    """How often the best guess is right for Laplace noise."""
+    """Return the probability that the best guess is right for Laplace noise."""
     return 1 - math.exp(-epsilon / 2) / 2
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_the_densities_of_neighbours_differ_by_the_factor_that_epsilon_allows(
+def test_the_densities_of_neighbours_differ_by_at_most_the_factor_of_epsilon(
     epsilon: float,
 ) -> None:
     outputs, density_without, with_it = output_densities(epsilon)
@@ -165,7 +165,7 @@ def test_the_densities_of_neighbours_differ_by_the_factor_that_epsilon_allows(
     assert np.trapezoid(density_without, outputs) == pytest.approx(1, abs=0.02)
 
 
-def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
+def test_guesses_are_right_as_often_as_the_noise_predicts() -> None:
     rows = rows_of("neighbours")
     counts, shares = running_share(rows)
     n = int(counts[-1])
@@ -177,13 +177,13 @@ def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
         return bool(binom.ppf(ALARM / 2, n, exact) <= right <= binom.isf(ALARM / 2, n, exact))
 
     assert fits(1.0)
-    assert not fits(2.0)  # half the noise would be caught
-    assert not fits(0.5)  # twice the noise would be caught, too
+    assert not fits(2.0)  # Half of the noise would be detected.
+    assert not fits(0.5)  # Twice the noise would also be detected.
     assert laplace_guess(1.0) < guess_ceiling(1.0)
     assert guess_ceiling(1e-9) == pytest.approx(0.5)
 
 
-# -- radius -------------------------------------------------------------------------------------
+# -- Radius -------------------------------------------------------------------------------------
 
 
 def test_the_radius_trades_bias_against_noise() -> None:
@@ -195,8 +195,8 @@ def test_the_radius_trades_bias_against_noise() -> None:
     assert 0 < best < len(RADII) - 1
     assert private[0] > 3 * private[best] and private[-1] > 3 * private[best]
     assert cut == sorted(cut, reverse=True) and cut[0] == 1 and cut[-1] == 0
-    assert bias == sorted(bias, reverse=True)  # the smaller the radius, the larger the bias
-    assert bias[-1] < 1e-3 * bias[0]  # where nothing is cut
+    assert bias == sorted(bias, reverse=True)  # A smaller radius has a larger bias.
+    assert bias[-1] < 1e-3 * bias[0]  # At this radius no record is clipped.
 
 
 def test_the_noise_is_that_of_the_mechanism() -> None:
@@ -206,7 +206,7 @@ def test_the_noise_is_that_of_the_mechanism() -> None:
         assert row.value == pytest.approx(math.sqrt(d) * std)
 
 
-# -- budgets ------------------------------------------------------------------------------------
+# -- Budgets ------------------------------------------------------------------------------------
 
 
 def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
@@ -214,7 +214,7 @@ def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
     for count in RELEASES:
         whole = count * RELEASE.rho
         assert rows[lessons.SUMMED, count] == pytest.approx(zcdp_epsilon(whole, RELEASE.delta))
-        exact = rows[lessons.EXACT, count]  # the delta of Gaussian noise at this epsilon
+        exact = rows[lessons.EXACT, count]  # The delta of Gaussian noise at this epsilon.
         mu = math.sqrt(2 * whole)
         tail = norm.sf(exact / mu - mu / 2) - math.exp(exact) * norm.sf(exact / mu + mu / 2)
         assert tail == pytest.approx(RELEASE.delta, rel=1e-6)
@@ -224,10 +224,10 @@ def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
     assert rows[lessons.ADDED, 100] > 9 * rows[lessons.SUMMED, 100]
 
 
-# -- packing ------------------------------------------------------------------------------------
+# -- Packing ------------------------------------------------------------------------------------
 
 
-def test_seven_records_part_any_two_candidates_and_group_privacy_bounds_what_is_told() -> None:
+def test_seven_records_separate_any_two_candidates_and_group_privacy_limits_the_answer() -> None:
     corners = [np.array(signs, dtype=float) for signs in by_hand.CANDIDATES.values()]
     spike = by_hand.proof().spike_size
     records = {i: np.tile(spike * signs, (by_hand.SPIKES, 1)) for i, signs in enumerate(corners)}
@@ -245,7 +245,7 @@ def test_seven_records_part_any_two_candidates_and_group_privacy_bounds_what_is_
     assert max(told) == pytest.approx(by_hand.proof().told)
 
 
-def test_the_nearest_candidate_is_named_as_often_as_the_noise_says_and_below_the_limit() -> None:
+def test_the_nearest_candidate_is_named_as_often_as_predicted_and_below_the_limit() -> None:
     rows = [row for row in rows_of("packing") if row.series == by_hand.SHARE]
     games = int(sum(row.x for row in rows))
     right = sum(round(row.x * row.value) for row in rows)
@@ -271,12 +271,12 @@ def test_the_limit_on_naming_a_pattern_solves_the_inequality_of_the_note(d: int)
     assert limit <= all_orders * (1 + 1e-9) and both_ways <= kappa * (1 - blind) * (1 + 1e-5)
 
 
-def test_a_packing_has_a_sign_at_least() -> None:
+def test_a_packing_has_at_least_one_sign() -> None:
     with pytest.raises(InvalidInput, match="d must be at least 1, got d=0"):
         by_hand.naming_chance(0)
 
 
-# -- the command line ---------------------------------------------------------------------------
+# -- The command line ---------------------------------------------------------------------------
 
 
 def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -300,7 +300,7 @@ def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -
         (["tails", "--seed", "x"], "seed must be an integer"),
     ],
 )
-def test_the_command_says_what_is_wrong(
+def test_the_command_reports_errors_in_its_arguments(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["experiment", *arguments]) == 2
@@ -308,7 +308,7 @@ def test_the_command_says_what_is_wrong(
 
 
 def test_the_squares_of_the_parts_add_up_to_the_square_of_the_error() -> None:
-    """To the noise of the trials, at every radius: the error is a root mean square."""
+    """The error is a root mean square, so the sum is exact up to the noise of the trials."""
     table = series_table(rows_of("radius"))
     whole, *part_totals = (
         np.array(column(table, name, "mean")) ** 2

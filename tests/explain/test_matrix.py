@@ -1,4 +1,4 @@
-"""The matrix of problems, sets, budgets and users: what is empty is listed, with its reason."""
+"""The matrix of problems, sets, budgets and users: every empty cell is listed with its reason."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from dpsco_core.geometry.geometries import GEOMETRIES
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
 COMMAND = 'WRITE_MATRIX=1 python -m pytest -m slow tests/explain/test_matrix.py -k "page"'
 OTHER_SETS = tuple(g for g in GEOMETRIES if g != "l2")
-WITH_MEANS = ("mean", "quadratic", "linear")  # a mean of users solves them
+WITH_MEANS = ("mean", "quadratic", "linear")  # Problems that a mean of users solves.
 CONVEX = tuple(p for p in PROBLEM_SLUGS if p not in (*WITH_MEANS, "least-squares"))
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Cells in which methods run and something is missing, and why."""
+    """Cells in which methods run but a bound is missing, and the reason."""
 
     reason: str
     problems: tuple[str, ...]
     geometries: tuple[str, ...]
-    pairs: tuple[tuple[str, int], ...]  # a kind of budget, and the items per user
+    pairs: tuple[tuple[str, int], ...]  # A kind of budget, and the number of items per user.
 
     def names(self) -> Iterator[str]:
         for problem, geometry, (budget, m) in product(self.problems, self.geometries, self.pairs):
@@ -49,9 +49,9 @@ ALL_PAIRS = tuple(product(BUDGETS, ITEMS))
 # No optimiser at user level is pure.
 RUNS = tuple(pair for pair in ALL_PAIRS if pair != ("pure", 16))
 
-# Cells without an explicit lower bound: none is left.
+# Cells without an explicit lower bound; there are none.
 NO_LOWER: tuple[Gap, ...] = ()
-# Cells in which the only explicit lower bounds are over a wider class of losses.
+# Cells whose only explicit lower bounds are for a wider class of losses.
 ONLY_WIDER = (
     Gap(
         "the far points of the median's hard case are proven on the l2 ball alone",
@@ -69,7 +69,7 @@ def listed(gaps: tuple[Gap, ...], part: str = "") -> set[str]:
 
 
 def check(cells: tuple[MatrixCell, ...], part: str = "") -> None:
-    """The lists are exact, so that whoever fills a cell takes it out of them."""
+    """Check that the lists are exact, so that a cell that is filled must be removed from them."""
     running = [c for c in cells if c.methods]
     lacking = {c.name for c in running if not (c.lowers or c.wider)}
     assert lacking == listed(NO_LOWER, part), "cells without an explicit lower bound"
@@ -84,16 +84,16 @@ def check(cells: tuple[MatrixCell, ...], part: str = "") -> None:
 
 
 @pytest.mark.parametrize("problem", ["mean", "linear"])
-def test_the_empty_cells_of_two_problems_are_those_that_are_listed(problem: str) -> None:
+def test_the_empty_cells_of_two_problems_are_those_of_the_list(problem: str) -> None:
     check(tuple(matrix(problem)), f"{problem} ")
 
 
 @pytest.mark.slow
-def test_the_empty_cells_are_those_that_are_listed() -> None:
+def test_the_empty_cells_are_those_of_the_list() -> None:
     check(tuple(matrix()))
 
 
-def test_a_cell_counts_what_runs_and_what_holds_there() -> None:
+def test_a_cell_counts_the_methods_that_run_and_the_bounds_that_hold() -> None:
     one = cell("hinge", "l2", "zcdp", 1)
     assert one is not None
     assert {"sco.clipped", "sco.fresh-batches"} <= set(one.methods)
@@ -110,7 +110,9 @@ def test_a_cell_counts_what_runs_and_what_holds_there() -> None:
     assert "upper.sco.fresh-batches-pure" in corners.uppers
 
 
-def test_the_command_prints_the_matrix_within_the_width(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_matrix_within_the_line_width(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["matrix", "--problem", "mean"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100

@@ -1,4 +1,6 @@
-"""How many records a target error takes: the answer is at the target, or there is none."""
+"""The number of records for a target error: the error there is the target, or there is no
+answer.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.cli.main import main
 from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_words, need
 from dpsco_core.explain.need.runs import first_users
-from dpsco_core.explain.need.search import Floor, _floors
+from dpsco_core.explain.need.search import Floor, _required_values
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
@@ -41,11 +43,11 @@ def exact(scenario: Scenario, target: float) -> float:
     return (NormalDist().inv_cdf(0.75) * spread / target) ** 2
 
 
-def test_the_answer_is_where_the_error_is_known_to_be_the_target() -> None:
-    """15 seeds against the exact n, the hardest law: the error of a line has a long left tail.
+def test_the_answer_is_the_known_n_for_the_target() -> None:
+    """15 seeds against the exact n, for the hardest law: errors on a line have a long left tail.
 
-    An interval that misses with probability 0.13 at most misses 11 or more of 15 with probability
-    1e-6; five standard errors bound the mean of ln n. None of them is refused.
+    An interval that misses with probability at most 0.13 misses 11 or more of 15 with probability
+    1e-6; five standard errors bound the mean of ln n. No seed is refused.
     """
     answer = [need(replace(LINE, seed=seed), "mean.sample", 0.03) for seed in range(15)]
     true = exact(LINE, 0.03)
@@ -66,7 +68,7 @@ def test_the_answer_is_where_the_error_is_known_to_be_the_target() -> None:
 def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
     scenario: Scenario, target: float
 ) -> None:
-    """400 fresh runs at the ends of the interval, widened by as much again, for 1e-6."""
+    """400 fresh runs at the ends of the interval, doubled in width, for an alarm rate of 1e-6."""
     (method,) = scenario.methods
     answer = need(scenario, method, target)
     assert answer.side == "inside"
@@ -80,7 +82,7 @@ def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
 
 
 def test_an_easier_target_or_a_larger_budget_never_takes_more_records() -> None:
-    """On common random numbers, so that no chance is in it."""
+    """Common random numbers remove all chance from the comparison."""
     by_target = [need(SMALL, "mean.clipped", e).value for e in (0.05, 0.08, 0.12, 0.2)]
     assert by_target == sorted(by_target, reverse=True)
     budgets = (0.2, 0.5, 1.0, 3.0)
@@ -88,8 +90,8 @@ def test_an_easier_target_or_a_larger_budget_never_takes_more_records() -> None:
     assert by_budget == sorted(by_budget, reverse=True)
 
 
-def test_records_and_budget_ask_the_same_question() -> None:
-    """The epsilon that the answer's n takes is the scenario's own."""
+def test_records_and_budget_are_inverse_questions() -> None:
+    """The epsilon found for the answer's n is the scenario's own."""
     records = need(SMALL, "mean.clipped", 0.1)
     returned = need(
         replace(SMALL, n=int(records.value), epsilon=3.0), "mean.clipped", 0.1, "epsilon"
@@ -102,7 +104,7 @@ def test_records_and_budget_ask_the_same_question() -> None:
 
 
 def test_a_plateau_is_refused_with_one_sentence() -> None:
-    """What n records themselves leave no budget removes: the sampling error."""
+    """No budget removes the sampling error of n records."""
     answer = need(replace(SMALL, n=500), "mean.clipped", 0.001, "epsilon")
     assert answer.side == "plateau"
     assert math.isnan(answer.value)
@@ -111,7 +113,7 @@ def test_a_plateau_is_refused_with_one_sentence() -> None:
     assert sentence.count(". ") == 0
 
 
-def test_what_is_out_of_range_is_said_to_be() -> None:
+def test_values_out_of_range_are_named() -> None:
     too_small = need(SMALL, "mean.clipped", 1e-4, elements=60_000)
     assert (too_small.side, too_small.limit) == ("above", 20_000)
     assert "more than 20,000 records" in in_words(too_small)[0]
@@ -119,7 +121,7 @@ def test_what_is_out_of_range_is_said_to_be() -> None:
     assert (too_large.side, too_large.limit) == ("below", 1)
 
 
-def test_below_the_floor_a_proven_lower_bound_is_above_the_target() -> None:
+def test_at_an_unreachable_target_a_proven_lower_bound_exceeds_it() -> None:
     answer = need(SMALL, "mean.clipped", 0.05)
     floor_told = next(f for f in answer.floors if f.laws == COORDINATE.words)
     floor = int(floor_told.value)
@@ -132,8 +134,8 @@ def test_below_the_floor_a_proven_lower_bound_is_above_the_target() -> None:
 
 @pytest.mark.parametrize("problem", ["mean", "logistic", "quadratic"])
 @pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
-def test_fewer_records_are_the_first_of_more(problem: str, distribution: str) -> None:
-    """Across the end of a block too, of 6,553 records here."""
+def test_a_smaller_sample_is_a_prefix_of_a_larger_one(problem: str, distribution: str) -> None:
+    """Also across the end of a block, of 6,553 records here."""
     point = Scenario(problem=problem, distribution=distribution, d=15, n=7000)
     problem_made: Any = point.instance.problem
 
@@ -162,7 +164,7 @@ def test_users_are_counted_as_users() -> None:
     answer = need(point, "user.clipped-means", 0.03)
     assert answer.side == "inside"
     assert f"about {answer.value:,} users" in in_words(answer, users=True)[0]
-    # Huber's loss is clipped item by item, which is biased: its error is 0.01 for ever.
+    # Huber's loss is clipped item by item, which has a bias: its error stays at 0.01.
     regression = replace(point, problem="huber", distribution="student-t")
     flat = need(regression, "user.clipped-means", 0.005, elements=300_000)
     assert flat.side == "plateau"
@@ -224,12 +226,14 @@ def test_sentences_have_their_numbers() -> None:
     ],
     ids=["approximate", "pure", "concentrated"],
 )
-def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
+def test_a_lower_bound_is_for_the_budget_of_the_scenario_and_names_its_algorithms(
     budget: dict[str, Any], binds: set[str], other_notions: tuple[str, ...]
 ) -> None:
-    """Under (1, 1e-6) zCDP tracing said 2,370 records, and binds none but zCDP algorithms."""
+    """Under (1, 1e-6) the bound by tracing for zCDP gave 2,370 records, but applies to zCDP
+    only.
+    """
     base = replace(Scenario(methods=("mean.adaptive",), d=20), **budget)
-    (floor, *_) = _floors(base, "n", 0.1)
+    (floor, *_) = _required_values(base, "n", 0.1)
     assert floor.binds in binds
     assert floor.laws == COORDINATE.words
     fewer, is_enough = (replace(base, n=int(floor.value) + step) for step in (-5, 1))
@@ -252,19 +256,19 @@ def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
 
 
 def test_what_binds_private_algorithms_says_nothing_of_one_that_is_not() -> None:
-    for floor in _floors(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
+    for floor in _required_values(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
         assert bound(floor.bound).card.privacy == "none"
         assert floor.binds == "algorithm"
 
 
-def test_a_budget_that_is_sought_is_not_named_as_the_one_that_is_set() -> None:
+def test_a_budget_that_is_sought_is_not_reported_as_the_scenarios() -> None:
     base = Scenario(methods=("mean.adaptive",), d=20, epsilon=None, delta=None, rho=0.03)
-    (floor, *_) = _floors(base, "rho", 0.1)
+    (floor, *_) = _required_values(base, "rho", 0.1)
     assert floor.binds == "zCDP algorithm"
 
 
-def test_an_error_is_told_beside_the_spread_of_the_data() -> None:
-    """The standard deviation a second time, from draws: that of Gaussian data at p = 3."""
+def test_an_error_is_shown_with_the_spread_of_the_data() -> None:
+    """The standard deviation is recomputed from draws: that of Gaussian data at p = 3."""
     point = Scenario(distribution="gaussian", d=4)
     draws = np.concatenate(
         list(point.instance.law.sample(100_000, np.random.default_rng(0)).blocks())
@@ -294,7 +298,7 @@ def test_the_command_takes_an_error_in_standard_deviations(
     spread = math.sqrt(Scenario(distribution="gaussian", d=1).instance.law.variance_trace)
     assert document["error"] == pytest.approx(0.05 * spread)
     assert document["error_in_standard_deviations"] == pytest.approx(0.05)
-    # A median of |N(0, 1)| / sqrt(n) deviations is 0.05 at n = (0.6745 / 0.05)^2 = 182.
+    # The median of |N(0, 1)| / sqrt(n) deviations is 0.05 at n = (0.6745 / 0.05)^2 = 182.
     assert document["needs"][0]["value"] == pytest.approx(182, rel=0.5)
     assert main([*words, "--error", "0.05", "--error-unit", "sd"]) == 0
     text = capsys.readouterr().out

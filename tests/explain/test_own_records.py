@@ -1,4 +1,4 @@
-"""One's own numbers through the methods: by the ledger, in their own unit, at public values."""
+"""The user's numbers through the methods: by the ledger, in their own unit, at public values."""
 
 from __future__ import annotations
 
@@ -69,19 +69,19 @@ def test_every_method_releases_the_mean_of_the_numbers_in_their_unit_through_the
     assert any("pure DP" in r.refusal and not r.values for r in refused)
 
 
-def test_the_release_is_that_of_the_method_on_the_records_and_its_noise_is_the_plans() -> None:
+def test_a_release_is_that_of_the_method_on_the_records_with_the_planned_noise() -> None:
     scenario = point(methods=("mean.clipped",))
     plan = SimpleClipping().plan(scenario.setting)
     clipped = clipped_mean(DenseRows(((VALUES - 1000) / 1.5)[:, None]), plan.statistic.radius)
     rng = np.random.default_rng(2)
     draws = [own_releases(RECORDS, [PUBLIC], scenario, rng)[0].values[0] for _ in range(600)]
     noise = 1.5 * plan.noise.noise_std
-    # Beyond 5 standard errors with probability 6e-7.
+    # A deviation beyond 5 standard errors has probability 6e-7.
     assert np.mean(draws) == pytest.approx(1000 + 1.5 * clipped[0], abs=5 * noise / 600**0.5)
     assert np.std(draws) == pytest.approx(noise, rel=5 / (2 * 600) ** 0.5)
 
 
-def test_the_plan_does_not_look_at_the_numbers() -> None:
+def test_the_plan_does_not_depend_on_the_numbers() -> None:
     scenario = point(methods=("mean.clipped",))
     other_values = np.random.default_rng(3).standard_normal(2000) * 1e6
     own_advice, other_advice = (
@@ -104,7 +104,7 @@ def test_the_advice_to_clip_balances_noise_and_a_bias_that_no_law_exceeds() -> N
     assert advice.low == (1000 - advice.radius,) and advice.high == (1000 + advice.radius,)
     assert advice.clipped == int((np.abs(VALUES - 1000) > advice.radius).sum())
     overshoot = np.maximum(np.abs(VALUES - 1000) - advice.radius, 0).mean()
-    assert overshoot <= advice.bias  # the unit bounds the moment of these numbers
+    assert overshoot <= advice.bias  # The unit bounds the moment of these numbers.
     assert 0.1 < advice.bias / advice.noise < 10
     half, doubled = (clip_advice(RECORDS, [replace(PUBLIC, unit=u)], scenario) for u in (0.75, 3.0))
     assert half.noise < advice.noise < doubled.noise
@@ -113,12 +113,12 @@ def test_the_advice_to_clip_balances_noise_and_a_bias_that_no_law_exceeds() -> N
 @pytest.mark.parametrize(
     ("name", "value"), [("unit", 0.0), ("within", -1.0), ("guess", float("nan"))]
 )
-def test_what_is_public_is_checked(name: str, value: float) -> None:
+def test_public_values_are_checked(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=name):
         replace(PUBLIC, **{name: value})
 
 
-def test_the_setting_is_of_as_many_records_as_there_are() -> None:
+def test_the_setting_has_the_number_of_records_of_the_data() -> None:
     with pytest.raises(InvalidInput, match="numbers must be as many as n=2000"):
         own_releases(RECORDS[:-1], [PUBLIC], point(), np.random.default_rng(5))
 
@@ -146,10 +146,10 @@ def wide_point(publics: Sequence[Public] = PUBLICS, **changes: object) -> Scenar
     unit=st.floats(0.1, 100),
     seed=st.integers(0, 2**32),
 )
-def test_one_column_gives_what_the_methods_give_for_its_scaled_numbers(
+def test_one_column_gives_the_numbers_of_the_methods_on_scaled_records(
     guess: float, distance: float, unit: float, seed: int
 ) -> None:
-    """The formulas of a single column, written out: not one bit differs."""
+    """The formulas for a single column are written out; results agree to the last bit."""
     values = guess + unit * np.random.default_rng(seed).standard_t(3, 300)
     public = Public(guess=guess, within=distance * unit, unit=unit)
     matching = of_numbers(
@@ -183,7 +183,7 @@ def test_one_column_gives_what_the_methods_give_for_its_scaled_numbers(
     assert advice.clipped == np.count_nonzero(np.abs(values - guess) > advice.radius)
 
 
-def test_columns_of_different_scales_are_one_record_in_their_units() -> None:
+def test_columns_of_different_scales_form_one_record_in_their_units() -> None:
     point = wide_point(methods=methods_for("mean"))
     assert point.d == 2
     assert point.diameter == pytest.approx(2 * np.hypot(4 / 1.5, 1.5))
@@ -197,7 +197,7 @@ def test_columns_of_different_scales_are_one_record_in_their_units() -> None:
     assert finished["mean.sample"].values == pytest.approx(WIDE.mean(axis=0).tolist(), rel=1e-12)
 
 
-def test_a_change_of_units_of_a_column_changes_its_mean_and_nothing_else() -> None:
+def test_a_change_of_units_of_a_column_changes_only_its_mean() -> None:
     point, factors = wide_point(), np.array([64.0, 2.0**-20])
     other_values = [
         Public(guess=p.guess * f, within=p.within * f, unit=p.unit * f)
@@ -211,13 +211,13 @@ def test_a_change_of_units_of_a_column_changes_its_mean_and_nothing_else() -> No
         assert repr(release.clip) == repr(scaled_release.clip)
 
 
-def test_the_noise_of_several_columns_is_the_plans_in_the_unit_of_each() -> None:
+def test_the_noise_of_several_columns_is_the_planned_one_in_the_unit_of_each() -> None:
     point = wide_point(methods=("mean.clipped",))
     advice = clip_advice(WIDE, PUBLICS, point)
     rng = np.random.default_rng(2)
     draws = np.array([own_releases(WIDE, PUBLICS, point, rng)[0].values for _ in range(600)])
     for k, unit in enumerate((1.5, 2e5)):
-        # Beyond 5 standard errors with probability 6e-7.
+        # A deviation beyond 5 standard errors has probability 6e-7.
         noise = advice.noise * unit
         assert np.std(draws[:, k]) == pytest.approx(noise, rel=5 / (2 * 600) ** 0.5)
         assert advice.high[k] - PUBLICS[k].guess == pytest.approx(advice.radius * unit)
@@ -228,8 +228,8 @@ def test_the_noise_of_several_columns_is_the_plans_in_the_unit_of_each() -> None
 
 
 @pytest.mark.parametrize("order", [2.0, 2.5, 4.0])
-def test_no_dependence_of_columns_clips_more_than_the_bias_that_is_stated(order: float) -> None:
-    """Equal columns, and entries of two values whose moment is the unit: the hardest there are."""
+def test_no_dependence_between_columns_gives_more_than_the_stated_bias(order: float) -> None:
+    """The hardest cases: equal columns, and entries of two values whose moment is the unit."""
     matching = of_numbers(Scenario(), law="student-t", order=order, count=2000, columns=3)
     publics = [Public(guess=0.0, within=0.5, unit=1.0)] * 3
     point = point_of(matching, publics)
@@ -241,10 +241,10 @@ def test_no_dependence_of_columns_clips_more_than_the_bias_that_is_stated(order:
         assert bias <= advice.bias * (1 + 1e-12)
     lengths = np.geomspace(1.01, 20, 4000) * advice.radius
     worst = max((lengths - advice.radius) * (np.sqrt(3) / lengths) ** order)
-    assert worst > 0.5 * advice.bias  # the bound is not far from what such columns lose
+    assert worst > 0.5 * advice.bias  # Such columns come near the bound on the bias.
 
 
-def test_columns_too_far_apart_together_are_refused_under_the_name_of_the_distance() -> None:
+def test_columns_that_are_jointly_too_far_are_refused_by_the_name_of_the_distance() -> None:
     wide_publics = [Public(guess=0.0, within=5e5, unit=1.0)] * 2
     with pytest.raises(InvalidInput, match=r"^within must be at most 500000 units in the l2 norm"):
         wide_point(wide_publics)

@@ -1,4 +1,4 @@
-"""The panels of a paper: what was run, the rate beside it, and slopes that are those of a sweep."""
+"""The panels of a reproduced paper: runs, the rate beside them, and slopes equal to a sweep's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def panels() -> tuple[PaperPanel, ...]:
     return paper_panels(reproduced_paper("zhao-2024"), {"trials": 3, "n": 6000})
 
 
-def test_a_curve_is_the_mean_of_its_trials_and_its_slope_that_of_the_means(
+def test_a_curve_is_the_mean_of_its_trials_and_its_slope_is_that_of_the_means(
     panels: tuple[PaperPanel, ...],
 ) -> None:
     for panel in panels:
@@ -54,7 +54,7 @@ def test_a_predicted_line_is_the_rate_times_one_constant(panels: tuple[PaperPane
     assert count >= 8
 
 
-def test_every_paper_sweeps_its_sizes_its_budget_and_a_fourth_axis() -> None:
+def test_every_paper_sweeps_its_sizes_its_budget_and_one_further_axis() -> None:
     for entry in PAPERS:
         for section in entry.sections:
             assert section.axes[:3] == ("n", "d", "epsilon")
@@ -62,7 +62,7 @@ def test_every_paper_sweeps_its_sizes_its_budget_and_a_fourth_axis() -> None:
             section.figure_point({})
 
 
-def test_the_table_of_latex_has_every_slope_that_is_printed(
+def test_the_latex_table_has_every_printed_slope(
     panels: tuple[PaperPanel, ...],
 ) -> None:
     text = latex_table(reproduced_paper("zhao-2024"), panels)

@@ -1,4 +1,6 @@
-"""The papers reproduced: every statement once, with the numbers of its paper and of the library."""
+"""The reproduced papers: every statement appears once, with its paper's and the library's
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -59,18 +61,19 @@ def test_most_printed_statements_of_a_paper_hold_at_its_settings() -> None:
         assert sum(row.holds for row in printed) >= 0.6 * len(printed), entry.key
 
 
-def test_every_number_of_a_statement_is_one_of_the_note_on_its_paper() -> None:
+def test_every_number_of_a_statement_occurs_in_the_note_on_its_paper() -> None:
     for entry in PAPERS:
         text = " ".join((THEORY / NOTES[entry.key]).read_text(encoding="utf-8").split())
         cards = [b.card for b in BOUNDS if b.card.paper == entry.paper]
         numbers = {pair for card in cards for pair in NUMBERED.findall(card.statement)}
         assert len(numbers) > 3
-        for kind, place in numbers - {("Theorem", "6.4")}:  # quoted of another of the papers
+        # Statements that one paper quotes from another.
+        for kind, place in numbers - {("Theorem", "6.4")}:
             words = f"(?:{kind}s?|{SHORT.get(kind, kind)})"
             assert re.search(rf"{words}\.? ?{re.escape(place)}(?!\d)", text), (entry.key, place)
 
 
-def test_a_printed_number_is_that_of_the_formula_in_print() -> None:
+def test_a_printed_number_is_that_of_the_printed_formula() -> None:
     listed = statements("kamath-2022", 1, trials=1)
     n, d, p = 100_000, 5, 2.0
     rho = gaussian_rho(0.5, 1e-6)
@@ -81,7 +84,7 @@ def test_a_printed_number_is_that_of_the_formula_in_print() -> None:
     assert listed["upper.mean.cwme-pure"].row.value == pytest.approx(pure, rel=1e-9)
 
 
-def test_a_proven_bound_is_explicit_about_the_same_thing_and_the_sharpest() -> None:
+def test_a_proven_bound_is_the_sharpest_explicit_one_on_the_same_error() -> None:
     (table,) = section_tables(reproduced_paper("kamath-2022"), {"trials": 1}, 2)
     by_kind = {"upper": min, "lower": max}
     for statement in table.statements:
@@ -107,7 +110,7 @@ def test_a_proven_bound_is_explicit_about_the_same_thing_and_the_sharpest() -> N
             assert proven.value == by_kind[card.kind](values)
 
 
-def test_what_is_measured_is_what_a_study_of_the_method_measures() -> None:
+def test_measured_values_are_those_of_a_study_of_the_method() -> None:
     (table,) = section_tables(reproduced_paper("zhao-2024"), {"trials": 3, "n": 5000}, 1)
     (clipped,) = (s for s in table.statements if s.card.slug == "upper.mean.clipped")
     outcomes = [*study(replace(table.point, methods=("mean.clipped",)))]
@@ -116,13 +119,13 @@ def test_what_is_measured_is_what_a_study_of_the_method_measures() -> None:
     assert clipped.measured.mean == pytest.approx(mean, rel=1e-12)
 
 
-def test_the_gradients_of_a_run_stand_beside_the_numbers_of_gradients() -> None:
+def test_the_gradients_of_a_run_are_shown_beside_the_gradient_counts() -> None:
     listed = statements("lowy-2024", 3, n=20_000, m=5)
     runs = listed["upper.user.group-privacy-gradients"].measured
     assert runs is not None and runs.trials == 1 and runs.mean == 20_000 * 5
 
 
-def test_a_statement_is_printed_or_reworked_and_its_constants_are_told() -> None:
+def test_a_statement_is_labelled_printed_or_reworked_with_its_constants() -> None:
     entry = reproduced_paper("kamath-2022")
     tables = section_tables(entry, {"trials": 1}, 1)
     document = paper_json(entry, tables)
@@ -145,7 +148,9 @@ def test_a_statement_is_printed_or_reworked_and_its_constants_are_told() -> None
     ],
     ids=str,
 )
-def test_what_a_paper_cannot_take_is_refused(fields: dict[str, object], sentence: str) -> None:
+def test_a_setting_that_a_paper_does_not_cover_is_refused(
+    fields: dict[str, object], sentence: str
+) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         section_tables(PAPERS[0], fields)
 

@@ -29,7 +29,7 @@ def test_the_records_are_of_the_law_at_every_order(law: str) -> None:
         problem = replace(scenario, d=2).instance.problem
         assert np.array_equal(drawn_picture.mean, problem.distribution.mean)  # type: ignore[union-attr]
         assert np.linalg.norm(drawn_picture.mean) == pytest.approx(1.2)
-        # 500 records whose variance is at most 1: 7 standard errors of 1/sqrt(500).
+        # 500 records with variance at most 1: 7 standard errors of 1/sqrt(500).
         assert np.abs(drawn_picture.plain - drawn_picture.mean).max() < 7 / np.sqrt(500)
         assert drawn_picture.plain == pytest.approx(drawn_picture.records.mean(axis=0))
 
@@ -58,7 +58,7 @@ def test_the_averages_are_those_of_all_records_clipped() -> None:
         assert average == pytest.approx(truth, abs=1e-12)
 
 
-def test_something_is_clipped_at_first_and_no_radius_is_better_than_the_best() -> None:
+def test_some_records_are_clipped_initially_and_the_best_radius_is_the_minimum() -> None:
     for scenario in (
         Scenario(),
         Scenario(n=1_000_000, epsilon=10.0, p=2.0),
@@ -88,7 +88,7 @@ def test_the_private_choice_is_that_of_adaptive_clipping_at_the_same_setting() -
     assert drawn_picture.choice_epsilon == plan.epsilon
     assert (drawn_picture.target, drawn_picture.choice_rho) == (plan.target, plan.release_rho)
     assert 0 < drawn_picture.choice_rho < drawn_picture.rho
-    too_few = picture(replace(scenario, n=20, epsilon=0.1))  # too few
+    too_few = picture(replace(scenario, n=20, epsilon=0.1))  # There are too few records here.
     assert too_few.choice_epsilon == 0 and too_few.choice_rho == pytest.approx(
         too_few.rho, rel=1e-9
     )
@@ -111,12 +111,12 @@ def test_a_heavier_tail_sends_the_farthest_record_farther() -> None:
     assert (np.diff(farthest) < 0).all() and farthest[0] > 5 * farthest[-1]
 
 
-def test_a_hard_instance_gives_way_to_the_skewed_law() -> None:
+def test_a_hard_instance_is_replaced_by_the_skewed_law() -> None:
     for law in HARD_INSTANCES:
         assert picture(Scenario(distribution=law)).law == "skewed-pareto"
 
 
-def test_other_budgets_have_their_place_too() -> None:
+def test_other_budgets_are_also_shown() -> None:
     pure = picture(Scenario(epsilon=1.0, delta=0.0))
     assert (pure.epsilon, pure.delta) == (1.0, 1e-6)
     concentrated = picture(Scenario(epsilon=None, delta=None, rho=0.5))

@@ -1,4 +1,4 @@
-"""What clipping and noise add to a price: from the ledger, and from runs without the noise."""
+"""Parts of a price due to clipping and to noise: from the ledger, and from runs without noise."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def runs_of(point: Scenario, slug: str) -> list[Outcome]:
 
 
 @pytest.mark.parametrize("law", ["hypercube", "gaussian"])
-def test_the_parts_are_those_of_averages_that_are_clipped_and_get_no_noise(law: str) -> None:
+def test_the_parts_agree_with_clipped_averages_without_noise(law: str) -> None:
     point = replace(POINT, distribution=law)
     outcomes = runs_of(point, "mean.clipped")
     parts = price_parts(PRICE, outcomes, point)
@@ -43,31 +43,32 @@ def test_the_parts_are_those_of_averages_that_are_clipped_and_get_no_noise(law: 
         errors.append(float(np.linalg.norm(average - problem.law.mean)))
     private = np.sqrt(np.mean(np.square([o.error for o in outcomes])))
     factor = np.sqrt(np.mean(np.square(errors))) / private
-    # The square of a private error has d = 20 degrees of freedom or fewer in each of 40 trials.
+    # A private squared error has at most d = 20 degrees of freedom in each of 40 trials.
     assert (1 + parts.clipping) / PRICE == pytest.approx(factor, rel=0.15)
     assert parts.noise > 0.3
 
 
-def test_on_the_hardest_data_nearly_all_that_adaptive_clipping_costs_is_clipping() -> None:
+def test_on_the_hardest_data_nearly_all_of_adaptive_clippings_price_is_clipping() -> None:
     parts = price_parts(PRICE, runs_of(POINT, "mean.adaptive"), POINT)
     assert parts is not None
     assert parts.clipping == pytest.approx(PRICE - 1, rel=0.05) and 0 < parts.noise < 0.05
 
 
-def test_where_the_runs_tell_no_parts_none_are_given() -> None:
+def test_no_parts_are_given_where_the_runs_do_not_determine_them() -> None:
     outcomes = runs_of(POINT, "mean.clipped")
     assert price_parts(PRICE, outcomes[:3], POINT) is None
     coordinatewise = replace(POINT, methods=("mean.cwme-cdp",))
     assert price_parts(PRICE, runs_of(coordinatewise, "mean.cwme-cdp"), coordinatewise) is None
-    # So much noise that a projection on the public ball has made it smaller.
+    # The noise is so large that projection on the public ball reduces it.
     loud = replace(POINT, epsilon=0.02, n=2000)
     assert price_parts(PRICE, runs_of(loud, "mean.clipped"), loud) is None
-    # The noise makes nearly all of the error: what is left without it is lost in the trials.
+    # The noise makes up nearly all of the error, so the rest is hidden by the variation over
+    # trials.
     scarce = replace(POINT, distribution="student-t", trials=10)
     assert price_parts(PRICE, runs_of(scarce, "mean.clipped"), scarce) is None
 
 
-def test_each_method_that_clips_an_average_of_records_tells_its_noise() -> None:
+def test_every_method_that_clips_an_average_of_records_reports_its_noise() -> None:
     slugs = [m.card.slug for m in METHODS if m.clipped_values == "records"]
     assert len(slugs) == 3
     point = replace(POINT, methods=tuple(slugs), trials=1)

@@ -1,4 +1,4 @@
-"""Proven bounds are compared within one class of losses, and tables know where they hold."""
+"""Proven bounds are compared within one class of losses, and tables state where they hold."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def proven() -> list[Row]:
     ]
 
 
-def test_what_needs_strong_convexity_is_compared_with_strongly_convex_losses() -> None:
-    """The instance of the review: 28 times the convex floor, 1,600 times that of its own class."""
+def test_bounds_that_need_strong_convexity_are_compared_with_strongly_convex_losses() -> None:
+    """The case of a review: 28 times the convex lower bound, 1,600 times that of its own class."""
     ratios = {r.loss_class.curvature: r for r in class_ratios(proven())}
     assert set(ratios) == {"strongly convex", "convex"}
     strong, convex = ratios["strongly convex"], ratios["convex"]
@@ -37,7 +37,7 @@ def test_what_needs_strong_convexity_is_compared_with_strongly_convex_losses() -
     assert strong.ratio > 20 * strong.upper.value / convex.lower.value
 
 
-def test_a_lower_bound_has_its_instance_in_the_class_and_binds_the_methods_notion() -> None:
+def test_a_lower_bound_has_its_instance_in_the_class_and_applies_to_the_methods_notion() -> None:
     for pair in class_ratios(proven()):
         assert pair.lower is not None
         upper, lower = pair.upper.bound.card, pair.lower.bound.card
@@ -56,7 +56,7 @@ def test_a_lower_bound_has_its_instance_in_the_class_and_binds_the_methods_notio
 
 @pytest.mark.parametrize("table", [t for t in TABLES if t.covered], ids=lambda t: t.key)
 def test_a_table_covers_the_scenario_that_it_names(table: PaperTable) -> None:
-    """Theorems of its own paper hold there, more than at the default scenario of the problem."""
+    """More theorems of the paper hold there than at the default scenario of the problem."""
     fields = dict(table.covered)
     methods = default_methods(fields["problem"], "user" if fields["m"] > 1 else "item")
     point = Scenario(methods=methods, **fields).validate(sampling=False)
@@ -68,7 +68,7 @@ def test_a_table_covers_the_scenario_that_it_names(table: PaperTable) -> None:
     assert sum(r.holds for r in own_rows) >= max(3, sum(r.holds for r in rows_before))
 
 
-def test_the_answer_without_data_costs_the_norm_of_the_mean() -> None:
+def test_answering_without_data_costs_the_norm_of_the_mean() -> None:
     mean = Scenario(methods=("mean.sample",), offset=1.0)
     assert starting_risk(mean) == pytest.approx(1.0)
     assert starting_risk(replace(POINT, offset=1.0)) == pytest.approx(0.5)

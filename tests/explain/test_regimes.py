@@ -1,4 +1,4 @@
-"""Regimes: the map's values are those of the bounds, and so is its largest term."""
+"""The map of regimes shows the values of the bounds and their largest terms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CASES = [
 def test_every_value_is_that_of_the_bound_at_the_point(
     scenario: Scenario, slugs: tuple[str, ...], x: str, y: str
 ) -> None:
-    """A setting that is kept for too many points, or a swapped axis, would give another value."""
+    """A setting that is reused for too many points, or a swapped axis, would give another value."""
     plane_used = plane(x, y)
     contest = regimes(scenario, plane_used, slugs)
     assert (
@@ -58,7 +58,7 @@ def test_no_term_dominates_where_the_bound_is_infinite() -> None:
     assert np.isinf(pure.values).all() and (pure.dominant == -1).all()
 
 
-def test_the_dominant_term_is_the_largest_of_the_first_bound() -> None:
+def test_the_dominant_term_is_the_largest_term_of_the_first_bound() -> None:
     scenario, plane_used = Scenario(p=2.0), plane("d", "epsilon")
     contest = regimes(scenario, plane_used, SLUGS)
     assert len(np.unique(contest.dominant)) > 1
@@ -94,7 +94,7 @@ def test_simple_clipping_is_optimal_up_to_one_over_root_d(slug: str) -> None:
     assert [optimal.epsilon(d) for d in (1, 4, 100)] == pytest.approx([1, 0.5, 0.1])
 
 
-def test_bad_planes_and_no_bounds_are_named() -> None:
+def test_bad_planes_and_missing_bounds_are_named() -> None:
     regions = np.array([1.0])
     with pytest.raises(InvalidInput, match="x_axis must be one of n, d, m, epsilon, p"):
         Plane(x_axis="x", y_axis="n", x=regions, y=regions)

@@ -1,4 +1,4 @@
-"""The advice below a run: which private method to take, and what its privacy costs."""
+"""The advice below a run: which private method to choose, and what its privacy costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINEAR = Scenario(problem="linear", methods=("sco.sgd", "sco.clipped"))
 
 
 def advised(scenario: Scenario, *errors: tuple[float, ...]) -> str:
-    """Return the advice where the trials of the scenario's methods have these errors."""
+    """Return the advice for a scenario whose methods have the given errors in its trials."""
     outcomes = [
         Outcome(method=method, x=None, trial=trial, error=error, seconds=0.0, spent=None)
         for method, values in zip(scenario.methods, errors, strict=True)
@@ -41,11 +41,11 @@ def test_no_better_reference_is_named_where_the_usual_one_is_the_poor_one() -> N
 
 
 @pytest.mark.parametrize("private", [(10.0, 9.0, 11.0), (9.0, 11.0, 9.5)])
-def test_a_price_within_the_noise_of_1_is_next_to_nothing(private: tuple[float, ...]) -> None:
+def test_a_price_within_the_noise_of_1_is_called_negligible(private: tuple[float, ...]) -> None:
     text = advised(LINEAR, (10.0, 10.0, 10.0), private)
     assert "privacy costs next to nothing beside" in text and "poor" not in text
 
 
-def test_a_dear_method_is_told_by_its_price() -> None:
+def test_a_costly_method_is_described_by_its_price() -> None:
     point = Scenario(problem="linear", methods=("sco.erm", "sco.clipped"))
     assert ", 3 times that of " in advised(point, (1.0, 1.0), (3.0, 3.0))

@@ -1,4 +1,4 @@
-"""The code that the page of a method shows is what runs: its runner, and what its parts do."""
+"""The code on the page of a method is the code that runs: its runner, and the parts it calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DESCENT = {"Statistic.measuring", "NoisyStatistic.take", "Descent.run"}
 
 
 @each("slug", METHOD_SLUGS)
-def test_a_page_shows_the_runner_first_and_what_the_parts_of_its_kind_do(slug: str) -> None:
+def test_a_page_shows_the_runner_first_and_the_purpose_of_its_parts(slug: str) -> None:
     titles = [source.title for source in release_source(slug)]
     kind = method_class(slug)
     assert titles[0] == kind.release.__qualname__ and len(titles) == len(set(titles))

@@ -1,4 +1,4 @@
-"""Stories: every method has one, its formulas are whole, its example runs, its counts are right."""
+"""Stories of methods: one for each, with complete formulas, a running example and right counts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpsco_core.scenario import Scenario
 from dpsco_core.words.stories import read_story
 from tests.folded import each
 
-QUICK = 0.1  # seconds of a run on the reference machine
+QUICK = 0.1  # Seconds of a run on the reference machine.
 CHEAP = tuple(s for s in METHOD_SLUGS if release_seconds(example_point(s), s) <= QUICK)
 DEAR = tuple(s for s in METHOD_SLUGS if s not in CHEAP)
 
@@ -38,7 +38,7 @@ def run_example(slug: str) -> Outcome:
 
 
 def unbalanced(text: str) -> str:
-    """Return what is wrong with the formulas of a text; empty if nothing."""
+    """Return the faults in the formulas of a text; empty if there are none."""
     if text.count("$") % 2:
         return "an odd number of dollars"
     for formula in re.findall(r"\$([^$]*)\$", text):
@@ -77,7 +77,7 @@ def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
 
 
 @each("slug", METHOD_SLUGS)
-def test_a_story_is_whole(slug: str) -> None:
+def test_a_story_is_complete(slug: str) -> None:
     tale = story(slug)
     assert [unbalanced(text) for text in texts(tale) if unbalanced(text)] == []
     assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in texts(tale))
@@ -88,7 +88,7 @@ def test_a_story_is_whole(slug: str) -> None:
 @pytest.mark.parametrize(
     "text", ["$x", r"$\frac{1}{2$", r"$a}{$", r"\rho is outside", r"$\left(x)$"]
 )
-def test_a_broken_formula_is_found(text: str) -> None:
+def test_a_broken_formula_is_detected(text: str) -> None:
     assert unbalanced(text)
 
 
@@ -113,21 +113,21 @@ def check_run(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", CHEAP)
-def test_the_example_runs_and_asks_for_as_many_gradients_as_is_said(slug: str) -> None:
+def test_the_example_runs_and_uses_the_stated_number_of_gradients(slug: str) -> None:
     check_run(slug)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", DEAR)
-def test_the_dear_examples_run_too(slug: str) -> None:
+def test_the_slow_examples_run_too(slug: str) -> None:
     check_run(slug)
 
 
-def test_the_shuffled_example_shuffles() -> None:
+def test_the_example_of_a_shuffled_method_shuffles() -> None:
     assert run_example("lp.shuffled-mirror-descent").diagnostics["shuffled"] == 1
 
 
-def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
+def test_steps_on_disjoint_blocks_use_every_gradient_once() -> None:
     point = example_point("sco.cwme-strong")
     plan = make_method("sco.cwme-strong", "tight", "practical").plan(point.setting)
     assert isinstance(plan, DescentPlan) and plan.descent.steps > 1
@@ -135,12 +135,12 @@ def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
 
 
 @each("slug", METHOD_SLUGS)
-def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> None:
+def test_the_displayed_code_draws_noise_through_the_ledger(slug: str) -> None:
     parts = release_source(slug)
     text = "\n".join(part.text for part in parts)
     assert parts[0].text.startswith("def release(")
     calls = r"(ledger|block)\.\w+\(|open_releases\(|\.open\(ledger|release_mean\("
-    calls += r"|\.release\(.*, ledger, rng\)"
+    calls += r"|\.(release|with_noise)\(.*, ledger, rng\)"
     match = re.search(calls, text)
     assert bool(match) == (story(slug).privacy is not None)
     assert plan_source(slug).text.startswith("def plan(")
@@ -150,7 +150,7 @@ def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> Non
     assert all(f"def {function.__name__}(" in text for function in handed)
 
 
-def test_the_code_that_is_shown_goes_on_where_release_hands_over_all_of_it() -> None:
+def test_the_displayed_code_continues_where_release_delegates() -> None:
     titles = [part.title for part in release_source("mean.clipped")]
     assert titles[:2] == ["Averaging.release", "into_ball"]
     assert titles[2:5] == ["ClippedMean.value", "clipped_mean", "clipped_sum"]
@@ -159,7 +159,7 @@ def test_the_code_that_is_shown_goes_on_where_release_hands_over_all_of_it() -> 
     assert titles[1:4] == ["ClippedMean.value", "clipped_mean", "clipped_sum"]
 
 
-# -- the guide ----------------------------------------------------------------------------------
+# -- The guide ----------------------------------------------------------------------------------
 
 
 def fits(problem: str, **values: Any) -> dict[str, Fit]:
@@ -167,7 +167,7 @@ def fits(problem: str, **values: Any) -> dict[str, Fit]:
     return {fit.slug: fit for fit in fitting(comparison_point(scenario))}
 
 
-def test_the_guide_says_what_the_plans_say() -> None:
+def test_the_guide_agrees_with_the_plans() -> None:
     pure = [f for f in fits("mean", delta=0.0).values() if f.runs]
     private = {f.slug for f in pure if method_card(f.slug).privacy != "none"}
     assert private == {"mean.cwme-pure", "mean.adaptive"}
@@ -207,10 +207,10 @@ def test_the_advice_is_the_private_method_with_the_smallest_mean_error() -> None
     assert advice(runs[:5]).ranked == advice(runs[:5]).unbeaten == ()
 
 
-# -- the command line ---------------------------------------------------------------------------
+# -- The command line ---------------------------------------------------------------------------
 
 
-def test_about_tells_a_method(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_about_command_describes_a_method(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["about", "mean.clipped"]) == 0
     message = capsys.readouterr().out
     for part in ("mean.clipped: Simple clipping", "Steps", "Sensitivity:", "upper.mean.clipped"):

@@ -1,4 +1,4 @@
-"""Stories: the sensitivity that a proof names is the one on the ledger, with the noise it asks for.
+"""Stories: the sensitivity that a proof names is the one on the ledger, with the matching noise.
 
 The formulas here are those of the stories' sentences, written down a second time.
 """
@@ -59,8 +59,8 @@ def smooth(run: Mapping[str, float], point: Scenario) -> float:
     return 2 * run["tau"] * supremum * math.sqrt(point.d) / point.n
 
 
-# What the ledger's first entry has as its sensitivity. On the l1 ball an l2 sensitivity is the
-# dual one times the root of d.
+# The sensitivity of the ledger's first entry. On the l1 ball an l2 sensitivity is the dual one
+# times the root of d.
 SENSITIVITY: dict[str, Formula] = {
     "mean.clipped": clipped,
     "mean.iterative": a_group,
@@ -112,7 +112,7 @@ def run_through_a_ledger(point: Scenario, slug: str) -> tuple[Mapping[str, float
     return release.diagnostics, ledger
 
 
-# The theorems of the optimisers need more records than run quickly; those of the estimators do not.
+# The optimisers' theorems need more records than run quickly; those of the estimators do not.
 CASES = [(slug, example_point(slug).tuning, 2000) for slug in SENSITIVITY] + [
     (slug, "theory", 5000) for slug in SENSITIVITY if method_card(slug).problems == ("mean",)
 ]
@@ -143,7 +143,7 @@ def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", ["sco.cwme-strong", "sco.phased-sgd", "lp.phased-sgd"])
-def test_steps_on_records_of_their_own_have_all_of_it(slug: str) -> None:
+def test_steps_on_disjoint_records_each_have_the_whole_budget(slug: str) -> None:
     point = replace(example_point(slug), n=2000)
     _, ledger = run_through_a_ledger(point, slug)
     parts = [entry.part for entry in ledger.entries]

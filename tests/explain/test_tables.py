@@ -1,4 +1,4 @@
-"""The tables behind Theory: every bound, its own value, what holds, slopes, symbols."""
+"""The tables of the page Theory: bounds, their values, conditions, slopes and symbols."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario
     assert order == sorted(order)
 
 
-def test_a_row_about_something_else_says_about_what() -> None:
+def test_a_bound_on_another_quantity_names_that_quantity() -> None:
     by_slug = {r.bound.card.slug: r for r in rows(POINT, ALL_SLUGS)}
     assert "the mean of heavy-tailed records" in by_slug["upper.mean.clipped"].failures[0]
     linear = {r.bound.card.slug: r for r in rows(replace(POINT, problem="huber"), ALL_SLUGS)}
@@ -88,26 +88,29 @@ def test_a_row_about_something_else_says_about_what() -> None:
     )
     user_rows = {r.bound.card.slug: r for r in rows(USERS, ALL_SLUGS)}
     assert user_rows["upper.sco.clipped"].failures == (GOLDEN["one item of many is hidden"],)
-    # What holds for every algorithm, or hides users, stays.
+    # Bounds on every algorithm, and bounds at user level, stay in the table.
     for slug in ("upper.sco.sgd", "lower.sco.rate-lipschitz", "upper.user.accelerated"):
         assert user_rows[slug].is_relevant
 
 
 def test_slopes_are_the_exponents_of_the_formulas() -> None:
-    canonical = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)  # privacy is all of it
+    # At this setting the private term is nearly the whole bound.
+    canonical = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)
     exponents = slopes(canonical, "upper.mean.clipped-directional")
     assert exponents["n"] == pytest.approx(-0.75, abs=0.02)
-    assert exponents["epsilon"] == pytest.approx(-0.75, abs=0.04)  # rho grows a little slower
+    # rho grows a little more slowly than epsilon squared.
+    assert exponents["epsilon"] == pytest.approx(-0.75, abs=0.04)
     free = slopes(canonical, "upper.mean.sample")
     assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)
     gradients = slopes(USERS, "upper.user.prior-asi-liu-2024-nonsmooth-gradients")
     assert gradients == pytest.approx({"n": 3.0, "d": 0.0, "epsilon": 0.0}, abs=1e-4)
 
 
-def test_slopes_of_other_budgets_and_of_nothing() -> None:
+def test_slopes_exist_for_other_budgets_and_not_without_one() -> None:
     concentrated = replace(MEAN, epsilon=None, delta=None, rho=1e-6)
     exponents = slopes(concentrated, "upper.mean.clipped-directional")
-    assert exponents["epsilon"] == pytest.approx(-1 / 3, abs=0.02)  # in rho: half that of epsilon
+    # The slope in rho is half of that in epsilon.
+    assert exponents["epsilon"] == pytest.approx(-1 / 3, abs=0.02)
     without_slope = slopes(POINT, "upper.mean.clipped")
     assert all(math.isnan(without_slope[axis]) for axis in SLOPES)
     slope = slopes(replace(MEAN, d=1), "upper.mean.sample")
@@ -144,12 +147,12 @@ def test_every_symbol_is_in_the_formula_and_the_sizes_are_those_of_the_scenario(
             assert contains(row.card.latex, symbol.latex) and symbol.meaning
         for name, size in (("n", canonical.n), ("d", canonical.d)):
             assert values.get(name, size) == size
-        # Whoever sees the letter also finds it explained.
+        # Every letter that is displayed is also explained.
         for letter in ("n", "d", r"\rho", r"\varepsilon"):
             assert (letter in values) == contains(row.card.latex, letter)
 
 
-def test_letters_are_told_from_commands_and_indices() -> None:
+def test_letters_are_distinguished_from_commands_and_indices() -> None:
     assert contains(r"\frac{LD}{\sqrt n}", "L") and contains(r"\frac{LD}{\sqrt n}", "D")
     assert not contains(r"\delta+\mathrm{Bin}(1)", "d")
     assert not contains(r"\Lambda_5", r"\Lambda") and contains(r"R_0", "R_0")
@@ -157,7 +160,7 @@ def test_letters_are_told_from_commands_and_indices() -> None:
     assert not contains(r"\rhox", r"\rho")
 
 
-def test_one_letter_means_what_its_family_means() -> None:
+def test_a_letter_has_the_meaning_of_its_family() -> None:
     clipped = {s.latex: s for s in symbols(canonical_point(MEAN), bound("upper.mean.clipped"))}
     convex = {s.latex: s for s in symbols(canonical_point(POINT), bound("upper.sco.cwme"))}
     assert "moment" in clipped["M"].meaning and "diameter" in convex["M"].meaning
@@ -167,8 +170,8 @@ def test_one_letter_means_what_its_family_means() -> None:
     assert sure[r"\beta"].value == 0.1
 
 
-def test_the_letter_of_a_width_says_where_it_is_a_bound_on_it() -> None:
-    """Of sparse vectors two bounds are proven; of an lq ball the width is exact."""
+def test_the_letter_of_a_width_states_where_it_is_a_bound_on_the_width() -> None:
+    """For sparse vectors two bounds on it are proven; for an l_q ball the width is exact."""
     upper, lower = bound("upper.sco.prior-talwar"), bound("lower.sco-strong.width")
     ends = {}
     for geometry, q in (("sparse", None), ("lq", 1.1)):
@@ -186,12 +189,12 @@ def test_the_letter_of_a_width_says_where_it_is_a_bound_on_it() -> None:
     }
 
 
-def test_the_geometry_of_a_bound() -> None:
+def test_a_bound_names_its_geometry() -> None:
     assert bound("upper.lp.phased-sgd").card.geometry == "lq"
     assert bound("upper.sco.clipped").card.geometry == "l2"
 
 
-def test_a_table_that_was_seen_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_was_computed_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     point = replace(POINT, n=12_345)
     all_rows = rows(point, ALL_SLUGS)
     monkeypatch.setattr("dpsco_core.explain.tables.table.evaluate", None)
@@ -199,7 +202,7 @@ def test_a_table_that_was_seen_is_not_computed_again(monkeypatch: pytest.MonkeyP
         assert set(rows(point, table.slugs)) <= set(all_rows)
 
 
-def test_what_a_paper_prints_without_a_row_is_said_beside_its_table() -> None:
+def test_statements_of_a_paper_without_a_bound_are_listed_beside_its_table() -> None:
     keys = {table.key for table in TABLES}
     assert {entry.table for entry in LEFT_OUT} <= keys
     assert left_out("all") == LEFT_OUT
@@ -216,7 +219,7 @@ def test_a_baseline_of_this_library_is_attributed_to_no_paper() -> None:
     assert "upper.user.clipped-means" in paper_table("lowy").slugs
 
 
-def test_the_display_without_privacy_is_its_rows_without_their_noise() -> None:
+def test_the_table_without_privacy_has_the_bounds_without_their_noise() -> None:
     (entry,) = [e for e in LEFT_OUT if "Theorem 4.1, first display" in e.statement]
     of_theorem = [
         b

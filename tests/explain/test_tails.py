@@ -1,4 +1,4 @@
-"""The tail of one's own numbers: no shift moves it, and nothing is promised that does not hold."""
+"""The tail estimate of the user's numbers: invariant under shifts, with only valid claims."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def gaussian(rng: np.random.Generator, n: int) -> Array:
     return rng.standard_normal(n)
 
 
-# The laws of the second review, with the shape (one over the tail index) of each.
+# The laws of a review, with the shape (one over the tail index) of each.
 LAWS: dict[str, tuple[Draw, float]] = {
     "Pareto(3)": (pareto(3), 1 / 3),
     "t(2.5)": (student(2.5), 1 / 2.5),
@@ -55,19 +55,19 @@ LAWS: dict[str, tuple[Draw, float]] = {
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_estimate_is_near_the_truth_at_2000_numbers_of_every_law_of_the_review(
+def test_the_estimate_is_near_the_truth_at_2000_numbers_of_every_reviewed_law(
     law: str,
 ) -> None:
     """Hill's estimate gave 6.7 for Gaussian numbers, and twice the index of t(8) and Lomax(4)."""
     draw, shape = LAWS[law]
     rng = np.random.default_rng(0)
     estimates = [tail(draw(rng, 2000)).shape for _ in range(200)]
-    # One estimate varies by 0.10 to 0.15, the mean of 200 by 0.011 at most: 0.1 of bias are
-    # allowed (that of Gaussian numbers is -0.09), and 5 of these.
+    # One estimate varies by 0.10 to 0.15, the mean of 200 by at most 0.011. The margin is a bias of
+    # 0.1 (that of Gaussian numbers is -0.09) plus 5 such deviations.
     assert np.mean(estimates) == pytest.approx(shape, abs=0.1 + 5 * 0.011)
     assert np.std(estimates) < 0.2
     excess = np.abs(np.array(estimates) - shape) > 0.3
-    assert excess.mean() <= 0.15  # 2.5 standard errors hold nearly all of them
+    assert excess.mean() <= 0.15  # A bias within 2.5 standard errors is allowed.
 
 
 @pytest.mark.parametrize("law", ["t(2.5)", "Pareto(3)"])
@@ -76,8 +76,8 @@ def test_the_interval_holds_the_index_of_a_power_law_in_about_95_of_100_samples(
     assert _coverage(draw, 1 / shape, n=2000, samples=300) >= binom.ppf(1e-6, 300, 0.93) / 300
 
 
-def test_the_interval_is_shapes_within_196_standard_errors() -> None:
-    """Its ends, a second time: at each the estimate is 1.96 errors of that shape away."""
+def test_the_interval_is_the_shapes_within_196_standard_errors() -> None:
+    """At each end the estimate is 1.96 standard errors of that shape away."""
     fit = tail(student(3)(np.random.default_rng(10), 5000))
     for index, side in zip(fit.interval, (-1, 1), strict=True):
         shape = 1 / index
@@ -86,7 +86,7 @@ def test_the_interval_is_shapes_within_196_standard_errors() -> None:
     assert interval_in_words(*fit.interval) == f"{fit.interval[0]:.2g} to {fit.interval[1]:.2g}"
 
 
-def test_a_heavy_tail_whose_interval_is_open_says_that_it_can_be_light() -> None:
+def test_a_heavy_tail_with_an_open_interval_is_reported_as_possibly_light() -> None:
     rng = np.random.default_rng(11)
     fits = [tail(student(3)(rng, n)) for n in [200] * 50 + [100_000] * 5]
     heavy = [fit for fit in fits if fit.kind == "heavy"]
@@ -101,7 +101,7 @@ def test_a_heavy_tail_whose_interval_is_open_says_that_it_can_be_light() -> None
     assert interval_in_words(*light.interval).endswith(" or more")
 
 
-def test_the_command_prints_the_interval_and_has_it_in_json(
+def test_the_command_prints_the_interval_also_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for seed, n in enumerate((200, 300, 20_000)):
@@ -120,7 +120,7 @@ def test_the_command_prints_the_interval_and_has_it_in_json(
         assert max(map(len, text.splitlines())) <= 100
 
 
-# What `Tail.interval` says was measured: the law, its index, and the shares by n.
+# Measurements that the docstring of `Tail.interval` states: law, tail index, and the shares by n.
 MEASURED: tuple[tuple[str, Draw, float, tuple[float, float, float]], ...] = (
     ("t(3)", student(3), 3.0, (0.95, 0.94, 0.95)),
     ("Pareto(1.5)", pareto(1.5), 1.5, (0.96, 0.95, 0.95)),
@@ -133,12 +133,12 @@ MEASURED: tuple[tuple[str, Draw, float, tuple[float, float, float]], ...] = (
 @pytest.mark.parametrize(
     ("draw", "index", "shares"), [row[1:] for row in MEASURED], ids=[row[0] for row in MEASURED]
 )
-def test_the_coverage_of_the_interval_is_what_its_docstring_says(
+def test_the_coverage_of_the_interval_agrees_with_its_docstring(
     draw: Draw, index: float, shares: tuple[float, float, float]
 ) -> None:
     for n, share in zip((200, 2000, 20_000), shares, strict=True):
-        # Both shares are of so many samples: 5 standard deviations of the difference, and the
-        # half of the last digit that is printed.
+        # Both shares come from that many samples: 5 standard deviations of the difference, plus
+        # half of the last printed digit.
         spread = 5 * math.sqrt(max(share * (1 - share), 0.004) * (1 / 500 + 1 / 2000))
         assert _coverage(draw, index, n=n, samples=500) == pytest.approx(share, abs=spread + 0.005)
 
@@ -149,18 +149,19 @@ def _coverage(draw: Draw, index: float, *, n: int, samples: int) -> float:
     return float(np.mean([low <= index <= high for low, high in ends]))
 
 
-def test_log_normal_numbers_are_why_the_interval_covers_no_bias() -> None:
+def test_log_normal_numbers_show_why_the_interval_does_not_cover_a_bias() -> None:
     """Their tail index is infinite, and 20,000 of them look like one of about 4."""
     rng = np.random.default_rng(1)
     estimates = [tail(rng.lognormal(size=20_000)).shape for _ in range(20)]
     assert 0.15 < min(estimates) < max(estimates) < 0.4
 
 
-def test_a_thousand_more_does_not_make_a_heavy_tail_light() -> None:
-    """1001 + Pareto(2.2) was called a light tail: Hill's estimate was taken from 0."""
+def test_adding_a_thousand_does_not_make_a_heavy_tail_light() -> None:
+    """1001 + Pareto(2.2) was once called a light tail, since Hill's estimate was taken from 0."""
     rng = np.random.default_rng(2)
     called = [tail(1001 + pareto(2.2)(rng, 2000)) for _ in range(200)]
-    # Not heavy with probability 0.003, light with 0.001; more of 200 with probability 1e-6.
+    # The tail is called not heavy with probability 0.003, light with 0.001; the limit of 200 has
+    # level 1e-6.
     assert sum(t.kind != "heavy" for t in called) <= binom.ppf(1 - 1e-6, 200, 0.003)
     assert sum(t.law == "gaussian" for t in called) <= binom.ppf(1 - 1e-6, 200, 0.001)
     assert np.median([t.index for t in called]) == pytest.approx(2.2, abs=0.3)
@@ -170,15 +171,15 @@ def test_a_thousand_more_does_not_make_a_heavy_tail_light() -> None:
 def test_few_numbers_of_a_heavy_tail_are_unclear_rather_than_light(n: int) -> None:
     rng = np.random.default_rng(3)
     kinds = [tail(pareto(2.2)(rng, n)).kind for _ in range(200)]
-    assert kinds.count("light") <= 25  # at most 6 % expected; more with probability 1e-4
+    assert kinds.count("light") <= 25  # At most 6 % are expected; more have probability 1e-4.
     assert tail(gaussian(rng, FEWEST)).order(ORDERS, 0.5) <= 20
 
 
-def test_gaussian_numbers_are_light_and_never_a_student_law_of_six() -> None:
+def test_gaussian_numbers_are_light_and_never_fit_a_student_law_of_six() -> None:
     rng = np.random.default_rng(4)
     estimates = [tail(gaussian(rng, 2000)) for _ in range(200)]
     light = [t for t in estimates if t.kind == "light"]
-    assert len(light) >= 130  # 86 % are
+    assert len(light) >= 130  # About 86 % are light.
     assert all(t.law == "gaussian" and t.order(ORDERS, 0.5) == 20 for t in light)
     fits = [tail(gaussian(rng, 100_000)) for _ in range(10)]
     assert all(t.kind == "light" for t in fits)
@@ -200,13 +201,14 @@ def test_the_matching_law_and_order_follow_from_the_numbers() -> None:
     symmetric = heavy * rng.choice([-1, 1], heavy.size)
     assert tail(symmetric).law == "student-t" and not tail(symmetric).one_sided
     wild = pareto(1.2)(rng, 100_000)
-    assert tail(wild).order(ORDERS, 0.5) == 1.1 and tail(wild).index < 1.6  # hardly a mean
+    # These numbers hardly have a mean.
+    assert tail(wild).order(ORDERS, 0.5) == 1.1 and tail(wild).index < 1.6
     bounded = rng.random(20_000)
     assert tail(bounded).law == "gaussian" and tail(bounded).order(ORDERS, 0.5) == 20
     assert tail(bounded).index == math.inf > LIGHT
 
 
-def test_the_plot_has_the_estimate_on_it_and_its_range_holds_it() -> None:
+def test_the_plot_contains_the_estimate_within_its_range() -> None:
     estimate = tail(student(3)(np.random.default_rng(7), 5000))
     assert estimate.indices[estimate.farthest.index(estimate.tail_count)] == estimate.index
     assert list(estimate.farthest) == sorted(set(estimate.farthest))
@@ -215,21 +217,21 @@ def test_the_plot_has_the_estimate_on_it_and_its_range_holds_it() -> None:
     assert low <= estimate.index <= high and low < high
 
 
-def test_the_estimate_of_many_numbers_holds_a_few_thousand_of_them() -> None:
+def test_the_estimate_of_many_numbers_uses_a_few_thousand_of_them() -> None:
     rng = np.random.default_rng(8)
     estimate = tail(student(3)(rng, 400_000))
     assert estimate.tail_count == estimate.farthest[-1] == 2000
 
 
-def test_numbers_whose_farthest_are_equal_get_one_sentence() -> None:
+def test_numbers_with_equal_extremes_are_refused_in_one_sentence() -> None:
     values = np.concatenate([np.linspace(-1, 1, 700), np.full(300, 7.0)])
     with pytest.raises(InvalidInput, match="ones whose farthest differ from one another"):
         tail(values)
     rounded = np.round(student(3)(np.random.default_rng(9), 5000), 1)
-    assert tail(rounded).shape == pytest.approx(1 / 3, abs=0.3)  # ties alone do no harm
+    assert tail(rounded).shape == pytest.approx(1 / 3, abs=0.3)  # Ties alone do no harm.
 
 
-def test_a_moment_is_that_of_the_numbers_whatever_their_unit() -> None:
+def test_a_moment_is_that_of_the_numbers_in_any_unit() -> None:
     values = np.random.default_rng(2).standard_t(3, 5000)
     moment = central_moment(values, 2.5)
     assert central_moment(7 + 1e90 * values, 2.5) == pytest.approx(1e90 * moment, rel=1e-9)
@@ -244,7 +246,7 @@ def test_a_moment_is_that_of_the_numbers_whatever_their_unit() -> None:
         ("7\n" * 199, "numbers must be at least 100 different ones, got numbers=1."),
     ],
 )
-def test_too_few_numbers_get_one_sentence(text: str, found_text: str) -> None:
+def test_too_few_numbers_are_refused_in_one_sentence(text: str, found_text: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         require_usable(read_column(text.encode()).values)
     assert str(problem.value) == found_text

@@ -1,7 +1,7 @@
-"""The proof by tracing adds up, and the spy finds no more than privacy allows.
+"""The proof by tracing adds up, and the tracing attack finds no more than privacy allows.
 
-A true positive rate is a mean over at least 500 records; it may exceed what is allowed by 0.1 in
-chance alone with a probability far below 1e-6 (Hoeffding over independent data sets).
+A true positive rate is a mean over at least 500 records; by chance alone it exceeds the allowed
+rate by 0.1 with a probability far below 1e-6 (Hoeffding over independent data sets).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ POINT = Scenario(distribution="tracing", n=3000, d=40, p=2.5, epsilon=1.0, delta
 
 
 @pytest.mark.parametrize(("notion", "row"), [("approx", "approx-tracing"), ("zcdp", "tracing-cdp")])
-def test_the_proof_ends_with_the_row_and_its_two_sides_meet_at_the_bound(notion, row):
+def test_the_proof_ends_with_the_catalogues_bound_and_its_sides_are_equal_there(notion, row):
     setting = of_class(POINT.setting)
     proof = tracing_proof(setting, notion)
     assert proof.bound == pytest.approx(bound(f"lower.mean.{row}").value(setting), rel=1e-12)
@@ -32,7 +32,7 @@ def test_the_proof_ends_with_the_row_and_its_two_sides_meet_at_the_bound(notion,
     assert tracing_proof(setting, notion, 3.0).bound < proof.bound
 
 
-def test_what_a_budget_or_a_law_does_not_have_is_named():
+def test_a_proof_that_a_budget_or_a_law_lacks_is_named():
     with pytest.raises(InvalidInput, match="notion must be zcdp"):
         tracing_proof(replace(POINT.setting, budget=ZCDP(rho=1.0)), "approx")
     with pytest.raises(InvalidInput, match="d must be at least 2"):
@@ -43,7 +43,7 @@ def test_what_a_budget_or_a_law_does_not_have_is_named():
         spied(replace(POINT, n=10**6), ("mean.sample",))
 
 
-def test_the_spy_tells_records_of_a_sample_mean_and_no_more_than_allowed_of_a_private_one():
+def test_the_attack_identifies_records_of_a_sample_mean_and_of_a_private_one_within_the_limit():
     sample, clipped, pure = spied(POINT, ("mean.sample", "mean.clipped", "mean.cwme-pure"))
     for spied_run in (sample, clipped, pure):
         assert len(spied_run.used) == len(spied_run.fresh) >= 500
@@ -56,7 +56,7 @@ def test_the_spy_tells_records_of_a_sample_mean_and_no_more_than_allowed_of_a_pr
     assert sample.caught > 0.25 > clipped.caught
 
 
-def test_a_method_that_cannot_run_says_why():
+def test_a_method_that_cannot_run_gives_its_reason():
     (spied_run,) = spied(replace(POINT, delta=0.0), ("mean.clipped",))
     assert (
         "Gaussian noise" in spied_run.refused
@@ -72,10 +72,10 @@ def test_rates_are_those_of_thresholds():
 
 
 @pytest.mark.parametrize("budget", [PureDP(epsilon=0.5), ApproxDP(epsilon=2.0, delta=1e-3)])
-def test_what_is_allowed_is_symmetric_and_met_by_randomised_response(budget):
+def test_the_limit_is_symmetric_and_attained_by_randomised_response(budget):
     x = np.linspace(0, 1, 101)
     allowed = most_caught(budget, x)
-    # Whoever swaps the two hypotheses has the same curve: 1 - x at false rate 1 - f(x).
+    # Swapping the two hypotheses gives the same curve: 1 - x at false-positive rate 1 - f(x).
     returned = most_caught(budget, 1 - allowed[:-1])
     np.testing.assert_allclose(returned, 1 - x[:-1], atol=1e-9)
     ceiling = np.exp(budget.epsilon) / (1 + np.exp(budget.epsilon))
@@ -83,6 +83,6 @@ def test_what_is_allowed_is_symmetric_and_met_by_randomised_response(budget):
     assert (np.diff(allowed) >= -1e-12).all()
 
 
-def test_under_zcdp_it_is_the_curve_of_two_shifted_normals():
+def test_under_zcdp_the_limit_is_the_curve_of_two_shifted_normals():
     caught = most_caught(ZCDP(rho=0.5), np.array([0.0, 0.158655, 1.0]))
     np.testing.assert_allclose(caught, [0.0, 0.5, 1.0], atol=1e-5)

@@ -1,4 +1,4 @@
-"""What the page Users draws: the crossover, the maps, the frontier and the counts."""
+"""Drawings of the page Users: the crossover, the maps, the frontier and the counts."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ from dpsco_core.scenario import Scenario
 LEVEL = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
 
 
-# -- the crossover ------------------------------------------------------------------------------
+# -- The crossover ------------------------------------------------------------------------------
 
 
-def test_errors_need_every_cell_and_skip_what_cannot_run() -> None:
+def test_errors_need_every_cell_and_skip_methods_that_cannot_run() -> None:
     scenario = crossing_scenario(n=2000, d=2, trials=2)
     outcomes = list(study(replace(scenario, grid=(1.0, 10.0))))
     errors = errors_of(outcomes, PLAIN)
@@ -70,7 +70,7 @@ def test_errors_need_every_cell_and_skip_what_cannot_run() -> None:
         errors_of(outcomes[:-1], PLAIN)
 
 
-def test_the_grid_leaves_out_what_would_take_long() -> None:
+def test_the_grid_leaves_out_points_that_would_take_too_long() -> None:
     for n in (500, 1000, 10_000, 100_000):
         grid = quick_items(n, 10)
         assert grid[0] == 1 and grid[-1] == 1_000_000 and len(grid) >= 5
@@ -78,26 +78,27 @@ def test_the_grid_leaves_out_what_would_take_long() -> None:
 
 
 @pytest.mark.slow
-def test_a_filter_pays_from_some_m_on() -> None:
-    """The issue's crossover: n = 10,000, epsilon = 1, one law at every m, quadratic loss."""
+def test_a_filter_pays_from_some_number_of_items_on() -> None:
+    """The crossover of the issue: n = 10,000, epsilon = 1, one law at every m, quadratic loss."""
     scenario = crossing_scenario()
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")
     outcomes = list(study(scenario))
     falling, flat = (errors_of(outcomes, method) for method in (FILTERED, PLAIN))
-    # theory/lowy-liu-asi.md, 2.7: near 1,800 at its constants, a few times less at the sharper.
+    # In theory/lowy-liu-asi.md, 2.7 the crossover is near 1,800 at its constants, and a few times
+    # less at the sharper ones.
     is_below = falling.mean < flat.mean
     assert not is_below[falling.items <= 300].any() and is_below[falling.items >= 3000].all()
-    # The law: the distance of the filtered mean falls as 1/sqrt(m), that of the other not at all.
+    # The distance of the filtered mean falls as 1/sqrt(m), that of the other mean not at all.
     is_many = falling.items >= 500
     for errors, slope in ((falling, -0.5), (flat, 0)):
         fitted = line_slope(errors.items[is_many], np.sqrt(2 * errors.mean[is_many]))
         assert fitted == pytest.approx(slope, abs=0.1)
 
 
-# -- the maps -----------------------------------------------------------------------------------
+# -- The maps -----------------------------------------------------------------------------------
 
 
-def test_the_map_of_rates_holds_the_rates_and_where_they_hold() -> None:
+def test_the_map_of_rates_has_the_rates_and_where_they_hold() -> None:
     (contest,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
     assert contest.values.shape == (3, len(RATE_USERS), len(RATE_ITEMS))
     i, j = RATE_USERS.index(1_000_000), RATE_ITEMS.index(1000)
@@ -113,7 +114,7 @@ def test_the_map_of_rates_holds_the_rates_and_where_they_hold() -> None:
     best = contest.smallest
     assert best[RATE_USERS.index(10_000), 0] == contest.methods.index(GROUP)
     assert best[RATE_USERS.index(215_443), RATE_ITEMS.index(2)] == accelerated
-    # Algorithm 1's private term is below that of group privacy from m > n on.
+    # The private term of Algorithm 1 is below that of group privacy for m > n.
     groups = contest.methods.index(GROUPS)
     assert set(np.argwhere(best == groups)[:, 0]) <= {
         i for i, n in enumerate(RATE_USERS) if n < RATE_ITEMS[-1]
@@ -131,7 +132,7 @@ def test_the_maps_of_other_losses_have_their_own_methods() -> None:
         unit_setting(10, 1, 2, 1.0, 1e-6, 1.0, "kinked")  # type: ignore[arg-type]
 
 
-def test_the_map_of_proven_bounds_fills_point_by_point() -> None:
+def test_the_map_of_proven_bounds_is_filled_point_by_point() -> None:
     made_maps = bounds_map("proven", "smooth", 10, 1.0, 1e-6, 1.0)
     contest = next(made_maps)
     assert contest.methods == BOUNDED
@@ -150,17 +151,17 @@ def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> N
     assert len(cells) == TRIALS * len(MEASURED) and len(set(cells)) == len(cells)
     assert {(c.point.n, c.point.m, c.point.p) for c in cells} == {(3000, 1000, 2.5)}
     assert {c.trial for c in cells} == set(range(TRIALS)) and cells[0].point.seed == 7
-    # The plane has the chosen point, once, and is in order.
+    # The plane contains the chosen point exactly once, in order.
     plane = measured_through(5000, 1000)
     assert plane.y.tolist() == sorted({*MEASURED_USERS, 5000})
     assert plane.x.tolist() == sorted(MEASURED_ITEMS) and 1000 in MEASURED_ITEMS
     assert set(MEASURED) == set(BOUNDED) - {GROUP}
 
 
-# -- the frontier -------------------------------------------------------------------------------
+# -- The frontier -------------------------------------------------------------------------------
 
 
-def test_the_frontier_is_the_least_n_that_works() -> None:
+def test_the_frontier_is_the_least_number_of_users_that_works() -> None:
     needs = {need.slug: need.least_users(LEVEL) for need in NEEDS}
     assert needs["theorem-c1"] > needs["theorem-b1"] > needs["groups-printed"] > 10_000
     assert needs["step-calibrated"] < needs["recommended-c1"] < 10_000
@@ -174,7 +175,7 @@ def test_the_frontier_is_the_least_n_that_works() -> None:
             optimiser.plan(replace(point, n=users_needed - 1).setting)
 
 
-def test_the_printed_algorithm_1_runs_from_its_frontier_on() -> None:
+def test_the_printed_algorithm_1_runs_from_its_frontier_upwards() -> None:
     need = next(n for n in NEEDS if n.slug == "groups-printed")
     point = Scenario(
         problem="quadratic", distribution="hypercube", methods=(GROUPS,), m=100, epsilon=10.0, d=10
@@ -196,10 +197,11 @@ def test_the_frontier_falls_with_epsilon() -> None:
 
 def test_the_printed_algorithm_3_has_a_window_of_users() -> None:
     assert most_users(LEVEL) == pytest.approx(1e4)
-    assert printed_accelerated_run(LEVEL) == math.inf  # it needs n >= 180,000 and n < 10,000
+    # Algorithm 3 as printed needs n >= 180,000 and n < 10,000.
+    assert printed_accelerated_run(LEVEL) == math.inf
     small = replace(LEVEL, delta=1e-12)
     assert 180_000 < printed_accelerated_run(small) < most_users(small)
     assert batch_shortfall(LEVEL) > 100
 
 
-# -- the counts ---------------------------------------------------------------------------------
+# -- The counts ---------------------------------------------------------------------------------

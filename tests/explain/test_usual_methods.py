@@ -1,4 +1,4 @@
-"""The methods with which a scenario begins where nobody has chosen any."""
+"""The default methods of a scenario."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 
 @pytest.fixture(autouse=True, params=[1.0, 50.0])
 def speed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
-    """Price everything as on a machine of this speed; what is chosen must not depend on it."""
+    """Price every run as on a machine of this speed, which must not affect the default methods."""
     usual_methods.cache_clear()
     for module in (costing, guide):
         monkeypatch.setattr(module, "machine_speed", lambda: request.param)
@@ -26,7 +26,7 @@ def speed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> fl
 
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_under_pure_privacy_and_in_lq_a_scenario_begins_with_quick_methods_made_for_that(
+def test_under_pure_privacy_and_in_lq_the_default_methods_are_quick_and_suitable(
     problem: str,
     speed: float,
 ) -> None:

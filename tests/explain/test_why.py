@@ -1,4 +1,4 @@
-"""The numbers of the page that tells why privacy stays expensive in the worst case."""
+"""The numbers of the page that explains why privacy stays expensive in the worst case."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_records_are_those_of_the_picture_and_one_of_them_is_far() -> None:
     assert why().light.farthest < 3 * why().light.middle
 
 
-def test_the_best_radius_is_the_bottom_of_the_curve() -> None:
+def test_the_best_radius_is_the_minimum_of_the_curve() -> None:
     for law in (why().heavy, why().light):
         errors = [clipping(law.p, float(r)).error for r in draw_picture(law.p).clipped.radii]
         assert law.best.error == min(errors)
@@ -49,9 +49,9 @@ def test_the_best_radius_is_the_bottom_of_the_curve() -> None:
         assert law.best.error > law.plain
 
 
-def test_the_price_on_the_records_falls_at_either_tail() -> None:
+def test_the_price_on_the_records_falls_for_both_tails() -> None:
     heavy, light = why().heavy, why().light
-    # Every error of the light tail is smaller, without privacy, too.
+    # Every error of the light tail is smaller, also without privacy.
     assert light.plain < heavy.plain / 5 and light.best.error < heavy.best.error
     assert light.price > 2 * heavy.price
     assert 1 < light.later < heavy.later < heavy.price
@@ -62,7 +62,7 @@ def test_the_price_on_the_records_falls_at_either_tail() -> None:
         assert law.later == pytest.approx(parts(law.p, MANY_N, later.best).error / plain)
 
 
-def test_two_tails_are_compared_in_the_worst_case_by_what_is_proven() -> None:
+def test_two_tails_are_compared_in_the_worst_case_by_proven_bounds() -> None:
     heavy, light = why().heavy, why().light
     assert SIZES[0] == SCENARIO.n and SIZES[-1] == MANY_N
     for law in (heavy, light):
@@ -99,13 +99,13 @@ def test_clipping_trades_bias_for_noise() -> None:
     assert unclipped.shift == pytest.approx(0, abs=1e-12) and unclipped.clipped == 0
 
 
-def test_halving_takes_the_power_of_the_tail_index() -> None:
+def test_halving_the_error_takes_the_power_given_by_the_tail_index() -> None:
     for law in (why().heavy, why().light):
         assert law.halving == pytest.approx(2 ** (law.p / (law.p - 1)))
-    assert np.ptp(why().heavy.floors) < 0.01  # it falls like the sampling error, as 4 says
+    assert np.ptp(why().heavy.floors) < 0.01  # The exponent equals that of the sampling error.
 
 
-def test_the_worst_case_binds_every_private_algorithm_and_lies_below_the_curve() -> None:
+def test_the_worst_case_applies_to_every_private_algorithm_and_lies_below_the_curve() -> None:
     for p, law in ((SCENARIO.p, why().heavy), (LIGHT, why().light)):
         point = replace(SCENARIO, p=p, d=WORST_D)
         lower = [b for b in BOUNDS if b.card.kind == "lower" and b.card.problems == ("mean",)]
@@ -119,5 +119,5 @@ def test_the_worst_case_binds_every_private_algorithm_and_lies_below_the_curve()
         assert law.floors[0] * np.sqrt(WORST_D / SCENARIO.n) == pytest.approx(max(binding))
 
 
-def test_a_spy_is_right_less_often_than_the_budget_allows() -> None:
+def test_an_attacker_is_right_less_often_than_the_budget_allows() -> None:
     assert 0.5 < why().guess < why().limit < 1

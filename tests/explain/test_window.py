@@ -1,4 +1,4 @@
-"""The window between proven bounds: of one class and one notion, and what makes it wide."""
+"""The window between proven bounds: one class, one notion of privacy, and what widens it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def test_at_the_default_scenario_the_window_for_zcdp_is_narrow() -> None:
     assert gap.lowers[gap.lower.card.slug] == pytest.approx(1 / gap.ratio)
     assert list(gap.uppers.values()) == sorted(gap.uppers.values())
     assert all(0 <= share < 1 for share in gap.shares.values())
-    # What does the same within a few per cent is told with the largest.
+    # Causes that do the same within a few per cent are named with the largest.
     largest = max(gap.shares.values())
     assert gap.widest == ("privacy noise", "clipping bias")
     assert [n for n, share in gap.shares.items() if share < largest - 0.05] == ["sampling"]
 
 
-def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:
+def test_bounds_on_every_algorithm_leave_a_wider_window() -> None:
     wide, narrow = window(DEFAULT, "approx"), window(DEFAULT, "zcdp")
     assert wide.ratio > narrow.ratio
     assert wide.lower is not None
@@ -44,7 +44,7 @@ def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:
 @pytest.mark.parametrize("d", [2, 50])
 @pytest.mark.parametrize("p", [2.0, 6.0])
 @pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
-def test_no_window_is_below_one(problem: str, n: int, d: int, p: float) -> None:
+def test_no_window_is_below_a_ratio_of_one(problem: str, n: int, d: int, p: float) -> None:
     scenario = replace(DEFAULT, problem=problem, n=n, d=d, p=p, methods=())
     for notion in ("approx", "zcdp"):
         assert window(scenario, notion).ratio >= 1  # type: ignore[arg-type]
@@ -55,10 +55,10 @@ def test_no_window_is_below_one(problem: str, n: int, d: int, p: float) -> None:
 @pytest.mark.parametrize(
     "budget", [{}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.2}]
 )
-def test_of_squared_distances_no_more_is_left_open_than_half_the_square_of_a_mean(
+def test_the_window_of_squared_distances_is_at_most_half_the_square_of_a_means(
     budget: dict[str, float | None],
 ) -> None:
-    """The mean, projected on the set, is an optimiser; the set holds every mean of norm R."""
+    """The mean, projected on the set, is an optimiser; the set contains every mean of norm R."""
     mean = replace(DEFAULT, methods=(), **budget)  # type: ignore[arg-type]
     risk = replace(mean, problem="quadratic")
     for notion in notions_of(mean):
@@ -69,8 +69,8 @@ def test_of_squared_distances_no_more_is_left_open_than_half_the_square_of_a_mea
     assert span.low < span.high < worst_start(risk) / 50
 
 
-def test_of_linear_losses_the_window_has_the_bounds_that_are_made_for_every_norm() -> None:
-    """B4 of theory/su-zhao-wang.md, 3.6, at q = 2, beta = 0, variance d: written out here."""
+def test_the_window_of_linear_losses_uses_bounds_made_for_every_norm() -> None:
+    """B4 of theory/su-zhao-wang.md, 3.6, at q = 2, beta = 0, variance d, is written out here."""
     scenario = replace(DEFAULT, problem="linear", n=50_000, d=20, epsilon=5.0, methods=())
     [span] = spans(scenario)
     of_setting = of_class(scenario.setting)
@@ -96,10 +96,11 @@ def test_of_linear_losses_the_window_has_the_bounds_that_are_made_for_every_norm
 
     smallest = min(b4(t, x) for t in (1, 2, 5, 20) for x in np.geomspace(1, 1e4, 500))
     assert of_norms == pytest.approx(smallest, rel=1e-3)
-    assert span.low < span.high < of_norms < worst_start(scenario) / 5  # one step is sharper
+    # The bound by one step is sharper.
+    assert span.low < span.high < of_norms < worst_start(scenario) / 5
 
 
-def test_on_its_own_instance_the_class_is_not_the_law() -> None:
+def test_on_its_own_instance_the_class_is_distinguished_from_the_law() -> None:
     scenario = replace(DEFAULT, distribution="hypercube")
     assert window(scenario, "zcdp").ratio == pytest.approx(window(DEFAULT, "zcdp").ratio, rel=1e-9)
     assert of_class(scenario.setting).spike_probability is None
@@ -113,6 +114,6 @@ def test_on_its_own_instance_the_class_is_not_the_law() -> None:
         (replace(DEFAULT, epsilon=None, delta=None, rho=0.1), "approx"),
     ],
 )
-def test_a_notion_that_the_budget_does_not_have_is_named(point: Scenario, notion: str) -> None:
+def test_a_notion_that_the_budget_lacks_is_named(point: Scenario, notion: str) -> None:
     with pytest.raises(InvalidInput, match="notion must be"):
         window(point, notion)  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ Long = NDArray[np.longdouble]
 
 EXTENDED = np.finfo(np.longdouble).eps < 2e-19
 TINY = 1e-20
-CLOSE = np.longdouble(1e-17)  # the rounding of a sum in extended precision
+CLOSE = np.longdouble(1e-17)  # The rounding error of a sum in extended precision.
 
 
 def norm(x: Long) -> float:
@@ -51,15 +51,15 @@ def power_norm(x: Long, exponent: float) -> np.longdouble:
 
 
 def projection_error(constraint: ConstraintSet, v: Vector, p: Vector) -> float:
-    """An upper bound on the l2 distance of `p` from the projection of `v`."""
+    """Return an upper bound on the l2 distance of `p` from the projection of `v`."""
     target, projected = v.astype(np.longdouble), p.astype(np.longdouble)
     return min(
         norm(projected - candidate) + norm(candidate + normal - target)
-        for candidate, normal in candidates(constraint, target, projected)
+        for candidate, normal in yield_candidates(constraint, target, projected)
     )
 
 
-def candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
+def yield_candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
     """Pairs of a point of the set near p, and a normal there near v - p."""
     match c:
         case Box():
@@ -86,7 +86,9 @@ def candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]
 
 
 def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
-    """Entries above 0 sum to the total, and have one normal entry, which bounds the others'."""
+    """Return entries above 0 with the given sum and one common normal entry, which bounds the
+    others'.
+    """
     point = without_dust(p, total)
     point *= np.longdouble(total) / point.sum()
     support = point > 0
@@ -96,7 +98,7 @@ def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
 
 
 def without_dust(p: Long, total: float) -> Long:
-    """Entries at rounding count as 0, which adds to the distance of p from p'."""
+    """Set entries at rounding level to 0, which adds to the distance of p from p'."""
     return np.where(p > 4e-16 * total, p, 0)
 
 
@@ -149,7 +151,7 @@ def norm_long(x: Long) -> np.longdouble:
 def boundary_points(
     size: Long, support: NDArray[np.bool_], k: int, root: np.longdouble, r: np.longdouble
 ) -> Iterator[tuple[Long, int, int]]:
-    """On the l2 sphere, on the l1 sphere, and on both."""
+    """Return points on the l2 sphere, on the l1 sphere, and on both."""
     yield size * (r / norm_long(size)), 0, 1
     yield size * (root * r / size.sum()), 1, 0
     s1, s2, s = size.sum(), (size**2).sum(), root**2
@@ -165,7 +167,7 @@ def boundary_points(
 
 
 def fitted(rest: Long, point: Long, l1: int, l2: int) -> tuple[np.longdouble, np.longdouble]:
-    """Nonnegative a, b with a + b point near the rest: least squares in extended precision."""
+    """Return nonnegative a, b that fit a + b point to the rest by least squares."""
     mean, centre = rest.mean(), point.mean()
     spread = ((point - centre) ** 2).sum()
     zero = np.longdouble(0)
@@ -204,7 +206,7 @@ def smooth(c: Ball | LqBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
 
 
 def hard_inputs(c: ConstraintSet, rng: np.random.Generator) -> Iterator[tuple[str, Vector]]:
-    """Vectors at and around what makes a projection difficult."""
+    """Return vectors at and around the points that make a projection difficult."""
     d, size = c.d, c.l2_radius
     gauss = rng.standard_normal(d)
     unit = gauss / np.linalg.norm(gauss)

@@ -28,7 +28,7 @@ VECTORS = {
 
 
 def close(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-12) -> bool:
-    """Whether the largest error is `tolerance` times the largest entry."""
+    """Whether the largest error is at most `tolerance` times the largest entry."""
     return bool(np.abs(a - b).max() <= tolerance * np.abs(b).max())
 
 
@@ -41,7 +41,7 @@ def test_the_gradients_are_inverse_to_each_other(s: float, name: str) -> None:
     if name == "plain":
         assert close(mirror.gradient(mirror.conjugate_gradient(x)), x)
     assert lq_norm(u, mirror.dual_exponent) == pytest.approx(1.7 * lq_norm(x, s), rel=1e-12)
-    if name not in ("huge", "tiny"):  # where squares leave the range of numbers
+    if name not in ("huge", "tiny"):  # Squares leave the range of doubles here.
         conjugate = lq_norm(u, mirror.dual_exponent) ** 2 / (2 * 1.7)
         assert mirror.value(x) + conjugate == pytest.approx(float(x @ u), rel=1e-12)
 
@@ -90,7 +90,7 @@ def test_the_map_of_a_space_is_strongly_convex(d: int, q: float) -> None:
     assert 1 - 1e-7 <= ratio < 1.4
 
 
-def test_with_the_printed_index_it_is_not() -> None:
+def test_the_inverse_fails_with_the_printed_index() -> None:
     """theory/su-zhao-wang.md, 2.0: the printed index, at x = 0, y = 1: 0.0396 and 0.543."""
     for q, ratio in ((1.9, 0.0396), (1.5, 0.543)):
         printed = PowerMirror(exponent=1 / (2 - q), kappa=1 / (q - 1))
@@ -100,7 +100,7 @@ def test_with_the_printed_index_it_is_not() -> None:
 
 
 def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:
-    """The textbook formula in 60 digits, kappa = 1."""
+    """Return the textbook divergence in 60 digits, at kappa = 1."""
     with mpmath.workdps(60):
         s = mpmath.mpf(s)
         norms = [mpmath.fsum(abs(mpmath.mpf(v)) ** s for v in w) ** (1 / s) for w in (x, y)]
@@ -125,7 +125,8 @@ def test_entropy_identities() -> None:
         conjugate = 2.5**2 * math.log(float(np.exp(u / 2.5).sum()))
         assert mirror.value(w) + conjugate == pytest.approx(float(w @ u), rel=1e-12)
         v = mirror.conjugate_gradient(rng.standard_normal(5))
-        assert divergence(mirror, v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2  # 1-strongly convex
+        # The map is 1-strongly convex.
+        assert divergence(mirror, v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2
 
 
 def test_entropy_at_the_boundary_and_at_extreme_scales() -> None:

@@ -38,7 +38,7 @@ SETS = all_sets()
 
 
 def gap(constraint: ConstraintSet, w: Vector, p: Vector) -> float:
-    """The residual max over v in C of <w - p, v - p>: 0 if and only if p is the projection."""
+    """Return the maximum over v in C of <w - p, v - p>: 0 if and only if p is the projection."""
     return constraint.support(w - p) - float((w - p) @ p)
 
 
@@ -68,7 +68,7 @@ def test_a_projection_is_feasible_optimal_idempotent_and_nonexpansive(name: str)
 
 
 def constraints(name: str, w: cp.Variable) -> list[cp.Constraint]:
-    """The same set, in the words of cvxpy."""
+    """Return the same set as constraints of cvxpy."""
     c = SETS[name]
     described: dict[type, Callable[[], list[cp.Constraint]]] = {
         Ball: lambda: [cp.norm2(w) <= c.radius],
@@ -94,7 +94,7 @@ TIGHT = dict.fromkeys(
 )
 
 
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # as it must, at 1e-13
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # At 1e-13 the solver must warn.
 @pytest.mark.parametrize("name", NAMES)
 def test_a_projection_is_that_of_cvxpy(name: str) -> None:
     v = np.random.default_rng(8).standard_normal(D) * 1.5

@@ -36,7 +36,7 @@ from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_m
 from tests.geometry.sets import NAMES, SYMMETRIC, all_sets
 
 DRAWS = 3000
-# Two-sided, 1e-6.
+# Normal quantile of a two-sided test at 1e-6.
 Z = 4.9
 DIRECTIONS: NDArray[np.float64] = np.random.default_rng(20).standard_normal((DRAWS, 12))
 SETS = all_sets()
@@ -211,7 +211,7 @@ def test_the_width_of_an_lq_ball_is_no_bound_on_it() -> None:
     assert width.exact and width.value == pytest.approx(2 * mean, abs=2 * Z * error)
     assert width.value == pytest.approx(3.829052, abs=1e-6)
     assert width.value < 0.83 * 2 * 10 ** (1 / 11) * largest_absolute_mean(10)
-    moment = math.sqrt(2**11 / math.pi) * math.gamma(6)  # E|Z|^11
+    moment = math.sqrt(2**11 / math.pi) * math.gamma(6)  # The moment E|Z|^11.
     assert width.value < 0.75 * 2 * (10 * moment) ** (1 / 11)
 
 

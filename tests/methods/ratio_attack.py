@@ -1,4 +1,4 @@
-"""The attack that decides between two records by their likelihood ratio, at epsilon."""
+"""The attack that distinguishes two records by their likelihood ratio at epsilon."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsco_core.privacy.tradeoff import budget_curve
 
 
 def attack_at_epsilon(positive: Vector, negative: Vector, budget: ApproxDP) -> Attack:
-    """Return the attack on as many runs of either record, from their log-likelihood ratios."""
+    """Return the attack on equally many runs of either record, from their log likelihood ratios."""
     return measured(
         budget_curve(budget),
         false_alarms=int((negative > budget.epsilon).sum()),
@@ -24,6 +24,6 @@ def attack_at_epsilon(positive: Vector, negative: Vector, budget: ApproxDP) -> A
 
 
 def assert_on_the_edge(attack: Attack, budget: ApproxDP) -> None:
-    """Assert that the accountant gives nothing away: the attack is on the edge of the budget."""
+    """Assert that the accountant is tight: the attack attains the budget."""
     line = 1 - budget.delta - np.exp(budget.epsilon) * attack.alarm_share
     assert attack.miss_share == pytest.approx(line, abs=0.04)

@@ -1,4 +1,4 @@
-"""What runs in another form than its paper prints says so, from one place."""
+"""Methods that run in a form other than the printed one state so, from a single source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpsco_core.scenario import Scenario
         ("mean.clipped", ""),
     ],
 )
-def test_a_practical_run_says_how_it_departs_from_what_is_printed(slug: str, tag: str) -> None:
+def test_a_practical_run_names_its_departures_from_the_printed_form(slug: str, tag: str) -> None:
     form = form_of(method_class(slug), "tight", "practical")
     assert form is not None and form.tag == tag
     assert form.name == ("reconstructed" if tag == "reconstructed" else "calibrated")
@@ -44,14 +44,14 @@ def test_a_practical_run_says_how_it_departs_from_what_is_printed(slug: str, tag
         ("sco.noisy-gd", "calibrated"),
     ],
 )
-def test_the_printed_noise_and_parameters_are_as_printed_where_the_steps_are(
+def test_runs_with_printed_noise_and_parameters_are_called_as_printed(
     slug: str, name: Literal["as printed", "calibrated"]
 ) -> None:
     form = form_of(method_class(slug), "paper", "theory")
     assert form is not None and form.name == name and "the printed noise" in form.text
 
 
-def test_a_baseline_and_a_method_that_no_paper_has_are_neither() -> None:
+def test_baselines_and_methods_without_a_paper_are_called_neither() -> None:
     for slug in ("mean.sample", "sco.erm", "mean.adaptive", "user.clipped-means"):
         assert form_of(method_class(slug), "tight", "practical") is None
     for slug in ("user.group-privacy", "user.mean-group"):
@@ -65,7 +65,7 @@ def test_every_departure_is_a_short_tag_and_one_sentence() -> None:
             assert departure.text[0].isupper() and departure.text.endswith("."), method.card.slug
 
 
-def test_the_number_of_blocks_that_runs_is_the_one_that_the_tag_names() -> None:
+def test_the_number_of_blocks_in_use_is_the_one_that_the_tag_names() -> None:
     point = Scenario(methods=("mean.cwme-cdp", "mean.iterative"), trials=1, n=1000, d=3)
     block_result, group_result = measured_json(point, tuple(study(point)))["results"]
     assert block_result["diagnostics"]["blocks"] == 1 and group_result["diagnostics"]["groups"] == 8

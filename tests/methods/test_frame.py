@@ -1,4 +1,6 @@
-"""Methods are made of parts: few of them run by themselves, and the ledger has few doors."""
+"""Methods are built from parts: few have loops of their own, and the ledger has few entry
+points.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from dpsco_core.privacy.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "dpsco_core/methods").rglob("*.py")]
-# The numbers only fall. A `release` is that of the protocol, of a kind of plan, or of a method that
-# fits none: private SGD, the two looks, and the two solvers. So it is with plans, with their base.
+# These numbers may only fall. A `release` belongs to the protocol, to a kind of plan, or to a
+# method of neither kind: private SGD, the two looks, and the two solvers. The same holds for plans.
 LIMITS = {"paths": 1, "plans": 8, "releases": 8}
 
 
 def kinds(source: str) -> Iterator[str]:
-    """Yield what a module has of the things that are counted."""
+    """Yield the counted constructs of a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.keyword) and node.arg == "iterates":
             yield "paths"
@@ -47,7 +49,7 @@ def test_few_methods_have_a_loop_a_plan_or_a_release_of_their_own() -> None:
         ("class Walked:\n    def release(self, rows, plan, ledger, rng): ...", "releases"),
     ],
 )
-def test_one_more_is_counted(source: str, kind: str) -> None:
+def test_an_additional_construct_is_counted(source: str, kind: str) -> None:
     assert count([source]) == dict.fromkeys(LIMITS, 0) | {kind: 1}
 
 

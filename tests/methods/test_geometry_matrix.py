@@ -1,4 +1,6 @@
-"""Every method of the other geometries at every exponent: it runs where it applies, or says why."""
+"""Every method of the other geometries at every exponent runs where it applies, or gives its
+reason.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.folded import each, one_in
-from tests.methods.euclidean.optimisation_helpers import what_it_may_spend
+from tests.methods.euclidean.optimisation_helpers import spendable_budget
 
 EXPONENTS = (1.0, 1.1, 1.5, 2.0, 4.0, math.inf)
 SMALL, LARGE = {1.0, 1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
@@ -29,7 +31,7 @@ APPLIES: dict[str, tuple[set[float], str]] = {
     "lp.shuffled-mirror-descent": (SMALL, "least-squares"),
     "lp.batched-mirror-descent": (SMALL, "least-squares"),
     "lp.euclidean-reduction": (LARGE, "least-squares"),
-    "lp.frank-wolfe": ({1.0}, "logistic"),  # the only ball of a norm with few corners
+    "lp.frank-wolfe": ({1.0}, "logistic"),  # The only ball of a norm with few corners.
     "lp.noisy-mirror-descent": (SMALL | LARGE, "hinge"),
     "lp.mirror-descent-allocated": (SMALL | LARGE, "least-squares"),
     "lp.noisy-mirror-descent-allocated": (SMALL | LARGE, "hinge"),
@@ -57,7 +59,7 @@ def outcome(point: Scenario) -> Outcome:
 
 @each("q", EXPONENTS)
 @each("method", APPLIES)
-def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
+def test_a_method_runs_where_it_applies_and_elsewhere_suggests_a_change(
     method: str, q: float
 ) -> None:
     point = scenario(method, q)
@@ -65,10 +67,11 @@ def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
     if q in APPLIES[method][0]:
         assert result.not_applicable is None
         assert result.error >= -1e-12 and math.isfinite(result.error)
-        assert result.spent == what_it_may_spend(method, point.budget)
+        assert result.spent == spendable_budget(method, point.budget)
         return
     assert result.not_applicable is not None
-    mentions = (f"q={q:g}", point.setting.body.name)  # the exponent, or the set that it makes
+    # The refusal names the exponent, or the set that it gives.
+    mentions = (f"q={q:g}", point.setting.body.name)
     assert any(name in result.not_applicable for name in mentions)
     changed = outcome(replace(point, **dict(result.changes)).validate())
     assert changed.not_applicable is None
@@ -91,7 +94,7 @@ def test_other_budgets_are_spent_to_the_last_bit_or_refused(
 
 @each("kind", [k for k in GEOMETRIES if k != "lq"])
 @each("method", APPLIES)
-def test_every_set_is_taken_or_refused_with_a_way_out(method: str, kind: str) -> None:
+def test_every_set_is_accepted_or_refused_with_a_suggested_change(method: str, kind: str) -> None:
     point = scenario(method, 2.0, geometry=kind, q=None)
     result = outcome(point)
     if result.not_applicable is not None:
@@ -102,7 +105,7 @@ def test_every_set_is_taken_or_refused_with_a_way_out(method: str, kind: str) ->
         assert math.isfinite(result.error)
 
 
-def test_the_same_run_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_gives_the_same_run(capsys: pytest.CaptureFixture[str]) -> None:
     point = scenario("sco.objective-perturbation", math.inf)
     flags = "--problem logistic --geometry lq --q inf --n 2000 --d 10 --trials 1"
     assert main(["run", *flags.split(), "--method", "sco.objective-perturbation", "--json"]) == 0
@@ -111,23 +114,23 @@ def test_the_same_run_from_the_command_line(capsys: pytest.CaptureFixture[str]) 
     assert printed["results"][0]["mean_error"] == outcome(point).error
 
 
-def test_q_2_is_euclid() -> None:
-    """The l_q ball of exponent 2 is the l2 ball: same bounds, and the same data law."""
+def test_the_ball_of_exponent_2_is_the_euclidean_ball() -> None:
+    """Bounds and data laws are the same."""
     for method in APPLIES:
         by_exponent, euclidean = scenario(method, 2.0), scenario(method, 2.0, geometry="l2", q=None)
         assert by_exponent.setting == euclidean.setting
 
 
 def explicit_bounds(method: str) -> list[Bound]:
-    """The proven bounds on the mean risk of a method in its tight calibration."""
+    """Return the proven bounds on the mean risk of a method in its tight calibration."""
     return [b for b in BOUNDS if b.card.slug == f"upper.{method}-explicit"]
 
 
 @pytest.mark.parametrize("stride", one_in(2, [2, 1]))
 @pytest.mark.parametrize(
     "method",
-    # The bound of lp.frank-wolfe is no row: at these sizes it says nothing. And where each record
-    # takes one step at random none is proven, so that no rate is named.
+    # lp.frank-wolfe is left out, since its bound is void at these sizes. Methods whose records each
+    # take one random step have no proven bound, so they name no rate.
     [
         m
         for m in APPLIES
@@ -177,7 +180,9 @@ def test_every_method_of_this_geometry_is_tried() -> None:
     assert {method_card(m).geometry for m in APPLIES} == {"lq", "l2"}
 
 
-def test_the_command_line_says_on_which_set_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_names_the_set_on_which_it_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     flags = "--problem quadratic --n 200 --d 5 --trials 1 --method sco.erm"
     for options, words in (
         ("--geometry simplex", "on the set simplex,"),

@@ -1,4 +1,4 @@
-"""The parts of which descents are made: what is released, which records a step sees, the steps."""
+"""Parts of which descents are built: statistics, access to records, and steps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from dpsco_core.methods.steps import Descent, MirrorSteps, Moves, PrefixSums
 from dpsco_core.methods.tune import choose_cheapest, choose_parameter
 from dpsco_core.methods.user.clipped_means import ClippedUserMean
 from dpsco_core.privacy import ZCDP, Ledger
-from tests.methods.euclidean.framework.helpers import quadratic
+from tests.methods.euclidean.framework.helpers import quadratic_problem
 
 Array = NDArray[np.float64]
 N, D = 12, 3
@@ -50,17 +50,17 @@ STATISTICS: tuple[Statistic, ...] = (
     NormalisedMean(scale=0.7, stability=0.01),
     ClippedUserMean(lipschitz=0.7),
 )
-LOOSE = (STATISTICS[2], STATISTICS[3])  # two medians that one record cannot move so far
+LOOSE = (STATISTICS[2], STATISTICS[3])  # Two medians whose sensitivity one record cannot attain.
 
 
 def value(statistic: Statistic, x: Array) -> Array:
-    """Return a statistic of records; one of users takes their gradients as they are."""
+    """Return a statistic of records; a statistic of users takes their gradients as they are."""
     return statistic.value(x if isinstance(statistic, ClippedUserMean) else DenseRows(x))
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
-def test_a_record_moves_a_statistic_by_at_most_what_it_says(statistic: Statistic) -> None:
-    """Whatever the record is, at every place; and some record moves it nearly so far."""
+def test_a_record_moves_a_statistic_by_at_most_its_stated_sensitivity(statistic: Statistic) -> None:
+    """For any record at every place; some record nearly attains the sensitivity."""
     rng, largest = np.random.default_rng(0), 0.0
     claim = statistic.sensitivity(N, D)
     for place in range(N):
@@ -97,7 +97,7 @@ class TwoSteps:
     steps: int = 2
 
 
-# Which records each of its steps sees.
+# The records that each step uses.
 ACCESS: tuple[tuple[Access, int, list[list[int]]], ...] = (
     (ALL_RECORDS, 2, [[*range(N)]] * 2),
     (MeanOfAll(), 2, [[*range(N)]] * 2),
@@ -113,8 +113,8 @@ ACCESS: tuple[tuple[Access, int, list[list[int]]], ...] = (
 
 
 def mean_seen(rows: Any) -> float:
-    """Return the mean of the first entries of what a step gets."""
-    if isinstance(rows, np.ndarray):  # a mean gradient
+    """Return the mean of the first entries of a step's input."""
+    if isinstance(rows, np.ndarray):  # The input is a mean gradient.
         return float(rows[0])
     places = getattr(rows, "places", None)
     all_rows = getattr(rows, "rows", rows)
@@ -122,13 +122,13 @@ def mean_seen(rows: Any) -> float:
 
 
 @pytest.mark.parametrize(("access", "steps", "expected"), ACCESS, ids=repr)
-def test_a_step_sees_the_records_that_its_access_says(
+def test_a_step_uses_the_records_given_by_its_access(
     access: Access, steps: int, expected: list[list[int]]
 ) -> None:
-    sizes = 3.0 ** np.arange(N)  # the mean of some says which they are
+    sizes = 3.0 ** np.arange(N)  # The mean of some of these sizes identifies them.
     x = np.zeros((N, D))
     x[:, 0] = -sizes
-    problem = quadratic(D)
+    problem = quadratic_problem(D)
     sample = replace(problem.sample(N, np.random.default_rng(0)), points=DenseRows(x))
     setting = problem.setting(N, ZCDP(rho=1.0))
     step_rows = access.open(
@@ -142,8 +142,8 @@ def test_a_step_sees_the_records_that_its_access_says(
     assert access.gradients(setting, steps) == sum(map(len, expected))
 
 
-def test_a_secret_order_is_another_one_every_time_and_takes_every_record_once() -> None:
-    sample = quadratic(D).sample(N, np.random.default_rng(0))
+def test_a_secret_order_is_new_every_time_and_takes_every_record_once() -> None:
+    sample = quadratic_problem(D).sample(N, np.random.default_rng(0))
     access, rng, orders = BatchesInOrder(size=4, secret=True), np.random.default_rng(1), []
     for _ in range(2):
         step_rows = access.open(sample, Ledger(ZCDP(rho=1.0)), 3, rng)
@@ -152,8 +152,8 @@ def test_a_secret_order_is_another_one_every_time_and_takes_every_record_once() 
     assert orders[0] != orders[1]
 
 
-def test_blocks_of_their_own_have_ledgers_of_their_own() -> None:
-    sample = quadratic(D).sample(N, np.random.default_rng(0))
+def test_disjoint_blocks_have_separate_ledgers() -> None:
+    sample = quadratic_problem(D).sample(N, np.random.default_rng(0))
     ledger = Ledger(ZCDP(rho=1.0))
     step_rows = OwnBlocks().open(sample, ledger, 3, np.random.default_rng(0))
     mean, rng = ClippedMean(radius=1.0).measuring(4, D, 1.0, 3), np.random.default_rng(0)
@@ -185,13 +185,13 @@ def test_steps_along_exact_gradients_arrive_and_keep_their_path(moves: Moves) ->
     assert moves.diagnostics["steps"] == moves.steps
 
 
-def test_a_parameter_is_as_given_or_as_the_tuning_chooses_it() -> None:
+def test_a_given_parameter_is_kept_and_a_missing_one_chosen_by_the_tuning() -> None:
     assert choose_parameter(3, "theory", theory=lambda: 1, practical=lambda: 2) == 3
     assert choose_parameter(None, "theory", theory=lambda: 1, practical=lambda: 2) == 1
     assert choose_parameter(None, "practical", theory=lambda: 1, practical=lambda: 2) == 2
 
 
-def test_the_cheapest_that_is_good_enough_is_taken() -> None:
+def test_the_cheapest_sufficient_candidate_is_chosen() -> None:
     risks = {1: 5.0, 2: 1.04, 3: 1.0, 4: math.nan}
 
     def take(share: float) -> int:

@@ -1,4 +1,4 @@
-"""What the kinds of plan share: a mean is one release, and phases follow each other."""
+"""Kinds of plan: a mean is one release, and phases follow each other."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_mean_is_one_release_of_its_statistic_with_the_noise_of_the_plan() -> 
     assert release.diagnostics == {"clip_radius": 1e6} and release.notes == ("told",)
 
 
-def test_an_answer_is_brought_back_to_the_ball_of_the_plan() -> None:
+def test_an_answer_is_projected_on_the_ball_of_the_plan() -> None:
     release, _ = estimate(replace(PLAN, answer_radius=0.5))
     assert np.linalg.norm(release.value) == pytest.approx(0.5)
     assert np.linalg.norm(estimate(PLAN)[0].value) > 1
@@ -80,7 +80,7 @@ def test_a_mean_without_noise_is_the_statistic_itself_and_books_nothing() -> Non
     assert ledger.entries == ()
 
 
-def test_noise_that_is_too_small_is_a_note_of_the_result() -> None:
+def test_too_little_noise_is_a_note_of_the_result() -> None:
     noise = GaussianNoise(l2_sensitivity=0.1, rho=0.5, proven_l2_sensitivity=0.2)
     release, ledger = estimate(replace(PLAN, noise=noise))
     assert len(ledger.flaws) == 1 and release.notes == ("told", *ledger.flaws)
@@ -92,7 +92,7 @@ def test_rows_of_another_size_than_the_plan_are_refused(size: tuple[int, int]) -
         estimate(PLAN, DenseRows(np.zeros(size)))
 
 
-def test_users_are_read_as_their_means_or_as_all_their_records() -> None:
+def test_users_are_read_as_means_or_as_all_their_records() -> None:
     users = UserRows(records=DenseRows(X), items=2)
     setting = replace(SETTING, n=3, m=2)
     pairs = X.reshape(3, 2, 2).mean(axis=1)
@@ -108,7 +108,7 @@ def test_users_are_read_as_their_means_or_as_all_their_records() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Halving(PhasesPlan):
-    """Phases that halve the point, and end the run at some number."""
+    """Phases that halve the point, and end the run at a given number."""
 
     last_phase: float = math.inf
 
@@ -126,7 +126,7 @@ class Halving(PhasesPlan):
 
 
 @pytest.mark.parametrize("last_phase", [math.inf, 1.0])
-def test_phases_start_where_the_one_before_ended_and_cost_what_one_of_them_does(
+def test_phases_start_at_the_end_of_the_previous_one_and_cost_as_much_as_one(
     last_phase: float,
 ) -> None:
     plan, ledger = (

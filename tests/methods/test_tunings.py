@@ -1,7 +1,7 @@
-"""No tuning and no schedule search silently takes its first candidate.
+"""No tuning and no schedule search silently returns its first candidate.
 
-A wide table of settings over all methods of the catalogue, and every search at values where none of
-its candidates has a finite predicted error.
+The tests use a wide table of settings over all methods of the catalogue, and every search at values
+where none of its candidates has a finite predicted error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SINGLE: tuple[dict[str, Any], ...] = (
     *({"n": x} for x in (1, 2, 7, 10**6)),
     *({"d": x} for x in (1, 1000)),
 )
-# Under zCDP, where no plan takes a search for its amplification.
+# The budget is zCDP, where no plan searches for its amplification.
 ENDS: dict[str, tuple[Any, Any]] = {
     "diameter": (1e-6, 1e6),
     "rho": (1e-12, 1e8),
@@ -59,13 +59,13 @@ PAIRS: tuple[dict[str, Any], ...] = tuple(
     for field, other_field in itertools.combinations(ENDS, 2)
     for a, b in itertools.product(ENDS[field], ENDS[other_field])
 )
-# Of a plan, and infinite or NaN with a meaning: no bound of Theorem 5, no proof of smoothness, the
-# exponent of a norm, and the shift of a step size that has none.
+# Numbers of a plan that are infinite or NaN with a meaning: no bound of Theorem 5, no proof of
+# smoothness, the exponent of a norm, and the shift of a step size that has none.
 MEANINGFUL = {"group_radius", "dual", "shift", "lipschitz", "smoothness", "feature_bound"}
 
 
 def settings(slug: str, problem: str, stride: int) -> Iterator[Scenario]:
-    """Yield the table's scenarios for a method, with every so many of the pairs."""
+    """Yield the table's scenarios for a method, with every `stride`-th pair."""
     card = catalogue.method_card(slug)
     point = replace(BASE, problem=problem, methods=(slug,))
     if problem not in ("mean", "quadratic"):
@@ -79,7 +79,8 @@ def settings(slug: str, problem: str, stride: int) -> Iterator[Scenario]:
 
 def not_finite(value: Any, name: str = "") -> Iterator[str]:
     """Yield the names of the numbers in a plan that are not finite, other than `MEANINGFUL`."""
-    if isinstance(value, Setting):  # the plan's copy: what is not certified is infinite there
+    # The plan's copy of the setting is infinite in constants that are not certified.
+    if isinstance(value, Setting):
         return
     if isinstance(value, float | np.floating):
         if not math.isfinite(value) and name not in MEANINGFUL:
@@ -87,7 +88,7 @@ def not_finite(value: Any, name: str = "") -> Iterator[str]:
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             part = getattr(value, field.name)
-            # The setting is given; where nothing is predicted, a prediction is left as it was.
+            # The setting is an input, and without a prediction the field keeps its default.
             if field.name != "setting" and part is not field.default:
                 yield from not_finite(part, field.name)
     elif isinstance(value, dict):
@@ -104,9 +105,10 @@ WAYS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"))
 def planned(slug: str, problem: str, stride: int, part: int, parts: int) -> int:
     """Check the plans of a part of the table, and return how many were not refused."""
     count = 0
-    # Searches are in the first way; a plan in the others stands for two.
+    # Searches differ only in one way of tuning; in the others one plan represents two.
     every_setting = enumerate(settings(slug, problem, stride))
-    table = [at for i, at in every_setting if (i // 2 + part) % parts == 0]  # two sets, or changes
+    # Each entry combines two sets or changes.
+    table = [at for i, at in every_setting if (i // 2 + part) % parts == 0]
     ways = [(at, WAYS[0]) for at in table]
     ways += [(at, way) for at, way in zip(table, itertools.cycle(WAYS[1:]), strict=False)]
     for scenario, (calibration, tuned) in ways:
@@ -115,7 +117,7 @@ def planned(slug: str, problem: str, stride: int, part: int, parts: int) -> int:
         except NotApplicable:
             continue
         count += 1
-        # A theorem's parameters predict nothing.
+        # The theorem's parameters come without a prediction.
         predicted = {"modelled_risk"} if tuned == "theory" else set()
         assert not set(not_finite(plan)) - predicted, (scenario, plan)
     return count
@@ -127,13 +129,14 @@ def test_a_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str, s
     """The predicted risk included, of every method whose practical tuning predicts one."""
     problems = [p for p in ("mean", "quadratic", "logistic") if slug in catalogue.methods_for(p)]
     if catalogue.method_card(slug).level == "user":
-        problems = problems[:1]  # their searches take longer
+        problems = problems[:1]  # The searches of these methods take longer.
     # In the quick suite the problems share the table; in the slow one each has all of it.
     parts = len(problems) if stride > 1 else 1
     assert sum(planned(slug, problem, stride, i, parts) for i, problem in enumerate(problems)) >= 5
 
 
-# Searches at values where no candidate is finite. Each returned its first one, or failed.
+# Searches at values where no candidate is finite. Before, each returned its first candidate or
+# failed.
 
 QUADRATIC = replace(BASE, problem="quadratic", methods=("sco.cwme-strong",), **CONCENTRATED).setting
 LOGISTIC = replace(
@@ -212,7 +215,7 @@ def test_a_search_without_a_finite_candidate_refuses(search: Callable[[], object
 
 
 def test_a_bound_without_a_finite_candidate_is_infinite() -> None:
-    """A bound may say nothing, and then says so."""
+    """Such a bound is void, and reports so."""
     for energy in (math.inf, math.nan):
         assert best_b3(replace(AT_B3, energy=energy)).value == math.inf
         assert best_b4(replace(AT_B4, energy=energy)).value == math.inf
@@ -223,8 +226,8 @@ def test_a_bound_without_a_finite_candidate_is_infinite() -> None:
             assert not math.isnan(bound.value(replace(QUADRATIC, budget=ZCDP(rho=1e-12))))
 
 
-# Strongly convex coordinate-wise descent on a wide set. Every candidate was infinite there, and the
-# first of them, one step, had an error of 0.125.
+# Strongly convex coordinate-wise descent on a large set. Every candidate was infinite there; the
+# search returned one step, which had an error of 0.125.
 
 WIDE = Scenario(
     problem="quadratic",
@@ -249,10 +252,12 @@ def errors(scenario: Scenario) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("diameter", [4.0, 50.0, 1000.0, 1e5])
 @pytest.mark.parametrize("is_far", [False, True])
-def test_strongly_convex_descent_stays_below_its_proven_bound_however_wide_the_set(
+def test_strongly_convex_descent_stays_below_its_proven_bound_on_large_sets(
     diameter: float, is_far: bool
 ) -> None:
-    """With the minimiser near the centre and on the boundary: it is within the prediction too."""
+    """The minimiser is near the centre or on the boundary; the error is within the prediction
+    too.
+    """
     scenario = replace(WIDE, diameter=diameter, offset=diameter / 2 if is_far else 1.0)
     scenario = replace(scenario, methods=("sco.cwme-strong",))
     plan = cwme_strong.StrongCoordinatewiseDescent().plan(scenario.setting)
@@ -262,8 +267,8 @@ def test_strongly_convex_descent_stays_below_its_proven_bound_however_wide_the_s
     assert error < 3 * plan.descent.modelled_risk
 
 
-def test_strongly_convex_descent_on_a_wide_set_is_nearly_as_good_as_clipping() -> None:
-    """The setting of the report: 6e-5 and 1.6e-5, where the bound is 0.0067."""
+def test_strongly_convex_descent_on_a_large_set_is_nearly_as_good_as_clipping() -> None:
+    """At the reported setting the errors are 6e-5 and 1.6e-5, and the bound is 0.0067."""
     strong, clipping = errors(WIDE)
     assert strong < 2e-4
     assert strong < 10 * clipping
@@ -272,7 +277,7 @@ def test_strongly_convex_descent_on_a_wide_set_is_nearly_as_good_as_clipping() -
 def test_a_given_number_of_steps_or_threshold_is_kept_and_the_other_chosen() -> None:
     steps = cwme_strong.practical_blocks(WIDE.setting, 5.0, steps=3)
     assert steps.steps == 3
-    for limit in (0.1, 1.0, 30.0):  # the first two below the room for the mean
+    for limit in (0.1, 1.0, 30.0):  # The lowest limits leave no room for the mean.
         blocks = cwme_strong.practical_blocks(WIDE.setting, 5.0, limit=limit)
         assert blocks.limit == limit
         assert blocks.steps > 1

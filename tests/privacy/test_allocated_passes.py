@@ -1,4 +1,4 @@
-"""Passes of random allocation: second evaluations, what must hold for safety, the ledger."""
+"""Passes of random allocation: second evaluations, validity of the certificates, and the ledger."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ from dpsco_core.privacy.allocated_passes import (
 )
 from dpsco_core.privacy.losses import repeated_delta
 
-# theory/random-allocation.md, 6: T, P, and the noise at epsilon 1 and delta 1e-6.
+# Table of theory/random-allocation.md, 6: steps T, passes P, and the noise at epsilon 1 and delta
+# 1e-6.
 NOISE = [(8, 10, 9.478), (8, 40, 18.957), (100, 10, 2.685)]
 
 
 @pytest.mark.parametrize(("steps", "passes", "noise"), NOISE)
-def test_the_noise_is_that_of_the_table(steps: int, passes: int, noise: float) -> None:
+def test_the_noise_is_that_of_the_printed_table(steps: int, passes: int, noise: float) -> None:
     certificate = allocate_passes(steps, passes, 1.0, 1e-6, 16)
     assert certificate.noise_multiplier == pytest.approx(noise, rel=5e-4)
 
@@ -50,7 +51,9 @@ def test_one_pass_is_random_allocation_and_passes_of_one_step_are_gaussian() -> 
 def test_passes_of_two_steps_are_gaussian_and_the_lattice_errs_upwards(
     passes: int, s: float, epsilon: float
 ) -> None:
-    """The loss of a pass is normal there, of rho = s^2, so that of all of them is of P s^2."""
+    """The loss of a pass is then normal with rho = s^2, so the loss of all passes has rho = P
+    s^2.
+    """
     exact = gaussian_delta(passes * s * s, epsilon)
     law = law_of_a_pass(2, 1 / s, POINTS, 1e-14)
     assert exact * (1 - 1e-9) <= repeated_delta(law, passes, epsilon) <= exact * 1.1 + 1e-11
@@ -60,7 +63,7 @@ def test_passes_of_two_steps_are_gaussian_and_the_lattice_errs_upwards(
 def sampled_delta(
     steps: int, passes: int, s: float, epsilon: float, runs: int
 ) -> tuple[float, float]:
-    """Return delta of independent pairs, one a pass, from samples, and the standard error."""
+    """Return a sampled delta of independent pairs, one per pass, and its standard error."""
     rng = np.random.default_rng(steps)
     z = rng.standard_normal((runs, passes, steps))
     z[:, :, 0] += s
@@ -81,8 +84,8 @@ def test_delta_agrees_with_samples_of_the_pairs(
     assert mean - 4.5 * error < value < mean * 1.02 + 4.5 * error
 
 
-def test_no_other_contributions_are_told_apart_better_in_two_passes() -> None:
-    """Brute force at T = P = 2: those of the second pass may depend on what the first one shows."""
+def test_no_other_contributions_are_easier_to_distinguish_in_two_passes() -> None:
+    """Brute force at T = P = 2; the second pass may depend on what the first one reveals."""
     rng = np.random.default_rng(5)
     grid = np.linspace(-5.2, 5.2, 40)
     cell = float(grid[1] - grid[0])
@@ -94,7 +97,9 @@ def test_no_other_contributions_are_told_apart_better_in_two_passes() -> None:
         return np.asarray(np.exp(-((outputs - shift) ** 2) / 2) / math.sqrt(2 * math.pi))
 
     def law(record: np.ndarray) -> np.ndarray:
-        """Return the density of all outputs; `record` has what it adds: first, then by the sign."""
+        """Return the density of all outputs; `record` has its contribution in pass 1, then by sign
+        in pass 2.
+        """
         is_high = (grid > 0)[:, None, None, None]
         adds = [np.full((1, 1, 1, 1), record[0]), np.full((1, 1, 1, 1), record[1])]
         adds += [np.where(is_high, record[i], record[i + 2]) for i in (2, 3)]
@@ -113,7 +118,7 @@ def test_no_other_contributions_are_told_apart_better_in_two_passes() -> None:
         likely, rare = law(record), law(other_record)
         delta = float(np.maximum(likely - math.exp(epsilon) * rare, 0).sum() * cell**4)
         reached.append(delta / gaussian_delta(2 * s * s, epsilon))
-    assert max(reached) < 1 + 2e-3  # The sum over a grid is that much off.
+    assert max(reached) < 1 + 2e-3  # The sum over a grid has an error of this size.
     assert reached[0] > 1 - 2e-3, "constant opposite contributions attain it"
 
 
@@ -136,19 +141,19 @@ def test_the_certificate_meets_its_target_and_is_not_wasteful(
 def test_many_passes_cost_what_a_normal_loss_of_their_variance_does(
     steps: int, passes: int
 ) -> None:
-    """With rho = (2P/T) sinh(s^2): next to nothing is lost by drawing groups."""
+    """The rho is (2P/T) sinh(s^2): drawing groups loses almost nothing."""
     noise = allocate_passes(steps, passes, 1.0, 1e-6).noise_multiplier
     rho = 2 * passes / steps * math.sinh(noise**-2)
     assert rho == pytest.approx(gaussian_rho(1.0, 1e-6), rel=0.015)
     assert rho < gaussian_rho(1.0, 1e-6)
 
 
-def test_a_certificate_holds_beyond_the_largest_loss_that_is_looked_at() -> None:
+def test_a_certificate_holds_beyond_the_largest_loss_of_the_grid() -> None:
     noise = [allocate_passes(8, 5, e, 1e-6).noise_multiplier for e in (11.0, 12.0, 50.0, 1000.0)]
     assert noise[0] >= noise[1] >= noise[2] > noise[3] > 0
 
 
-def test_the_ledger_books_all_passes_as_one_and_no_step_more_is_handed_out() -> None:
+def test_the_ledger_books_all_passes_as_one_and_grants_no_further_step() -> None:
     certificate = allocate_passes(4, 3, 1.0, 1e-6)
     ledger, rng = Ledger(ApproxDP(epsilon=1.0, delta=1e-6)), np.random.default_rng(0)
     steps = ledger.open(AllocatedGaussianSteps(certificate=certificate, size=2, largest_norm=0.5))

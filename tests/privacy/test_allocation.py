@@ -1,4 +1,4 @@
-"""Random allocation: reference values, second evaluations, what must hold for safety."""
+"""Random allocation of records to steps: reference values, second evaluations, and validity."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from dpsco_core.privacy import (
     shuffle_steps,
 )
 
-# theory/random-allocation.md, 4: the noise at epsilon 1 and delta 1e-6, then delta at (T, s,
-# epsilon).
+# Values of theory/random-allocation.md, 4: the noise at epsilon 1 and delta 1e-6, then delta at (T,
+# s, epsilon).
 NOISE = [(100, 1.00175), (1000, 0.697471), (10_000, 0.553168)]
 DELTAS = [(10, 0.5, 0.3, 0.0337790), (10, 1.0, 1.0, 0.0297205), (100, 0.8, 0.5, 7.56264e-5)]
 
@@ -40,14 +40,14 @@ def test_the_noise_is_that_of_the_reference_table(steps: int, noise: float) -> N
 
 
 @pytest.mark.parametrize(("steps", "s", "epsilon", "delta"), DELTAS)
-def test_delta_is_that_of_the_reference(steps: int, s: float, epsilon: float, delta: float) -> None:
+def test_delta_has_its_reference_values(steps: int, s: float, epsilon: float, delta: float) -> None:
     assert allocation_delta(steps, 1 / s, epsilon) == pytest.approx(delta, rel=2e-5)
 
 
 @pytest.mark.parametrize("s", [0.1, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 3.0])
 def test_two_steps_are_a_gaussian_pair_of_half_the_sensitivity(s: float, epsilon: float) -> None:
-    """The likelihood ratio is that of z_1 + z_2; twice the shift inside the pair fails here."""
+    """The likelihood ratio is that of z_1 + z_2; doubling the shift inside the pair fails here."""
     exact = gaussian_delta(s * s, epsilon)
     reached = allocation_delta(2, 1 / s, epsilon)
     assert exact <= reached <= exact * 1.0003 + 1e-10
@@ -57,7 +57,7 @@ def test_two_steps_are_a_gaussian_pair_of_half_the_sensitivity(s: float, epsilon
 def sampled_delta(
     steps: int, s: float, epsilon: float, runs: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return delta of the pair from its first law, and the standard error: E_P(1 - e^eps R/P)_+."""
+    """Return delta from samples, E_P(1 - e^eps R/P)_+ of the pair, and its standard error."""
     z = rng.standard_normal((runs, steps))
     z[:, 0] += s
     upper = np.exp(s * z - s * s / 2).sum(axis=1)
@@ -95,7 +95,7 @@ def law_of_two_steps(
     return laws[0], laws[1]
 
 
-def test_no_other_pair_of_records_is_told_apart_better() -> None:
+def test_no_other_pair_of_records_is_easier_to_distinguish() -> None:
     """Brute force at T = 2, over contributions of any sign and length up to C."""
     rng = np.random.default_rng(7)
     grid = np.linspace(-9, 9, 721)
@@ -108,9 +108,9 @@ def test_no_other_pair_of_records_is_told_apart_better() -> None:
         p, r = law_of_two_steps((a, b), (c, e), grid)
         delta = float(np.maximum(p - math.exp(epsilon) * r, 0).sum() * cell)
         bound = allocation_delta(2, 1 / s, epsilon, 14)
-        assert delta <= bound * (1 + 3e-5)  # The sum over a grid is that much off.
+        assert delta <= bound * (1 + 3e-5)  # The sum over a grid has an error of this size.
         reached.append(delta / bound)
-    assert max(reached) > 0.99  # The worst pair is among them, so that no smaller bound holds.
+    assert max(reached) > 0.99  # The worst pair is among them, so no smaller bound holds.
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_every_grid_is_valid_and_a_finer_one_is_sharper(
 
 
 @pytest.mark.parametrize(("steps", "s"), [(100, 1.0), (10_000, 1.8)])
-def test_the_transforms_of_doubles_lose_less_than_is_added(
+def test_transforms_in_double_precision_lose_less_than_is_added(
     steps: int, s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     double = allocation_delta(steps, 1 / s, 1.0, 16)
@@ -133,7 +133,7 @@ def test_the_transforms_of_doubles_lose_less_than_is_added(
     monkeypatch.setattr(scipy.fft, "rfft", lambda x, n: forward(x.astype(np.longdouble), n))
     monkeypatch.setattr(scipy.fft, "irfft", lambda x, n: backward(x, n))
     extended = allocation_delta(steps, 1 / s, 1.0, 16)
-    assert extended != double  # The transforms were those of long doubles.
+    assert extended != double  # The transforms were computed in extended precision.
     assert abs(extended / double - 1) < steps * 1e-12
 
 
@@ -147,7 +147,8 @@ def test_the_certificate_meets_its_target_and_is_not_wasteful(
     noise = certificate.noise_multiplier
     assert allocation_delta(steps, noise, epsilon) <= delta * (1 + 1e-9)
     assert allocation_delta(steps, noise / 1.02, epsilon) > delta or noise == 0.2
-    simple = 2 if steps == 1 else 1  # the rho of a pair of which that of all steps is a mixture
+    # The mixture over steps has components with the rho of this pair.
+    simple = 2 if steps == 1 else 1
     assert noise <= math.sqrt(simple / gaussian_rho(epsilon, delta))
 
 
@@ -155,13 +156,13 @@ def test_the_certificate_meets_its_target_and_is_not_wasteful(
 def test_where_the_grid_is_coarse_a_gaussian_pair_bounds_it(
     steps: int, s: float, epsilon: float
 ) -> None:
-    """The records' steps can be paired off, so that the outputs move by C in two steps."""
+    """The records' steps can be paired, so that the outputs move by C in two steps."""
     assert allocation_delta(steps, 1 / s, epsilon, 8) <= gaussian_delta(s * s, epsilon)
     assert allocation_delta(np.uint8(steps), 1 / s, epsilon, 8) > 0
 
 
 def test_replacing_a_record_is_not_removing_one() -> None:
-    """The curve of removal, at one shift, would claim .0030 where .0338 is true."""
+    """The curve for removing a record, at one shift, would claim .0030 where .0338 is true."""
     s, epsilon = 0.5, 0.3
     rng = np.random.default_rng(0)
     z = rng.standard_normal((200_000, 10))
@@ -170,10 +171,10 @@ def test_replacing_a_record_is_not_removing_one() -> None:
     assert allocation_delta(10, 1 / s, epsilon) > 10 * removal
 
 
-def test_it_needs_an_eighth_of_the_noise_of_a_shuffle_at_a_hundred_steps() -> None:
+def test_allocation_needs_an_eighth_of_the_noise_of_shuffling_at_a_hundred_steps() -> None:
     shuffled = (
         2 * shuffle_steps(100, 1.0, 1e-6).noise_multiplier
-    )  # over the norm, not over twice it
+    )  # The multiplier is relative to the norm, not to twice the norm.
     assert shuffled / allocate_steps(100, 1.0, 1e-6).noise_multiplier == pytest.approx(
         8.43, abs=0.01
     )
@@ -196,7 +197,7 @@ def test_bad_numbers_are_refused_by_name(arguments: tuple[float, ...], words: st
         allocation_delta(*arguments)  # type: ignore[arg-type]
 
 
-# -- the ledger and the command -----------------------------------------------------------------
+# -- The ledger and the command -----------------------------------------------------------------
 
 
 def allocated_steps() -> AllocatedGaussianSteps:
@@ -251,22 +252,22 @@ def test_the_command_refuses_an_allocation_without_a_delta(
     assert "an (epsilon, delta) one for random allocation" in capsys.readouterr().err
 
 
-def test_a_grid_of_its_own_gives_the_same_expectation() -> None:
+def test_a_hand_made_grid_gives_the_same_expectation() -> None:
     """A second evaluation at T = 3: quadrature over two coordinates, the third in closed form."""
     s, epsilon = 0.9, 0.6
     nodes, weights = np.polynomial.hermite_e.hermegauss(200)
     weights = weights / weights.sum()
     term = np.exp(s * nodes - s * s / 2) - np.exp(epsilon - s * nodes - s * s / 2)
-    rest = term[:, None] + term[None, :]  # the sum of the other two terms
-    # E(D + r)_+ for one term D: above z, where D = -r.
+    rest = term[:, None] + term[None, :]  # The sum of the other two terms.
+    # E(D + r)_+ for one term D is taken above z, where D = -r.
     z = (epsilon / 2 + np.arcsinh(-rest / 2 * math.exp(s * s / 2 - epsilon / 2))) / s
     mean = ndtr(s - z) - math.exp(epsilon) * ndtr(-z - s) + rest * ndtr(-z)
     direct = float(weights @ mean @ weights) / 3
     assert allocation_delta(3, 1 / s, epsilon) == pytest.approx(direct, rel=1e-5)
 
 
-def test_what_the_transform_rounds_is_added() -> None:
-    """The true values are of long doubles, and of a simulation; 1.26e-8 was once returned."""
+def test_the_rounding_error_of_the_transform_is_added() -> None:
+    """True values come from extended precision and simulation; 1.26e-8 was once returned."""
     for points in (16, 18, 20):
         assert allocation_delta(200, 0.3479079108217088, 11.9, points) >= 3.2027e-6
         assert allocation_delta(200, 0.3479079108217088, 15.0, points) >= 1.3673e-8
@@ -274,7 +275,7 @@ def test_what_the_transform_rounds_is_added() -> None:
 
 @pytest.mark.parametrize(
     ("steps", "epsilon", "delta", "true_noise"),
-    # In long doubles: with less noise delta is exceeded.
+    # Settings where, in extended precision, less noise exceeds delta.
     [(2000, 13.0, 1e-10, 0.3687), (2000, 12.0, 1e-12, 0.413), (1000, 12.0, 1e-12, 0.4268)],
 )
 def test_a_certificate_at_a_large_epsilon_has_noise_enough(

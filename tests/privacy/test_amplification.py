@@ -1,4 +1,4 @@
-"""Amplification by shuffling: the divergence by brute force, tables, conditions, fixed splits."""
+"""Amplification by shuffling: divergences by brute force, tables, conditions, and fixed splits."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ SMALL = list(itertools.product((1, 2, 3, 5, 8, 13), (0.05, 0.3, 1.0, 2.0, 4.0, 8
 EPSILONS = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 7.9)
 
 
-def divergence(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+def hockey_stick_divergence(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
 def shuffled_randomised_response(groups: int, local: float, epsilon: float) -> float:
-    """Exact delta at epsilon: the count of ones, worst case over everyone else's bits."""
+    """Return the exact delta at epsilon from the count of ones, in the worst case over other
+    bits.
+    """
     true = 1 / (1 + math.exp(-local))
     false = true * math.exp(-local)
     worst = 0.0
@@ -43,12 +45,16 @@ def shuffled_randomised_response(groups: int, local: float, epsilon: float) -> f
             binom.pmf(np.arange(zeros + 1), zeros, false),
         )
         p, q = np.convolve(other_law, [true, false]), np.convolve(other_law, [false, true])
-        worst = max(worst, divergence(p, q, epsilon), divergence(q, p, epsilon))
+        worst = max(
+            worst, hockey_stick_divergence(p, q, epsilon), hockey_stick_divergence(q, p, epsilon)
+        )
     return worst
 
 
-def clones(groups: int, local: float, epsilon: float) -> float:
-    """The clones' divergence from its definition, over the whole joint law of the two counts."""
+def clones_divergence(groups: int, local: float, epsilon: float) -> float:
+    """Return the divergence of the clones from its definition, over the joint law of both
+    counts.
+    """
     true = 1 / (1 + math.exp(-local))
     false = true * math.exp(-local)
     p, q = np.zeros((groups + 1, groups + 1)), np.zeros((groups + 1, groups + 1))
@@ -59,13 +65,13 @@ def clones(groups: int, local: float, epsilon: float) -> float:
             p[i, c - i + 1] += weight * false
             q[i + 1, c - i] += weight * false
             q[i, c - i + 1] += weight * true
-    return divergence(p, q, epsilon)
+    return hockey_stick_divergence(p, q, epsilon)
 
 
 @each(("groups", "local"), SMALL)
 def test_the_divergence_is_that_of_the_clones(groups: int, local: float) -> None:
     for epsilon in EPSILONS:
-        exact = clones(groups, local, epsilon)
+        exact = clones_divergence(groups, local, epsilon)
         assert clones_delta(local, groups, epsilon) == pytest.approx(exact, rel=1e-9, abs=1e-13)
 
 
@@ -82,7 +88,7 @@ def test_the_divergence_is_never_below_shuffled_randomised_response(
 
 @pytest.mark.parametrize("local", [36.5, 45.0, 100.0, 500.0])
 def test_the_divergence_survives_where_e_to_the_epsilon_swallows_one(local: float) -> None:
-    """One group: delta = (e^local - e^epsilon)/(1 + e^local), which is 1 - 1/e one below."""
+    """For one group delta = (e^local - e^epsilon)/(1 + e^local), which is 1 - 1/e one below."""
     assert clones_delta(local, 1, local - 1) == pytest.approx(1 - math.exp(-1), rel=1e-12)
     assert clones_delta(local, 5, local - 1) == pytest.approx(1 - math.exp(-1), rel=1e-9)
 
@@ -117,7 +123,7 @@ def test_the_closed_form_is_above_the_divergence_wherever_its_side_condition_hol
         clones_epsilon(limit + 1e-6, groups, delta)
 
 
-def test_the_closed_form_has_its_value() -> None:
+def test_the_closed_form_has_its_reference_value() -> None:
     local, groups, delta = 1.0, 10_000, 1e-6
     inner = 8 * math.sqrt(math.e * math.log(4 / delta) / groups) + 8 * math.e / groups
     value = math.log(1 + (math.e - 1) / (math.e + 1) * inner)
@@ -136,12 +142,12 @@ def test_the_closed_form_has_its_value() -> None:
         (30000, "closed", 4.484752, None, 0.2176893),
     ],
 )
-def test_the_table_of_section_2_6_of_the_note_on_zhao(
+def test_the_values_of_section_2_6_of_the_note_are_reproduced(
     groups: int, route: str, local: float, delta_group: float | None, rho: float
 ) -> None:
     amplified = amplify(groups, 1.0, 1e-6, route)
     assert amplified is not None
-    # In theory/zhao-et-al.md, 2.6 the closed local epsilon at k=800 is rounded down.
+    # In theory/zhao-et-al.md, 2.6, the closed local epsilon at k=800 is rounded down.
     assert amplified.epsilon_group == pytest.approx(local, abs=5e-5 if groups == 800 else 6e-7)
     assert amplified.rho_group == pytest.approx(rho, abs=6e-8)
     if delta_group is not None:
@@ -152,7 +158,7 @@ def test_the_table_of_section_2_6_of_the_note_on_zhao(
 @each("groups", [1, 7, 200, 2400, 30000])
 @each("epsilon", [0.01, 0.3, 1.0, 5.0, 40.0])
 @each("delta", [1e-12, 1e-6, 0.1])
-def test_what_is_amplified_adds_up_to_its_target(
+def test_amplified_shares_add_up_to_their_target(
     groups: int, epsilon: float, delta: float, route: str
 ) -> None:
     amplified = amplify(groups, epsilon, delta, route)
@@ -170,8 +176,8 @@ def test_what_is_amplified_adds_up_to_its_target(
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01, 0.9])
 @pytest.mark.parametrize("groups", [10, 1000, 10**5, 10**8])
-def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
-    """theory/zhao-et-al.md, 7.1, item 6: what the proof of Theorem 6 adds up to."""
+def test_equation_24_follows_from_the_proof_of_theorem_6(groups: int, delta: float) -> None:
+    """theory/zhao-et-al.md, 7.1, item 6, sums the terms of the proof."""
     limit = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
     for share in (0.01, 0.3, 1 - 1e-12):
         epsilon = share * limit
@@ -181,7 +187,7 @@ def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
         local = rho + 2 * math.sqrt(rho * math.log(12 * groups / delta))
         assert rho < 1
         assert local <= 0.93
-        # [24] has 8 e^local / k for the last term, (75) prints 8 e^local / sqrt(k).
+        # Equation [24] has the last term 8 e^local / k, (75) prints 8 e^local / sqrt(k).
         for largest in (8 * math.exp(local) / groups, 8 * math.exp(local) / math.sqrt(groups)):
             root = 8 * math.sqrt(math.exp(local) * math.log(8 / delta) / groups)
             joint = min(math.log1p(math.tanh(local / 2) * (root + largest)), local)
@@ -235,12 +241,12 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
         (2400, 0.3, "closed", 5.5e-4),
     ],
 )
-def test_f1_a_fixed_split_attains_more_delta_than_is_claimed(
+def test_a_fixed_split_attains_more_delta_than_the_theorem_claims(
     groups: int, epsilon: float, route: str, attained: float
 ) -> None:
-    """theory/zhao-et-al.md, 7.3, item 27: on a fixed split max_j Q_j has a Gaussian's curve.
+    """On a fixed split max_j Q_j has a Gaussian's curve: theory/zhao-et-al.md, 7.3, item 27.
 
-    So the share that a fresh secret split may spend must be refused as a plain release.
+    The share that a fresh secret split may spend must therefore be refused as a plain release.
     """
     delta = 1e-6
     amplified = amplify(groups, epsilon, delta, route)

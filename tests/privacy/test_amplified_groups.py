@@ -31,7 +31,8 @@ from dpsco_core.problems.base import Constants, Setting
 
 Array = NDArray[np.float64]
 FALSE_ALARM = 1e-6
-# (k, epsilon, delta): each allows more than the unamplified rho of a group.
+# Triples (k, epsilon, delta) at which amplification allows more than the unamplified rho of a
+# group.
 AMPLIFIED = [(64, 0.25, 0.05), (256, 0.25, 0.05), (1024, 1.0, 0.05), (2397, 1.0, 1e-6)]
 
 
@@ -58,8 +59,10 @@ def test_a_plan_of_many_groups_is_amplified(groups: int, epsilon: float, delta: 
     assert isinstance(noise, GaussianNoise), "8 groups are too few"
 
 
-def divergence(groups: int, local: float, epsilon: float) -> Any:
-    """The two binomials' divergence in 40 digits, each sum to its end; see `clones_delta`."""
+def exact_divergence(groups: int, local: float, epsilon: float) -> Any:
+    """Return the divergence of two binomials in 40 digits, each sum complete; see
+    `clones_delta`.
+    """
     growth, target = mp.exp(mpf(local)), mp.exp(mpf(epsilon))
     share, q, trials = growth / (1 + growth), 1 / growth, groups - 1
     mean, std = trials * float(q), math.sqrt(trials * float(q * (1 - q)))
@@ -90,7 +93,7 @@ def test_a_certificate_adds_up_to_delta_in_forty_digits(
     assert amplified is not None
     with mp.workdps(40):
         local = mpf(amplified.epsilon_group)
-        clones = divergence(groups, amplified.epsilon_group, epsilon)
+        clones = exact_divergence(groups, amplified.epsilon_group, epsilon)
         failures = (mp.exp(mpf(epsilon)) + 1) * groups * (1 + mp.exp(-local) / 2)
         ratio = mp.sqrt(2 * mpf(amplified.rho_group))
         tail = [mp.erfc(x / mp.sqrt(2)) / 2 for x in (local / ratio - ratio / 2,)]
@@ -104,11 +107,11 @@ def test_a_certificate_adds_up_to_delta_in_forty_digits(
 
 
 class Search:
-    """Adaptive randomisers of k positions for three inputs: x, x' and everyone else's.
+    """Adaptive randomisers of k positions for three inputs: x, x' and that of all other records.
 
     Each position's law may depend on the outputs before it; all are (eps0, delta0)-DP between any
-    two inputs. The divergence is convex in the laws of one node, so that a linear program at the
-    current event never lowers it.
+    two inputs. The divergence is convex in the laws of one node, so a linear program at the current
+    event never lowers it.
     """
 
     def __init__(self, groups: int, outputs: int, local: float, failure: float) -> None:
@@ -178,8 +181,12 @@ class Search:
         return max(best, sum(max(v, 0.0) for v in current.values()))
 
 
-def certified(groups: int, local: float, failure: float, epsilon: float) -> tuple[float, float]:
-    """What `amplify` and `shuffle_steps` charge for randomisers that are (eps0, delta0)-DP."""
+def certified_delta(
+    groups: int, local: float, failure: float, epsilon: float
+) -> tuple[float, float]:
+    """Return the delta that `amplify` and `shuffle_steps` charge for (eps0, delta0)-DP
+    randomisers.
+    """
     clones, failure_factor = clones_delta(local, groups, epsilon), 1 + math.exp(epsilon)
     groupwise = groups * (1 + math.exp(-local) / 2)
     stepwise = 2 * (groups - 1) * math.exp(-local) + 1
@@ -196,8 +203,9 @@ def check_search(groups: int, outputs: int, starts: int, seed: int) -> None:
     for local, failure, epsilon in CASES:
         search, rng = Search(groups, outputs, local, failure), np.random.default_rng(seed)
         reached = max(search.run(epsilon, rng) for _ in range(starts))
-        assert reached <= min(certified(groups, local, failure, epsilon)) + 1e-9
-        if groups == 2:  # the search can refute: one group too many, or no charge for failures
+        assert reached <= min(certified_delta(groups, local, failure, epsilon)) + 1e-9
+        # The search can refute two faults: one group too many, and failures that are not charged.
+        if groups == 2:
             assert reached > clones_delta(local, 3 if failure == 0 else 2, epsilon) * 0.93
 
 
@@ -212,52 +220,58 @@ def test_no_three_adaptive_randomisers_leak_more_than_the_certificate(seed: int)
     check_search(3, 4, 10, seed)
 
 
-def same(x: Array, ratio: float) -> Array:
-    """All others are x': a shift in one place against none; x has unit noise, shape (runs, k, 2).
+def ratio_against_equal_records(x: Array, ratio: float) -> Array:
+    """Return the log ratio where all other records are x'; x has unit noise, shape (runs, k, 2).
 
-    Records are at distance `ratio` from each other: x at (ratio, 0), x' at the origin.
+    Record x lies at (ratio, 0), and x' at the origin.
     """
     logs: Array = logsumexp(ratio * x[:, :, 0] - ratio**2 / 2, axis=1) - math.log(x.shape[1])
     return logs
 
 
-def sided_ratio(x: Array, ratio: float) -> Array:
-    """All others are at the origin, x and x' at distance `ratio`/2 on either side of it."""
+def ratio_of_opposite_records(x: Array, ratio: float) -> Array:
+    """Return the log ratio where the others are at the origin, x and x' at ratio/2 on either
+    side.
+    """
     half = ratio / 2 * x[:, :, 0]
     logs: Array = logsumexp(half, axis=1) - logsumexp(-half, axis=1)
     return logs
 
 
-def crossing_ratio(x: Array, ratio: float) -> Array:
-    """As `aside`, and all others at `ratio`/2 in the second direction: the place shows a little."""
+def ratio_of_crossing_records(x: Array, ratio: float) -> Array:
+    """Return the log ratio where all others lie at ratio/2 in the second direction."""
     half, place = ratio / 2 * x[:, :, 0], -ratio / 2 * x[:, :, 1]
     logs: Array = logsumexp(place + half, axis=1) - logsumexp(place - half, axis=1)
     return logs
 
 
 Ratio = Callable[[Array, float], Array]
-RATIOS: tuple[Ratio, ...] = (same, sided_ratio, crossing_ratio)
+RATIOS: tuple[Ratio, ...] = (
+    ratio_against_equal_records,
+    ratio_of_opposite_records,
+    ratio_of_crossing_records,
+)
 
 
-def draw(
+def draw_log_ratios(
     statistic: Ratio, groups: int, ratio: float, runs: int, is_first: bool, seed: int
 ) -> Array:
-    """Log likelihood ratios of the k noisy means, on x or on x'; noise of deviation 1."""
+    """Draw log likelihood ratios of the k noisy means on x or on x'; the noise has deviation 1."""
     rng, statistics = np.random.default_rng([seed, is_first]), []
     for low in range(0, runs, 500):
         x = rng.standard_normal((min(500, runs - low), groups, 2))
-        if statistic is same:
+        if statistic is ratio_against_equal_records:
             x[:, 0, 0] += ratio if is_first else 0.0
         else:
             x[:, 0, 0] += ratio / 2 if is_first else -ratio / 2
-        if statistic is crossing_ratio:
+        if statistic is ratio_of_crossing_records:
             x[:, 1:, 1] += ratio / 2
         statistics.append(statistic(x, ratio))
     return np.concatenate(statistics)
 
 
-def hockey_sticks(values: Array, neighbour_values: Array, epsilon: float) -> list[float]:
-    """Estimates of delta at epsilon, both ways, from log likelihood ratios."""
+def estimate_deltas(values: Array, neighbour_values: Array, epsilon: float) -> list[float]:
+    """Estimate delta at epsilon in both directions, from log likelihood ratios."""
     ratios = (values, -neighbour_values)
     return [float(np.mean(-np.expm1(np.minimum(epsilon - r, 0.0)))) for r in ratios]
 
@@ -267,7 +281,7 @@ def hockey_sticks(values: Array, neighbour_values: Array, epsilon: float) -> lis
 def test_the_exact_divergence_of_worst_neighbours_is_below_the_claim(
     statistic: Ratio, groups: int, epsilon: float, delta: float
 ) -> None:
-    """And that of a public split, the same noise, is above it: the estimate sees the difference."""
+    """For a public split with the same noise it is above the claim, so the estimate can fail."""
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))
     assert isinstance(plan.noise, ShuffledGaussian)
     ratio, runs = math.sqrt(2 * plan.noise.amplification.rho_group), 8000
@@ -275,19 +289,19 @@ def test_the_exact_divergence_of_worst_neighbours_is_below_the_claim(
     assert ratio == pytest.approx(2 * plan.statistic.radius / size / plan.noise.noise_std)
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
     values, neighbour_values = (
-        draw(statistic, groups, ratio, runs, first, 0) for first in (True, False)
+        draw_log_ratios(statistic, groups, ratio, runs, first, 0) for first in (True, False)
     )
-    assert max(hockey_sticks(values, neighbour_values, epsilon)) + doubt < delta
+    assert max(estimate_deltas(values, neighbour_values, epsilon)) + doubt < delta
     if groups == 256:
         rng = np.random.default_rng(1)
         public = ratio * (rng.standard_normal(runs) + ratio / 2)
-        assert min(hockey_sticks(public, -public, epsilon)) - doubt > delta
+        assert min(estimate_deltas(public, -public, epsilon)) - doubt > delta
 
 
-def released(
+def released_means(
     groups: int, epsilon: float, delta: float, runs: int, patch: pytest.MonkeyPatch, d: int = 2
 ) -> tuple[Array, Array]:
-    """Noisy means that real runs let out on the neighbours of `aside`, in units of the noise."""
+    """Return the noisy means that real runs release on neighbours, in units of the noise."""
     outputs: list[Array] = []
 
     def keep(noisy: Array, *rest: Any) -> Array:
@@ -311,18 +325,20 @@ def released(
     return scaled[:runs], scaled[runs:]
 
 
-def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
-    """Return what real runs prove about epsilon; their likelihood ratios have the law of `draw`."""
+def estimate_epsilon_of_runs(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
+    """Return the epsilon that real runs prove; their likelihood ratios have the law that is
+    drawn.
+    """
     epsilon, delta = 0.25, 0.05
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))
     assert isinstance(plan.noise, ShuffledGaussian)
     rho = plan.noise.amplification.rho_group
-    outputs, neighbour_outputs = released(groups, epsilon, delta, runs, patch)
+    outputs, neighbour_outputs = released_means(groups, epsilon, delta, runs, patch)
     statistic, neighbour_statistic = (
-        sided_ratio(x, math.sqrt(2 * rho)) for x in (outputs, neighbour_outputs)
+        ratio_of_opposite_records(x, math.sqrt(2 * rho)) for x in (outputs, neighbour_outputs)
     )
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
-    assert max(hockey_sticks(statistic, neighbour_statistic, epsilon)) + doubt < delta
+    assert max(estimate_deltas(statistic, neighbour_statistic, epsilon)) + doubt < delta
     evidence = audit(
         statistic[:, None], neighbour_statistic[:, None], delta=delta, confidence=1 - FALSE_ALARM
     )
@@ -330,19 +346,19 @@ def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
     return evidence.epsilon_lower_bound
 
 
-def test_what_is_really_released_stays_below_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    check_released(256, 3000, monkeypatch)
+def test_released_means_stay_below_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimate_epsilon_of_runs(256, 3000, monkeypatch)
 
 
 @pytest.mark.slow
-def test_what_is_really_released_stays_below_the_claim_in_many_runs(
+def test_released_means_stay_below_the_claim_in_many_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    check_released(256, 40_000, monkeypatch)
+    estimate_epsilon_of_runs(256, 40_000, monkeypatch)
 
 
 def test_a_split_that_is_not_secret_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With records in their own order the first group's mean alone exceeds the claim."""
+    """With records in their own order the mean of group 1 alone exceeds the claim."""
     monkeypatch.setattr(
         group_means, "secret_groups", lambda n, groups, rng: np.arange(n, dtype=np.int32) % groups
     )
@@ -351,9 +367,9 @@ def test_a_split_that_is_not_secret_is_caught(monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(plan.noise, ShuffledGaussian)
     rho = plan.noise.amplification.rho_group
     assert gaussian_epsilon(rho, delta) > 3 * epsilon
-    outputs, neighbour_outputs = released(groups, epsilon, delta, runs, monkeypatch, d=1)
+    outputs, neighbour_outputs = released_means(groups, epsilon, delta, runs, monkeypatch, d=1)
     statistic, neighbour_statistic = (
         math.sqrt(2 * rho) * x[:, 0, 0] for x in (outputs, neighbour_outputs)
     )
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
-    assert min(hockey_sticks(statistic, neighbour_statistic, epsilon)) - doubt > delta
+    assert min(estimate_deltas(statistic, neighbour_statistic, epsilon)) - doubt > delta

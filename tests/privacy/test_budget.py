@@ -36,7 +36,7 @@ GRID = list(itertools.product(EPSILONS, DELTAS))
 
 
 def exact_gaussian_delta(rho: float, epsilon: float) -> mpmath.mpf:
-    """Balle and Wang's curve in 60 digits."""
+    """Return the delta of Balle and Wang's curve in 60 digits."""
     with mpmath.workdps(60):
         nu, e = mpmath.sqrt(2 * mpmath.mpf(rho)), mpmath.mpf(epsilon)
         second_term = mpmath.exp(e) * mpmath.ncdf(-nu / 2 - e / nu)
@@ -44,7 +44,7 @@ def exact_gaussian_delta(rho: float, epsilon: float) -> mpmath.mpf:
 
 
 def tight_epsilon(rho: float, delta: float) -> float:
-    """Canonne, Kamath and Steinke's optimum, in 30 digits, by golden section over ln(alpha-1)."""
+    """Return the optimum of Canonne, Kamath and Steinke in 30 digits, by golden-section search."""
     with mpmath.workdps(30):
         r, log_1_delta = mpmath.mpf(rho), -mpmath.log(mpmath.mpf(delta))
 
@@ -76,7 +76,7 @@ def test_the_three_conversions_have_their_known_values() -> None:
     ("epsilon", "inverse", "curve"),
     [(1.0, 0.0174689048, 0.0280144819), (0.1, 1.80304e-4, 3.79354e-4)],
 )
-def test_reference_values_of_section_2_3_of_the_note_on_zhao(
+def test_the_values_of_section_2_3_of_the_note_are_reproduced(
     epsilon: float, inverse: float, curve: float
 ) -> None:
     assert zcdp_rho(epsilon, 1e-6, "paper") == pytest.approx(inverse, rel=4e-6)
@@ -84,14 +84,14 @@ def test_reference_values_of_section_2_3_of_the_note_on_zhao(
 
 
 @each(("epsilon", "delta"), GRID)
-def test_paper_spends_at_most_tight_and_tight_at_most_the_gaussian_curve(
+def test_the_paper_conversion_spends_at_most_tight_and_tight_at_most_the_exact_curve(
     epsilon: float, delta: float
 ) -> None:
     paper, tight = zcdp_rho(epsilon, delta, "paper"), zcdp_rho(epsilon, delta)
     assert 0 < paper <= tight * (1 + 1e-9)
     assert tight <= gaussian_rho(epsilon, delta)
     simple = (epsilon / (1 + 2 * math.sqrt(math.log(1 / delta)))) ** 2
-    if epsilon <= 1:  # equation (15) of Zhao et al.
+    if epsilon <= 1:  # Equation (15) of Zhao et al. holds for epsilon up to 1.
         assert simple <= paper * (1 + 1e-12)
         assert zcdp_epsilon(simple, delta, "paper") <= epsilon * (1 + 1e-12)
 
@@ -105,7 +105,9 @@ def test_equation_16_of_zhao_fails_above_its_range() -> None:
 
 
 @each(("rho", "delta"), list(itertools.product(RHOS, DELTAS)))
-def test_epsilon_is_ordered_gaussian_tight_paper(rho: float, delta: float) -> None:
+def test_epsilon_is_smallest_on_the_gaussian_curve_then_tight_then_paper(
+    rho: float, delta: float
+) -> None:
     tight = zcdp_epsilon(rho, delta)
     assert gaussian_epsilon(rho, delta) <= tight * (1 + 1e-9) + 1e-12
     assert tight <= zcdp_epsilon(rho, delta, "paper")
@@ -157,7 +159,7 @@ def test_the_gaussian_curve_is_the_divergence_of_two_shifted_normals(
     rho: float, epsilon: float
 ) -> None:
     nu = math.sqrt(2 * rho)
-    start = epsilon / nu + nu / 2  # where the privacy loss reaches epsilon
+    start = epsilon / nu + nu / 2  # The privacy loss reaches epsilon at this point.
 
     def excess(x: float) -> float:
         return float(norm.pdf(x, nu) - math.exp(epsilon) * norm.pdf(x))
@@ -181,7 +183,7 @@ def test_dp_accounting_agrees_on_every_zcdp_algorithm(rho: float, delta: float) 
         accountant.compose(dp_accounting.ZCDpEvent(share * rho))
     library_epsilon = accountant.get_epsilon(delta)
     own_epsilon = zcdp_epsilon(rho, delta)
-    # Its grid of orders can only be worse than the optimum.
+    # The library's grid of orders can only be worse than the optimum.
     assert library_epsilon * (1 - 1e-5) <= own_epsilon <= library_epsilon * (1 + 1e-12)
 
 
@@ -206,7 +208,7 @@ def test_every_conversion_is_monotone() -> None:
             assert values == sorted(values)
 
 
-def test_the_two_spellings_of_lemma_2_3_of_kamath_agree() -> None:
+def test_both_forms_of_lemma_2_3_of_kamath_agree() -> None:
     for epsilon in (0.01, 1.0, 30.0):
         rho = PureDP(epsilon=epsilon).to_zcdp("paper").rho
         printed = rho + epsilon * math.sqrt(2 * math.log(1e6))
@@ -215,7 +217,7 @@ def test_the_two_spellings_of_lemma_2_3_of_kamath_agree() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 5.0])
 def test_randomised_response_keeps_within_half_epsilon_squared(epsilon: float) -> None:
-    """The extreme epsilon-DP algorithm: its Renyi divergence is at most (epsilon^2/2) alpha."""
+    """The extreme epsilon-DP algorithm has Renyi divergence at most (epsilon^2/2) alpha."""
     p, q = 1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))
     rho = PureDP(epsilon=epsilon).to_zcdp().rho
     for alpha in (1.1, 1.5, 2.0, 10.0, 100.0):
@@ -276,7 +278,7 @@ def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: f
             return (1 + x) * mpmath.mpf(rho) + bracket / x
 
         low, high = mpmath.mpf(guess - 6), mpmath.mpf(guess + 6)
-        for _ in range(200):  # it falls, and then rises
+        for _ in range(200):  # The function falls and then rises.
             left_third, right_third = low + (high - low) / 3, high - (high - low) / 3
             low, high = (
                 (low, right_third) if exact(left_third) < exact(right_third) else (left_third, high)

@@ -1,4 +1,4 @@
-"""Pure releases in zCDP, against quadrature, Renyi divergences and Google's accountant."""
+"""Pure releases under zCDP, against quadrature, Renyi divergences and Google's accountant."""
 
 import itertools
 import math
@@ -50,13 +50,15 @@ def random_response_divergence(epsilon: float, order: float) -> float:
 
 
 def laplace_divergence(epsilon: float, order: float) -> float:
-    """Return the Renyi divergence of Laplace noise of scale 1 that is shifted, by its formula."""
+    """Return the Renyi divergence of Laplace noise of scale 1 from a shifted copy, in closed
+    form.
+    """
     gain = math.log(order / (2 * order - 1)) + (order - 1) * epsilon
     loss = math.log((order - 1) / (2 * order - 1)) - order * epsilon
     return float(np.logaddexp(gain, loss)) / (order - 1)
 
 
-def test_the_values_of_the_note() -> None:
+def test_the_costs_have_the_values_of_the_note() -> None:
     table = {
         0.1: (0.00483742, 0.00499584, 0.00125),
         1.0: (0.367879, 0.462117, 0.125),
@@ -68,7 +70,7 @@ def test_the_values_of_the_note() -> None:
 
 
 def test_the_rho_of_laplace_noise_is_its_divergence_by_quadrature() -> None:
-    """The Kullback-Leibler divergence, which the ratio tends to at order 1."""
+    """Its rho is the Kullback-Leibler divergence, the limit of the ratio at order 1."""
     for epsilon in (0.05, 0.3, 1.0, 4.0):
         divergence, _ = quad(
             lambda x, e=epsilon: math.exp(-abs(x)) / 2 * (abs(x - e) - abs(x)),
@@ -101,7 +103,8 @@ def test_the_accountant_of_google_agrees_on_laplace_noise() -> None:
     for epsilon in (0.1, 1.0, 3.0):
         accountant = rdp_privacy_accountant.RdpAccountant(orders)
         accountant.compose(LaplaceDpEvent(1 / epsilon))
-        ratios = accountant._rdp / np.array(orders)  # no public access to the curve
+        # The library has no public access to the curve.
+        ratios = accountant._rdp / np.array(orders)
         expected = [laplace_divergence(epsilon, order) / order for order in orders]
         assert ratios == pytest.approx(expected, rel=1e-9)
         assert (ratios <= laplace_rho(epsilon)).all()
@@ -115,7 +118,7 @@ def test_small_epsilons_do_not_cancel() -> None:
 
 
 def test_laplace_noise_costs_less_than_any_pure_release_and_a_choice_less_still() -> None:
-    """No more than half the square; Laplace noise less than any pure release, a choice less."""
+    """All cost at most half of epsilon squared; Laplace noise less, and a choice less still."""
     for epsilon in EPSILONS[1:]:
         assert choice_rho(epsilon) <= pure_rho(epsilon)
         assert laplace_rho(epsilon) < pure_rho(epsilon) < epsilon**2 / 2
@@ -158,7 +161,7 @@ def test_budgets_convert_by_the_exact_costs_and_the_papers_by_half_the_square() 
 
 
 def spent_rho(*mechanisms: object, disjoint: bool = False) -> float:
-    """Return what a ledger has booked of these releases, each on a block of its own if disjoint."""
+    """Return the rho that a ledger books for releases, each on a block of its own if disjoint."""
     ledger, rng = Ledger(ZCDP(rho=100.0)), np.random.default_rng(0)
     places = ledger.disjoint(len(mechanisms)) if disjoint else [ledger] * len(mechanisms)
     for place, mechanism in zip(places, mechanisms, strict=True):
@@ -175,7 +178,7 @@ def test_ten_laplace_releases_cost_ten_times_one() -> None:
     assert spent_rho(*[noise] * 10, disjoint=True) == pytest.approx(laplace_rho(0.1), rel=1e-15)
 
 
-def test_each_mechanism_is_booked_by_what_is_proven_of_it() -> None:
+def test_each_mechanism_is_booked_at_its_own_proven_cost() -> None:
     spherical = SphericalLaplaceNoise(l2_sensitivity=1.0, epsilon=0.7)
     objective = ObjectiveLaplace(l2_sensitivity=1.0, epsilon=0.5, jacobian_epsilon=0.2)
     assert spent_rho(spherical) == spent_rho(objective) == pytest.approx(pure_rho(0.7), rel=1e-15)
@@ -200,8 +203,8 @@ def test_an_entry_shows_the_rho_that_is_booked() -> None:
         assert mechanism.entry(ZERO, "value").rho == pytest.approx(spent_rho(mechanism), rel=1e-14)
 
 
-def test_a_pure_entry_that_names_no_rho_is_charged_all_the_same() -> None:
-    """A plugin's mechanism may leave the field out; its release is not free under zCDP."""
+def test_a_pure_entry_without_a_rho_is_charged_the_general_cost() -> None:
+    """A plugin's mechanism may omit the field; its release is still not free under zCDP."""
 
     class Careless(LaplaceNoise):
         def entry(self, value: np.ndarray, label: str) -> Entry:
@@ -226,7 +229,7 @@ def test_a_ledger_takes_laplace_noise_up_to_its_exact_cost_and_no_more() -> None
 
 
 def test_composition_of_pure_releases_covers_their_exact_divergence() -> None:
-    """Products of randomised responses at many orders, against the sum of their rho."""
+    """Products of randomised responses at many orders, compared with the sum of their rho."""
     for epsilons in itertools.product((0.2, 1.0, 4.0), repeat=2):
         booked = spent_rho(
             *(SphericalLaplaceNoise(l2_sensitivity=1.0, epsilon=epsilon) for epsilon in epsilons)

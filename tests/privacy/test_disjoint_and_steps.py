@@ -1,7 +1,7 @@
 """Ledgers of disjoint blocks, sequences of steps, and the linear term of objective perturbation.
 
-A fault that these tests would catch: blocks that are added up or not counted, a block that spends
-behind its parent's back, steps that can be had twice, and noise that is smaller than what is paid.
+Faults that these tests would catch: blocks that are added up or not counted, a block that spends
+without its parent's ledger, steps that can be taken twice, and noise smaller than what is charged.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ BUDGETS: tuple[Budget, ...] = (CONCENTRATED, PURE, APPROXIMATE)
 GAUSSIAN_BUDGETS: tuple[Budget, ...] = (CONCENTRATED, APPROXIMATE)
 
 
-def generator() -> np.random.Generator:
+def make_generator() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def state(rng: np.random.Generator) -> object:
+def generator_state(rng: np.random.Generator) -> object:
     return copy.deepcopy(rng.bit_generator.state)
 
 
 def spend(ledger: Ledger, fraction: float, rng: np.random.Generator | None = None) -> None:
-    """Release something for a fraction of the budget, with the mechanism that suits it."""
-    rng = generator() if rng is None else rng
+    """Release a number for a fraction of the budget, with the mechanism that suits the budget."""
+    rng = make_generator() if rng is None else rng
     budget = ledger.budget
     if isinstance(budget, PureDP):
         share = fraction * pure_epsilon(budget)
@@ -96,21 +96,21 @@ def test_a_block_spends_in_shares_to_the_last_bit(budget: Budget, shares: int) -
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_a_block_of_a_full_ledger_gets_nothing_and_nothing_is_drawn(budget: Budget) -> None:
     ledger = Ledger(budget)
-    blocks, rng = ledger.disjoint(3), generator()
+    blocks, rng = ledger.disjoint(3), make_generator()
     spend(ledger, 1.0)
-    untouched = state(rng)
+    untouched = generator_state(rng)
     for block in blocks:
         with pytest.raises(BudgetExceeded):
             spend(block, 1e-6, rng)
         assert block.entries == ()
         assert block.spent() is None
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
     assert len(ledger.entries) == 1
     assert ledger.spent() == budget
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
-def test_blocks_share_what_releases_of_all_records_leave(budget: Budget) -> None:
+def test_blocks_share_the_budget_left_by_releases_of_all_records(budget: Budget) -> None:
     ledger = Ledger(budget)
     block_a, block_b = ledger.disjoint(2)
     spend(block_a, 0.25)
@@ -125,7 +125,7 @@ def test_blocks_share_what_releases_of_all_records_leave(budget: Budget) -> None
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_two_partitions_add_up(budget: Budget) -> None:
-    """A neighbour changes one block of each."""
+    """A neighbour changes one block of each partition."""
     ledger = Ledger(budget)
     for fraction in (0.75, 0.25):
         for block in ledger.disjoint(4):
@@ -143,12 +143,12 @@ def test_blocks_of_a_block_are_refused() -> None:
 
 
 @pytest.mark.parametrize("blocks", [0, -1, 2.0, math.nan, math.inf])
-def test_a_number_of_blocks_that_is_no_count_is_refused(blocks: Any) -> None:
+def test_a_number_of_blocks_that_is_not_a_count_is_refused(blocks: Any) -> None:
     with pytest.raises(InvalidInput, match="^blocks must be a positive integer"):
         Ledger(CONCENTRATED).disjoint(blocks)
 
 
-def test_the_entries_of_blocks_say_which_block_of_which_partition() -> None:
+def test_the_entries_of_blocks_name_block_and_partition() -> None:
     ledger = Ledger(CONCENTRATED)
     spend(ledger, 0.1)
     for number in range(2):
@@ -162,7 +162,7 @@ def test_a_flaw_of_a_block_is_a_flaw_of_the_run() -> None:
     ledger = Ledger(CONCENTRATED)
     block = ledger.disjoint(2)[1]
     block.release(
-        GaussianNoise(l2_sensitivity=1, proven_l2_sensitivity=2, rho=0.5), ZERO, generator()
+        GaussianNoise(l2_sensitivity=1, proven_l2_sensitivity=2, rho=0.5), ZERO, make_generator()
     )
     assert len(ledger.flaws) == 1
     assert ledger.bound_by() == ()
@@ -171,7 +171,7 @@ def test_a_flaw_of_a_block_is_a_flaw_of_the_run() -> None:
 def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest() -> None:
     ledger = Ledger(APPROXIMATE)
     block_a, block_b = ledger.disjoint(2)
-    rng, split = generator(), amplify(2400, 0.5, 1e-7, "numerical")
+    rng, split = make_generator(), amplify(2400, 0.5, 1e-7, "numerical")
     assert split is not None
     block_a.release(
         ShuffledGaussian(l2_sensitivity=1, amplification=split), np.zeros((2400, 1)), rng
@@ -182,13 +182,13 @@ def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest
         rng,
     )
     assert ledger.spent() == ApproxDP(epsilon=0.5, delta=9e-7)
-    with pytest.raises(BudgetExceeded):  # its delta would be 1.8e-6
+    with pytest.raises(BudgetExceeded):  # The total delta would be 1.8e-6.
         block_b.release(
             ObjectiveGaussian(l2_sensitivity=1, epsilon=0.1, jacobian_epsilon=0, delta=9e-7),
             np.zeros(2),
             rng,
         )
-    with pytest.raises(BudgetExceeded):  # its epsilon would be 1.1
+    with pytest.raises(BudgetExceeded):  # The total epsilon would be 1.1.
         block_b.release(
             ObjectiveGaussian(l2_sensitivity=1, epsilon=0.7, jacobian_epsilon=0, delta=1e-9),
             np.zeros(2),
@@ -199,19 +199,19 @@ def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest
 def test_a_mixed_partition_is_never_cheaper_than_any_of_its_blocks() -> None:
     ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-6))
     block_a, block_b = ledger.disjoint(2)
-    block_a.release(GaussianNoise(l2_sensitivity=1, rho=0.02), ZERO, generator())
-    block_b.release(LaplaceNoise(l1_sensitivity=1, epsilon=0.9), ZERO, generator())
+    block_a.release(GaussianNoise(l2_sensitivity=1, rho=0.02), ZERO, make_generator())
+    block_b.release(LaplaceNoise(l1_sensitivity=1, epsilon=0.9), ZERO, make_generator())
     whole, spent = ledger.spent(), (block_a.spent(), block_b.spent())
     assert isinstance(whole, ApproxDP)
     assert isinstance(spent[0], ApproxDP) and spent[0].epsilon <= whole.epsilon
     assert spent[1] == PureDP(epsilon=0.9) and whole.epsilon >= 0.9
 
 
-# Steps.
+# Sequences of steps.
 
 
 @pytest.mark.parametrize("budget", GAUSSIAN_BUDGETS, ids=str)
-def test_steps_on_disjoint_records_cost_what_one_costs(budget: Budget) -> None:
+def test_steps_on_disjoint_records_cost_as_much_as_one_step(budget: Budget) -> None:
     ledger, rho = Ledger(budget), gaussian_allowance(budget)
     steps = ledger.open(GaussianSteps(steps=1000, size=4, l2_sensitivity=0.3, rho=rho))
     assert ledger.spent() == budget
@@ -229,8 +229,8 @@ def make_steps(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> S
 
 
 def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
-    """Chi-square at the false-alarm rate; 5 per cent too little is 7 standard deviations."""
-    steps, rng = make_steps(steps=2000, size=5), generator()
+    """Chi-square at the false-alarm rate; 5 per cent too little noise is 7 standard deviations."""
+    steps, rng = make_steps(steps=2000, size=5), make_generator()
     noise = np.concatenate([steps.noise(count, 5, rng) for count in (1, 499, 1500)])
     assert noise.shape == (2000, 5)
     law, total = stats.chi2(noise.size), float(np.square(noise / 2.0).sum())
@@ -241,21 +241,21 @@ def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
 
 
 @pytest.mark.parametrize("parts", [(10,), (3, 3, 4), (1,) * 10, (0, 10, 0)])
-def test_as_many_steps_as_were_accounted_for_and_not_one_more(parts: tuple[int, ...]) -> None:
-    steps, rng = make_steps(steps=10), generator()
+def test_a_sequence_grants_exactly_the_steps_that_were_charged(parts: tuple[int, ...]) -> None:
+    steps, rng = make_steps(steps=10), make_generator()
     for count in parts:
         assert steps.noise(count, 3, rng).shape == (count, 3)
-    untouched = state(rng)
+    untouched = generator_state(rng)
     for count in (1, 2, 1000):
         with pytest.raises(BudgetExceeded, match="10 were accounted for"):
             steps.noise(count, 3, rng)
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
 
 
 @pytest.mark.parametrize("count", [-1, -10, 0.5, math.nan])
 def test_no_request_gives_steps_back(count: Any) -> None:
     """A negative number of releases once made room for as many more."""
-    steps, rng = make_steps(steps=10), generator()
+    steps, rng = make_steps(steps=10), make_generator()
     steps.noise(10, 3, rng)
     with pytest.raises(InvalidInput, match="^count must be a whole number"):
         steps.noise(count, 3, rng)
@@ -265,23 +265,25 @@ def test_no_request_gives_steps_back(count: Any) -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_noise_of_another_size_is_refused(d: int) -> None:
-    """One column would be broadcast over all coordinates, and their differences be bare."""
+    """A single column would be broadcast over all coordinates, whose differences would have no
+    noise.
+    """
     steps = make_steps(size=3)
     for draw in (steps.noise, steps.idle_noise):
         with pytest.raises(InvalidInput, match="^d must be the 3 coordinates"):
-            draw(2, d, generator())
-    assert steps.noise(10, 3, generator()).shape == (10, 3)
+            draw(2, d, make_generator())
+    assert steps.noise(10, 3, make_generator()).shape == (10, 3)
 
 
-def test_idle_noise_uses_up_no_step() -> None:
-    steps, rng = make_steps(steps=4), generator()
+def test_noise_that_is_not_used_counts_no_step() -> None:
+    steps, rng = make_steps(steps=4), make_generator()
     assert steps.idle_noise(100, 3, rng).shape == (100, 3)
     assert steps.noise(4, 3, rng).shape == (4, 3)
 
 
 @pytest.mark.parametrize("name", ["steps", "size"])
 @pytest.mark.parametrize("bad", [0, -1, 2.5, math.inf])
-def test_steps_that_are_no_count_are_refused(name: str, bad: Any) -> None:
+def test_a_number_of_steps_that_is_not_a_count_is_refused(name: str, bad: Any) -> None:
     ledger, arguments = Ledger(CONCENTRATED), {"steps": 3, "size": 3, name: bad}
     with pytest.raises(InvalidInput, match=f"^{name} must be a positive integer"):
         ledger.open(GaussianSteps(l2_sensitivity=1.0, rho=0.5, **arguments))
@@ -289,8 +291,8 @@ def test_steps_that_are_no_count_are_refused(name: str, bad: Any) -> None:
 
 
 @pytest.mark.parametrize(("sensitivity", "rho"), [(5e-324, 8.0), (1e308, 1e-30)])
-def test_steps_whose_noise_is_no_number_are_refused(sensitivity: float, rho: float) -> None:
-    """The first would be steps without noise."""
+def test_steps_with_noise_that_is_not_a_number_are_refused(sensitivity: float, rho: float) -> None:
+    """A NaN would otherwise give steps without noise."""
     ledger = Ledger(ZCDP(rho=10.0))
     with pytest.raises(InvalidInput, match="noise must be"):
         ledger.open(GaussianSteps(steps=2, size=1, l2_sensitivity=sensitivity, rho=rho))
@@ -317,7 +319,7 @@ def test_shuffled_steps_spend_their_certificate_and_draw_its_noise() -> None:
     assert entry.noise < 3 / math.sqrt(2 * gaussian_allowance(APPROXIMATE))
     assert ledger.bound_by() == ("approx",)
     with pytest.raises(BudgetExceeded):
-        steps.noise(1001, 2, generator())
+        steps.noise(1001, 2, make_generator())
     with pytest.raises(BudgetExceeded):
         ledger.open(ShuffledGaussianSteps(certificate=certificate, size=2, l2_sensitivity=3.0))
 
@@ -351,7 +353,7 @@ def test_a_certificate_without_amplification_is_that_of_a_single_step() -> None:
     assert Ledger(ZCDP(rho=1.0)).open(sequence).steps == 1
 
 
-# Objective perturbation.
+# The linear term of objective perturbation.
 
 LOSSES = [(e, d) for e in (1e-3, 0.1, 1.0, 20.0) for d in (1e-12, 1e-6, 0.3)]
 
@@ -360,13 +362,14 @@ LOSSES = [(e, d) for e in (1e-3, 0.1, 1.0, 20.0) for d in (1e-12, 1e-6, 0.3)]
 def test_the_loss_exceeds_epsilon_with_probability_delta_at_the_worst_shift(
     epsilon: float, delta: float
 ) -> None:
-    """Noise in a plane, and a shift that always points along it: the loss is known exactly."""
+    """The noise is planar and the shift is parallel to it, so the loss is known exactly."""
     sensitivity = 2.0
     std = objective_noise_std(sensitivity, epsilon, delta)
     shift = sensitivity / std
-    reach = (epsilon - shift**2 / 2) / shift  # noise beyond it, in units of std, exceeds epsilon
+    # Noise beyond this point, in units of std, exceeds epsilon.
+    reach = (epsilon - shift**2 / 2) / shift
     assert math.exp(-(reach**2) / 2) == pytest.approx(delta, rel=1e-9)
-    # With one direction only, a Gaussian mechanism of that shift, less is lost.
+    # A Gaussian mechanism with that shift in one direction only loses less.
     assert gaussian_delta(shift**2 / 2, epsilon) < delta
 
 
@@ -374,13 +377,15 @@ def test_the_loss_exceeds_epsilon_with_probability_delta_at_the_worst_shift(
 def test_the_printed_noise_of_objective_perturbation_is_enough(
     epsilon: float, delta: float
 ) -> None:
-    """sigma_1^2 = 128 L^2 ln(2.5/delta)/epsilon^2 at (epsilon/4, delta/2), sensitivity 2L."""
+    """The paper has sigma_1^2 = 128 L^2 ln(2.5/delta)/epsilon^2 at (epsilon/4, delta/2),
+    sensitivity 2L.
+    """
     printed = math.sqrt(128 * math.log(2.5 / delta)) / epsilon
     noise_std = objective_noise_std(2.0, epsilon / 4, delta / 2)
     assert 0.9 < noise_std / printed < 1
 
 
-def objective(
+def release_linear_term(
     ledger: Ledger, size: int = 400, noise_std: float | None = None, **changes: Any
 ) -> np.ndarray:
     options: dict[str, Any] = {
@@ -390,12 +395,12 @@ def objective(
         "delta": 1e-6,
     }
     mechanism = ObjectiveGaussian(**(options | changes), own_noise_std=noise_std)
-    return ledger.release(mechanism, np.zeros(size), generator())
+    return ledger.release(mechanism, np.zeros(size), make_generator())
 
 
 def test_objective_noise_spends_both_parts_and_has_the_needed_scale() -> None:
     ledger = Ledger(APPROXIMATE)
-    noise = objective(ledger, size=10_000)
+    noise = release_linear_term(ledger, size=10_000)
     (entry,) = ledger.entries
     assert ledger.spent() == APPROXIMATE
     assert entry.noise == objective_noise_std(2.0, 0.75, 1e-6)
@@ -409,20 +414,20 @@ def test_a_papers_own_noise_may_be_larger_and_not_smaller() -> None:
     noise_std = objective_noise_std(2.0, 0.75, 1e-6)
     ledger = Ledger(APPROXIMATE)
     with pytest.raises(InvalidInput, match="noise_std must be at least"):
-        objective(ledger, noise_std=0.99 * noise_std)
+        release_linear_term(ledger, noise_std=0.99 * noise_std)
     assert ledger.entries == ()
-    objective(ledger, noise_std=2 * noise_std)
+    release_linear_term(ledger, noise_std=2 * noise_std)
     assert ledger.entries[0].noise == 2 * noise_std
 
 
 @pytest.mark.parametrize("budget", [CONCENTRATED, PURE, ApproxDP(epsilon=0.99, delta=1e-6)])
 def test_objective_noise_is_refused_where_it_has_no_guarantee_or_no_room(budget: Budget) -> None:
-    ledger, rng = Ledger(budget), generator()
-    untouched = state(rng)
+    ledger, rng = Ledger(budget), make_generator()
+    untouched = generator_state(rng)
     with pytest.raises(BudgetExceeded):
-        objective(ledger)
+        release_linear_term(ledger)
     assert ledger.entries == ()
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
 
 
 @pytest.mark.parametrize(
@@ -445,11 +450,11 @@ def test_objective_noise_is_refused_where_it_has_no_guarantee_or_no_room(budget:
 def test_objective_noise_refuses_numbers_out_of_range(name: str, bad: float) -> None:
     ledger = Ledger(APPROXIMATE)
     with pytest.raises(InvalidInput, match=f"^{name} must be"):
-        objective(ledger, **{name: bad})
+        release_linear_term(ledger, **{name: bad})
     assert ledger.entries == ()
 
 
-def test_objective_noise_that_is_no_number_is_refused() -> None:
+def test_objective_noise_that_is_not_a_number_is_refused() -> None:
     for changes in ({"l2_sensitivity": 5e-324, "epsilon": 0.75}, {"noise_std": math.inf}):
         with pytest.raises(InvalidInput, match="noise must be"):
-            objective(Ledger(APPROXIMATE), **changes)
+            release_linear_term(Ledger(APPROXIMATE), **changes)

@@ -1,4 +1,6 @@
-"""Exponential mechanisms on disjoint blocks compose in parallel: the dearest block counts."""
+"""Exponential mechanisms on disjoint blocks compose in parallel: the most expensive block
+counts.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.mechanisms import Exponential, GaussianNoise
 
 SCORES = np.zeros(3)
-ONE = 0.8  # the epsilon of a choice that each of these budgets has room for once, and not twice
+ONE = 0.8  # The epsilon of a choice that each of these budgets allows once, and not twice.
 BUDGETS: tuple[Budget, ...] = (
     PureDP(epsilon=ONE),
     ZCDP(rho=ONE**2 / 8),
@@ -57,21 +59,21 @@ def test_one_block_cannot_spend_it_twice(budget: Budget) -> None:
         choose(first, 0.05 * ONE)
 
 
-def test_the_dearest_run_of_each_place_counts_and_all_records_are_added() -> None:
+def test_the_most_expensive_choice_of_each_position_counts_and_all_records_are_added() -> None:
     ledger = Ledger(PureDP(epsilon=2.0))
     first, second = ledger.disjoint(2)
     choose(first, 0.5)
     choose(second, 0.2)
-    choose(second, 0.6)  # its second place: (0.5, 0.6) is dearer than either block
+    choose(second, 0.6)  # At the second position (0.5, 0.6) is more expensive than either block.
     choose(ledger, 0.3)
     assert spent_epsilon(ledger) == pytest.approx(1.4)
-    choose(ledger.disjoint(1)[0], 0.6)  # another partition of the records adds up
+    choose(ledger.disjoint(1)[0], 0.6)  # Another partition of the records adds to the total.
     assert spent_epsilon(ledger) == pytest.approx(2.0)
     with pytest.raises(BudgetExceeded):
         choose(ledger, 0.01)
 
 
-def test_noise_in_other_blocks_is_beside_the_choices_and_not_instead_of_them() -> None:
+def test_noise_in_other_blocks_is_added_to_the_choices() -> None:
     ledger = Ledger(ZCDP(rho=1.0))
     first, second = ledger.disjoint(2)
     choose(first, math.sqrt(8 * 0.4))
@@ -83,10 +85,10 @@ def test_noise_in_other_blocks_is_beside_the_choices_and_not_instead_of_them() -
 
 
 @pytest.mark.parametrize("order", ["block first", "block last", "two blocks"])
-def test_the_order_of_blocks_choices_earns_nothing(order: str) -> None:
-    """What is proven of choices in one order does not hold in another: .20570 is the true delta.
+def test_the_order_of_the_choices_in_blocks_gains_nothing(order: str) -> None:
+    """A cost proven for choices in one order does not hold in another: the true delta is .20570.
 
-    Of choices of .5 and then 1, with a little Gaussian noise, at an epsilon of .15. A ledger that
+    The choices are .5 and then 1, with a little Gaussian noise, at an epsilon of .15. A ledger that
     put the choices on all records first would account for 1 and then .5, which is (.15, .2025)-DP.
     """
     ledger = Ledger(ApproxDP(epsilon=0.15, delta=0.2025))

@@ -40,7 +40,7 @@ from dpsco_core.privacy.mechanisms.shaped import lemma_3_rho
 from tests.folded import crossed
 
 FALSE_ALARM = 1e-6
-Z = 4.9  # two-sided, 1e-6
+Z = 4.9  # Normal quantile of a two-sided test at 1e-6.
 DRAWS = 20_000
 CASES = [(2, 4.0), (5, 1.0), (20, 7.0), (60, 10.21), (8, math.inf), (3, 2.0), (1, 5.0), (4, 1e4)]
 SPACE = RegularSpace(d=6, exponent=1.5)
@@ -65,10 +65,10 @@ def test_the_norm_is_a_chi_variable(d: int, r: float) -> None:
     assert kstest(square, chi2(d).cdf).pvalue > FALSE_ALARM
     total = float(chi2.cdf(square.sum(), d * DRAWS))
     assert 2 * min(total, 1 - total) > FALSE_ALARM
-    for wrong in (0.97, 1.03):  # 3 % in the scale are seen
+    for wrong in (0.97, 1.03):  # A scale that is wrong by 3 % is detected.
         total = float(chi2.cdf(square.sum() * wrong**2, d * DRAWS))
         assert 2 * min(total, 1 - total) < FALSE_ALARM or d == 1
-    for m in (1, 2, 3, 4):  # Lemma 4, with equality
+    for m in (1, 2, 3, 4):  # The inequality of Lemma 4 holds with equality.
         exact = 2 ** (m / 2) * math.exp(float(gammaln((m + d) / 2) - gammaln(d / 2)))
         powers = square ** (m / 2)
         assert abs(powers.mean() - exact) <= 5 * powers.std() / math.sqrt(DRAWS)
@@ -87,31 +87,35 @@ def test_norm_and_direction_are_independent(d: int, r: float) -> None:
 def test_the_mean_is_zero_and_coordinates_are_alike(d: int, r: float) -> None:
     z = draws(d, r, seed=33)
     deviations = z.mean(axis=0) / z.std(axis=0) * math.sqrt(DRAWS)
-    assert np.abs(deviations).max() <= 5.9  # 1e-6 over 60 coordinates
-    assert kstest(z[:, 0], -z[:, -1]).pvalue > FALSE_ALARM  # signs and permutations
+    # A false alarm has probability 1e-6 over 60 coordinates.
+    assert np.abs(deviations).max() <= 5.9
+    # The law is invariant under signs and permutations.
+    assert kstest(z[:, 0], -z[:, -1]).pvalue > FALSE_ALARM
     if d > 1:
         product = z[:, 0] * z[:, 1]
         assert abs(product.mean()) <= Z * product.std() / math.sqrt(DRAWS)
 
 
 def second_moment(d: int, r: float) -> float:
-    """The closed form of theory/su-zhao-wang.md, 1.8."""
+    """Return the second moment of a coordinate, in the closed form of theory/su-zhao-wang.md,
+    1.8.
+    """
     if math.isinf(r):
-        return d / 3 * (d + 2) / d  # the limit of the ratio of gamma functions
+        return d / 3 * (d + 2) / d  # The limit of the ratio of gamma functions.
     logs = gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
     return d * math.exp(float(logs))
 
 
 @pytest.mark.parametrize(("d", "r"), CASES)
-def test_the_second_moment_of_a_coordinate(d: int, r: float) -> None:
+def test_the_second_moment_of_a_coordinate_has_its_closed_form(d: int, r: float) -> None:
     square = draws(d, r, seed=34)[:, 0] ** 2
     error = square.std() / math.sqrt(DRAWS)
     assert abs(square.mean() - second_moment(d, r)) <= Z * error
 
 
-def test_known_second_moments() -> None:
+def test_the_second_moment_has_its_printed_values() -> None:
     assert second_moment(2, 4.0) == pytest.approx(1.198140, abs=1e-6)
-    # The 20.2792 of theory/su-zhao-wang.md, 1.8 is at r = 2 ln 100 + 1.
+    # The value 20.2792 of theory/su-zhao-wang.md, 1.8 is at r = 2 ln 100 + 1.
     assert second_moment(100, 10.21) == pytest.approx(20.2792, abs=1e-3)
     assert second_moment(7, 2.0) == pytest.approx(1)
 
@@ -126,7 +130,7 @@ def test_it_is_gaussian_at_exponent_two_and_in_one_dimension(d: int, r: float) -
 
 
 def test_the_direction_follows_the_cone_measure() -> None:
-    """In two dimensions: the angle of (|z_1|^r, |z_2|^r), Beta(1/r, 1/r)."""
+    """In two dimensions the angle of (|z_1|^r, |z_2|^r) has the law Beta(1/r, 1/r)."""
     r = 4.0
     z = np.abs(draws(2, r, seed=36)) ** r
     share = z[:, 0] / z.sum(axis=1)
@@ -137,7 +141,7 @@ def test_the_direction_follows_the_cone_measure() -> None:
 @pytest.mark.parametrize("r", [1.5, 2.0, 3.0, 10.0])
 @pytest.mark.parametrize("d", [1, 2])
 def test_the_density_integrates_to_one(d: int, r: float) -> None:
-    """With d vol(B_r) for "Area" in Definition 4: 7.416299 for r = 4, not 7.017698."""
+    """The "Area" of Definition 4 is d vol(B_r): for r = 4 it is 7.416299, not 7.017698."""
     for exponent, sigma in ((r, 0.8), (4.0, 1.0)):
         log_constant = (
             d * math.log(2 * math.gamma(1 + 1 / exponent))
@@ -149,7 +153,8 @@ def test_the_density_integrates_to_one(d: int, r: float) -> None:
         if d == 1:
             mass = np.exp(-(x**2) / (2 * sigma**2)).sum() * 9 * sigma / 1500
         else:
-            power = x[1500:] ** exponent  # one quarter of the plane; the others are alike
+            # The sum covers one quarter of the plane; the others are equal by symmetry.
+            power = x[1500:] ** exponent
             norms = (power[:, None] + power) ** (1 / exponent)
             mass = 4 * np.exp(-(norms**2) / (2 * sigma**2)).sum() * (9 * sigma / 1500) ** 2
         assert math.log(mass) == pytest.approx(log_constant, abs=1e-5)
@@ -159,7 +164,9 @@ def test_the_density_integrates_to_one(d: int, r: float) -> None:
 
 @pytest.mark.parametrize("r", [2.0, 2.3, 3.0, 4.0, 8.0])
 def test_the_renyi_divergence_is_within_the_bound(r: float) -> None:
-    """Quadrature in two dimensions; an equality for r = 2, so no smaller constant would do."""
+    """Quadrature in two dimensions; equality at r = 2 shows that no smaller constant is
+    possible.
+    """
     step = 0.05
     x = np.arange(-240, 240) * step + step / 2
     z = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -181,7 +188,7 @@ def test_the_renyi_divergence_is_within_the_bound(r: float) -> None:
 
 
 @pytest.mark.parametrize(("d", "q"), [(10, 1.01), (100, 1.1), (100, 1.25), (30, 1.9), (5, 1.0)])
-def test_the_scale_and_the_bound_on_the_dual_norm(d: int, q: float) -> None:
+def test_the_scale_and_the_bound_on_the_dual_norm_are_their_formulas(d: int, q: float) -> None:
     space = RegularSpace(d=d, exponent=q)
     rho, s = 0.3, 0.02
     shaped = Shaped(space, s, rho)
@@ -215,13 +222,13 @@ def test_gaussian_noise_is_smaller_at_equal_proven_privacy(
         assert abs(square.mean() - expected) <= 0.01 * expected + Z * square.std() / math.sqrt(4000)
 
 
-def test_lemma_3_is_the_printed_calibration() -> None:
+def test_lemma_3_gives_the_printed_calibration() -> None:
     for epsilon, delta, q in ((0.5, 1e-6, 1.5), (1.0, 1e-5, 1.05)):
         space = RegularSpace(d=100, exponent=q)
         release = Shaped(space, 0.1, lemma_3_rho(epsilon, delta), calibration="paper")
         printed = 2 * space.printed_kappa * math.log(1 / delta) * 0.01 / epsilon**2
         assert release.noise_scale**2 == pytest.approx(printed, rel=1e-12)
-        # It is (epsilon, delta)-DP by the sharp conversion, where kappa is right.
+        # By the sharp conversion the noise is (epsilon, delta)-DP where kappa is right.
         assert zcdp_epsilon(lemma_3_rho(epsilon, delta), delta) <= epsilon
     assert zcdp_epsilon(lemma_3_rho(1.0, 0.9), 0.9) <= 1.0
     for epsilon, delta, name in (
@@ -238,7 +245,7 @@ def release(ledger: Ledger, rho: float, label: str = "", **options: Any) -> NDAr
     return ledger.release(mechanism, ZERO, np.random.default_rng(1), label=label)
 
 
-def test_a_release_is_recorded_and_reproducible() -> None:
+def test_a_release_is_recorded_and_can_be_reproduced() -> None:
     ledger = Ledger(ZCDP(rho=0.5))
     noisy = release(ledger, 0.5, label="gradient")
     assert ledger.spent() == ZCDP(rho=0.5)
@@ -254,7 +261,7 @@ def test_a_release_is_recorded_and_reproducible() -> None:
     assert not ledger.flaws and ledger.bound_by() == ("zcdp",)
 
 
-def test_the_noise_does_not_look_at_the_value() -> None:
+def test_the_noise_does_not_depend_on_the_value() -> None:
     """Neighbours whose statistics differ get the same noise, shifted."""
     noises = []
     for value in (np.zeros(6), np.full(6, 0.25), np.array([1e3, -5.0, 0.0, 1e-9, 2.0, 7.0])):
@@ -267,9 +274,9 @@ def test_the_noise_does_not_look_at_the_value() -> None:
 
 
 def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
-    """The privacy loss of the worst shift of sensitivity s, by importance-free Monte Carlo.
+    """The privacy loss of the worst shift of size s, estimated by plain Monte Carlo.
 
-    E_Q (P/Q)^a over draws of Q at a = 2; its bound is exp(a (a - 1) rho).
+    The estimate is E_Q (P/Q)^a over draws of Q at a = 2; its bound is exp(a (a - 1) rho).
     """
     space, rho, s = RegularSpace(d=2, exponent=1.4), 0.2, 1.0
     r, scale = space.smooth_exponent, Shaped(space, s, rho).noise_scale
@@ -278,13 +285,13 @@ def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
         mu *= s / lq_norm(mu, space.dual)
         z = draws(2, r, scale, n=200_000, seed=39)
         loss = (row_norms(z - mu, r) ** 2 - row_norms(z, r) ** 2) / (2 * scale**2)
-        divergence = math.log(float(np.exp(loss).mean()))  # order 2: E_P (P/Q)
+        divergence = math.log(float(np.exp(loss).mean()))  # At order 2, E_Q (P/Q)^2 = E_P (P/Q).
         assert divergence <= 2 * rho
 
 
 @pytest.mark.parametrize(("claim", "q"), crossed(2, QUADRATURE, [1.0, 1.2, 1.5, 1.8]), ids=str)
 def test_generalized_noise_meets_its_claim_by_quadrature(q: float, claim: ApproxDP) -> None:
-    """In two dimensions, over shifts of dual norm 1; half the noise does not."""
+    """In two dimensions, over shifts of dual norm 1; half of the noise fails."""
     space = RegularSpace(d=2, exponent=q)
     rho = zcdp_rho(claim.epsilon, claim.delta)
     angles = np.linspace(0, math.pi / 4, 5)
@@ -308,7 +315,7 @@ def divergence(exponent: float, scale: float, shift: Matrix, epsilon: float) -> 
         for v in (np.zeros(2), shift)
     )
     assert large_block.sum() == pytest.approx(1, abs=1e-6)
-    # The noise is symmetric, so that the other direction is the same.
+    # The noise is symmetric, so the other direction has the same value.
     return float(np.maximum(large_block - math.exp(epsilon) * small_block, 0).sum())
 
 
@@ -331,7 +338,7 @@ def test_equal_shares_spend_an_approximate_budget_by_the_zcdp_conversion(splits:
 def test_tiny_and_large_budgets_are_spent_to_the_last_bit(
     noise: str, epsilon: float, delta: float
 ) -> None:
-    """Where delta pays for nearly all, epsilon turns on the last digits of rho."""
+    """Where delta takes nearly all of the budget, epsilon depends on the last digits of rho."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     rho = (gaussian_rho if noise == "gaussian" else zcdp_rho)(epsilon, delta)
     for splits in (1, 7):
@@ -358,14 +365,14 @@ def test_the_printed_kappa_may_be_accounted_for_where_there_is_room() -> None:
         assert tight.proven(1e9) is tight
 
 
-def test_the_gaussian_curve_is_for_gaussian_noise_only() -> None:
+def test_only_gaussian_noise_uses_the_gaussian_curve() -> None:
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
     rho = gaussian_rho(1.0, 1e-6)
     assert rho > zcdp_rho(1.0, 1e-6) * 1.1
     with pytest.raises(BudgetExceeded):
         release(Ledger(budget), rho)
     ledger = Ledger(budget)
-    release(ledger, rho, noise="gaussian")  # in its place, at the same share
+    release(ledger, rho, noise="gaussian")  # A Gaussian release replaces it, at the same share.
     assert ledger.spent() == budget
     assert ledger.entries[0].mechanism == "gaussian"
     assert ledger.entries[0].sensitivity == pytest.approx(SPACE.l2_ratio * 0.5)
@@ -416,7 +423,8 @@ def test_disjoint_blocks_count_once() -> None:
         release(ledger, 0.01)
     parts = (entry("generalized gaussian", (1, 0), rho=0.2), entry("gaussian", (1, 1), rho=0.1))
     total = compose(parts, ZCDP(rho=1.0))
-    assert isinstance(total, ZCDP) and 0.2 <= total.rho <= 0.3 + 1e-12  # share by share, safe
+    # The total is formed share by share, which is safe.
+    assert isinstance(total, ZCDP) and 0.2 <= total.rho <= 0.3 + 1e-12
 
 
 def test_a_pure_budget_refuses_before_it_draws() -> None:

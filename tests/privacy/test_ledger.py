@@ -107,7 +107,7 @@ def test_an_unused_ledger_has_spent_nothing(budget: Budget) -> None:
     assert ledger.flaws == ()
 
 
-def state(rng: np.random.Generator) -> object:
+def generator_state(rng: np.random.Generator) -> object:
     return copy.deepcopy(rng.bit_generator.state)
 
 
@@ -137,10 +137,10 @@ def test_overspending_is_refused_before_anything_is_drawn(
         spend(ledger, **accepted)
     entries_before, spent = ledger.entries, ledger.spent()
     rng = np.random.default_rng(3)
-    untouched = state(rng)
+    untouched = generator_state(rng)
     with pytest.raises(BudgetExceeded, match="does not fit into what is left of"):
         spend(ledger, **refused, rng=rng)
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
     assert ledger.entries == entries_before
     assert ledger.spent() == spent
 
@@ -166,7 +166,9 @@ def test_no_sequence_of_shares_overspends_a_zcdp_budget(
 
 @pytest.mark.parametrize("piece", [1e-13, 1e-15, 1e-18, 1e-30])
 def test_tiny_pieces_do_not_add_up_beyond_rounding(piece: float) -> None:
-    """After the whole budget: every further piece counts, and all of them stay within 1e-12."""
+    """After the whole budget is spent every further piece counts; together they stay within
+    1e-12.
+    """
     ledger = Ledger(ZCDP(rho=1.0))
     spend(ledger, rho=1.0)
     for _ in range(50):
@@ -181,7 +183,7 @@ def test_tiny_pieces_do_not_add_up_beyond_rounding(piece: float) -> None:
 
 
 def test_a_zcdp_budget_counts_pure_releases_one_by_one() -> None:
-    """What they cost adds up: four of a quarter of the epsilon leave most of the budget."""
+    """Their costs add up: four releases at a quarter of epsilon leave most of the budget."""
     budget = ZCDP(rho=0.5)
     ledger = Ledger(budget)
     for _ in range(4):
@@ -233,15 +235,15 @@ def test_shuffled_releases_add_by_basic_composition_and_leave_the_rest_of_delta(
         )
 
 
-def test_shuffled_releases_may_not_use_more_than_delta() -> None:
+def test_shuffled_releases_may_not_exceed_delta() -> None:
     ledger = Ledger(ApproxDP(epsilon=5.0, delta=1e-6))
     rng, shuffle = np.random.default_rng(0), amplified(delta=6e-7)
     value = np.zeros((2400, 1))
     ledger.release(ShuffledGaussian(l2_sensitivity=1.0, amplification=shuffle), value, rng)
-    untouched = state(rng)
+    untouched = generator_state(rng)
     with pytest.raises(BudgetExceeded):
         ledger.release(ShuffledGaussian(l2_sensitivity=1.0, amplification=shuffle), value, rng)
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
 
 
 def test_nothing_gaussian_fits_once_shuffling_has_used_up_delta() -> None:
@@ -259,14 +261,14 @@ def test_nothing_gaussian_fits_once_shuffling_has_used_up_delta() -> None:
 def test_a_shuffled_release_is_refused_where_it_has_no_guarantee(budget: Budget) -> None:
     ledger = Ledger(budget)
     rng = np.random.default_rng(0)
-    untouched = state(rng)
+    untouched = generator_state(rng)
     with pytest.raises(BudgetExceeded):
         ledger.release(
             ShuffledGaussian(l2_sensitivity=1.0, amplification=amplified()),
             np.zeros((2400, 1)),
             rng,
         )
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
     assert ledger.entries == ()
 
 
@@ -331,7 +333,7 @@ def test_a_ledgers_entries_cannot_be_changed_from_outside() -> None:
         ledger.entries[0].rho = 0.0  # type: ignore[misc]
 
 
-def test_noise_below_what_is_proven_is_said_and_bound_by_no_lower_bound() -> None:
+def test_noise_below_the_proven_scale_is_reported_and_removes_all_lower_bounds() -> None:
     ledger = Ledger(ZCDP(rho=1.0))
     rng = np.random.default_rng(0)
     ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.5), ZERO, rng)
@@ -349,7 +351,7 @@ def test_noise_below_what_is_proven_is_said_and_bound_by_no_lower_bound() -> Non
     assert ledger.bound_by() == ()
 
 
-def test_a_run_is_bound_only_by_lower_bounds_of_a_class_that_it_is_in() -> None:
+def test_lower_bounds_apply_to_a_run_only_if_it_is_in_their_class() -> None:
     pure = Ledger(PureDP(epsilon=1.0))
     spend(pure, epsilon=1.0)
     assert set(pure.bound_by()) == {"pure", "zcdp", "approx"}
@@ -379,10 +381,10 @@ def test_a_gaussian_release_refuses_a_number_that_is_not_positive(name: str, bad
     ledger = Ledger(ZCDP(rho=1.0))
     arguments = {"l2_sensitivity": 1.0, "rho": 0.1, name: bad}
     rng = np.random.default_rng(0)
-    untouched = state(rng)
+    untouched = generator_state(rng)
     with pytest.raises(InvalidInput, match=f"^{name} must be a positive number, got {name}="):
         ledger.release(GaussianNoise(**arguments), ZERO, rng)
-    assert state(rng) == untouched
+    assert generator_state(rng) == untouched
     assert ledger.entries == ()
 
 
@@ -397,8 +399,8 @@ def test_a_laplace_release_refuses_a_number_that_is_not_positive(name: str, bad:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_no_release_lets_a_broken_value_through(bad: float) -> None:
-    """NaN plus noise is NaN: no noise hides it, so no ledger may release it."""
+def test_no_release_accepts_a_value_that_is_not_finite(bad: float) -> None:
+    """NaN plus noise is NaN, which no noise hides, so a ledger must refuse it."""
     value = np.array([0.0, bad, 1.0])
     rng = np.random.default_rng(0)
     concentrated, pure = Ledger(ZCDP(rho=1.0)), Ledger(PureDP(epsilon=1.0))
@@ -410,7 +412,7 @@ def test_no_release_lets_a_broken_value_through(bad: float) -> None:
 
 
 @pytest.mark.parametrize(("sensitivity", "rho"), [(5e-324, 8.0), (1e308, 1e-30)])
-def test_noise_that_is_no_number_is_refused(sensitivity: float, rho: float) -> None:
+def test_noise_that_is_not_a_positive_number_is_refused(sensitivity: float, rho: float) -> None:
     """A standard deviation that rounds to 0 or to infinity would release the value bare."""
     ledger = Ledger(ZCDP(rho=10.0))
     with pytest.raises(InvalidInput, match="noise must be"):
@@ -420,7 +422,7 @@ def test_noise_that_is_no_number_is_refused(sensitivity: float, rho: float) -> N
     assert ledger.entries == ()
 
 
-def test_composition_claims_nothing_in_a_notion_that_an_entry_does_not_have() -> None:
+def test_composition_gives_no_cost_in_a_notion_that_an_entry_lacks() -> None:
     gaussian = Ledger(ZCDP(rho=1.0))
     spend(gaussian, rho=1.0)
     with pytest.raises(InvalidInput, match="entries must be pure"):

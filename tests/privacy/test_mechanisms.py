@@ -1,4 +1,4 @@
-"""The noise: its law, its size, and that it does not look at the value.
+"""Noise mechanisms: the law of the noise, its scale, and independence from the value.
 
 Each statistical test has a false-alarm rate of 1e-6 for a random seed; its seed is fixed.
 """
@@ -80,33 +80,33 @@ def draw_shuffled(release: tuple[float, ...] = VALUE, seed: int = 13) -> tuple[N
     return noise, SENSITIVITY / math.sqrt(2 * amplified.rho_group)
 
 
-def gaussian_size(noise: Noise, std: float) -> float:
-    """Two-sided p-value of the sum of squares, chi-square with one degree for each entry."""
+def p_value_of_gaussian_scale(noise: Noise, std: float) -> float:
+    """Return the two-sided p-value of the sum of squares, chi-square with one degree per entry."""
     lower = float(chi2.cdf(np.sum((noise / std) ** 2), noise.size))
     return 2 * min(lower, 1 - lower)
 
 
-def laplace_size(noise: Noise, scale: float) -> float:
-    """Two-sided p-value of the sum of absolute values; twice it over the scale is chi-square."""
+def p_value_of_laplace_scale(noise: Noise, scale: float) -> float:
+    """Return the two-sided p-value of the sum of absolute values, which is gamma-distributed."""
     lower = float(chi2.cdf(2 * np.sum(np.abs(noise)) / scale, 2 * noise.size))
     return 2 * min(lower, 1 - lower)
 
 
 KINDS = {
-    "gaussian": (draw_gaussian, gaussian_size, norm),
-    "laplace": (draw_laplace, laplace_size, laplace),
-    "shuffled": (draw_shuffled, gaussian_size, norm),
+    "gaussian": (draw_gaussian, p_value_of_gaussian_scale, norm),
+    "laplace": (draw_laplace, p_value_of_laplace_scale, laplace),
+    "shuffled": (draw_shuffled, p_value_of_gaussian_scale, norm),
 }
 Draw = Callable[..., tuple[Noise, float]]
 
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> tuple[Draw, Callable[[Noise, float], float], object]:
-    """Each mechanism: how to draw it, the test of its size, its law."""
+    """Return a mechanism: how to draw from it, the test of its scale, and its law."""
     return KINDS[request.param]
 
 
-def test_the_noise_has_its_size(kind) -> None:
+def test_the_noise_has_its_scale(kind) -> None:
     draw, size, _ = kind
     noise, scale = draw()
     assert noise.shape == (DRAWS, len(VALUE))
@@ -114,8 +114,8 @@ def test_the_noise_has_its_size(kind) -> None:
 
 
 @pytest.mark.parametrize("fault", [0.95, 1.05, 0.5, 1 / math.sqrt(2), 0.0])
-def test_the_test_of_size_catches_five_percent(kind, fault: float) -> None:
-    """Its power at 5 % is above 0.999: the statistic then lies 8 of its deviations away."""
+def test_the_test_of_scale_catches_five_percent(kind, fault: float) -> None:
+    """Its power at 5 % is above 0.999: the statistic is then 8 standard deviations off."""
     draw, size, _ = kind
     noise, scale = draw()
     assert size(fault * noise, scale) < FALSE_ALARM
@@ -129,11 +129,11 @@ def test_the_noise_has_its_law(kind) -> None:
 
 def test_the_test_of_the_law_tells_gaussian_from_laplace() -> None:
     gaussian, std = draw_gaussian()
-    scale = std / math.sqrt(2)  # the Laplace law of the same variance
+    scale = std / math.sqrt(2)  # The Laplace law of the same variance.
     assert kstest(gaussian.ravel() / scale, laplace.cdf).pvalue < FALSE_ALARM
 
 
-def test_every_coordinate_and_every_draw_has_its_own_noise(kind) -> None:
+def test_coordinates_and_draws_have_independent_noise(kind) -> None:
     draw, _, _ = kind
     noise, _ = draw()
     assert len(np.unique(noise[:, :3])) == 3 * DRAWS
@@ -143,14 +143,14 @@ def test_every_coordinate_and_every_draw_has_its_own_noise(kind) -> None:
     assert np.abs([*correlations, *autocorrelations]).max() < limit
 
 
-def test_the_noise_does_not_look_at_the_value(kind) -> None:
+def test_the_noise_does_not_depend_on_the_value(kind) -> None:
     draw, _, _ = kind
     noise, _ = draw()
     shifted_noise, _ = draw((0.0, 5.0, -2.0, 7.0))
     assert np.allclose(noise, shifted_noise, rtol=0, atol=1e-11)
 
 
-def test_the_value_itself_is_left_alone() -> None:
+def test_a_release_does_not_change_its_argument() -> None:
     value, rng = np.array(VALUE), np.random.default_rng(0)
     Ledger(ZCDP(rho=1.0)).release(GaussianNoise(l2_sensitivity=1.0, rho=1.0), value, rng)
     Ledger(PureDP(epsilon=1.0)).release(LaplaceNoise(l1_sensitivity=1.0, epsilon=1.0), value, rng)
@@ -182,8 +182,8 @@ def test_laplace_noise_has_a_privacy_loss_of_epsilon_at_most_and_attains_it(epsi
     assert np.abs(loss).max() == pytest.approx(epsilon, rel=1e-12)
 
 
-def test_the_printed_noise_of_zhao_is_reproduced() -> None:
-    """theory/zhao-et-al.md, 7.1, item 3: clipped mean, group means, and a share of T steps."""
+def test_the_printed_noise_of_zhao_et_al_is_reproduced() -> None:
+    """theory/zhao-et-al.md, 7.1, item 3: a clipped mean, group means, and a share of T steps."""
     radius, n, k, steps, rho = 3.0, 1200, 40, 7, 0.25
     whole = gaussian_noise_std(2 * radius / n, rho) ** 2
     assert whole == pytest.approx(2 * radius**2 / (rho * n**2), rel=1e-14)

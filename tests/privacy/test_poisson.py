@@ -30,10 +30,10 @@ TABLE = (
 
 
 @pytest.mark.parametrize(("noise", "rate", "steps", "delta", "in_or_out", "replaced"), TABLE)
-def test_the_reference_values(
+def test_epsilon_has_the_reference_values(
     noise: float, rate: float, steps: int, delta: float, in_or_out: float, replaced: float
 ) -> None:
-    """Never below them, as both err upwards, and equal to four digits."""
+    """Both err upwards, so epsilon is never below the reference, and equals it to four digits."""
     run = (noise, rate, steps, delta)
     assert poisson_epsilon(*run) == pytest.approx(replaced, rel=3e-4)
     assert poisson_epsilon(*run, "add-remove") == pytest.approx(in_or_out, rel=3e-4)
@@ -59,7 +59,7 @@ def test_the_accountant_of_google_agrees_at_the_same_noise_multiplier(
         )
 
 
-def test_the_curve_of_a_step_is_that_of_its_two_mixtures() -> None:
+def test_the_curve_of_a_step_is_that_of_two_gaussian_mixtures() -> None:
     rate, s = 0.2, 0.8
 
     def mixture(x: float, shift: float) -> float:
@@ -83,17 +83,18 @@ def test_the_curve_of_a_step_is_that_of_its_two_mixtures() -> None:
             assert proven == pytest.approx(exact, abs=2e-4)
 
 
-def test_replacing_costs_more_than_adding_or_removing_and_less_than_without_sampling() -> None:
+def test_replacing_costs_more_than_adding_or_removing_and_less_than_no_sampling() -> None:
     run = (1.5, 0.02, 300, 1e-6)
     replaced = poisson_epsilon(*run)
     assert poisson_epsilon(*run, "add-remove") < replaced
     assert replaced < gaussian_epsilon(2 * 300 / 1.5**2, 1e-6)
-    halved = poisson_epsilon(1.5 / 2, *run[1:])  # the sensitivity of the sum counted twice
+    # Counting the sensitivity of the sum twice would give this value.
+    halved = poisson_epsilon(1.5 / 2, *run[1:])
     assert replaced < halved
 
 
-def test_the_limit_of_a_full_batch_is_gaussian_noise() -> None:
-    """Almost every record in every step: sums that move by twice the norm."""
+def test_sampling_nearly_all_records_tends_to_gaussian_noise() -> None:
+    """Almost every record is in every step, and sums move by twice the norm."""
     for noise, steps in ((4.0, 10), (10.0, 100)):
         rho = steps * 2 / noise**2
         assert poisson_epsilon(noise, 1 - 1e-9, steps, 1e-6) == pytest.approx(
@@ -109,7 +110,7 @@ def test_repeated_gaussian_laws_have_the_curve_of_their_sum() -> None:
 
 
 def test_delta_is_not_too_small_where_epsilon_is_below_the_mean_loss() -> None:
-    """There the tilt that a search ends at may be above 0: its factor must not be cut at 1."""
+    """There the search may end at a tilt above 0, whose factor must not be cut at 1."""
     spacing = math.sqrt(2e-3) / 25
     exact = norm.cdf(math.sqrt(2) / 2) - norm.cdf(-math.sqrt(2) / 2)
     delta = repeated_delta(LossLaw.of_gaussian(1e-3, spacing), 1000, 0.0)
@@ -152,7 +153,8 @@ def test_the_command_prints_both_kinds_of_neighbours(capsys: pytest.CaptureFixtu
     replaced = poisson_noise_multiplier(0.05, 50, 1.0, 1e-6)
     assert noise["noise_multiplier_replace_one"] == replaced
     assert noise["noise_multiplier_add_remove"] < replaced
-    assert {"shuffling", "subsampling", "batches"}.isdisjoint(document)  # other samplers
+    # The document has no entries of other samplers.
+    assert {"shuffling", "subsampling", "batches"}.isdisjoint(document)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""Exponential mechanisms with Gaussian noise: bounds that hold, are close, and are refused in time.
+"""Exponential mechanisms with Gaussian noise: valid and close bounds, and early refusals.
 
-The second opinions: the recursion on a grid of t that is fifty times finer, and, for fixed pairs,
-dp-accounting's composition of the dominating pair, cut finely, with Gaussian noise. A fault that
-these tests would catch: the probability of a cell's other end, a Gaussian before a choice that the
-recursion does not see, a choice that is not charged.
+The second evaluations are the recursion on a grid of t that is fifty times finer and, for fixed
+pairs, dp-accounting's composition of the finely discretised dominating pair with Gaussian noise.
+Faults that these tests would catch: the probability at the wrong end of a cell, a Gaussian release
+before a choice that the recursion ignores, and a choice that is not charged.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LOOKS: Shares = ((0.05, 3),)
 CENTRED: Shares = ((0.05, 20), (0.02, 1), (0.02, 1))
 
 
-def choice(
+def make_choice(
     scores: NDArray[np.float64],
     epsilon: float,
     sensitivity: float = 1.0,
@@ -75,7 +75,7 @@ def test_many_deltas_are_those_of_the_gaussian_curve(rho: float) -> None:
 
 
 def fine_recursion(epsilon: float, rho: float, epsilons: list[float], cells: int) -> float:
-    """The supremum over a grid of t: a lower bound that tends to the exact curve."""
+    """Return the supremum over a grid of t: a lower bound that tends to the exact curve."""
 
     def curve(points: NDArray[np.float64], remaining: list[float]) -> NDArray[np.float64]:
         if not remaining:
@@ -112,7 +112,7 @@ def test_the_recursion_is_above_a_fine_one_and_close_to_it(
 
 
 def finely_cut_pair(epsilon: float, cells: int) -> tuple[dict[int, float], dict[int, float]]:
-    """Log-masses of the dominating pair, in cells of its privacy loss."""
+    """Return the log masses of the dominating pair in cells of its privacy loss."""
     x = np.linspace(-epsilon, epsilon, cells + 1)
     above_p = -np.expm1((x - epsilon) / 2) / -math.expm1(-epsilon)
     above_q = (np.exp(-(x + epsilon) / 2) - math.exp(-epsilon)) / -math.expm1(-epsilon)
@@ -216,7 +216,7 @@ def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
     for f, count in shares:
         each = choice_epsilon(f * rho, count)
         for _ in range(count):
-            ledger.release(*choice(np.zeros(4), each), rng)
+            ledger.release(*make_choice(np.zeros(4), each), rng)
     rest = rho * (1 - sum(f for f, _ in shares))
     ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rest * 0.1), np.zeros(2), rng)
     assert ledger.spent() != budget
@@ -227,7 +227,7 @@ def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
         ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=1e-6 * rho), np.zeros(1), rng)
     small = choice_epsilon(1e-3 * rho)
     with pytest.raises(BudgetExceeded):
-        ledger.release(*choice(np.zeros(2), small), rng)
+        ledger.release(*make_choice(np.zeros(2), small), rng)
 
 
 def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
@@ -236,13 +236,13 @@ def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
     rho = selection_rho(budget, GUARDED, choices_first=True)
     each = choice_epsilon(0.02 * rho)
     ledger = Ledger(budget)
-    ledger.release(*choice(np.zeros(2), each), rng)
+    ledger.release(*make_choice(np.zeros(2), each), rng)
     ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
-    with pytest.raises(BudgetExceeded):  # in the other order it fits
-        ledger.release(*choice(np.zeros(2), each), rng)
+    with pytest.raises(BudgetExceeded):  # In the other order both releases fit.
+        ledger.release(*make_choice(np.zeros(2), each), rng)
     other_ledger = Ledger(budget)
     for _ in range(2):
-        other_ledger.release(*choice(np.zeros(2), each), rng)
+        other_ledger.release(*make_choice(np.zeros(2), each), rng)
     other_ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     assert other_ledger.spent() == budget
 
@@ -251,16 +251,17 @@ def test_pure_choices_add_up_and_leave_the_delta_unspent() -> None:
     rng = np.random.default_rng(0)
     for budget in (PureDP(epsilon=1.0), ApproxDP(epsilon=1.0, delta=1e-6)):
         ledger = Ledger(budget)
-        ledger.release(*choice(np.zeros(2), 0.3), rng)
+        ledger.release(*make_choice(np.zeros(2), 0.3), rng)
         ledger.release(SphericalLaplaceNoise(l2_sensitivity=1.0, epsilon=0.7), np.zeros(3), rng)
         assert ledger.spent() == PureDP(epsilon=1.0)
         assert ledger.bound_by() == ("pure", "approx") or isinstance(budget, PureDP)
         with pytest.raises(BudgetExceeded):
-            ledger.release(*choice(np.zeros(2), 0.1), rng)
+            ledger.release(*make_choice(np.zeros(2), 0.1), rng)
     zcdp_ledger = Ledger(ZCDP(rho=0.5))
-    zcdp_ledger.release(*choice(np.zeros(2), 2.0), rng)
+    zcdp_ledger.release(*make_choice(np.zeros(2), 2.0), rng)
     assert zcdp_ledger.spent() == ZCDP(rho=0.5)
-    assert zcdp_ledger.bound_by() == ("zcdp",)  # 2-DP is not 1-DP, which a rho of 0.5 stands for
+    # 2-DP does not imply the 1-DP that corresponds to a rho of 0.5.
+    assert zcdp_ledger.bound_by() == ("zcdp",)
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
@@ -269,9 +270,9 @@ def test_a_choice_needs_a_sensitivity_and_an_epsilon(bad: float) -> None:
     rng = np.random.default_rng(0)
     for sensitivity, epsilon in ((bad, 1.0), (1.0, bad)):
         with pytest.raises(InvalidInput):
-            ledger.release(*choice(np.zeros(2), epsilon, sensitivity), rng)
+            ledger.release(*make_choice(np.zeros(2), epsilon, sensitivity), rng)
     with pytest.raises(InvalidInput):
-        ledger.release(*choice(np.array([0.0, bad]), math.nan), rng)
+        ledger.release(*make_choice(np.array([0.0, bad]), math.nan), rng)
     assert ledger.entries == ()
 
 
@@ -280,7 +281,7 @@ def chi_square(counts: NDArray[np.int64], law: NDArray[np.float64]) -> float:
     return float(((counts - expected) ** 2 / expected).sum())
 
 
-# Quantiles of chi-square laws at 1 - 1e-6: 3, 6 and 12 degrees of freedom.
+# Quantiles of chi-square laws at 1 - 1e-6 for 3, 6 and 12 degrees of freedom.
 CRITICAL = {3: 30.66, 6: 38.26, 12: 51.36}
 
 
@@ -294,14 +295,16 @@ def test_a_choice_has_the_law_of_the_exponential_mechanism() -> None:
     counts = np.zeros(4, dtype=np.int64)
     for _ in range(draws):
         ledger = Ledger(PureDP(epsilon=epsilon))
-        place = ledger.release(*choice(scores, epsilon, sensitivity, base), rng)
+        place = ledger.release(*make_choice(scores, epsilon, sensitivity, base), rng)
         counts[place] += 1
     assert chi_square(counts, law) < CRITICAL[3]
     assert ledger.entries[0].epsilon == epsilon and ledger.entries[0].rho == epsilon**2 / 8
 
 
 def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction() -> None:
-    """Mean square of an entry (d + 1) s^2, and of the length d (d + 1) s^2; 6 standard errors."""
+    """Mean squares are (d + 1) s^2 per entry and d (d + 1) s^2 in length, within 6 standard
+    errors.
+    """
     d, draws, rng = 3, 20_000, np.random.default_rng(3)
     budget = PureDP(epsilon=0.5)
     noise = np.array(

@@ -1,7 +1,7 @@
-"""Steps with noise shaped to a norm: what a ledger records of them, their sums, their shuffling.
+"""Steps with noise shaped to a norm: their ledger entries, their sums and their shuffling.
 
-A fault that these tests would catch: a share that is not the budget, a certificate for Gaussian
-noise under noise of another shape, sums with the wrong number of draws, a table that has moved.
+Faults that these tests would catch: a share that is not the budget, a certificate for Gaussian
+noise under noise of another shape, sums with the wrong number of draws, and a changed table.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ GG, GAUSSIAN = "generalized gaussian", "gaussian"
 SPACE = RegularSpace(d=20, exponent=1.5)
 CONCENTRATED, APPROXIMATE = ZCDP(rho=0.3), ApproxDP(epsilon=0.4, delta=1e-6)
 
-# theory/su-zhao-wang.md, 2.5: n, epsilon, delta, epsilon_0, sigma_1^2 over
-# kappa (beta M + lambda)^2 by Lemma 3 and by zCDP.
+# Table of theory/su-zhao-wang.md, 2.5: n, epsilon, delta, epsilon_0, and sigma_1^2 over kappa (beta
+# M + lambda)^2 by Lemma 3 and by zCDP.
 TABLE = [
     (10**3, 0.05, 1e-5, 0.1036, 15073, 10193),
     (10**4, 0.01, 1e-6, 0.0610, 53344, 37570),
@@ -55,7 +55,7 @@ TABLE = [
     (10**5, 0.05, 1e-7, 0.6968, 482, 401),
     (10**6, 0.01, 1e-8, 0.4504, 1337, 1116),
 ]
-# The same with the clones' divergence solved numerically, epsilon_0 and sigma_1^2 by zCDP.
+# The same table with the clones' divergence solved numerically: epsilon_0, and sigma_1^2 by zCDP.
 NUMERICAL = [
     (10**3, 0.05, 1e-5, 0.423, 672),
     (10**4, 0.05, 1e-6, 0.928, 188),
@@ -68,7 +68,7 @@ def generator() -> np.random.Generator:
 
 
 def share(budget: Budget, noise: str) -> float:
-    """The rho of one release that is the whole budget."""
+    """Return the rho of a single release that takes the whole budget."""
     if isinstance(budget, ZCDP):
         return budget.rho
     assert isinstance(budget, ApproxDP)
@@ -81,7 +81,7 @@ def shaped(rho: float, noise: Any = GG, **options: Any) -> Shaped:
 
 
 @pytest.mark.parametrize(("n", "epsilon", "delta", "local", "lemma", "zcdp"), TABLE)
-def test_the_closed_form_is_the_reference_table(
+def test_the_closed_form_gives_the_reference_table(
     n: int, epsilon: float, delta: float, local: float, lemma: float, zcdp: float
 ) -> None:
     amplified = amplify(n, epsilon, delta, "closed")
@@ -98,7 +98,7 @@ def test_the_closed_form_is_the_reference_table(
 
 @pytest.mark.parametrize("n", [100, 1000, 10**5])
 def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: int) -> None:
-    """And by what the failures of approximate steps cost, which is more than Feldman et al. print.
+    """The cost of failures of approximate steps, larger than Feldman et al. print, is included.
 
     See theory/arora-marinov-ullah.md, 2.5.
     """
@@ -116,7 +116,7 @@ def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: 
 
 
 @pytest.mark.parametrize(("n", "epsilon", "delta", "local", "zcdp"), NUMERICAL)
-def test_the_numerical_clones_are_the_reference(
+def test_the_numerical_clones_give_the_reference_table(
     n: int, epsilon: float, delta: float, local: float, zcdp: float
 ) -> None:
     amplified = amplify(n, epsilon, delta, "numerical")
@@ -125,7 +125,8 @@ def test_the_numerical_clones_are_the_reference(
     assert 2 / zcdp_rho(amplified.epsilon_group, amplified.delta_group) == pytest.approx(
         zcdp, rel=3e-3
     )
-    certificate = shuffle_steps(n, epsilon, delta, "zcdp")  # with another split of delta
+    # The certificate uses another split of delta.
+    certificate = shuffle_steps(n, epsilon, delta, "zcdp")
     assert 2 / certificate.rho_step == pytest.approx(zcdp, rel=0.02)
 
 
@@ -177,7 +178,7 @@ def test_steps_on_disjoint_batches_cost_one_release(budget: Budget, noise: str, 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 def test_gaussian_steps_through_a_norm_are_the_plain_ones(noise: str) -> None:
-    """The same entry at q = 2 for Gaussian noise; the same law for the other."""
+    """At q = 2 Gaussian noise gives the same entry, and other noise the same law."""
     space = RegularSpace(d=5, exponent=2.0)
     plain, shaped_ledger = Ledger(CONCENTRATED), Ledger(CONCENTRATED)
     plain_steps = plain.open(GaussianSteps(steps=3, size=5, l2_sensitivity=2.0, rho=0.3))
@@ -269,7 +270,7 @@ def test_without_amplification_a_certificate_costs_one_release() -> None:
 
 
 def test_steps_compose_with_other_releases() -> None:
-    """rho adds up; two shuffled halves are the whole; parts of one partition count once."""
+    """rho adds up, two shuffled halves are the whole, and parts of one partition count once."""
     ledger = Ledger(CONCENTRATED)
     for noise in (GG, GAUSSIAN):
         ledger.open(ShapedSteps(release=shaped(0.1, noise), steps=4))
@@ -315,8 +316,8 @@ def test_sums_use_up_their_draws(noise: str) -> None:
     opened.summed_noise(3, 20, rng)
 
 
-def sums(space: RegularSpace, noise: Any, terms: int, draws: int) -> np.ndarray:
-    """Sums of `terms` vectors of scale 1, shape (draws, d)."""
+def draw_sums(space: RegularSpace, noise: Any, terms: int, draws: int) -> np.ndarray:
+    """Draw sums of `terms` vectors of scale 1, shape (draws, d)."""
     rho = (space.kappa if noise == GG else space.l2_ratio**2) / 2
     release = Shaped(space, 1.0, rho, noise)
     assert release.noise_scale == pytest.approx(1.0, rel=1e-12)
@@ -326,15 +327,15 @@ def sums(space: RegularSpace, noise: Any, terms: int, draws: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("terms", [1, 9, 400])
-def test_a_sum_of_gaussians_has_as_many_times_the_variance(terms: int) -> None:
-    noise = sums(SPACE, GAUSSIAN, terms, 500)
+def test_a_sum_of_gaussians_has_the_sum_of_their_variances(terms: int) -> None:
+    noise = draw_sums(SPACE, GAUSSIAN, terms, 500)
     total = float(np.square(noise).sum()) / terms
     law = stats.chi2(noise.size)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
 
 def test_one_generalized_gaussian_has_a_chi_square_norm() -> None:
-    noise = sums(SPACE, GG, 1, 500)
+    noise = draw_sums(SPACE, GG, 1, 500)
     total = float(np.square(row_norms(noise, SPACE.smooth_exponent)).sum())
     law = stats.chi2(noise.size)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
@@ -343,29 +344,31 @@ def test_one_generalized_gaussian_has_a_chi_square_norm() -> None:
 @pytest.mark.parametrize(
     ("d", "exponent", "ratio"), [(10, 1.5, 1.05), (50, 1.25, 1.25), (200, 1 / (1 - 1 / 11.6), 1.94)]
 )
-def test_sums_of_generalized_gaussians_are_larger_in_the_norm_as_the_note_measures(
+def test_sums_of_generalized_gaussians_exceed_the_norm_of_one_as_the_note_states(
     d: int, exponent: float, ratio: float
 ) -> None:
-    """theory/su-zhao-wang.md, 2.5 (b), N = 100: between 1 and kappa_+ times the sum."""
+    """theory/su-zhao-wang.md, 2.5 (b), N = 100: the factor lies between 1 and kappa_+."""
     space = RegularSpace(d=d, exponent=exponent)
     terms, draws = 100, 300
-    squares = np.square(row_norms(sums(space, GG, terms, draws), space.smooth_exponent))
+    squares = np.square(row_norms(draw_sums(space, GG, terms, draws), space.smooth_exponent))
     relative = squares / (terms * d)
     assert relative.mean() == pytest.approx(ratio, abs=0.06)
     assert 1 < relative.mean() < space.kappa_plus
 
 
 @pytest.mark.parametrize("terms", [1, 30, 2 * (DRAWN_AT_ONCE // 20) + 3])
-def test_a_sum_of_generalized_gaussians_has_the_coordinates_of_that_many(terms: int) -> None:
-    """Their variance is known in closed form (theory/su-zhao-wang.md, 1.8); blocks lose no draw.
+def test_a_sum_of_generalized_gaussians_has_the_coordinate_variance_of_its_terms(
+    terms: int,
+) -> None:
+    """The variance has a closed form (theory/su-zhao-wang.md, 1.8); no draw is lost in blocks.
 
     With few draws the sum over the coordinates, which are uncorrelated, is compared.
     """
     d, r, draws = SPACE.d, SPACE.smooth_exponent, 40 if terms > 100 else 4000
     log_one = gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
     expected = terms * d * math.exp(log_one) * d
-    squares = np.square(sums(SPACE, GG, terms, draws)).sum(axis=1)
-    # Student's law of the mean is close enough: the squares' own law has a light tail.
+    squares = np.square(draw_sums(SPACE, GG, terms, draws)).sum(axis=1)
+    # Student's law of the mean is accurate enough, as the law of the squares has a light tail.
     wide = stats.t(draws - 1).isf(FALSE_ALARM / 2) * squares.std(ddof=1) / math.sqrt(draws)
     assert abs(squares.mean() - expected) < wide
     assert wide < 0.35 * expected
@@ -386,7 +389,7 @@ def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(sizes) <= 1_000_000
 
 
-def test_idle_noise_has_the_same_law() -> None:
+def test_noise_drawn_without_a_step_has_the_same_law() -> None:
     opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3), steps=1))
     idle = replace(opened).idle_noise(50, 20, generator())
     assert np.array_equal(idle, replace(opened, steps=50).noise(50, 20, generator()))

@@ -1,4 +1,4 @@
-"""Shuffled adaptive steps: reference values, both accountants, what must hold for safety."""
+"""Shuffled adaptive steps: reference values, both accountants, and validity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpsco_core.privacy import (
 )
 from dpsco_core.privacy.amplification import largest_clones_epsilon
 
-# theory/arora-marinov-ullah.md, 2.5: sigma / L at sensitivity 2L, delta = 1e-6.
+# Table of theory/arora-marinov-ullah.md, 2.5: sigma / L at sensitivity 2L and delta = 1e-6.
 TABLE = [
     (10**3, 0.1, 18.212, 72.609),
     (10**3, 1.0, 4.450, 8.449),
@@ -55,7 +55,7 @@ def test_the_certified_rho_passes_the_sum_of_clones_and_failures(
     clones = clones_delta(local, steps, epsilon)
     failures = (1 + math.exp(epsilon)) * (2 * (steps - 1) * math.exp(-local) + 1)
     assert clones + failures * shuffled.delta_step <= delta * (1 + 1e-9)
-    # Nor is it wasteful: one per cent more rho does not pass with the same split of delta.
+    # The certificate is not wasteful: one per cent more rho fails with the same split of delta.
     larger_epsilon = gaussian_epsilon(1.01 * shuffled.rho_step, shuffled.delta_step)
     excess = clones_delta(larger_epsilon, steps, epsilon)
     assert excess + failures * shuffled.delta_step > delta
@@ -67,7 +67,7 @@ def test_the_certified_rho_passes_the_sum_of_clones_and_failures(
 def test_the_divergence_is_exact_where_its_terms_nearly_cancel(
     steps: int, epsilon: float, delta: float
 ) -> None:
-    """Against the two-binomial sum itself, in 60 digits."""
+    """The reference is the sum over the two binomials, in 60 digits."""
     local = largest_clones_epsilon(steps, epsilon, 0.9 * delta)
     assert local is not None
     with mp.workdps(60):

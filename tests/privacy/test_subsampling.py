@@ -1,4 +1,6 @@
-"""Gaussian releases on fresh secret batches, between what is true of one pair and another proof."""
+"""Gaussian releases on fresh secret batches, between the exact cost of one pair and another
+proof.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ CASES = [(0.01, 100, 10), (0.5, 10, 1000), (0.5, 900, 2), (2.0, 100, 10)]
 
 
 def renyi(rho: float, drawn: int, count: int, releases: int) -> float:
-    """Wang, Balle and Kasiviswanathan (2019), as dp-accounting has it."""
+    """Return epsilon by Wang, Balle and Kasiviswanathan (2019), as dp-accounting implements it."""
     orders = [2, 3, 5, 8, 16, 48]
     neighbours = dp_accounting.NeighboringRelation.REPLACE_ONE
     accountant = rdp.RdpAccountant(orders=orders, neighboring_relation=neighbours)
@@ -30,8 +32,10 @@ def renyi(rho: float, drawn: int, count: int, releases: int) -> float:
     return float(accountant.compose(batch, releases).get_epsilon(DELTA))
 
 
-def of_one_pair(rho: float, share: float, releases: int) -> float:
-    """Epsilon, rounded down, of the sum of a batch of zeros that one record of 1 may be among."""
+def epsilon_of_one_pair(rho: float, share: float, releases: int) -> float:
+    """Return epsilon, rounded down, of a batch sum of zeros that may include one record of size
+    1.
+    """
     std = 1 / math.sqrt(2 * rho)
     points = np.linspace(-8 * std, 8 * std, 2001)
 
@@ -49,7 +53,7 @@ def of_one_pair(rho: float, share: float, releases: int) -> float:
 
 
 @pytest.mark.parametrize(("rho", "batch", "releases"), CASES)
-def test_it_is_below_another_proof_and_below_no_batch_at_all(
+def test_epsilon_is_below_another_proof_and_below_that_without_sampling(
     rho: float, batch: int, releases: int
 ) -> None:
     epsilon = batched_gaussian_epsilon(rho, DELTA, batch_size=batch, count=1000, releases=releases)
@@ -58,15 +62,15 @@ def test_it_is_below_another_proof_and_below_no_batch_at_all(
 
 
 @pytest.mark.parametrize(("rho", "batch", "releases"), [(0.5, 100, 10), (0.05, 10, 100)])
-def test_it_is_above_what_one_pair_of_neighbours_shows(
+def test_epsilon_is_above_that_of_one_pair_of_neighbours(
     rho: float, batch: int, releases: int
 ) -> None:
     epsilon = batched_gaussian_epsilon(rho, DELTA, batch_size=batch, count=1000, releases=releases)
-    lower_bound = of_one_pair(rho, batch / 1000, releases)
+    lower_bound = epsilon_of_one_pair(rho, batch / 1000, releases)
     assert lower_bound <= epsilon <= 1.4 * lower_bound
 
 
-def test_one_release_is_exact_and_nearly_all_records_are_nearly_no_batch() -> None:
+def test_one_release_is_exact_and_large_batches_tend_to_no_sampling() -> None:
     rho, share = 0.5, 0.1
     single_release = batched_gaussian_epsilon(rho, DELTA, batch_size=100, count=1000, releases=1)
     inner = math.log1p(math.expm1(single_release) / share)
@@ -93,7 +97,7 @@ def test_with_little_noise_several_releases_have_an_upper_bound_at_most_half_too
 ) -> None:
     rho = 1 / (2 * std**2)
     epsilon = batched_gaussian_epsilon(rho, DELTA, batch_size=100, count=1000, releases=10)
-    lower_bound = of_one_pair(rho, 0.1, 10)
+    lower_bound = epsilon_of_one_pair(rho, 0.1, 10)
     assert lower_bound <= epsilon <= 1.5 * lower_bound
 
 
@@ -104,7 +108,7 @@ def test_the_command_line_says_that_batches_have_an_upper_bound(
     assert "Batches, at most: releases 50, epsilon 0.07622" in capsys.readouterr().out
 
 
-def test_it_grows_with_the_batch_and_with_the_releases() -> None:
+def test_epsilon_grows_with_the_batch_and_with_the_number_of_releases() -> None:
     def epsilon_at(batch: int, releases: int) -> float:
         return batched_gaussian_epsilon(0.1, DELTA, batch_size=batch, count=1000, releases=releases)
 

@@ -1,7 +1,8 @@
-"""The running composition: exact against fractions, whatever the number and the order of entries.
+"""The running composition of releases: exact against fractions, for any number and order of
+entries.
 
-A fault that these tests would catch: a sum that loses small shares, blocks of a partition that are
-added up (or whose dearest is forgotten), or one kind of share counted as another.
+Faults that these tests would catch: a sum that loses small shares, blocks of a partition that are
+added up (or whose most expensive one is forgotten), or one kind of share counted as another.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def entry(kind: str, share: float, part: Part = None, delta: float = 0.0) -> Ent
     return entry
 
 
-def exact(entries: list[Entry]) -> dict[str, Fraction]:
-    """Sum of what is outside partitions, plus the dearest block of each, share by share."""
+def exact_totals(entries: list[Entry]) -> dict[str, Fraction]:
+    """Return the sum outside partitions plus the most expensive block of each, share by share."""
     kinds = {"gaussian": "rho", "laplace": "pure"}
     sums: dict[tuple[Part, str], Fraction] = {}
     for e in entries:
@@ -83,9 +84,9 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
         with_it = running.totals(e)
         running.add(e)
         totals_after = running.totals()
-        for name in NAMES:  # asking before adding gives what adding gives
+        for name in NAMES:  # Asking before adding gives the same answer as adding.
             assert getattr(with_it, name) == pytest.approx(getattr(totals_after, name), rel=1e-15)
-    for name, value in exact(entries).items():
+    for name, value in exact_totals(entries).items():
         total = getattr(running.totals(), name)
         assert abs(Fraction(total) - value) <= value * Fraction(1, 10**14)
     assert total_shares(entries) == running.totals()
@@ -138,7 +139,7 @@ def test_many_shares_far_below_the_last_bit_still_count() -> None:
     assert not fits(running.totals(), ZCDP(rho=1.0)), "beyond the slack of 1e-12"
 
 
-def test_a_partition_costs_its_dearest_block_share_by_share() -> None:
+def test_a_partition_costs_its_most_expensive_block_share_by_share() -> None:
     running = Tally()
     running.add(entry("gaussian", 0.3, (1, 0)))
     running.add(entry("laplace", 0.7, (1, 1)))
@@ -152,7 +153,7 @@ def test_a_partition_costs_its_dearest_block_share_by_share() -> None:
         approximate_epsilon=0.2,
         approximate_delta=1e-6,
     )
-    running.add(entry("gaussian", 0.2, (1, 1)))  # block 1 is now the dearest in rho
+    running.add(entry("gaussian", 0.2, (1, 1)))  # Block 1 is now the most expensive one in rho.
     assert running.totals().rho == pytest.approx(0.4, rel=1e-15)
 
 
@@ -173,10 +174,10 @@ def test_partitions_add_to_each_other_and_to_releases_of_all_records() -> None:
 @pytest.mark.parametrize(
     "budget", [ZCDP(rho=0.5), PureDP(epsilon=1.0), ApproxDP(epsilon=2.0, delta=1e-6)], ids=str
 )
-def test_what_fits_covers_every_choice_of_the_block_that_a_neighbour_changes(
+def test_a_fitting_release_covers_every_block_that_a_neighbour_may_change(
     budget: Any, entries: list[Entry]
 ) -> None:
-    """What a neighbour sees: releases of all records, and those of one block of each partition."""
+    """A neighbour changes releases of all records, and those of one block of each partition."""
     if not fits(total_shares(entries), budget):
         return
     for blocks in itertools.product(range(4), repeat=2):

@@ -1,4 +1,4 @@
-"""Trade-off curves: closed forms, the reference values, and Google's accountant."""
+"""Trade-off curves against closed forms, reference values and Google's accountant."""
 
 import math
 from typing import Any
@@ -35,8 +35,10 @@ GRID = np.linspace(0, 1, 201)
 ZERO = np.zeros(1)
 
 
-def booked(*mechanisms: Any, value: np.ndarray = ZERO, blocks: bool = False) -> tuple[Entry, ...]:
-    """Return the entries of these releases, each on a block of its own if `blocks`."""
+def book_entries(
+    *mechanisms: Any, value: np.ndarray = ZERO, blocks: bool = False
+) -> tuple[Entry, ...]:
+    """Return the entries of these releases, each on a block of its own if `blocks` is set."""
     ledger, rng = Ledger(ApproxDP(epsilon=1e5, delta=0.5)), np.random.default_rng(0)
     places = ledger.disjoint(len(mechanisms)) if blocks else [ledger] * len(mechanisms)
     for place, mechanism in zip(places, mechanisms, strict=True):
@@ -60,8 +62,8 @@ def approximate(epsilon: float, delta: float) -> Entry:
     return approximate_entry("objective perturbation", "release", 1.0, 1.0, 1, (epsilon, delta))
 
 
-def numeric(entries: tuple[Entry, ...]) -> TradeoffCurve:
-    """Return a curve by the lattice also where there is a closed form."""
+def lattice_curve(entries: tuple[Entry, ...]) -> TradeoffCurve:
+    """Return a curve from the lattice of losses, even where there is a closed form."""
     return ledger_curve((*entries, approximate(1e-9, 1e-15)))
 
 
@@ -78,7 +80,7 @@ def test_gaussian_curves_have_the_reference_values(rho: float, expected: tuple[f
 
 
 def test_the_curve_of_gaussian_noise_is_the_neyman_pearson_test() -> None:
-    """The likelihood ratio's test at every threshold, by its two normal laws."""
+    """The reference is the likelihood-ratio test at every threshold, from its two normal laws."""
     rho, std = 0.3, 2.5
     mu = math.sqrt(2 * rho)
     thresholds = np.linspace(-5, 5, 41) * std
@@ -87,15 +89,15 @@ def test_the_curve_of_gaussian_noise_is_the_neyman_pearson_test() -> None:
     assert gaussian_curve(rho).misses(alarms) == pytest.approx(misses, abs=1e-12)
 
 
-def test_rho_adds_up_and_neither_mu_nor_roots_do() -> None:
-    curve = ledger_curve(booked(gaussian(0.02), gaussian(0.06), gaussian(0.1)))
+def test_rho_adds_up_but_distances_do_not() -> None:
+    curve = ledger_curve(book_entries(gaussian(0.02), gaussian(0.06), gaussian(0.1)))
     assert curve.mu == pytest.approx(math.sqrt(2 * 0.18), rel=1e-14)
-    partition = ledger_curve(booked(gaussian(0.02), gaussian(0.06), blocks=True))
+    partition = ledger_curve(book_entries(gaussian(0.02), gaussian(0.06), blocks=True))
     assert partition.mu == pytest.approx(math.sqrt(2 * 0.06), rel=1e-14)
 
 
 def test_the_mixed_ledger_has_the_reference_values() -> None:
-    entries = booked(gaussian(0.02), spherical(0.3), laplace(0.2), laplace(0.2))
+    entries = book_entries(gaussian(0.02), spherical(0.3), laplace(0.2), laplace(0.2))
     curve = ledger_curve((*entries, approximate(0.1, 1e-7)))
     assert curve.epsilon(1e-6) == pytest.approx(1.51949, abs=1e-4)
     assert curve.misses(ALARMS) == pytest.approx((0.996522, 0.971511, 0.794099), abs=2e-6)
@@ -110,7 +112,7 @@ def test_a_mixed_ledger_agrees_with_the_accountant_of_google() -> None:
     for epsilon in shares:
         law = pld.from_laplace_mechanism(1 / epsilon, value_discretization_interval=spacing)
         reference = reference.compose(law)
-    curve = ledger_curve(booked(gaussian(rho), *(laplace(e) for e in shares)))
+    curve = ledger_curve(book_entries(gaussian(rho), *(laplace(e) for e in shares)))
     for delta in (1e-3, 1e-6, 1e-8):
         assert curve.epsilon(delta) == pytest.approx(
             reference.get_epsilon_for_delta(delta), rel=2e-4
@@ -125,11 +127,11 @@ def test_a_mixed_ledger_agrees_with_the_accountant_of_google() -> None:
 def test_the_lattice_is_never_above_a_closed_form_and_near_it() -> None:
     for rho in (0.001, 0.0280144819, 0.5, 4.0):
         exact = gaussian_curve(rho).misses(GRID)
-        lattice = numeric(booked(gaussian(rho))).misses(GRID)
+        lattice = lattice_curve(book_entries(gaussian(rho))).misses(GRID)
         assert (lattice <= exact + 1e-12).all() and (lattice >= exact - 2e-6).all()
     for epsilon in (0.1, 1.0, 5.0):
         exact = budget_curve(PureDP(epsilon=epsilon)).misses(GRID)
-        lattice = numeric(booked(spherical(epsilon))).misses(GRID)
+        lattice = lattice_curve(book_entries(spherical(epsilon))).misses(GRID)
         assert (lattice <= exact + 1e-12).all() and (lattice >= exact - 2e-4).all()
     exact = budget_curve(ApproxDP(epsilon=1.0, delta=0.01)).misses(GRID)
     lattice = ledger_curve((approximate(1.0, 0.01),)).misses(GRID)
@@ -137,7 +139,7 @@ def test_the_lattice_is_never_above_a_closed_form_and_near_it() -> None:
 
 
 def test_laplace_noise_on_a_number_has_its_own_curve() -> None:
-    """The test by a threshold on the number itself, whose likelihood ratio is monotone."""
+    """The optimal test is a threshold on the number itself, whose likelihood ratio is monotone."""
     epsilon = 1.3
     thresholds = np.linspace(-6, 6, 301)
 
@@ -145,9 +147,9 @@ def test_laplace_noise_on_a_number_has_its_own_curve() -> None:
         return np.where(x < 0, np.exp(x) / 2, 1 - np.exp(-x) / 2)
 
     alarms, misses = 1 - cdf(thresholds), cdf(thresholds - epsilon)
-    curve = ledger_curve(booked(laplace(epsilon))).misses(alarms)
+    curve = ledger_curve(book_entries(laplace(epsilon))).misses(alarms)
     assert (curve <= misses + 1e-12).all() and (curve >= misses - 1e-5).all()
-    vector = ledger_curve(booked(laplace(epsilon), value=np.zeros(3)))
+    vector = ledger_curve(book_entries(laplace(epsilon), value=np.zeros(3)))
     any_pure = budget_curve(PureDP(epsilon=epsilon)).misses(GRID)
     assert vector.misses(GRID) == pytest.approx(any_pure, abs=1e-5)
 
@@ -170,7 +172,7 @@ def test_the_conversion_from_zcdp_is_the_inverse_of_the_ledgers() -> None:
 
 def test_exponential_mechanisms_agree_with_the_curve_of_the_ledger() -> None:
     choice = Exponential(sensitivity=1.0, epsilon=0.4)
-    entries = booked(gaussian(0.1), choice, choice, choice, value=ZERO)
+    entries = book_entries(gaussian(0.1), choice, choice, choice, value=ZERO)
     curve = ledger_curve(entries)
     coarse = selection_epsilon(1e-6, 0.1, ((0.4, 3),), choices_first=False)
     assert curve.epsilon(1e-6) <= coarse * (1 + 1e-4)
@@ -178,18 +180,18 @@ def test_exponential_mechanisms_agree_with_the_curve_of_the_ledger() -> None:
 
 
 def test_the_worst_block_counts_at_every_epsilon() -> None:
-    blocks = booked(gaussian(0.5), spherical(2.0), blocks=True)
+    blocks = book_entries(gaussian(0.5), spherical(2.0), blocks=True)
     curve = ledger_curve(blocks).misses(GRID)
     for entries in ((blocks[0],), (blocks[1],)):
         assert (curve <= ledger_curve(entries).misses(GRID) + 1e-9).all()
-    alike = booked(laplace(0.5), laplace(0.5), blocks=True)
+    alike = book_entries(laplace(0.5), laplace(0.5), blocks=True)
     assert (ledger_curve(alike).misses(GRID) == ledger_curve(alike[:1]).misses(GRID)).all()
-    mixed = ledger_curve(booked(laplace(0.5)) + blocks).misses(GRID)
+    mixed = ledger_curve(book_entries(laplace(0.5)) + blocks).misses(GRID)
     assert (mixed <= curve + 1e-9).all()
 
 
-def test_a_test_and_the_noise_behind_it_are_one_whole() -> None:
-    """The noise is private only where the test says so: the two may not be composed as two."""
+def test_a_test_and_the_noise_that_depends_on_it_are_one_release() -> None:
+    """The noise is private only if the test passes, so the two must not be composed separately."""
     parts = tuple(
         approximate_entry(mechanism, "release", 1.0, 1.0, 1, cost)
         for mechanism, cost in (("noisy test", (0.5, 1e-7)), ("tested gaussian", (0.5, 1e-6)))
@@ -199,13 +201,13 @@ def test_a_test_and_the_noise_behind_it_are_one_whole() -> None:
 
 
 def test_thousands_of_releases_stay_above_their_exact_composition() -> None:
-    curve = ledger_curve(booked(*[spherical(0.05)] * 2000))
-    exact = 2000 * 0.05 * math.tanh(0.025)  # the mean loss, and as many deviations as zCDP has
+    curve = ledger_curve(book_entries(*[spherical(0.05)] * 2000))
+    exact = 2000 * 0.05 * math.tanh(0.025)  # The mean loss, and the deviation that zCDP allows.
     assert exact < curve.epsilon(1e-6) < zcdp_epsilon(exact, 1e-6)
 
 
 def test_a_profile_that_is_not_convex_by_rounding_adds_no_mass() -> None:
-    """Each bend the wrong way would be taken for mass, and the curve would promise less."""
+    """Each bend the wrong way would be taken for mass, and the curve would be too low."""
     shaped = Entry(
         mechanism="generalized gaussian",
         label="shaped",
@@ -221,7 +223,7 @@ def test_a_profile_that_is_not_convex_by_rounding_adds_no_mass() -> None:
     assert curve.misses(np.array([0.1])) == pytest.approx(promised, abs=1e-3)
 
 
-def test_readings_of_one_curve_agree() -> None:
+def test_the_quantities_read_from_one_curve_agree() -> None:
     for rho in (0.02, 0.5):
         curve = gaussian_curve(rho)
         assert curve.epsilon(1e-6) == gaussian_epsilon(rho, 1e-6)
@@ -236,6 +238,6 @@ def test_readings_of_one_curve_agree() -> None:
     assert budget_curve(ApproxDP(epsilon=1.0, delta=1e-3)).epsilon(1e-6) == math.inf
 
 
-def test_budgets_without_meaning_promise_nothing() -> None:
-    assert (ledger_curve(booked(spherical(1e4), gaussian(1e3))).misses(GRID)[1:] == 0).all()
+def test_budgets_that_allow_everything_promise_nothing() -> None:
+    assert (ledger_curve(book_entries(spherical(1e4), gaussian(1e3))).misses(GRID)[1:] == 0).all()
     assert (budget_curve(PureDP(epsilon=1e6)).misses(GRID)[1:] < 1e-200).all()

@@ -1,8 +1,8 @@
 """Trade-off curves against a public library, gdpnum.
 
-It takes the law of the privacy loss from Google's accountant and gets the trade-off from it by the
-test of Neyman and Pearson: an error of ours in that step, which `test_tradeoff.py` cannot see where
-it compares curves of (epsilon, delta) alone, would show here.
+The library takes the law of the privacy loss from Google's accountant and derives the trade-off by
+the test of Neyman and Pearson. An error in that step shows here; `test_tradeoff.py` cannot see it
+where it compares only curves of (epsilon, delta).
 """
 
 import math
@@ -16,13 +16,13 @@ from dp_accounting.pld.common import DifferentialPrivacyParameters
 from dpsco_core.privacy import ApproxDP, gaussian_allowance
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.tradeoff import gaussian_curve, ledger_curve
-from tests.privacy.test_tradeoff import approximate, booked, gaussian, laplace, spherical
+from tests.privacy.test_tradeoff import approximate, book_entries, gaussian, laplace, spherical
 
 GRID = np.linspace(0.0005, 0.9995, 401)
-# Of the losses of Google's accountant. A power of two, and so are the epsilons below of releases of
-# which no more is known: their two losses lie on the lattice, and are not rounded up.
+# The spacing of the losses of Google's accountant. It is a power of two, as are the epsilons of the
+# worst-case releases below, so that their two losses lie on the lattice and are not rounded up.
 SPACING = 2**-13
-# What the two lattices of losses may differ by, both pessimistic: ours is the coarser one.
+# The largest difference of the two lattices of losses, both pessimistic; ours is the coarser one.
 LATTICES = 1e-5
 
 LossLaw = pld.PrivacyLossDistribution
@@ -46,7 +46,7 @@ def approximate_law(epsilon: float, delta: float) -> LossLaw:
     )
 
 
-def sum_of(*laws: LossLaw) -> LossLaw:
+def law_of_sum(*laws: LossLaw) -> LossLaw:
     """Return the law of the sum of independent losses."""
     total, *rest = laws
     for law in rest:
@@ -55,26 +55,26 @@ def sum_of(*laws: LossLaw) -> LossLaw:
 
 
 LEDGERS = {
-    "one Laplace release": (booked(laplace(1.25)), sum_of(laplace_law(1.25))),
+    "one Laplace release": (book_entries(laplace(1.25)), law_of_sum(laplace_law(1.25))),
     "Laplace releases of three sizes": (
-        booked(laplace(0.2), laplace(0.2), laplace(0.5)),
-        sum_of(laplace_law(0.2), laplace_law(0.2), laplace_law(0.5)),
+        book_entries(laplace(0.2), laplace(0.2), laplace(0.5)),
+        law_of_sum(laplace_law(0.2), laplace_law(0.2), laplace_law(0.5)),
     ),
     "ten Laplace releases": (
-        booked(*[laplace(0.1)] * 10),
-        sum_of(*[laplace_law(0.1)] * 10),
+        book_entries(*[laplace(0.1)] * 10),
+        law_of_sum(*[laplace_law(0.1)] * 10),
     ),
     "Gaussian and Laplace": (
-        booked(gaussian(0.05), laplace(0.3), laplace(0.7)),
-        sum_of(gaussian_law(0.05), laplace_law(0.3), laplace_law(0.7)),
+        book_entries(gaussian(0.05), laplace(0.3), laplace(0.7)),
+        law_of_sum(gaussian_law(0.05), laplace_law(0.3), laplace_law(0.7)),
     ),
     "any pure release and Gaussian": (
-        booked(spherical(0.5), gaussian(0.1)),
-        sum_of(approximate_law(0.5, 0.0), gaussian_law(0.1)),
+        book_entries(spherical(0.5), gaussian(0.1)),
+        law_of_sum(approximate_law(0.5, 0.0), gaussian_law(0.1)),
     ),
     "all kinds": (
-        (*booked(gaussian(0.02), spherical(0.25), laplace(0.2)), approximate(0.125, 1e-4)),
-        sum_of(
+        (*book_entries(gaussian(0.02), spherical(0.25), laplace(0.2)), approximate(0.125, 1e-4)),
+        law_of_sum(
             gaussian_law(0.02),
             approximate_law(0.25, 0.0),
             laplace_law(0.2),
@@ -94,7 +94,7 @@ def test_ledgers_have_the_misses_that_gdpnum_finds(
 
 @pytest.mark.parametrize("rho", [0.001, 0.0280144819, 0.5, 4.0])
 def test_gaussian_ledgers_have_the_distance_that_gdpnum_finds(rho: float) -> None:
-    curve = ledger_curve(booked(gaussian(rho / 4), gaussian(3 * rho / 4)))
+    curve = ledger_curve(book_entries(gaussian(rho / 4), gaussian(3 * rho / 4)))
     mu, regret = gdpnum.PLDConverter(gaussian_law(rho)).get_mu_and_regret()
     assert regret < 1e-5
     assert curve.mu == pytest.approx(mu, rel=1e-5)

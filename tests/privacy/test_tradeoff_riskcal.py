@@ -13,7 +13,7 @@ import pytest
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP, gaussian_allowance
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.tradeoff import budget_curve, gaussian_curve, ledger_curve, odds
-from tests.privacy.test_tradeoff import booked, gaussian
+from tests.privacy.test_tradeoff import book_entries, gaussian
 from tests.privacy.test_tradeoff_peers import GRID, LATTICES, LEDGERS, LossLaw
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def analysis() -> ModuleType:
-    """Return what riskcal makes of a privacy loss."""
+    """Return riskcal's analysis of a privacy loss."""
     from riskcal import analysis
 
     return analysis
@@ -41,7 +41,10 @@ def test_ledgers_have_the_misses_that_riskcal_finds(
 def test_gaussian_ledgers_have_the_curve_of_their_distance(
     rho: float, analysis: ModuleType
 ) -> None:
-    curve, mu = ledger_curve(booked(gaussian(rho / 4), gaussian(3 * rho / 4))), math.sqrt(2 * rho)
+    curve, mu = (
+        ledger_curve(book_entries(gaussian(rho / 4), gaussian(3 * rho / 4))),
+        math.sqrt(2 * rho),
+    )
     assert curve.misses(GRID) == pytest.approx(analysis.get_beta_from_gdp(mu, GRID), abs=1e-5)
     assert curve.advantage == pytest.approx(analysis.get_advantage_from_gdp(mu), rel=1e-5)
 
@@ -77,7 +80,7 @@ def test_the_distance_of_a_budget_is_the_one_that_riskcal_calibrates_to(
     ],
     ids=str,
 )
-def test_what_every_private_algorithm_leaves_is_what_riskcal_says(
+def test_the_curve_of_every_private_algorithm_is_that_of_riskcal(
     budget: PureDP | ApproxDP,
     analysis: ModuleType,
 ) -> None:
@@ -85,7 +88,7 @@ def test_what_every_private_algorithm_leaves_is_what_riskcal_says(
     curve = budget_curve(budget)
     assert curve.misses(GRID) == pytest.approx(analysis.get_beta_from_adp(*cost, GRID), rel=1e-12)
     assert curve.advantage == pytest.approx(analysis.get_advantage_from_adp(*cost), rel=1e-12)
-    # The same curve, read the other way: the epsilon that the two shares of errors refute.
+    # The curve is also read in the other direction: the epsilon that two error rates refute.
     for alarms in (0.01, 0.3):
         misses = float(curve.misses(np.array([alarms]))[0])
         refuted = analysis.get_epsilon_from_err_rates(cost[1], alarms, misses)
@@ -93,11 +96,14 @@ def test_what_every_private_algorithm_leaves_is_what_riskcal_says(
 
 
 @pytest.mark.parametrize("rho", [0.5, 2.0])
-def test_what_zcdp_leaves_is_no_more_than_riskcal_proves(rho: float, analysis: ModuleType) -> None:
-    """riskcal's conversion is the best for each order: its curve lies between ours and Gaussian's.
+def test_the_curve_under_zcdp_is_at_most_the_one_that_riskcal_proves(
+    rho: float, analysis: ModuleType
+) -> None:
+    """riskcal's conversion is optimal for each order, so its curve lies between ours and
+    Gaussian's.
 
-    Below a rho of about 0.1 its search loses digits, and its curve rises above that of Gaussian
-    noise, which is zCDP: it cannot be a judge there.
+    Below a rho of about 0.1 its search loses digits and its curve rises above that of Gaussian
+    noise, although that noise is zCDP; there it is no reference.
     """
     proven = budget_curve(ZCDP(rho=rho)).misses(GRID)
     best_proven = analysis.get_beta_from_zcdp(rho, GRID)

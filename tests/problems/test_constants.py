@@ -113,7 +113,7 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
             step = w - v
             length = float(np.linalg.norm(step))
             if length < 1e-6:
-                continue  # projected on the same point of the boundary
+                continue  # Both are projected on the same boundary point.
             change = g - dense(sample.gradients(v))
             change_norm, error = mean_and_error(change)
             slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
@@ -195,7 +195,7 @@ SMALLER = [(field, factor, problem) for field, factor, ps in TOO_SMALL for probl
 @pytest.mark.parametrize("problem", dict.fromkeys(problem for _, _, problem in SMALLER))
 def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
     """All of a problem at once, on one sample; one by one below."""
-    example = make(problem, ORDINARY[4])  # Gaussian
+    example = make(problem, ORDINARY[4])  # The Gaussian law.
     factors = {field: factor for field, factor, own in SMALLER if own is problem}
     smaller = {field: x * getattr(example.constants, field) for field, x in factors.items()}
     assert violations(example, replace(example.constants, **smaller), DRAWS) == set(factors)
@@ -207,7 +207,7 @@ def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
     ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", None),
 )
 def test_a_constant_that_is_too_small_is_caught(field: str, factor: float, problem: Any) -> None:
-    example = make(problem, ORDINARY[4])  # Gaussian
+    example = make(problem, ORDINARY[4])  # The Gaussian law.
     smaller = replace(example.constants, **{field: factor * getattr(example.constants, field)})
     assert violations(example, smaller, DRAWS) == {field}
 

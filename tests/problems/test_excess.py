@@ -97,7 +97,7 @@ def test_the_minimiser_satisfies_the_variational_inequality(problem: Any, law: A
         assert (np.abs(gradients.mean(axis=0)) <= SIGMAS * error + 1e-12).all()
         return
     if example.card.slug == "geometric-median" and law in HARD:
-        return  # a kink; its risk is compared on a grid below
+        return  # The loss has a kink; its risk is compared on a grid below.
     for _ in range(10):
         products = gradients @ (in_ball(example, rng) - best)
         assert products.mean() >= -SIGMAS * products.std() / math.sqrt(N)
@@ -118,7 +118,7 @@ def test_the_standard_error_is_below_a_tenth_of_the_excess(problem: Any, law: An
         w = example.constraint.project(best + distance * step / np.linalg.norm(step))
         excess = example.excess_risk(w)
         if problem is Absolute and law is Pareto and distance < 0.1:
-            continue  # the risk is flat near its minimisers
+            continue  # The risk is flat near its minimisers.
         assert excess.value > 0
         limit = 0.2 if problem is Hinge and distance < 0.1 else 0.1
         assert excess.standard_error < limit * excess.value
@@ -133,7 +133,7 @@ def test_evaluation_samples_are_drawn_once_and_the_last_ones_are_kept() -> None:
     assert evaluation_rows(Gaussian(d=20)) is sample
     for d in (300, 400, 500, 600):
         evaluation_rows(Gaussian(d=d))
-    assert evaluation_rows(Gaussian(d=20)) is not sample  # 128 MB are kept
+    assert evaluation_rows(Gaussian(d=20)) is not sample  # At most 128 MB are kept.
 
 
 def test_the_standard_error_is_that_of_a_mean() -> None:

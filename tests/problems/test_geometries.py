@@ -126,7 +126,7 @@ def test_the_minimiser_minimises_over_the_set(slug: str, name: str, part: int) -
             rise, rise_error = mean_and_error(losses(sample, w) - best_losses)
             slack = math.hypot(rise_error, SIGMAS * excess.standard_error)
             assert abs(rise - excess.value) <= slack + 1e-10
-            if not kinked:  # there the subgradient that is taken may point anywhere
+            if not kinked:  # Where the loss has a kink, the chosen subgradient may point anywhere.
                 slope, slope_error = mean_and_error(gradients @ (w - best))
                 assert slope >= -slope_error - 1e-10
 
@@ -161,7 +161,7 @@ def test_the_median_of_a_hard_instance_is_a_minimiser(name: str, law: str, q: fl
             body, best, spike = example.constraint, example.minimiser, example.distribution.spike
             assert body.contains(best, 1e-12)
             norm, spike_distance = np.linalg.norm(best), np.linalg.norm(best - spike)
-            if min(norm, spike_distance) <= 1e-12 * np.linalg.norm(spike):  # a kink
+            if min(norm, spike_distance) <= 1e-12 * np.linalg.norm(spike):  # A kink of the loss.
                 candidates = [body.project(t * spike) for t in np.linspace(0, 1, 50) ** 2]
                 candidates += places(example, np.random.default_rng(1))
                 assert min(example.excess_risk(w).value for w in candidates) >= -1e-13
@@ -197,7 +197,7 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
         check("dual lipschitz", float(row_norms(g, s).max()), dual.lipschitz)
         check("diameter", 2 * _length(w, 2), c.diameter)
         check("dual radius", _length(w, q), dual.radius)
-        centred = g - mean  # an estimate, which lowers variances by 1/n
+        centred = g - mean  # The centre is an estimate, which lowers variances by 1/n.
         for name, terms, bound in (
             ("variance_trace", row_norms(centred, 2.0) ** 2, c.variance_trace),
             ("dual variance", row_norms(centred, s) ** 2, dual.variance),
@@ -289,7 +289,7 @@ def test_one_and_two_dimensions_and_the_largest_offset(name: str, slug: str) -> 
     geometry = (SETS | LIMITS)[name]
     sizes = [(5, 1.5)] if name == "group-l1" else [(1, 1.5), (2, 0.0), (2, 1.5)]
     if geometry.kind == "simplex":
-        sizes = sizes[1:]  # in one dimension it is a single point, and refused
+        sizes = sizes[1:]  # In one dimension the set is a single point, and refused.
     # Another law for each size; over the problems and the sets each size meets each law.
     laws, turn = ("skewed-pareto", "elliptical-t", "hypercube"), SLUGS.index(slug) + len(name)
     for i, (d, offset) in enumerate(sizes):

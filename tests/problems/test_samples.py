@@ -1,4 +1,4 @@
-"""What an optimiser sees: gradients, parts, bounded records, and records that are broken."""
+"""Samples as optimisers see them: gradients, parts, bounded records, and broken records."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_mean_gradient_is_the_derivative_of_the_risk_and_the_risk_is_convex(prob
     assert sample.risk(w) == pytest.approx(losses(sample, w).mean(), rel=1e-12)
     gradient, step = sample.mean_gradient(w), 1e-7
     rise = [(sample.risk(w + step * e) - sample.risk(w - step * e)) / (2 * step) for e in np.eye(4)]
-    np.testing.assert_allclose(gradient, rise, atol=1e-6)  # no kink lies within a step of w
+    np.testing.assert_allclose(gradient, rise, atol=1e-6)  # No kink lies within a step of w.
     rng = np.random.default_rng(0)
     for _ in range(20):
         v = w + rng.standard_normal(4)
@@ -173,7 +173,7 @@ def test_broken_records_raise_no_warning_and_only_they_are_not_finite(problem: A
     usual = np.setdiff1d(np.arange(8, 60), np.arange(20, 24))
     assert finite[usual].all()
     np.testing.assert_allclose(rows[finite], single[finite], rtol=1e-12)
-    assert not finite[:2].any()  # a NaN is not hidden
+    assert not finite[:2].any()  # A NaN is not hidden.
 
 
 @EVERY_PROBLEM
@@ -277,8 +277,8 @@ ADVERSARIES = (
     *BROKEN,
     [-1e300, 1e-320, 1e-320, 1e-320, 1e-320],
     [1e-320] * 5,
-    [-1e150, 0.0, 0.0, 0.0, 0.0],  # as long as a record that is kept can be
-    [4e149] * 5,  # in the l1 norm it would be too long
+    [-1e150, 0.0, 0.0, 0.0, 0.0],  # The longest record that is kept.
+    [4e149] * 5,  # In the l1 norm this record is too long.
     [1e149, -1e-149, 1.0, 0.0, 1e-300],
     [1e-160] * 5,
     [-1.0, 0.0, 0.0, 0.0, 0.0],
@@ -288,7 +288,7 @@ ADVERSARIES = (
 
 
 def every_path(sample: Any, w: Any) -> dict[str, Any]:
-    """Return the gradient of every record, by every way that there is to it."""
+    """Return the gradient of every record by every code path."""
     rows, n = sample.gradients(w), sample.n
     parts = [
         f.base if f.coefficients is None else f.coefficients[:, None] * f.base
@@ -327,7 +327,7 @@ def test_every_record_is_bounded_in_every_norm_on_every_path(problem: Any, expon
             longest = float(row_norms(rows, exponent).max())
             assert longest <= radius * (1 + 1e-12), path
             np.testing.assert_allclose(rows, paths["blocks"], rtol=1e-9, atol=1e-300, err_msg=path)
-        if problem in POINTS:  # the bound is reached, and what is shorter is left as it is
+        if problem in POINTS:  # The bound is attained, and shorter records stay unchanged.
             assert longest >= radius * (1 - 1e-12)
             broken = np.array(ADVERSARIES[-3:])
             short = row_norms(broken, exponent) <= radius

@@ -11,7 +11,7 @@ from dpsco_core.bounds.euclidean.smoothed import printed_rate
 from dpsco_core.bounds.instances.gaussian import gaussian_scale
 from dpsco_core.explain.errata.base import unit_setting
 from dpsco_core.explain.errata.kamath_lower import one_dimension_risk
-from dpsco_core.explain.errata.kamath_runs import _lower_inside, _median_move
+from dpsco_core.explain.errata.kamath_runs import _lower_bound_in_set, _median_move
 from dpsco_core.methods.mean.smooth_clip import smoothed_clip
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems.base import Setting
@@ -21,10 +21,10 @@ from tests.referee.labelled import Labelled, labelled, real, whole
 ORDER = 2.0
 
 
-def spent_by_smoothing(tau: float, c: float, n: float) -> float:
-    """The zCDP that the printed noise spends on records far apart, over the rho claimed."""
+def smoothing_cost_ratio(tau: float, c: float, n: float) -> float:
+    """Return the zCDP that the printed noise spends on far records, over the claimed rho."""
     low, high = (float(v) for v in tau / n * smoothed_clip(np.array([-1e9, 1e9]), c))
-    noise = tau / n  # at rho = 1, in one dimension
+    noise = tau / n  # The noise at rho = 1, in one dimension.
     return (high - low) ** 2 / (2 * noise**2)
 
 
@@ -34,13 +34,13 @@ def block_move(d: float, beta: float, n: float) -> float:
 
 
 def window_bias(tau: float, mean: float) -> float:
-    """The bias of clipping the two points mean - 1 and mean + 1 to [-3 tau, 3 tau]."""
+    """Return the bias of clipping the two points mean - 1 and mean + 1 to [-3 tau, 3 tau]."""
     points = np.array([mean - 1, mean + 1])
     return float(abs(points.mean() - np.clip(points, -3 * tau, 3 * tau).mean()))
 
 
 def one_step_risk(diameter: float, smoothness: float) -> float:
-    """The risk of a quadratic after one exact step from the end of [0, M]."""
+    """Return the risk of a quadratic after one exact step from the end of [0, M]."""
     w = diameter - smoothness * diameter / (2 * smoothness)
     return smoothness / 2 * w**2
 
@@ -50,32 +50,32 @@ def unit(n: float, d: float, rho: float, diameter: float) -> Setting:
 
 
 def lower_inside(n: float, d: float, rho: float, diameter: float) -> float:
-    return _lower_inside(int(n), int(d), ORDER, rho, diameter).bound
+    return _lower_bound_in_set(int(n), int(d), ORDER, rho, diameter).bound
 
 
 def truncation(n: float, d: float, rho: float, diameter: float) -> float:
-    """Tau of Theorem 5.2."""
+    """Return tau of Theorem 5.2."""
     return math.pow(math.sqrt(rho) * n / (diameter * d**1.5), 1 / ORDER)
 
 
 def smoothed_truncation(n: float, d: float, rho: float, diameter: float) -> float:
-    """Tau of Theorem 5.5."""
+    """Return tau of Theorem 5.5."""
     power = kamath.theorem_5_5_power(int(d), rho)
     return math.sqrt(math.sqrt(rho) * n / (diameter * d**power))
 
 
 def in_theorem(n: float, d: float, rho: float, diameter: float) -> bool:
-    instance = _lower_inside(int(n), int(d), ORDER, rho, diameter)
+    instance = _lower_bound_in_set(int(n), int(d), ORDER, rho, diameter)
     return instance.smoothness <= 10 and 2 * instance.norm <= 10
 
 
 def has_a_step(tau: float, d_power: int, n: float, d: float, rho: float, **_: float) -> bool:
-    """T of at least 1, with R = 10."""
+    """Whether T is at least 1, with R = 10."""
     return 100 * rho * n**2 / (tau**2 * d**d_power) >= 1
 
 
 def fano_error(n: float, spacing: float) -> float:
-    """An error that a clipped mean with noise does not exceed on normal laws, at rho = 1."""
+    """Return an upper bound on the error of a noisy clipped mean on normal laws, at rho = 1."""
     bias = 2 * math.exp(-((10 - 7 * spacing) ** 2) / 2)
     return math.sqrt(1 / n + (20 / n / math.sqrt(2)) ** 2) + bias
 
@@ -94,7 +94,7 @@ SIZES = {"n": whole(1, 1e13), "d": whole(1, 30), "rho": real(1e-9, 1), "diameter
 KAMATH: tuple[Labelled, ...] = (
     labelled(
         "kamath.smoothing-noise",
-        spent_by_smoothing,
+        smoothing_cost_ratio,
         lambda **_: 1.0,
         {"tau >= 10": lambda tau, **_: tau >= 10},
         tau=real(1, 1e3),

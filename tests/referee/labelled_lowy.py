@@ -34,7 +34,7 @@ def level(
 
 
 def flower(hub: float, reach: float) -> tuple[float, float]:
-    """Score and weight kept, as shares, of a hub and six petals around it."""
+    """Return score and kept weight, as shares, of a hub and six petals around it."""
     count = 200
     petals = reach * np.vstack([np.eye(3), -np.eye(3)])
     each_petal = round((1 - hub) * count / 6)
@@ -62,7 +62,7 @@ def condition_b1(n: float, m: float) -> bool:
 
 
 def several_slots(n: float, batch: float) -> float:
-    """The chance that one of n users is drawn more than once, of `batch` draws."""
+    """Return the chance that one of n users is drawn more than once in `batch` draws."""
     share, no_slot = 1 / n, (1 - 1 / n) ** batch
     return 1 - no_slot - batch * share * (1 - share) ** (batch - 1)
 
@@ -74,18 +74,18 @@ def chain_over_printed(delta: float) -> tuple[float, float]:
 
 
 def small_budget(n: float) -> UserLevel:
-    """A setting with epsilon in proportion to the root of 1/n."""
+    """Return a setting with epsilon proportional to the root of 1/n."""
     return level(n, d=1, epsilon=20 / math.sqrt(n), delta=0.1 / n)
 
 
 def phase_ratio(n: float) -> float:
-    """Users of a phase over its draws."""
+    """Return the users of a phase over its draws."""
     phases = printed_erm(small_budget(n), 0.1).phases
     return max(phase.users / (phase.steps * phase.batch) for phase in phases)
 
 
 def last_distance(power: float) -> tuple[float, float]:
-    """The last phase's private distance, and what the proof has for it, at a smoothness n^power."""
+    """Return the private distance of the last phase, and the proof's, at a smoothness n^power."""
     n = 10**7
     smoothness = math.pow(n, power)
     setting = replace(level(n, d=1, delta=1e-8), smoothness=smoothness)

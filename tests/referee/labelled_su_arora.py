@@ -30,7 +30,7 @@ def strong_term(n: float, epsilon: float, *, printed: bool) -> float:
 
 
 def growth(d: float, q: float) -> float:
-    """Twice the printed potential at the all-ones vector over its squared norm."""
+    """Return twice the printed potential at the all-ones vector over its squared norm."""
     kappa, all_ones = 1 / (q - 1), np.ones(int(d))
     return kappa * (lq_norm(all_ones, kappa / (kappa - 1)) / lq_norm(all_ones, q)) ** 2
 
@@ -40,7 +40,9 @@ def space(d: float, q: float) -> RegularSpace:
 
 
 def area_error(r: float) -> float:
-    """The relative distance of the surface measure in d = 2 from the normalising integral."""
+    """Return the relative distance of the surface measure in d = 2 from the normalising
+    integral.
+    """
     angle = np.linspace(0, math.pi / 2, 20_001)
     radius = (np.cos(angle) ** r + np.sin(angle) ** r) ** (-1 / r)
     points = radius * np.vstack([np.cos(angle), np.sin(angle)])
@@ -65,7 +67,7 @@ def delta_of_curved(radius: float, n: float, smoothness: float, epsilon: float) 
 
 
 def delta_of_step(local: float, delta: float, n: float) -> float:
-    """The exact delta of one step on one of n records, with the printed noise."""
+    """Return the exact delta of one step on one of n records, with the printed noise."""
     std = math.sqrt(-3 * math.log(delta)) / local
     inner = math.log1p(math.expm1(math.expm1(local) / n) * n)
     return gaussian_delta(2 / std**2, inner) / n

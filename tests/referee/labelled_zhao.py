@@ -28,13 +28,13 @@ def largest_epsilon(groups: float, delta: float) -> float:
 
 
 def delta_of_groups(groups: float, epsilon: float, delta: float) -> float:
-    """The exact delta of one group's release at the share that (24) gives it."""
+    """Return the exact delta of one group's release at the share that (24) gives it."""
     share = amplify(int(groups), epsilon, delta, "printed")
     return math.nan if share is None else gaussian_delta(share.rho_group, epsilon)
 
 
 def best_of_14(n: float, d: float, *, sharp: bool) -> float:
-    """The bias and noise of (14) at the best radius, with the bias (55) or the sharp one."""
+    """Return bias and noise of (14) at the best radius, with the bias (55) or the sharp one."""
     rho = equation_15_rho(1.0, DELTA)
     slope = 4 * math.sqrt(covering_log(int(d), BETA) / rho) / n
     setting = unit_setting(int(d), ORDER, budget=ZCDP(rho=rho), n=int(n))
@@ -44,7 +44,7 @@ def best_of_14(n: float, d: float, *, sharp: bool) -> float:
 
 
 def second_entry(n: float, reach: float) -> float:
-    """The spread of an entry that is always 1, around it, after clipping."""
+    """Return the spread of an entry that is always 1, around its value after clipping."""
     setting = unit_setting(2, 2.0, budget=ZCDP(rho=equation_15_rho(1.0, DELTA)), n=int(n))
     radius = printed_radius(setting)
     distance = reach * radius
@@ -60,7 +60,7 @@ def quoted(n: float, d: float, epsilon: float, delta: float) -> float:
 
 
 def risk_of_signs(n: float, size: float, steps: float) -> float:
-    """The exact risk of averaged iterates that use the same n signs in all steps."""
+    """Return the exact risk of averaged iterates that use the same n signs in all steps."""
     share = 1 + math.expm1(steps * math.log1p(-size)) / (size * steps)
     return share**2 / (2 * n)
 

@@ -1,4 +1,4 @@
-"""Coverage: runs are counted once, and the interval of the share is the exact one."""
+"""Coverage of intervals: every run is counted once, and the share has an exact interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHODS = ("mean.sample", "mean.clipped", "mean.adaptive")
 SWEEP = Scenario(methods=METHODS, axis="n", grid=(300.0, 1000.0), trials=4, d=3)
 
 
-def test_runs_over_an_axis_with_data_of_their_own_are_pooled_and_others_have_no_interval() -> None:
+def test_runs_on_fresh_data_are_pooled_over_an_axis_and_others_have_no_interval() -> None:
     outcomes = tuple(study(SWEEP))
     (row,) = coverages(SWEEP, outcomes)
     assert (row.method, row.trials) == ("mean.clipped", 8)
@@ -32,7 +32,7 @@ def test_an_error_outside_the_ball_is_counted_as_outside() -> None:
     assert (row.trials, row.covering_trials, row.share) == (8, 4, 0.5)
 
 
-def test_points_of_a_budgets_axis_share_their_data_and_the_last_one_counts() -> None:
+def test_points_of_a_budget_axis_share_their_data_and_the_last_one_counts() -> None:
     sweep = replace(SWEEP, n=500, axis="epsilon", grid=(0.5, 1.0, 2.0))
     outcomes = tuple(study(sweep))
     outcomes_with_outlier = [replace(o, error=1e6) if o.x != 2.0 else o for o in outcomes]
@@ -57,7 +57,7 @@ def test_the_interval_of_the_share_is_that_of_clopper_and_pearson(
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.9, 0.95, 0.99])
-def test_the_interval_misses_its_chance_at_most_once_in_twenty(chance: float) -> None:
+def test_the_interval_misses_the_true_share_at_most_once_in_twenty(chance: float) -> None:
     rows = [Coverage(method="mean.clipped", trials=40, covering_trials=k) for k in range(41)]
     misses = sum(
         binom.pmf(r.covering_trials, 40, chance) for r in rows if not r.low <= chance <= r.high

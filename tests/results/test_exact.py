@@ -22,7 +22,9 @@ SAMPLE, MINIMISER = "mean.sample", "sco.erm"
 @pytest.mark.parametrize("law", ["spike", "hypercube"])
 @pytest.mark.parametrize("n", [1, 7, 50, 10_000])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
-def test_it_is_the_sum_over_all_numbers_of_spikes(law: str, n: int, epsilon: float) -> None:
+def test_the_expected_error_is_the_sum_over_all_numbers_of_spikes(
+    law: str, n: int, epsilon: float
+) -> None:
     point = Scenario(distribution=law, n=n, epsilon=epsilon, d=6, p=2.5)
     problem = point.instance.problem
     assert isinstance(problem, MeanEstimation)
@@ -41,7 +43,9 @@ def test_it_is_the_sum_over_all_numbers_of_spikes(law: str, n: int, epsilon: flo
         ("linear", MINIMISER, "sco.clipped"),
     ],
 )
-def test_runs_average_to_it_and_prices_are_over_it(problem: str, public: str, private: str) -> None:
+def test_runs_average_to_the_expected_error_and_prices_are_relative_to_it(
+    problem: str, public: str, private: str
+) -> None:
     scenario = Scenario(
         problem=problem,
         distribution="hypercube",
@@ -67,7 +71,7 @@ def test_runs_average_to_it_and_prices_are_over_it(problem: str, public: str, pr
         assert priced.price.low < priced.price.value < priced.price.high
 
 
-def test_other_data_problems_and_methods_keep_what_was_measured() -> None:
+def test_other_data_problems_and_methods_keep_the_measured_error() -> None:
     item_level = Scenario(methods=(SAMPLE, "mean.clipped"), n=500, trials=2, d=3)
     table = measured(study(item_level))
     assert with_exact_errors(table, item_level) == table
@@ -77,22 +81,23 @@ def test_other_data_problems_and_methods_keep_what_was_measured() -> None:
     linear = replace(hard, problem="linear", methods=(MINIMISER,))
     assert expected_error(replace(linear, geometry="l1"), MINIMISER) is None
     assert expected_error(replace(linear, problem="logistic"), MINIMISER) is None
-    # Some sets hold all means of the prior, and the sample mean is projected on them.
+    # Some sets contain all means of the prior, and the sample mean is projected on them.
     assert expected_error(replace(hard, geometry="linf"), SAMPLE) is None
 
 
-def test_items_of_users_are_pooled_whether_or_not_they_fit() -> None:
+def test_items_of_users_are_pooled_whether_or_not_they_fit_in_memory() -> None:
     few_records = Scenario(
         problem="quadratic", distribution="hypercube", methods=(MINIMISER,), d=10, p=2.0, trials=20
     )
-    for n, m in ((200, 16), (1000, 10_000)):  # the second ones are held as their means
+    # The data of the second case are stored as the users' means.
+    for n, m in ((200, 16), (1000, 10_000)):
         point = replace(few_records, n=n, m=m)
         (row,) = measured(study(point)).values()
         exact = expected_error(point, MINIMISER)
         assert exact is not None and abs(row.mean - exact) < 4 * row.standard_error
 
 
-def test_what_did_not_run_has_no_error_and_a_single_trial_no_interval() -> None:
+def test_a_refused_run_has_no_error_and_a_single_trial_no_interval() -> None:
     hard = Scenario(
         distribution="hypercube", methods=(SAMPLE, "mean.clipped"), n=2000, d=5, p=2.0, trials=1
     )

@@ -1,4 +1,4 @@
-"""What a sweep shows: records to halve an error, the other tail."""
+"""Findings of a sweep: the records that halve an error, and the same study with the other tail."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def test_the_other_tail_is_the_same_study_on_the_same_trials() -> None:
         {"distribution": "hypercube"},
     ],
 )
-def test_where_the_tail_says_nothing_there_is_no_other_one(change: dict[str, object]) -> None:
+def test_a_study_that_ignores_the_tail_has_no_other_tail(change: dict[str, object]) -> None:
     assert with_other_tail(replace(SWEEP, **change)) is None  # type: ignore[arg-type]
 
 
-def test_half_an_interval_is_students() -> None:
+def test_half_the_width_of_an_interval_is_students() -> None:
     assert interval_half_width(1.0, 10) == pytest.approx(2.262, abs=1e-3)
     assert interval_half_width(float("nan"), 1) == 0

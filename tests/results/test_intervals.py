@@ -1,7 +1,7 @@
-"""Intervals: they hold the mean as often as they say, and a method without one says so.
+"""Intervals cover the mean with their stated probability, or a method states that it has none.
 
-Faults that these tests would catch: half of the noise's quantile, a bias that is left out, a chance
-of 0.25 for the sample, an interval of a method that chooses its radius from the data.
+Faults that these tests would catch: half of the noise's quantile, an omitted bias, a chance of 0.25
+for the sample, and an interval of a method that chooses its radius from the data.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ POINT = Scenario(n=1000, d=5, p=2.0, trials=40, methods=("mean.clipped", "mean.c
 METHODS_WITH_INTERVALS = {"mean.clipped", "mean.cwme-cdp"}
 
 
-def test_the_sample_and_the_noise_are_within_their_terms() -> None:
-    """On records at the end of their ball but for few, where the fourth moment is largest."""
+def test_sampling_and_noise_stay_within_their_terms() -> None:
+    """Nearly all records lie at the end of their ball, where the fourth moment is largest."""
     rng = np.random.default_rng(0)
     n, d, reach, runs = 400, 3, 5.0, 20_000
     rare = rng.binomial(n, 0.004, size=(runs, d))
-    sums = reach * (rare - 0.004 * n) / n  # coordinate by coordinate
+    sums = reach * (rare - 0.004 * n) / n  # The sums are formed coordinate by coordinate.
     spread = np.sqrt(d * reach**2 * 0.004 * 0.996 / n)
     parts = at_most(Parts(sampling=spread, bias=0.0, noise=2.0), reach * np.sqrt(d), n, d)
     exceeding_share = (np.linalg.norm(sums, axis=1) > parts.sampling).mean()
@@ -43,7 +43,7 @@ def test_the_sample_and_the_noise_are_within_their_terms() -> None:
 
 @pytest.mark.parametrize("law", ["student-t", "skewed-pareto", "hypercube", "spike"])
 def test_a_ball_holds_the_mean_in_at_least_its_share_of_runs(law: str) -> None:
-    """A false alarm has a chance below 1e-6: so many misses of 80 have at 0.05 that chance."""
+    """That many misses of 80 have a probability below 1e-6 at a miss rate of 0.05."""
     point = replace(POINT, distribution=law)
     computed = intervals(point, list(study(point)))
     assert {method for method, _ in computed} == METHODS_WITH_INTERVALS
@@ -64,7 +64,7 @@ def test_without_its_bias_or_its_noise_a_ball_would_not_hold_the_mean() -> None:
     assert np.mean([error <= sampling for error in errors]) < 0.9
 
 
-def test_methods_that_choose_from_the_data_have_none_and_few_others() -> None:
+def test_only_methods_that_choose_from_the_data_and_few_others_have_no_interval() -> None:
     have = {method for method in methods_for("mean") if interval(POINT, method) is not None}
     assert have == METHODS_WITH_INTERVALS | {"mean.cwme-pure"}
     pure = replace(POINT, delta=0.0)
@@ -75,7 +75,7 @@ def test_methods_that_choose_from_the_data_have_none_and_few_others() -> None:
     assert interval(replace(POINT, problem="quadratic"), "sco.clipped") is None
 
 
-def test_a_pure_or_a_refused_run_has_no_share() -> None:
+def test_a_pure_or_a_refused_run_has_no_coverage() -> None:
     ball = interval(POINT, "mean.clipped")
     assert ball is not None
     assert ball.json()["observed"] is None

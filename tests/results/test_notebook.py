@@ -24,11 +24,11 @@ POINT = Scenario(
     problem="quadratic", methods=("sco.clipped",), geometry="lq", q=1.5, n=500, d=3, trials=2
 )
 HARD = Scenario(distribution="hypercube", n=500, d=3, trials=2, methods=SWEEP.methods)
-TIMED = "seconds"  # the only column that is not the same twice
+TIMED = "seconds"  # The only column that differs between two runs.
 
 
 def run_notebook_code(source: str) -> dict[str, Any]:
-    """Run the cells of code, one after the other, and return what they define."""
+    """Run the code cells in order, and return the names that they define."""
     names: dict[str, Any] = {}
     with redirect_stdout(io.StringIO()):
         for cell in json.loads(source)["cells"]:
@@ -62,7 +62,9 @@ def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
 
 
 def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
-    """One whose hypotheses fail at this n, one of the square and one of another budget are not."""
+    """Left out are a bound whose hypotheses fail at this n, one on the square, and one of another
+    budget.
+    """
     two_bounds = {"Worst": ("lower.mean.fano-cdp", "lower.mean.hypercube-cdp")}
     lines = two_bounds | {
         "Proven": ("upper.mean.clipped-expected",),
@@ -137,7 +139,7 @@ def test_a_notebook_is_valid_nbformat() -> None:
     assert kinds[0] == "markdown" and kinds.count("code") == 6
 
 
-def test_the_percent_format_keeps_code_and_uncomments_words() -> None:
+def test_the_percent_format_keeps_code_and_uncomments_prose() -> None:
     script = '"""Title."""\n\n# %%\n# a comment\nx = 1\n\n# %% [markdown]\n# ## Head\n#\n# text\n'
     cells = json.loads(script_to_notebook(script))["cells"]
     assert [(c["cell_type"], "".join(c["source"])) for c in cells] == [

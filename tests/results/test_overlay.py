@@ -1,4 +1,4 @@
-"""Letters of a formula have one value, at a point and at its setting."""
+"""The letters of a formula have one value, at a point and at its setting."""
 
 from __future__ import annotations
 

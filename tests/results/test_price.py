@@ -1,4 +1,6 @@
-"""The price of privacy: a ratio over the same trials, with an interval, and the same everywhere."""
+"""The price of privacy: a ratio over the same trials, with an interval, equal in every
+interface.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,12 @@ def cells(private_errors: list[float], public_errors: list[float]) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-def test_a_ratio_of_paired_errors_knows_the_noise_of_its_trials() -> None:
+def test_a_ratio_of_paired_errors_accounts_for_the_noise_of_its_trials() -> None:
     doubled = ratio(cells([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]), PRIVATE, PUBLIC, 10.0)
     assert doubled is not None and doubled.value == pytest.approx(2) and not doubled.within_noise
     assert (
         doubled.low == pytest.approx(2) == pytest.approx(doubled.high)
-    )  # the pairs leave no doubt
+    )  # The pairs decide clearly.
     close = ratio(cells([1.0, 2.0, 3.3], [1.1, 1.8, 3.3]), PRIVATE, PUBLIC, None)
     assert close is not None and close.within_noise
     assert ratio(cells([1.0], [2.0]), PRIVATE, PUBLIC, 10.0) is None
@@ -56,11 +58,11 @@ def test_an_interval_of_a_ratio_holds_the_true_one_in_95_of_100_cases() -> None:
         price = ratio(pair, PRIVATE, PUBLIC, 10.0)
         assert price is not None
         covered += price.low <= 2 * np.exp(0.005) <= price.high
-    # Binomial(400, 0.95): outside with probability 1e-6; the delta method costs a little.
+    # Binomial(400, 0.95) lies outside with probability 1e-6; the delta method costs a little.
     assert 352 <= covered <= 399
 
 
-def test_a_price_over_no_error_is_infinite_and_over_two_of_them_there_is_none() -> None:
+def test_a_price_over_a_zero_error_is_infinite_and_zero_over_zero_has_none() -> None:
     dear = ratio(cells([0.1, 0.2], [0.0, 0.0]), PRIVATE, PUBLIC, None)
     assert dear is not None and dear.value == dear.low == math.inf and not dear.within_noise
     assert ratio(cells([0.0, 0.0], [0.0, 0.0]), PRIVATE, PUBLIC, None) is None
@@ -115,7 +117,7 @@ def test_one_trial_has_a_price_without_an_interval() -> None:
     assert paired_ratio({0: 3.0}, {1: 1.5}) is None
 
 
-def test_the_price_is_over_the_method_that_a_scenario_has_by_default() -> None:
+def test_the_price_is_relative_to_the_default_reference_of_a_scenario() -> None:
     assert reference_method(("mean.clipped", "mean.median-of-means")) == "mean.median-of-means"
     assert reference_method(("mean.median-of-means", "mean.sample")) == "mean.sample"
     assert reference_method(("mean.clipped",)) == ""

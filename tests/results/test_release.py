@@ -1,4 +1,4 @@
-"""A release of one's own arrays: planned from public numbers alone, paid for, and in one call."""
+"""A release of the user's arrays: planned from public numbers alone, charged, and in one call."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_method_on_records_takes_arrays_and_spends_no_more_than_its_budget
 
 
 def test_nothing_but_the_shape_is_read_before_the_ledger() -> None:
-    """Other records of the same shape, broken ones among them, leave plan and noise as they are."""
+    """Other records of the same shape, even broken ones, leave plan and noise unchanged."""
     broken = ROWS.copy()
     broken[7] = np.nan
     broken[8] = np.inf
@@ -67,14 +67,16 @@ def test_nothing_but_the_shape_is_read_before_the_ledger() -> None:
         assert np.isfinite(pair[1].value).all()
 
 
-def test_a_statement_that_is_false_is_not_mended_by_a_look_at_the_records() -> None:
-    """Records a hundred away from the centre are clipped there: nobody is told where they are."""
+def test_a_false_statement_is_not_corrected_from_the_records() -> None:
+    """Records a hundred away from the centre are clipped there, which reveals nothing about
+    them.
+    """
     answer = release(ROWS + 100.0, method="mean.clipped", bound=2.0, rng=np.random.default_rng(2))
     assert np.linalg.norm(answer.value) <= 2.0 * (1 + 1e-9)
 
 
 def test_neighbours_move_a_release_by_no_more_than_its_ledger_says() -> None:
-    """With one noise, the answers differ by what the records differ in, after clipping."""
+    """With the same noise, the answers differ by as much as the clipped records do."""
     neighbour = ROWS.copy()
     neighbour[0] = 1e12
     outlier = ROWS.copy()
@@ -88,8 +90,8 @@ def test_neighbours_move_a_release_by_no_more_than_its_ledger_says() -> None:
     assert shifted == pytest.approx(1.5 * entry.sensitivity, rel=1e-9)
 
 
-def test_the_interval_holds_the_mean_and_is_left_out_where_none_is_proven() -> None:
-    x = np.random.default_rng(5).standard_t(4, size=(20, 4000, 1))  # a variance of 2
+def test_the_interval_covers_the_mean_and_is_omitted_where_none_is_proven() -> None:
+    x = np.random.default_rng(5).standard_t(4, size=(20, 4000, 1))  # Records with variance 2.
     covering = 0
     for trial, rows in enumerate(x):
         answer = release(
@@ -106,7 +108,7 @@ def test_the_interval_holds_the_mean_and_is_left_out_where_none_is_proven() -> N
     assert release((FEATURES, LABELS), method="sco.clipped", bound=1.0).interval is None
 
 
-def test_unit_and_centre_are_a_change_of_coordinates() -> None:
+def test_unit_and_centre_amount_to_a_change_of_coordinates() -> None:
     options: dict[str, Any] = {"method": "mean.clipped", "bound": 2.0}
     plain = release(ROWS, **options, rng=np.random.default_rng(6))
     centre = np.array([10.0, -5.0, 2.0])
@@ -146,10 +148,10 @@ RESPONSES = CORRELATED @ COEFFICIENTS + RNG.standard_normal(4000)
 
 @pytest.mark.parametrize("slug", ["sco.clipped", "sco.cwme", "sco.iterative", "sco.dp-sgd"])
 @pytest.mark.parametrize("problem", ["logistic", "hinge", "least-squares", "huber", "absolute"])
-def test_with_next_to_no_noise_a_regression_is_that_without_privacy(
+def test_with_almost_no_noise_a_regression_is_the_one_without_privacy(
     problem: str, slug: str
 ) -> None:
-    """Features that correlate, whose second moments have the largest eigenvalue 3.4."""
+    """The features are correlated, and their second-moment matrix has largest eigenvalue 3.4."""
     losses = {
         "logistic": lambda margins: np.logaddexp(0, -np.sign(RESPONSES) * margins),
         "hinge": lambda margins: np.maximum(1 - np.sign(RESPONSES) * margins, 0),
@@ -163,7 +165,7 @@ def test_with_next_to_no_noise_a_regression_is_that_without_privacy(
 
     has_labels = problem in ("logistic", "hinge")
     targets = [RESPONSES]
-    if has_labels:  # in either of two codes
+    if has_labels:  # Labels may come in either of two codes.
         targets = [np.sign(RESPONSES), (RESPONSES > 0).astype(float)]
     answers = [
         release(
@@ -183,7 +185,7 @@ def test_with_next_to_no_noise_a_regression_is_that_without_privacy(
 
 
 @pytest.mark.parametrize("bound", [0.1, 4.0])
-def test_an_answer_on_the_bound_says_that_the_statements_may_be_wrong(bound: float) -> None:
+def test_an_answer_on_the_boundary_warns_that_the_statements_may_be_wrong(bound: float) -> None:
     """The mean is .56 from 0, and the coefficients are longer than 1."""
     rng = np.random.default_rng(5)
     mean = release(ROWS, method="mean.clipped", epsilon=100.0, bound=bound, unit=1.5, rng=rng)
@@ -193,7 +195,7 @@ def test_an_answer_on_the_bound_says_that_the_statements_may_be_wrong(bound: flo
         assert is_said == (np.linalg.norm(answer.value) > 0.999 * bound) == (bound == 0.1)
 
 
-def test_points_have_losses_too() -> None:
+def test_a_release_also_takes_losses_of_points() -> None:
     options: dict[str, Any] = {"method": "sco.clipped", "epsilon": 8.0, "bound": 3.0, "unit": 1.5}
     for problem in ("quadratic", "geometric-median"):
         answer = release(ROWS, problem=problem, **options, rng=np.random.default_rng(8))
@@ -202,7 +204,7 @@ def test_points_have_losses_too() -> None:
     assert np.linalg.norm(direction) <= 3.0 * (1 + 1e-9)
 
 
-def test_a_budget_is_that_of_the_ledger() -> None:
+def test_the_budget_of_a_release_is_that_of_its_ledger() -> None:
     answer = release(ROWS, method="mean.clipped", bound=1.0, epsilon=None, delta=None, rho=0.1)
     assert answer.spent == ZCDP(rho=0.1)
     answer = release(ROWS[:, 0], method="mean.clipped", bound=1.0, epsilon=2.0, delta=1e-7)
@@ -249,5 +251,5 @@ def test_a_wrong_statement_is_refused_in_one_sentence(
     assert str(refusal.value).endswith(".") and "\n" not in str(refusal.value)
 
 
-def test_it_is_a_public_name() -> None:
+def test_release_is_a_public_name() -> None:
     assert "release" in dpsco_core.__all__ and dpsco_core.release is release

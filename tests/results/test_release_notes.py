@@ -1,4 +1,4 @@
-"""A release says where a statement does not fit, from what is public or released alone."""
+"""A release warns where a statement does not fit, using public or released numbers alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TINY, LARGEST = "is tiny beside unit", "is the largest that unit and bound allow
 UNSEEN, LARGE_DELTA = "is not looked at", "is above 1/n"
 
 
-def released(records: Any, seed: int = 1, **statements: Any) -> ArrayRelease:
+def release_mean(records: Any, seed: int = 1, **statements: Any) -> ArrayRelease:
     options: dict[str, Any] = {"bound": 2.0, "unit": 1.0, "rng": np.random.default_rng(seed)}
     return release(records, **(options | statements))
 
@@ -32,48 +32,48 @@ def has(answer: ArrayRelease, words: str) -> bool:
 def test_a_delta_above_one_over_n_gets_one_sentence(delta: float, is_large: bool) -> None:
     pair = ROWS, np.sign(ROWS[:, 0])
     for records in (ROWS, pair):
-        answer = released(records, delta=delta)
+        answer = release_mean(records, delta=delta)
         assert has(answer, LARGE_DELTA) == is_large
-    assert not has(released(ROWS, epsilon=None, delta=None, rho=0.1), LARGE_DELTA)
-    assert not has(released(ROWS, method="mean.cwme-pure", delta=0.0), LARGE_DELTA)
+    assert not has(release_mean(ROWS, epsilon=None, delta=None, rho=0.1), LARGE_DELTA)
+    assert not has(release_mean(ROWS, method="mean.cwme-pure", delta=0.0), LARGE_DELTA)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_radius_that_clips_nearly_all_records_or_none_gets_one_sentence(seed: int) -> None:
-    """Of records a million units apart the answer was the centre, with noise of 6e-6."""
-    fitting, far, close = (released(s * ROWS, seed) for s in (1.0, 1e6, 1e-6))
+    """For records a million units apart the answer was the centre, with noise of 6e-6."""
+    fitting, far, close = (release_mean(s * ROWS, seed) for s in (1.0, 1e6, 1e-6))
     assert not has(fitting, TINY) and not has(fitting, LARGEST) and not has(fitting, UNSEEN)
     for answer in (far, close):
         assert has(answer, TINY) and answer.parameters["clip_radius"] < 0.2 * np.sqrt(2)
         assert not has(answer, LARGEST)
-    assert has(released(10 * ROWS, seed), LARGEST)
+    assert has(release_mean(10 * ROWS, seed), LARGEST)
 
 
 def test_lengths_in_the_sentences_have_the_unit_of_the_records() -> None:
-    answer = released(700.0 * ROWS, unit=7.0, bound=14.0)
+    answer = release_mean(700.0 * ROWS, unit=7.0, bound=14.0)
     [note] = [note for note in answer.notes if LARGEST in note or TINY in note]
     [length] = re.findall(r"radius, ([\d.e+-]+),", note)
     assert float(length) == pytest.approx(7 * answer.parameters["clip_radius"], rel=1e-3)
 
 
-def test_a_radius_that_is_fixed_before_says_that_nobody_looked() -> None:
+def test_a_radius_that_was_fixed_in_advance_is_described_as_blind_to_the_data() -> None:
     for scale in (1.0, 1e6):
-        answer = released(scale * ROWS, method="mean.clipped")
+        answer = release_mean(scale * ROWS, method="mean.clipped")
         assert has(answer, UNSEEN) and not has(answer, TINY)
-    few = released(ROWS[:150, :1])  # too few for a look
+    few = release_mean(ROWS[:150, :1])  # There are too few records for a private look at them.
     assert has(few, UNSEEN) and not has(few, LARGEST)
 
 
 def test_noise_larger_than_the_bound_gets_one_sentence() -> None:
     options: dict[str, Any] = {"method": "mean.clipped", "delta": 1e-6}
-    assert has(released(ROWS[:300], bound=0.05, epsilon=0.1, **options), "next to nothing")
-    assert not has(released(ROWS, **options), "next to nothing")
+    assert has(release_mean(ROWS[:300], bound=0.05, epsilon=0.1, **options), "next to nothing")
+    assert not has(release_mean(ROWS, **options), "next to nothing")
 
 
 def test_other_records_of_a_fixed_plan_leave_the_sentences_as_they_are() -> None:
-    """A sentence that read the records would tell of them: the answer alone may move one."""
+    """A sentence that read the records would leak them; only the answer may change a sentence."""
     options: dict[str, Any] = {"method": "mean.clipped", "bound": 1e5}
-    notes = {released(s * ROWS, **options).notes for s in (1e-6, 1.0, 1e3)}
+    notes = {release_mean(s * ROWS, **options).notes for s in (1e-6, 1.0, 1e3)}
     assert len(notes) == 1
 
 

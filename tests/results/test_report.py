@@ -63,21 +63,21 @@ BOUND_KEYS = {"slug", "kind", "quantity", "constant", "value", "terms", "failure
 COMMON_KEYS = {"slug", "name", "paper", "statement"}
 
 
-def strict(value: object) -> Any:
+def parse_strictly(value: object) -> Any:
     """Return `value` as a reader of its JSON sees it; NaN and infinities are refused."""
     return json.loads(json.dumps(value, allow_nan=False))
 
 
 def run(scenario: Scenario) -> dict[str, Any]:
-    result: dict[str, Any] = strict(run_json(scenario, list(study(scenario))))
+    result: dict[str, Any] = parse_strictly(run_json(scenario, list(study(scenario))))
     return result
 
 
-# -- the catalogue --------------------------------------------------------------------------------
+# -- The catalogue --------------------------------------------------------------------------------
 
 
 def test_the_catalogue_has_the_stated_keys() -> None:
-    document = strict(catalogue_json())
+    document = parse_strictly(catalogue_json())
     assert list(document) == ["methods", "problems", "distributions", "bounds"]
     for rows in document.values():
         assert rows
@@ -102,11 +102,11 @@ def test_the_catalogue_has_the_stated_keys() -> None:
     assert [row["slug"] for row in document["bounds"]] == list(BOUND_SLUGS)
 
 
-# -- bounds ---------------------------------------------------------------------------------------
+# -- Bounds ---------------------------------------------------------------------------------------
 
 
 def test_bounds_have_the_stated_keys() -> None:
-    document = strict(bounds_json(SMALL))
+    document = parse_strictly(bounds_json(SMALL))
     assert list(document) == ["scenario", "bounds"]
     assert Scenario.from_dict(document["scenario"]) == SMALL
     assert [row["slug"] for row in document["bounds"]] == MEAN_BOUNDS
@@ -117,8 +117,8 @@ def test_bounds_have_the_stated_keys() -> None:
         assert row["value"] is None or row["value"] >= 0
 
 
-def test_a_bound_says_whom_it_binds_for_which_class_and_in_which_statement() -> None:
-    """At n = 4,000, d = 1,000 the largest that "applies" binds pure DP alone: its row says so."""
+def test_a_bound_names_the_algorithms_class_and_statement_to_which_it_applies() -> None:
+    """At n = 4,000, d = 1,000 the largest applicable bound is for pure DP alone, and says so."""
     point = Scenario(n=4000, d=1000, p=20.0, delta=1e-3, methods=())
     rows = {row["slug"]: row for row in bounds_json(point)["bounds"]}
     lower = [r for r in rows.values() if r["kind"] == "lower" and not r["failures"]]
@@ -144,21 +144,21 @@ def test_a_bound_says_whom_it_binds_for_which_class_and_in_which_statement() -> 
 
 def test_every_point_of_a_grid_has_every_bound() -> None:
     swept = replace(SMALL, axis="n", grid=(100, np.float64(200)))
-    rows = strict(bounds_json(swept))["bounds"]
+    rows = parse_strictly(bounds_json(swept))["bounds"]
     assert [row["x"] for row in rows] == [100] * len(MEAN_BOUNDS) + [200] * len(MEAN_BOUNDS)
-    single_point = strict(bounds_json(replace(SMALL, n=100)))["bounds"]
+    single_point = parse_strictly(bounds_json(replace(SMALL, n=100)))["bounds"]
     assert [row["value"] for row in rows[: len(MEAN_BOUNDS)]] == [
         row["value"] for row in single_point
     ]
 
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem: str) -> None:
+def test_a_problem_lists_exactly_the_bounds_that_are_drawn_beside_it(problem: str) -> None:
     scenario = replace(SMALL_RISK, problem=problem, methods=())
-    rows = strict(bounds_json(scenario))["bounds"]
+    rows = parse_strictly(bounds_json(scenario))["bounds"]
     chosen = {
         row["slug"]
-        for row in strict(catalogue_json())["bounds"]
+        for row in parse_strictly(catalogue_json())["bounds"]
         if problem in row["problems"] and row["level"] == "item"
     }
     assert chosen
@@ -172,12 +172,12 @@ def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem
 
 def test_users_with_several_items_have_the_bounds_of_their_level() -> None:
     scenario = replace(SMALL_RISK, problem="logistic", methods=("sco.sgd",), m=50)
-    rows = strict(bounds_json(scenario))["bounds"]
+    rows = parse_strictly(bounds_json(scenario))["bounds"]
     slugs = {b.card.slug for b in bounds_for("logistic", "user")}
     assert {row["slug"] for row in rows} == slugs
     assert {row["quantity"] for row in rows} == {"excess risk", "item gradients"}
     # A bound for records counts all n m items.
-    pooled = strict(bounds_json(replace(scenario, n=50 * scenario.n, m=1)))["bounds"]
+    pooled = parse_strictly(bounds_json(replace(scenario, n=50 * scenario.n, m=1)))["bounds"]
     values = {row["slug"]: row["value"] for row in pooled}
     shared = [row for row in rows if row["slug"] in values]
     assert {row["kind"] for row in shared} == {"upper", "lower"}
@@ -185,7 +185,7 @@ def test_users_with_several_items_have_the_bounds_of_their_level() -> None:
 
 
 def test_a_bound_that_is_void_is_null() -> None:
-    pure = strict(bounds_json(replace(SMALL, delta=0.0)))["bounds"]
+    pure = parse_strictly(bounds_json(replace(SMALL, delta=0.0)))["bounds"]
     void = [row for row in pure if row["value"] is None]
     assert void
     assert all(row["failures"] for row in void)
@@ -200,7 +200,7 @@ def test_a_bound_that_is_void_is_null() -> None:
 def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
     row = bound(slug)
     scenario = replace(SMALL, problem=row.card.problems[0], methods=())
-    if row.refusal(bound_setting(scenario, row)):  # about other sets
+    if row.refusal(bound_setting(scenario, row)):  # The bound is about other sets.
         assert math.isnan(evaluate(scenario, row).value)
         on_sets = (replace(scenario, d=10, geometry=kind, q=q) for kind, q in OTHER_SETS)
         scenario = next(at for at in on_sets if not row.refusal(bound_setting(at, row)))
@@ -260,7 +260,7 @@ def test_an_unknown_bound_is_refused() -> None:
         evaluate_all(SMALL, ["lower.mean.none"])
 
 
-# -- runs -----------------------------------------------------------------------------------------
+# -- Runs -----------------------------------------------------------------------------------------
 
 
 def test_a_run_has_the_stated_keys() -> None:
@@ -268,7 +268,7 @@ def test_a_run_has_the_stated_keys() -> None:
     document = run(scenario)
     assert set(document) == {"scenario", "results", "bounds"}
     assert Scenario.from_dict(document["scenario"]) == scenario
-    assert document["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert document["bounds"] == parse_strictly(bounds_json(scenario))["bounds"]
     assert [row["method"] for row in document["results"]] == list(MEAN_METHODS)
     for row in document["results"]:
         assert row.keys() >= RESULT_KEYS
@@ -288,10 +288,10 @@ def test_a_run_has_the_stated_keys() -> None:
 def test_a_run_of_optimisers_has_the_stated_keys(problem: str) -> None:
     scenario = replace(SMALL_RISK, problem=problem)
     outcomes = list(study(scenario))
-    document = strict(run_json(scenario, outcomes))
+    document = parse_strictly(run_json(scenario, outcomes))
     assert set(document) == {"scenario", "results", "bounds"}
     assert Scenario.from_dict(document["scenario"]) == scenario
-    assert document["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert document["bounds"] == parse_strictly(bounds_json(scenario))["bounds"]
     assert [row["method"] for row in document["results"]] == list(scenario.methods)
     largest = {
         m: max(o.error_uncertainty for o in outcomes if o.method == m) for m in SMALL_RISK.methods
@@ -316,7 +316,7 @@ def test_an_optimiser_that_does_not_apply_has_nulls_and_its_reason() -> None:
     assert row["trials"] == row["evaluation_standard_error"] == 0
 
 
-def test_a_run_says_what_the_summary_says() -> None:
+def test_a_run_reports_the_numbers_of_the_summary() -> None:
     outcomes = list(study(SMALL))
     table = summary(frame(outcomes)).to_dict("records")
     for row, measurement in zip(run_json(SMALL, outcomes)["results"], table, strict=True):
@@ -365,7 +365,7 @@ def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
     assert timeless(run(SMALL_RISK)) == timeless(run(SMALL_RISK))
 
 
-# -- the cost -------------------------------------------------------------------------------------
+# -- The cost -------------------------------------------------------------------------------------
 
 
 def test_the_cost_grows_with_the_work() -> None:

@@ -1,7 +1,7 @@
-"""Slopes: intervals over the trials that cover, and verdicts that no sum of a rate's terms fails.
+"""Slopes of errors: intervals that cover, and verdicts that accept every sum of a rate's terms.
 
-Coverage is counted over 600 simulated fits with fixed seeds; a count is beyond its limits with
-probability 1e-6 where the coverage is what the test says.
+Coverage is counted over 600 simulated fits with fixed seeds; a count is outside its limits with
+probability 1e-6 where the coverage is what the test states.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ GRID = (500, 1000, 5000)
 
 
 def cells_of(errors: Array, grid: tuple[float, ...], method: str = "mean.sample") -> pd.DataFrame:
-    """Cells of a method whose errors are a row a trial."""
+    """Return cells of a method from an array of errors with one row per trial."""
     rows = [
         {"method": method, "name": "", "x": float(x), "trial": trial, "error": error}
         for trial, row in enumerate(errors)
@@ -68,7 +68,7 @@ def power_law(
     )
 
 
-# -- intervals ------------------------------------------------------------------------------------
+# -- Intervals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.0, 0.75])
@@ -87,33 +87,37 @@ def test_the_fit_is_the_least_squares_line_through_the_means() -> None:
     assert fit_errors(x, errors).fitted == pytest.approx(expected, rel=1e-12)
 
 
-def norms(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Errors of a mean in three dimensions, over their mean."""
+def draw_mean_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Draw errors of a mean in three dimensions, relative to their mean."""
     lengths: Array = np.linalg.norm(rng.standard_normal((*shape, 3)), axis=2) / math.sqrt(
         8 / math.pi
     )
     return lengths
 
 
-def heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Errors with a tail index of 2.5, over their mean."""
+def draw_heavy_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Draw errors with tail index 2.5, relative to their mean."""
     return (1 + rng.pareto(2.5, shape)) / (2.5 / 1.5)
 
 
-def excesses(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Excess risks: squares in four dimensions."""
+def draw_excess_risks(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Draw excess risks: squares in four dimensions."""
     return rng.gamma(2, 0.5, shape)
 
 
-def paired(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Errors of one data set at every point, as along the budget: nearly the same noise."""
+def draw_paired_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Draw errors that share one data set over all points, as along the budget, with similar
+    noise.
+    """
     method_errors = rng.lognormal(-0.08, 0.4, (shape[0], 1)) * rng.lognormal(-0.005, 0.1, shape)
     return np.asarray(method_errors)
 
 
-@pytest.mark.parametrize("law", [norms, heavy, excesses, paired])
+@pytest.mark.parametrize(
+    "law", [draw_mean_errors, draw_heavy_errors, draw_excess_risks, draw_paired_errors]
+)
 @pytest.mark.parametrize(("grid", "trials"), [(GRID, 5), (GRID, 20), (SWEPT.grid, 20)])
-def test_the_interval_holds_the_true_slope_in_600_fits_with_three_points_too(
+def test_the_interval_covers_the_true_slope_in_600_fits_even_with_three_points(
     law: Callable[[np.random.Generator, tuple[int, int]], Array],
     grid: tuple[int, ...],
     trials: int,
@@ -125,16 +129,16 @@ def test_the_interval_holds_the_true_slope_in_600_fits_with_three_points_too(
         errors = x**-0.5 * law(rng, (trials, len(x)))
         fit = fit_errors(x, errors)
         covered += fit.low <= -0.5 <= fit.high
-    # 95 % but for what the skewness of few errors costs: at least 91 %. Fewer than 506 with
-    # probability 1e-6 at 91 %; more than 593 with that of 95 %.
+    # The coverage is 95 %, or at least 91 % given the skewness of few errors. Fewer than 506
+    # covered fits have probability 1e-6 at 91 %, more than 593 at 95 %.
     assert binom.ppf(1e-6, FITS, 0.91) <= covered <= binom.ppf(1 - 1e-6, FITS, 0.95)
 
 
-def test_the_interval_comes_from_the_trials_and_not_from_how_straight_the_curve_is() -> None:
-    """With three points a line leaves one degree of freedom: chance made such intervals."""
+def test_the_interval_comes_from_the_trials_and_not_from_the_straightness_of_the_curve() -> None:
+    """With three points a line leaves one degree of freedom, so such intervals were random."""
     rng = np.random.default_rng(1)
     x = np.array(GRID, dtype=float)
-    straight = x**-0.5 * norms(rng, (50, 3))
+    straight = x**-0.5 * draw_mean_errors(rng, (50, 3))
     bent = straight * np.array([1.0, 1.3, 1.0])
     widths = []
     for errors in (straight, bent):
@@ -145,8 +149,8 @@ def test_the_interval_comes_from_the_trials_and_not_from_how_straight_the_curve_
     assert repeated.high - repeated.low == pytest.approx(widths[0] / 2, rel=0.05)
 
 
-def test_trials_that_share_their_data_are_taken_together() -> None:
-    """Along the budget every point has the same records: what they share is no noise."""
+def test_trials_that_share_their_data_are_treated_jointly() -> None:
+    """Along the budget every point has the same records, so their shared part is no noise."""
     rng = np.random.default_rng(2)
     x = np.array(GRID, dtype=float)
     errors = x**-0.5 * rng.lognormal(0, 0.5, (30, 1)) * np.ones(3)
@@ -171,9 +175,9 @@ def test_the_slope_does_not_depend_on_the_order_of_the_points() -> None:
 
 def test_a_trial_that_is_not_done_and_a_point_without_errors_are_left_out() -> None:
     cells = power_law(SWEPT, -1.0)
-    cells = cells[(cells["trial"] < 3) | (cells["x"] < 1000)]  # the last trial is running
+    cells = cells[(cells["trial"] < 3) | (cells["x"] < 1000)]  # The last trial is still running.
     cells.loc[cells["x"] == 300, "error"] = 0.0
-    cells.loc[cells["x"] == 3000, "error"] = math.nan  # refused
+    cells.loc[cells["x"] == 3000, "error"] = math.nan  # The method was refused at this point.
     (row,) = slopes(SWEPT, cells).to_dict("records")
     assert row["points"] == 3 and row["fitted"] == pytest.approx(-1.0, abs=1e-12)
 
@@ -186,7 +190,7 @@ def test_the_sample_mean_of_a_real_study_falls_like_one_over_the_root_of_n() -> 
     assert row["verdict"] == CONSISTENT
 
 
-# -- what a rate predicts -------------------------------------------------------------------------
+# -- Predictions of a rate -------------------------------------------------------------------------
 
 
 def terms_of(scenario: Scenario, slug: str) -> Array:
@@ -202,14 +206,16 @@ def terms_of(scenario: Scenario, slug: str) -> Array:
         ("epsilon", (0.1, 0.3, 1), (-1 + 1 / 4, 0.0)),
     ],
 )
-def test_what_is_predicted_is_the_range_of_the_slopes_of_the_terms(
+def test_the_prediction_is_the_range_of_the_slopes_of_the_terms(
     axis: Any, grid: tuple[float, ...], expected: tuple[float, float]
 ) -> None:
-    """Coordinate-wise at p = 4: sampling sqrt(d/n), privacy sqrt(d) (sqrt(d)/(n eps))^(3/4)."""
+    """Coordinate-wise clipping at p = 4: sampling sqrt(d/n), privacy sqrt(d) (sqrt(d)/(n
+    eps))^(3/4).
+    """
     scenario = replace(SWEPT, axis=axis, grid=grid, methods=("mean.cwme-cdp",), p=4)
     (row,) = slopes(scenario, power_law(scenario, -0.3)).to_dict("records")
     assert row["bound"] == "upper.mean.cwme-cdp"
-    # The privacy term has a logarithm in it, and a budget's rho is not quite a power of epsilon.
+    # The privacy term contains a logarithm, and a budget's rho is not quite a power of epsilon.
     term_slopes = [line_slope(np.array(grid), t) for t in terms_of(scenario, row["bound"])]
     assert (row["predicted_low"], row["predicted_high"]) == pytest.approx(
         (min(term_slopes), max(term_slopes)), abs=1e-9
@@ -249,14 +255,14 @@ def test_a_rate_that_is_void_or_not_published_predicts_nothing() -> None:
     assert math.isnan(rate_range(SWEPT, "upper.sco.phased-sgd", np.array(SWEPT.grid))[0])
 
 
-# -- verdicts -------------------------------------------------------------------------------------
+# -- Verdicts -------------------------------------------------------------------------------------
 
 
 def fit(low: float, high: float, points: int = 3) -> FittedSlope:
     return FittedSlope(fitted=(low + high) / 2, low=low, high=high, points=points)
 
 
-def test_the_verdicts_are_these_and_no_theorem_fails() -> None:
+def test_every_verdict_has_its_case_and_no_theorem_fails() -> None:
     assert set(get_args(Verdict)) == {
         "consistent with the rate",
         "consistent with an upper bound",
@@ -284,10 +290,10 @@ def test_a_verdict_never_contradicts_the_digits_beside_it() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
-def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
+def test_a_sum_of_the_terms_is_rejected_in_at_most_5_of_100_fits(
     share: float,
 ) -> None:
-    """False alarms: 600 simulated sweeps whose true means are a mix of the terms of the rate."""
+    """600 simulated sweeps, whose true means are a mix of the terms of the rate."""
     rng = np.random.default_rng(4)
     scenario = replace(SWEPT, grid=GRID, methods=("mean.cwme-cdp",), p=4)
     x = np.array(GRID, dtype=float)
@@ -296,19 +302,19 @@ def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
     mix = (1 - share) * sampling + share * privacy
     alarms = 0
     for _ in range(FITS):
-        fitted = fit_errors(x, mix * norms(rng, (20, 3)))
+        fitted = fit_errors(x, mix * draw_mean_errors(rng, (20, 3)))
         alarms += verdict(fitted, low, high) in (CONSISTENT_UPPER_BOUND, CONTRADICTED)
-    # More than 58 of 600 with probability 1e-6 at the 5 % that the interval allows.
+    # More than 58 of 600 have probability 1e-6 at the 5 % that the interval allows.
     assert alarms <= binom.ppf(1 - 1e-6, FITS, 0.05)
 
 
-def test_a_slope_that_no_mix_of_the_terms_has_is_told_from_them() -> None:
+def test_a_slope_of_no_mix_of_the_terms_is_rejected() -> None:
     rng = np.random.default_rng(5)
     x = np.array(SWEPT.grid, dtype=float)
     verdict_counts = {CONSISTENT_UPPER_BOUND: 0, CONTRADICTED: 0}
     for exponent, expected in ((-0.7, CONSISTENT_UPPER_BOUND), (-0.3, CONTRADICTED)):
         for _ in range(100):
-            cells = cells_of(x**exponent * norms(rng, (20, len(x))), SWEPT.grid)
+            cells = cells_of(x**exponent * draw_mean_errors(rng, (20, len(x))), SWEPT.grid)
             verdict_counts[expected] += slopes(SWEPT, cells)["verdict"].iloc[0] == expected
     assert min(verdict_counts.values()) == 100
 
@@ -320,10 +326,10 @@ def test_a_slope_that_no_mix_of_the_terms_has_is_told_from_them() -> None:
         ("epsilon", (0.05, 0.1, 0.2, 0.4), {"p": 50, "n": 40_000, "d": 20}),
     ],
 )
-def test_coordinate_wise_is_not_told_to_break_its_rate_by_another_mix_of_its_terms(
+def test_coordinate_wise_clipping_is_not_reported_to_break_its_rate(
     axis: Any, grid: tuple[float, ...], shape: dict[str, Any]
 ) -> None:
-    """Gaussian data at p = 50: fitted 1.00 in d and -0.9 in epsilon, as the privacy term alone."""
+    """Gaussian data at p = 50 fit 1.00 in d and -0.9 in epsilon, like the privacy term alone."""
     scenario = Scenario(
         distribution="gaussian",
         methods=("mean.cwme-cdp",),
@@ -335,10 +341,10 @@ def test_coordinate_wise_is_not_told_to_break_its_rate_by_another_mix_of_its_ter
     (row,) = slopes(scenario, frame(study(scenario))).to_dict("records")
     assert row["verdict"] == CONSISTENT
     middle = (row["predicted_low"] + row["predicted_high"]) / 2
-    assert abs(row["fitted"]) > abs(middle)  # one slope for the whole rate would be here
+    assert abs(row["fitted"]) > abs(middle)  # A single slope for the whole rate would be here.
 
 
-# -- which rows there are -------------------------------------------------------------------------
+# -- The rows of the table -------------------------------------------------------------------------
 
 
 def test_fewer_than_three_points_are_too_few_to_say() -> None:
@@ -376,7 +382,7 @@ def test_the_minimiser_without_privacy_is_in_the_table_where_its_risk_is_0() -> 
 
 
 @pytest.mark.parametrize(("axis", "grid"), [("p", (2, 3, 4)), ("q", (1.5, 2, 3))])
-def test_an_error_is_no_power_of_an_exponent(axis: Any, grid: tuple[float, ...]) -> None:
+def test_an_error_along_the_exponent_has_no_power_law(axis: Any, grid: tuple[float, ...]) -> None:
     geometry = "lq" if axis == "q" else "l2"
     swept = replace(SWEPT, axis=axis, grid=grid, geometry=geometry, q=1.5 if axis == "q" else None)
     assert len(slopes(swept, power_law(swept, -0.5))) == 0

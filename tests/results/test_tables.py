@@ -33,10 +33,10 @@ def outcome(error: float, *, trial: int = 0, x: float | None = None, **fields: o
     return Outcome(error=error, trial=trial, x=x, **filled)  # type: ignore[arg-type]
 
 
-# -- frames ---------------------------------------------------------------------------------------
+# -- Frames ---------------------------------------------------------------------------------------
 
 
-def test_a_frame_has_one_row_a_cell() -> None:
+def test_a_frame_has_one_row_per_cell() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 60), trials=2)
     outcomes = list(study(scenario))
     cells = frame(outcomes)
@@ -57,10 +57,10 @@ def test_no_outcomes_make_empty_tables() -> None:
     assert len(cells) == len(summary(cells)) == 0
 
 
-# -- summaries ------------------------------------------------------------------------------------
+# -- Summaries ------------------------------------------------------------------------------------
 
 
-def test_a_summary_is_what_numpy_says() -> None:
+def test_a_summary_agrees_with_numpy() -> None:
     errors = np.random.default_rng(0).lognormal(size=37)
     table = summary(frame(outcome(e, trial=i) for i, e in enumerate(errors)))
     (row,) = table.to_dict("records")
@@ -104,7 +104,7 @@ def test_rows_keep_the_order_in_which_the_methods_were_chosen() -> None:
     assert tuple(table["method"]) == chosen
 
 
-# -- budgets --------------------------------------------------------------------------------------
+# -- Budgets --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_rows_keep_the_order_in_which_the_methods_were_chosen() -> None:
         (ApproxDP(epsilon=2.0, delta=0.1), {"kind": "approx", "epsilon": 2.0, "delta": 0.1}),
     ],
 )
-def test_a_budget_says_its_kind(budget: object, fields: object) -> None:
+def test_a_budget_states_its_kind(budget: object, fields: object) -> None:
     assert budget_fields(budget) == fields  # type: ignore[arg-type]
 
 
 def test_the_expected_error_is_in_the_summary_and_in_the_json() -> None:
-    """All take it from one function, as the figure does; without the scenario there are trials."""
+    """One function computes it for the figure too; without a scenario the trials are averaged."""
     hard = Scenario(
         problem="linear",
         distribution="hypercube",

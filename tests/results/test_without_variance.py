@@ -1,4 +1,4 @@
-"""What has no variance has no standard error, and says so; interfaces work below p = 2."""
+"""Errors without a variance have no standard error, and interfaces work below p = 2."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def test_the_sample_mean_without_a_variance_has_no_standard_error_but_a_median()
 
 
 def test_where_the_law_has_a_variance_there_is_a_standard_error():
-    # Normal records have one at every p; at p = 1.8 and a margin of a half Student's have one too.
+    # Normal records have a variance at every p; at p = 1.8 and a margin of a half so have
+    # Student's.
     assert results(p=1.5, distribution="gaussian")["mean.sample"]["standard_error"] > 0
     assert results(p=1.8)["mean.sample"]["standard_error"] > 0
     assert results(p=2.0)["mean.sample"]["standard_error"] > 0
@@ -58,7 +59,7 @@ def test_the_command_line_runs_and_bounds_below_two(capsys):
 
 
 @pytest.mark.parametrize("rho", [0.01, 0.5])
-def test_the_ledger_books_the_same_whatever_the_tail(rho):
+def test_the_ledger_books_the_same_for_every_tail(rho):
     spent = []
     for p in (1.2, 3.0):
         point = Scenario(p=p, n=200, d=2, rho=rho, epsilon=None, delta=None, methods=())
@@ -80,7 +81,7 @@ def test_the_ledger_books_the_same_whatever_the_tail(rho):
     ],
     ids=str,
 )
-def test_what_is_not_allowed_below_two_is_named(changes, words):
+def test_a_combination_that_is_not_allowed_below_two_is_named(changes, words):
     with pytest.raises(InvalidInput, match=words):
         Scenario(**({"p": 1.5} | changes)).validate()
     usual = {"p": 2.0} | {name: value for name, value in changes.items() if name != "p"}

@@ -1,4 +1,4 @@
-"""Runs of users whose items are alike: keys and data of other runs stay, and flags say it."""
+"""Runs of users whose items are correlated: keys and data of other runs are unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADDED_FIELDS = ("scale", "decay", "alike")
 BOUND = "upper.user.mean-clipped-run"
 
 
-def test_keys_and_data_of_independent_items_are_what_they_were() -> None:
+def test_keys_and_data_of_independent_items_are_unchanged() -> None:
     cell = next(iter(cells(POINT.validate())))
     fields = {k: v for k, v in canonical(cell.point).to_dict().items() if k not in ADDED_FIELDS}
     text = json.dumps([NUMBERS_VERSION, fields, cell.method, cell.trial], sort_keys=True)
@@ -43,21 +43,21 @@ def test_keys_and_data_of_independent_items_are_what_they_were() -> None:
 
 
 def _words(place: Scenario) -> list[str]:
-    """The label of a data set as it was before a late field was added."""
+    """Return the label of a data set as it was before the field for correlated items was added."""
     return [f"{k}={to_text(v)}" for k, v in place.to_dict().items() if k not in ADDED_FIELDS]
 
 
-def test_an_address_holds_the_share_and_old_ones_mean_independent_items() -> None:
+def test_an_address_holds_the_shared_part_and_old_addresses_mean_independent_items() -> None:
     alike = replace(POINT, alike=0.25)
     assert alike.to_query()["alike"] == "0.25" and "alike" not in POINT.to_query()
     assert Scenario.from_query(alike.to_query()) == alike
     assert Scenario.from_query(POINT.to_query()).alike == 0
     assert "alike=0.25" in alike.to_code()
-    # What cannot be alike is offered without it.
+    # A law without correlated items is offered without that field.
     assert nearest_allowed(replace(alike, distribution="spike"), LIBRARY) == ("alike", 0.0)
 
 
-def test_the_command_line_runs_it_and_prints_the_bounds_that_hold(
+def test_the_command_line_runs_correlated_items_and_prints_the_bounds_that_hold(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     flags = ["--n", "300", "--m", "8", "--d", "3", "--tail", "2.5", "--trials", "2"]
@@ -73,7 +73,7 @@ def test_the_command_line_runs_it_and_prints_the_bounds_that_hold(
     assert not evaluate(point, bound(BOUND)).failures
 
 
-def test_the_search_for_enough_users_draws_them_alike() -> None:
+def test_the_search_for_enough_users_draws_correlated_items() -> None:
     problem = replace(POINT, alike=0.5).instance.problem
     samples = [first_users(problem, n, 8, np.random.default_rng(0)) for n in (50, 60)]
     rows = [users.records.x for users in samples]  # type: ignore[union-attr]

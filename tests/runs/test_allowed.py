@@ -1,4 +1,4 @@
-"""What a place refuses comes with the nearest change that it allows."""
+"""A scenario that exceeds the limits comes with the nearest change that they allow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOW_TO_PLAN = [method for method in USER_OPTIMISERS if method.cost.rough_steps 
 
 @pytest.fixture(autouse=True)
 def reference_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Price everything as on the machine on which the prices were measured."""
+    """Price every run as on the machine on which the prices were measured."""
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
 
 
@@ -84,7 +84,7 @@ def test_a_run_that_is_too_long_gets_the_most_trials_that_fit() -> None:
     assert refusal(replace(HEAVY, trials=101), limits)
 
 
-def test_where_five_trials_are_too_many_a_size_shrinks() -> None:
+def test_a_size_shrinks_where_five_trials_are_too_many() -> None:
     huge = replace(HEAVY, axis=None, grid=(), n=100_000, trials=5)
     limits = replace(DASHBOARD, seconds=cost(replace(huge, n=20_000)).seconds)
     assert nearest_allowed(huge, limits) == ("n", 20_000)
@@ -94,11 +94,11 @@ def test_what_is_allowed_needs_no_change() -> None:
     assert refusal(SWEEP, DASHBOARD) == "" and nearest_allowed(SWEEP, DASHBOARD) is None
 
 
-def test_what_no_single_change_mends_has_none() -> None:
+def test_a_scenario_that_no_single_change_mends_has_none() -> None:
     assert nearest_allowed(Scenario(p=1.0, offset=9.0), DASHBOARD) is None
 
 
-def test_the_scenario_beside_counts_against_the_caps() -> None:
+def test_the_scenario_of_the_other_panel_counts_towards_the_limits() -> None:
     limits = replace(DASHBOARD, seconds=1.5 * cost(HEAVY).seconds)
     assert refusal(HEAVY, limits) == ""
     sentence = refusal(HEAVY, limits, lambda _: (HEAVY,))
@@ -112,7 +112,7 @@ def test_the_scenario_beside_counts_against_the_caps() -> None:
     )
 
 
-def test_a_set_beside_that_follows_the_scenario_is_asked_at_every_candidate() -> None:
+def test_a_scenario_of_the_other_panel_is_recomputed_for_every_candidate() -> None:
     swept = Scenario(problem="quadratic", methods=("sco.erm",), axis="d", grid=(5, 12, 20))
 
     def on_groups(s: Scenario) -> tuple[Scenario, ...]:
@@ -134,7 +134,7 @@ def test_known_trials_cost_nothing_more() -> None:
     assert {x for _, _, x in queried} == set(SWEEP.grid) and len(queried) == 3 * len(SWEEP.methods)
 
 
-def test_the_price_without_asking_is_an_upper_one_and_makes_no_plan_that_takes_long(
+def test_the_quick_price_is_an_upper_bound_and_makes_no_slow_plan(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     users = Scenario(
@@ -143,7 +143,7 @@ def test_the_price_without_asking_is_an_upper_one_and_makes_no_plan_that_takes_l
         n=1000,
         m=10,
         axis="epsilon",
-        grid=(0.313, 3.3),  # at no other test's points
+        grid=(0.313, 3.3),  # No other test uses these points.
     )
     with monkeypatch.context() as patch:
         for method in SLOW_TO_PLAN:

@@ -1,4 +1,4 @@
-"""The cost of a scenario: known for every problem and method, before any work is done."""
+"""The cost of a scenario is known for every problem and method before any work is done."""
 
 from __future__ import annotations
 
@@ -72,12 +72,13 @@ def test_every_method_on_every_problem_has_a_price_unless_it_refuses(
     assert whole.cells == 1
     assert seconds * machine_speed() < whole.seconds < math.inf
     assert 0 < whole.largest_cell <= whole.seconds
-    # More records may need fewer steps of a descent, but never a smaller step.
+    # More records may need fewer steps of a descent, but never smaller steps.
     if seconds > 0 and slug not in DESCENTS:
         assert release_seconds(replace(scenario, n=200_000), slug) > seconds
 
 
-# One law in so many, the others in the slow suite: which, differs from problem to problem.
+# The quick suite tries one law in three, which differ between problems; the slow suite tries the
+# others.
 @pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("calibration", ["tight", pytest.param("paper", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tuning", ["practical", pytest.param("theory", marks=pytest.mark.slow)])
@@ -94,7 +95,7 @@ def test_a_scenario_of_all_methods_has_a_price_on_every_law_in_every_tuning(
         axis="epsilon",
         grid=(0.1, 1.0),
     )
-    # A pure budget on every other law.
+    # Every other law has a pure budget.
     start = PROBLEM_SLUGS.index(problem)
     for i, law in enumerate(distributions_for(problem), start):
         if i % stride:
@@ -129,7 +130,7 @@ def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
     step = pass_seconds(family.cost, scenario.n if is_averaged else visited, scenario.d, problem)
     move_time = plan.moves * move_seconds(scenario.setting, plan.mirror)
     expected = plan.passes * step + 1e-9 * plan.pieces * family.cost.per_piece + move_time
-    expected += 1e-9 * numbers if is_averaged else 0.0  # the users' means are formed once
+    expected += 1e-9 * numbers if is_averaged else 0.0  # The users' means are formed once.
     assert release_seconds(scenario, slug) == pytest.approx(expected)
 
 
@@ -138,7 +139,7 @@ def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
     ["sco.output-perturbation", "sco.objective-perturbation", "sco.pure-objective-perturbation"],
 )
 @pytest.mark.parametrize("problem", ["linear", "quadratic"])
-def test_a_closed_form_costs_a_pass_and_no_solver(slug: str, problem: str) -> None:
+def test_a_closed_form_costs_one_pass_and_no_solver(slug: str, problem: str) -> None:
     delta = 1e-6 if slug == "sco.objective-perturbation" else 0.0
     closed = replace(SMALL, problem=problem, methods=(slug,), n=100_000, d=2, delta=delta)
     assert planned(closed, slug).has_closed_form
@@ -158,7 +159,7 @@ def test_a_deepest_point_costs_more_with_each_of_the_first_dimensions(
     price = method_class(slug).cost
     steps = [price.seconds(1000, d) for d in (1, 2, 3)]
     assert steps[0] < steps[1] / 2 < steps[2] / 10
-    # What is added to the fixed part is the same as ever.
+    # The part added to the fixed cost stays the same.
     rest = price.seconds(5000, 2) - price.seconds(1000, 2)
     assert rest == pytest.approx(1e-9 * 4000 * (price.per_row + 2 * price.per_element))
 
@@ -199,14 +200,15 @@ REPRODUCTION = Scenario(
 )
 
 
-def test_a_cell_of_a_step_a_record_is_refused_where_nobody_can_wait_for_it() -> None:
+def test_a_cell_with_one_step_per_record_is_refused_where_it_takes_too_long() -> None:
     slug = "lp.shuffled-mirror-descent"
     plan = planned(REPRODUCTION, slug)
     assert plan.moves == REPRODUCTION.n
     move_time = plan.moves * move_seconds(REPRODUCTION.setting, plan.mirror)
     seconds = release_seconds(REPRODUCTION, slug)
     assert seconds > move_time
-    assert 15.2 / 3 < seconds < 15.2 * 3  # it was measured on the reference machine
+    # The reference time was measured on the reference machine.
+    assert 15.2 / 3 < seconds < 15.2 * 3
     large = replace(REPRODUCTION, n=1_000_000, trials=1)
     problem = too_large(large, replace(DASHBOARD, seconds=math.inf))
     assert re.fullmatch(
@@ -256,7 +258,7 @@ def test_every_geometry_and_problem_has_its_part_of_a_price() -> None:
                 assert move_seconds(small, mirror) > 0
 
 
-def test_a_step_costs_less_where_the_minimiser_lies_inside_of_the_set() -> None:
+def test_a_step_costs_less_where_the_minimiser_lies_inside_the_set() -> None:
     """A point inside needs no search; a linear loss is least on the boundary."""
     small_set, large_set = (
         replace(SMALL, problem=problem, geometry="lq", q=1.5).setting
@@ -268,8 +270,8 @@ def test_a_step_costs_less_where_the_minimiser_lies_inside_of_the_set() -> None:
 
 
 @pytest.mark.parametrize("slug", ["sco.smoothed", "sco.automatic", "lp.noisy-mirror-descent"])
-def test_a_dear_gradient_makes_only_the_work_on_the_records_dearer(slug: str) -> None:
-    """What a step does once, whatever the loss, is not paid for again."""
+def test_an_expensive_gradient_raises_only_the_cost_of_work_on_records(slug: str) -> None:
+    """The overhead of a step, which no loss changes, is not charged again."""
     price = method_class(slug).cost
     small, large = (
         pass_seconds(price, n, 50, "geometric-median") - pass_seconds(price, n, 50, "logistic")
@@ -279,7 +281,7 @@ def test_a_dear_gradient_makes_only_the_work_on_the_records_dearer(slug: str) ->
     assert large > 20 * small
 
 
-def test_a_step_through_several_records_costs_more_than_one_record() -> None:
+def test_a_step_on_several_records_costs_more_than_one_record() -> None:
     small, large = (
         planned(replace(SMALL, problem="huber", methods=("sco.sgd",), n=n), "sco.sgd")
         for n in (2000, 200_000)
@@ -288,7 +290,7 @@ def test_a_step_through_several_records_costs_more_than_one_record() -> None:
     assert large.pieces == 3 * large.moves
 
 
-def test_a_mirror_step_that_ends_inside_the_set_is_no_search() -> None:
+def test_a_mirror_step_that_ends_inside_the_set_needs_no_search() -> None:
     point = replace(SMALL, problem="logistic", geometry="l1", d=50)
     mirror = PowerMirror.for_space(RegularSpace(d=50, exponent=1.2))
     expected = move_seconds(point.setting, mirror)
@@ -299,7 +301,7 @@ def test_a_mirror_step_that_ends_inside_the_set_is_no_search() -> None:
 
 
 @pytest.mark.parametrize("slug", ["user.accelerated", "user.accelerated-strong"])
-def test_a_step_of_a_part_of_the_users_has_the_whole_overhead_of_a_step(slug: str) -> None:
+def test_a_step_on_part_of_the_users_has_the_whole_overhead_of_a_step(slug: str) -> None:
     assert method_class(slug).cost.fixed == 0 < method_class(slug).cost.per_piece
 
 
@@ -358,9 +360,9 @@ def test_a_risk_that_is_an_average_costs_its_evaluation(
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", [m.card.slug for m in OPTIMISERS])
 def test_predictions_are_of_the_right_order(slug: str) -> None:
-    """Within a factor of 10 of what the thread itself computes, summed over the problems.
+    """Within a factor of 10 of the thread's own CPU time, summed over the problems.
 
-    Not of the clock: other work of the machine is not the cell's.
+    Wall time is not used, since other work of the machine does not belong to the cell.
     """
     measured = predicted = 0.0
     # Some methods are for sets with corners only.

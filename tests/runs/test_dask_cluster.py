@@ -1,6 +1,6 @@
-"""A Dask cluster of this machine: the same numbers, and a sentence for whatever is wrong with it.
+"""A local Dask cluster gives the same numbers, and one sentence for every fault of the cluster.
 
-The scheduler and its workers are processes that tests may kill; nothing waits for their nannies.
+The scheduler and its workers are processes that tests may kill; no supervisor restarts them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def free_port() -> int:
 
 
 class Local:
-    """A scheduler and its workers, each a process of its own."""
+    """A scheduler and its workers, each in a process of its own."""
 
     def __init__(
         self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] = {}
@@ -89,6 +89,7 @@ class Local:
         self.workers.append(self._start("worker", self.url, "--no-nanny", "--nthreads=1"))
 
     def close(self) -> None:
+        """Start another worker."""
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait(30)
@@ -96,7 +97,7 @@ class Local:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
-    """A scheduler that answers, without workers."""
+    """Return a running scheduler without workers."""
     started = Local(tmp_path_factory.mktemp("dask"))
     started.wait()
     yield started
@@ -105,7 +106,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
 
 @pytest.fixture(scope="module")
 def two_workers(empty: Local) -> Iterator[Local]:
-    """The scheduler with two workers, which may be slow to come on a busy machine."""
+    """Return the scheduler with two workers, which may start slowly on a busy machine."""
     for _ in range(2):
         empty.work()
     with pytest.MonkeyPatch.context() as patch:
@@ -113,7 +114,9 @@ def two_workers(empty: Local) -> Iterator[Local]:
         yield empty
 
 
-def test_a_cluster_without_workers_is_said(empty: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_workers_is_reported(
+    empty: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
     sentence = r"a cluster with workers.*none came within 1 seconds\)\.$"
     with pytest.raises(InvalidInput, match=sentence), cluster(empty.address):
@@ -126,7 +129,7 @@ def test_two_workers_give_the_numbers_of_the_serial_run(two_workers: Local, tmp_
         assert len(store) == SMALL.cells
 
 
-def test_the_command_runs_there_and_goes_on_where_it_stopped(
+def test_the_command_runs_on_the_cluster_and_resumes_where_it_stopped(
     two_workers: Local, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, serial, on_cluster = (
@@ -213,7 +216,7 @@ def test_a_cluster_that_encrypts_is_reached_with_the_certificates_of_the_configu
 
 
 class Blinking:
-    """A client whose workers come and go."""
+    """A client whose workers disappear and return."""
 
     def __init__(self) -> None:
         self.threads = {"worker": 1}
@@ -229,7 +232,7 @@ class Blinking:
         return self.threads
 
 
-def test_workers_that_were_away_twice_and_worked_between_are_not_lost(
+def test_workers_that_disappear_twice_and_work_between_are_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = 100.0
@@ -239,7 +242,7 @@ def test_workers_that_were_away_twice_and_worked_between_are_not_lost(
     executor.submit(abs, -3)
     client.threads = {}
     executor.check()
-    client.call.set_result(3)  # they came, and nobody needed to look for them
+    client.call.set_result(3)  # The workers returned before anyone had to look for them.
     clock = 4000.0
     executor.check()
     clock = 4059.0
@@ -267,7 +270,7 @@ def test_a_wrong_address_gets_one_sentence(address: str, reason: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_what_is_no_scheduler_gets_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_scheduler_gets_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -280,7 +283,7 @@ def test_what_is_no_scheduler_gets_one_sentence(monkeypatch: pytest.MonkeyPatch)
                 pass
 
 
-def test_the_extra_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_optional_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     sentence = r"pip install 'dpsco-explorer\[cluster\]'"
     with pytest.raises(InvalidInput, match=sentence), cluster("127.0.0.1:8786"):

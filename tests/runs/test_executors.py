@@ -1,4 +1,4 @@
-"""Serial, threads, processes: the same frame; a worker that dies costs only its cells."""
+"""Serial, threads, processes: the same frame; a worker that dies costs only its own cells."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
 
 WORKER_SETTINGS: dict[
     str, str | None
-] = {}  # settings of this process once the workers had been started
+] = {}  # Settings of this process after the workers had been started.
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_cell_has_one_blas_thread_wherever_it_runs(
     assert {x["num_threads"] for x in pool.submit(threadpool_info).result()} == {1}
 
 
-def test_one_blas_thread_holds_whichever_thread_enters_and_whichever_leaves_last() -> None:
+def test_the_limit_of_one_blas_thread_holds_for_any_order_of_entering_and_leaving() -> None:
     def thread_ids() -> set[int]:
         with one_blas_thread():
             return threads()
@@ -113,7 +113,7 @@ def test_one_blas_thread_holds_whichever_thread_enters_and_whichever_leaves_last
         ThreadPoolExecutor(1) as second_pool,
     ):
         threads_before = threads()
-        with one_blas_thread():  # the main thread has set a limit once
+        with one_blas_thread():  # The main thread has set a limit once before.
             pass
         assert first_pool.submit(thread_ids).result() == {1}
         limit = one_blas_thread()
@@ -160,25 +160,25 @@ def test_a_worker_that_dies_costs_only_its_cells(tmp_path: Path, pool: Processes
     assert numbers(outcomes) == numbers(list(study(scenario)))
 
 
-def test_a_study_without_methods_is_not_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_without_methods_starts_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "cores", lambda: 64)
     assert workers_for(Scenario(methods=(), n=10**8, d=1, trials=1000)) == 1
 
 
-def test_workers_share_the_cells_that_are_sums_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_share_cells_that_consist_of_sums_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "cores", lambda: 4)
     large = Scenario(problem="logistic", n=10**8, d=20, trials=1)
     assert workers_for(replace(large, methods=("sco.clipped",))) == 4
     assert workers_for(replace(large, methods=("sco.sgd",))) == 1
 
 
-def test_workers_that_die_at_once_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_die_at_once_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "RESTARTS", 0)
     with processes(1) as pool, pytest.raises(WorkersLost, match="got 1 deaths in a row"):
         list(in_groups(pool, os._exit, [1], str))
 
 
-# A worker that is interrupted while it starts, and then has calls that nobody would wait for.
+# A worker is interrupted while it starts, and then has calls for which nobody would wait.
 BUSY = """
 import multiprocessing, os, signal, sys, time
 from dpsco_core.base.dispatch import in_groups
@@ -209,11 +209,11 @@ def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"busy\n"
-        if way == signal.SIGINT:  # as a terminal sends it: to all of them
+        if way == signal.SIGINT:  # A terminal sends the signal to all processes.
             os.killpg(process.pid, way)
         else:
             process.send_signal(way)
-        # They write where the process does: both have ended when there is nothing more to read.
+        # Both processes write to this pipe, and have ended when there is nothing more to read.
         _, errors = process.communicate(timeout=120)
         assert process.returncode == (130 if way == signal.SIGINT else -way)
         assert b"Traceback" not in errors
@@ -222,7 +222,7 @@ def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal
             os.killpg(process.pid, signal.SIGKILL)
 
 
-# A call that ends its worker in the middle of a result, the first time.
+# A call that ends its worker in the middle of sending a result, at the first attempt only.
 SENDING = """
 import os, struct, sys
 from pathlib import Path
@@ -251,12 +251,12 @@ def test_a_worker_that_dies_while_it_sends_a_result_is_noticed(
         assert list(in_order(pool, send_half, [str(tmp_path / "first")])) == ["whole"]
     for thread in (
         set(threading.enumerate()) - threads_before
-    ):  # none waits for the other half for ever
+    ):  # Neither process waits forever for the rest of the message.
         thread.join(60)
         assert not thread.is_alive()
 
 
-def test_a_study_goes_on_where_it_stopped_and_is_exported(
+def test_a_study_resumes_where_it_stopped_and_is_exported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"
@@ -292,7 +292,7 @@ def test_a_bad_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) 
     assert "\n" not in str(error.value)
 
 
-def test_what_cannot_be_written_or_read_gets_one_sentence_and_status_2(
+def test_a_file_that_cannot_be_written_or_read_gets_one_sentence_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"

@@ -1,4 +1,4 @@
-"""A place that runs a cell can end it between two steps."""
+"""The caller of a cell can end it between two steps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from dpsco_core.runs.study import Cell, cells, run_cell
 from dpsco_core.scenario import Scenario
 from tests.accepted_problems import first_accepted, set_for
 
-CLOSED = "sco.objective-perturbation-strong"  # It takes no loss without a closed form: no steps.
+# This method needs a loss with a closed form, and takes no steps.
+CLOSED = "sco.objective-perturbation-strong"
 STEPWISE = [m.card.slug for m in METHODS if "mean" not in m.card.problems and m.card.slug != CLOSED]
 
 
 class Stopped(BaseException):
-    """What a place raises, as Streamlit does: no `Exception`."""
+    """An interruption that, like Streamlit's, is no `Exception`."""
 
 
 def small_cell(slug: str) -> Cell:
@@ -33,7 +34,7 @@ def small_cell(slug: str) -> Cell:
 
 
 @pytest.mark.parametrize("slug", STEPWISE)
-def test_every_optimiser_ends_at_a_step_where_it_is_told_to(slug: str) -> None:
+def test_every_optimiser_can_be_stopped_between_two_steps(slug: str) -> None:
     cell = small_cell(slug)
 
     def stop() -> None:
@@ -41,14 +42,14 @@ def test_every_optimiser_ends_at_a_step_where_it_is_told_to(slug: str) -> None:
 
     with asked_between_steps(stop), pytest.raises(Stopped):
         run_cell(cell)
-    between_steps()  # nobody is asked any more
+    between_steps()  # After the block no callback is asked.
     signals: list[int] = []
     with asked_between_steps(lambda: signals.append(1)):
         outcome = run_cell(cell)
     assert signals and outcome.error == run_cell(cell).error
 
 
-def test_added_code_is_ended_between_two_steps_like_any_other() -> None:
+def test_plugin_code_can_be_stopped_between_two_steps() -> None:
     def stop() -> None:
         raise Stopped
 

@@ -22,11 +22,11 @@ from dpsco_core.problems.samples.users import sample_users
 from dpsco_core.scenario import Scenario
 from tests.accepted_problems import accepts
 
-LARGEST_SHARE = 0.2  # the most, as a share of the input
+LARGEST_SHARE = 0.2  # The largest allowed memory, as a share of the input.
 ITEMS = Scenario(problem="logistic", n=100_000, d=50, epsilon=2.0, trials=1, methods=())
 USERS = replace(ITEMS, n=4000, m=36, d=36)
-# A generalised linear model, whose gradients are never formed, and a loss of points, whose are;
-# and a loss that some methods smooth by points of a ball.
+# A generalised linear model never forms gradients, a loss of points does; a further loss is
+# smoothed by some methods with points of a ball.
 PROBLEMS = ("mean", "logistic", "quadratic", "hinge")
 QUICK = (
     ("mean.clipped", "mean"),
@@ -48,8 +48,8 @@ def bytes_of(value: object) -> int:
     return sum(map(bytes_of, vars(value).values())) if hasattr(value, "__dict__") else 0
 
 
-def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
-    """Return the bytes of the input, and the release; its parameters are chosen already."""
+def prepare_release(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
+    """Return the bytes of the input, and a release whose parameters are already chosen."""
     card = method_card(slug)
     scenario = USERS if card.level == "user" else ITEMS
     scenario = replace(scenario, problem=problem, methods=(slug,))
@@ -70,8 +70,8 @@ def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
     return bytes_of(sample), lambda: method.release(sample, plan, Ledger(scenario.budget), rng)
 
 
-def peak(release: Callable[[], Any]) -> int:
-    """Return the most bytes that a release held at once, its input apart."""
+def peak_memory(release: Callable[[], Any]) -> int:
+    """Return the most bytes that a release allocated at once, besides its input."""
     tracemalloc.start()
     try:
         release()
@@ -81,9 +81,9 @@ def peak(release: Callable[[], Any]) -> int:
 
 
 def check(slug: str, problem: str) -> None:
-    size, release = prepared(slug, problem)
+    size, release = prepare_release(slug, problem)
     assert 38e6 < size < 45e6
-    memory = peak(release)
+    memory = peak_memory(release)
     assert memory <= LARGEST_SHARE * size, f"{memory / size:.2f} of the input"
 
 
@@ -94,13 +94,13 @@ def test_a_release_holds_a_few_blocks_beside_its_input(slug: str, problem: str) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("slug", "problem"), CASES)
-def test_every_method_does(slug: str, problem: str) -> None:
+def test_every_method_holds_a_few_blocks_beside_its_input(slug: str, problem: str) -> None:
     if not accepts(slug, problem):
         pytest.skip("the method refuses such losses")
     check(slug, problem)
 
 
-def test_a_copy_of_the_input_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_of_the_input_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "dpsco_core.methods.statistics.clipped_mean",
         lambda rows, radius: np.abs(rows.x).mean(axis=0),

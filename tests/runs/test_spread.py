@@ -1,4 +1,4 @@
-"""One cell over many workers: the sums of the centre to the last bit, its noise drawn once."""
+"""One cell over many workers: sums equal to the last bit, and noise drawn once."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def threads() -> Iterator[Executor]:
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generated, "PIECE_BLOCKS", 1)  # 13 pieces
+    monkeypatch.setattr(generated, "PIECE_BLOCKS", 1)  # The data have 13 pieces.
 
 
 @pytest.mark.parametrize("slug", ["mean.clipped", "mean.cwme-cdp", "mean.cwme-pure", "mean.sample"])
-def test_a_mean_is_that_of_the_centre_with_its_noise_drawn_once(
+def test_a_spread_mean_equals_the_central_one_with_noise_drawn_once(
     threads: Executor, slug: str
 ) -> None:
     scenario = Scenario(n=N, d=D)
@@ -58,7 +58,7 @@ def test_a_mean_is_that_of_the_centre_with_its_noise_drawn_once(
 
 
 @pytest.mark.parametrize("problem", ["logistic", "quadratic", "absolute"])
-def test_gradients_and_a_whole_descent_are_those_of_the_centre(
+def test_spread_gradients_and_descents_equal_the_central_ones(
     threads: Executor, problem: str
 ) -> None:
     scenario = Scenario(problem=problem, n=N, d=D)
@@ -90,7 +90,9 @@ def test_gradients_and_a_whole_descent_are_those_of_the_centre(
 
 
 class LateExecutor(Executor):
-    """Runs nothing before it must, and then the last call first; one call ends its worker."""
+    """An executor that runs calls as late as possible, the last one first; one call ends its
+    worker.
+    """
 
     def __init__(self, deadly: int) -> None:
         self.workers, self.most_waiting, self.finished, self.deadly = 2, 0, 0, deadly
@@ -115,7 +117,7 @@ class LateExecutor(Executor):
 
 
 @pytest.mark.parametrize("deadly", [0, 1, 7])
-def test_the_sum_is_in_order_few_pieces_are_under_way_and_lost_ones_come_again(
+def test_sums_are_ordered_few_pieces_are_in_flight_and_lost_pieces_are_repeated(
     monkeypatch: pytest.MonkeyPatch, deadly: int
 ) -> None:
     monkeypatch.setattr("dpsco_core.base.dispatch.CHECK_EVERY", 0.0)
@@ -132,7 +134,7 @@ def test_the_sum_is_in_order_few_pieces_are_under_way_and_lost_ones_come_again(
         ("logistic", 1, ("sco.clipped",), ("sco.sgd", "sco.private-sgd")),
     ],
 )
-def test_a_study_spreads_the_sums_over_records_that_are_not_held(
+def test_a_study_spreads_sums_over_records_that_are_not_in_memory(
     threads: Executor,
     monkeypatch: pytest.MonkeyPatch,
     problem: str,

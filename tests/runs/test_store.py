@@ -1,4 +1,4 @@
-"""The store: what is kept comes back, files of others stay as they are, two writers share one."""
+"""The store returns what it keeps, leaves other files unchanged, and serves two writers at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SMALL = Scenario(
 
 
 def numbers(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
-    """Return what must not depend on where a cell ran; NaN as None."""
+    """Return the parts of outcomes that must not depend on where a cell ran; NaN becomes None."""
     return [
         (o.method, o.x, o.trial, None if math.isnan(o.error) else o.error, str(o.spent), o.flaws)
         for o in outcomes
@@ -51,7 +51,7 @@ def numbers(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
     ],
     ids=["axis", "zcdp", "flawed", "optimisation", "refused", "infinite"],
 )
-def test_every_outcome_comes_back_whole(tmp_path: Path, scenario: Scenario) -> None:
+def test_every_outcome_is_read_back_completely(tmp_path: Path, scenario: Scenario) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         fresh = list(study(scenario, store=store))
         outcomes = list(study(scenario, store=store))
@@ -66,26 +66,27 @@ def test_every_outcome_comes_back_whole(tmp_path: Path, scenario: Scenario) -> N
     )
 
 
-def test_what_is_there_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_cells_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         begun = study(SMALL, store=store)
         outcomes = list(itertools.islice(begun, 7))
         begun.close()
         rerun_cells = []
-        module = sys.modules["dpsco_core.runs.study"]  # the package has the function by that name
+        # The package attribute of that name is the function.
+        module = sys.modules["dpsco_core.runs.study"]
         monkeypatch.setattr(
             module, "run_cell", lambda cell: rerun_cells.append(cell) or run_cell(cell)
         )
         assert numbers(list(study(SMALL, store=store)))[:7] == numbers(outcomes)
         assert len(rerun_cells) == SMALL.cells - 7
-        # A study that shares cells runs only the others, whatever its own axis and methods are.
+        # A study that shares cells runs only the others, whatever its own axis and methods.
         rerun_cells.clear()
         point = Scenario(methods=("mean.clipped",), d=3, n=400, trials=4)
         shared = list(study(point, store=store))
         assert len(rerun_cells) == 1 and [o.x for o in shared] == [None] * 4
 
 
-def test_the_key_is_what_fixes_the_numbers() -> None:
+def test_the_key_depends_on_exactly_what_fixes_the_numbers() -> None:
     (cell,) = cells(Scenario(methods=("mean.clipped",), trials=1))
     more_cells = list(cells(Scenario(methods=("mean.sample", "mean.clipped"), trials=2)))
     assert key_of(more_cells[1]) == key_of(cell)
@@ -96,7 +97,7 @@ def test_the_key_is_what_fixes_the_numbers() -> None:
     assert len(keys) == 4 + 5
 
 
-# Equal scenarios, by integers and by floats, and the keys of their last cells.
+# Equal scenarios, given by integers and by floats, and the keys of their last cells.
 TWINS = [
     (
         Scenario(methods=("mean.cwme-pure",), n=200, p=4, epsilon=1, delta=-0.0, trials=2),
@@ -120,13 +121,14 @@ def test_equal_scenarios_have_the_same_cells(
         (stored,) = store.scenarios()
         assert stored == whole == real
         assert store.outcomes(stored) == store.outcomes(real) == outcomes
-        assert list(study(real, store=store)) == outcomes  # with its seconds: nothing ran again
+        # The stored seconds show that nothing ran again.
+        assert list(study(real, store=store)) == outcomes
         assert len(store) == whole.cells and store.scenarios() == (real,)
     assert [o.error for o in study(real)] == [o.error for o in outcomes]
     assert [key_of(list(cells(s))[-1]).hex() for s in (whole, real)] == [key, key]
 
 
-def test_a_study_that_an_earlier_version_has_written_twice_is_one(tmp_path: Path) -> None:
+def test_a_study_that_an_earlier_version_wrote_twice_is_read_once(tmp_path: Path) -> None:
     real = TWINS[0][1]
     with Store(tmp_path / "results.sqlite") as store:
         store.begin(real)
@@ -166,7 +168,7 @@ def test_another_programs_database_is_refused_and_left_as_it_is(tmp_path: Path) 
     assert path.read_bytes() == content_before
 
 
-def test_a_store_with_a_table_that_is_not_ours_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_store_with_an_unknown_table_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     Store(path).close()
     with sqlite3.connect(path) as base:
@@ -227,14 +229,14 @@ def test_a_damaged_outcome_is_found(tmp_path: Path, text: str) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         store.put(cell, run_cell(cell))
         (whole,) = store._base.execute("SELECT outcome FROM cells").fetchone()
-        if text.startswith("{") and text not in ("{", "{}"):  # one field is another
+        if text.startswith("{") and text not in ("{", "{}"):  # One field is replaced by another.
             text = whole[:-1] + ", " + text[1:]
         store._base.execute("UPDATE cells SET outcome = ?", (text,))
         with pytest.raises(StoreError, match=r"results\.sqlite, which is damaged\.$"):
             store.get(cell)
 
 
-def test_studies_of_another_version_are_left_out_and_said(tmp_path: Path) -> None:
+def test_studies_of_another_version_are_skipped_and_reported(tmp_path: Path) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         store.begin(SMALL)
         newer = SMALL.to_json().replace("mean.clipped", "mean.newer")
@@ -248,7 +250,7 @@ def test_studies_of_another_version_are_left_out_and_said(tmp_path: Path) -> Non
             store.scenarios()
 
 
-def test_a_file_that_is_only_read_is_not_changed_and_cannot_be_written(tmp_path: Path) -> None:
+def test_a_file_opened_for_reading_is_not_changed_and_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
         list(study(SMALL, store=store))
@@ -264,8 +266,9 @@ def test_a_file_that_is_only_read_is_not_changed_and_cannot_be_written(tmp_path:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the permissions of POSIX")
-def test_what_the_system_does_not_let_be_written_is_read_and_said() -> None:
-    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
+def test_a_file_without_write_permission_is_read_and_reported() -> None:
+    # The folders that pytest makes are closed to other users.
+    with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name), Path(name) / "results.sqlite"
         with Store(path) as store:
             list(study(SMALL, store=store))
@@ -273,7 +276,7 @@ def test_what_the_system_does_not_let_be_written_is_read_and_said() -> None:
         path.chmod(0o444)
         folder.chmod(0o555)
         user = os.geteuid()
-        if user == 0:  # nothing is read only to root
+        if user == 0:  # No file is read-only for root.
             os.seteuid(65534)
         try:
             with Store(path, read_only=True) as store:
@@ -300,12 +303,12 @@ def test_a_full_disk_loses_no_finished_cell(tmp_path: Path) -> None:
             modes.extend(study(large, store=store))
         finished = len(store)
     assert 0 < finished < 400
-    with Store(path) as store:  # there is room again
+    with Store(path) as store:  # There is room on the disk again.
         assert len(store) == finished
         assert len(list(study(large, store=store))) == 400 == len(store)
 
 
-# Run every other cell of a study into the file; in a process of its own.
+# A process that runs every other cell of a study into the file.
 WRITE_HALF = """\
 import itertools, sys
 from dpsco_core import Scenario, cells, run_cell
@@ -328,19 +331,19 @@ def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
         assert numbers(store.outcomes(SMALL)) == numbers(list(study(SMALL)))
 
 
-def test_a_file_that_is_made_between_two_looks_is_ours(
+def test_a_file_that_another_process_creates_between_two_checks_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "results.sqlite"
     thread = threading.Thread(target=lambda: Store(path).close())
 
     class Slow(sqlite3.Connection):
-        """Lets another one open the file in the middle of the first one's check."""
+        """A connection that lets another process open the file in the middle of the first check."""
 
         def execute(self, query: str, *values: object) -> sqlite3.Cursor:
             if query == "PRAGMA user_version" and thread.ident is None:
                 thread.start()
-                thread.join(0.5)  # or it waits for this one
+                thread.join(0.5)  # Otherwise the thread waits for this one.
             return super().execute(query, *values)
 
     real = sqlite3.connect
@@ -350,7 +353,7 @@ def test_a_file_that_is_made_between_two_looks_is_ours(
         assert len(store) == 0
 
 
-def test_a_file_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
+def test_a_file_that_is_being_created_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     maker = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     maker.execute("BEGIN IMMEDIATE")
@@ -362,7 +365,7 @@ def test_a_file_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
     maker.close()
 
 
-def test_a_killed_study_goes_on_without_repeating_or_losing_a_cell(tmp_path: Path) -> None:
+def test_a_killed_study_resumes_without_repeating_or_losing_a_cell(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     script = (
         "import sys\n"
@@ -388,5 +391,6 @@ def test_a_killed_study_goes_on_without_repeating_or_losing_a_cell(tmp_path: Pat
             o.trial for o in store.outcomes(Scenario.from_json(store.scenarios()[0].to_json()))
         }
     assert set(trials) <= stored_trials
-    assert len(stored_trials) - len(trials) <= 1  # written, and killed before it was said
+    # At most one cell was written but killed before it was printed.
+    assert len(stored_trials) - len(trials) <= 1
     assert stored_trials == set(range(len(stored_trials)))

@@ -1,4 +1,4 @@
-"""The store: no damage, no other version and no other program's table is taken for a result."""
+"""The store takes no damage, other version or other program's table for a result."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ def test_a_cell_of_another_version_of_the_numbers_is_run_again(
 
 
 def test_no_flipped_bit_gives_another_value(tmp_path: Path) -> None:
-    """Before, 21 of 400 were accepted with another value."""
+    """In an earlier version 21 of 400 flipped bits were accepted with another value."""
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
         list(study(SMALL, store=store))
         true = {key_of(cell): outcome_text(store.get(cell)) for cell in cells(SMALL)}
-        store._base.execute("PRAGMA journal_mode = DELETE")  # all of it in one file
+        # The journal mode keeps everything in one file.
+        store._base.execute("PRAGMA journal_mode = DELETE")
     content, rng = path.read_bytes(), random.Random(0)
     refused, sentences = 0, set()
     for place in rng.sample(range(8 * len(content)), 600):
@@ -55,7 +56,7 @@ def test_no_flipped_bit_gives_another_value(tmp_path: Path) -> None:
     assert all(str(path) in said and "\n" not in said for said in sentences)
 
 
-def test_a_file_that_sqlite_has_analysed_is_still_ours(tmp_path: Path) -> None:
+def test_a_file_that_sqlite_has_analysed_is_still_accepted(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
         list(study(SMALL, store=store))
@@ -67,7 +68,7 @@ def test_a_file_that_sqlite_has_analysed_is_still_ours(tmp_path: Path) -> None:
         assert len(store.outcomes(SMALL)) == SMALL.cells
 
 
-def test_reading_leaves_nothing_beside_the_file(tmp_path: Path) -> None:
+def test_reading_leaves_no_other_file_behind(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
         list(study(SMALL, store=store))

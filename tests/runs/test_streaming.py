@@ -22,11 +22,12 @@ from tests.accepted_problems import first_accepted
 
 MODULE = importlib.import_module("dpsco_core.runs.study")
 
-MEAN = Scenario(n=12_001, d=20, trials=1, seed=3)  # three blocks, the last one short
+# The records fill three blocks, the last one only partly.
+MEAN = Scenario(n=12_001, d=20, trials=1, seed=3)
 IN_ORDER_SLUGS = {m.card.slug for m in METHODS if m.reads != "whole"}
 LOGISTIC = replace(MEAN, problem="logistic")
 QUADRATIC = replace(MEAN, problem="quadratic")
-# More ways, or another one where the records for those of `usual` would be too many.
+# Further runs of a method, or another one where `usual` would have too many records.
 LARGE_STUDIES = {
     "sco.sgd": (LOGISTIC, QUADRATIC),
     "sco.automatic": (LOGISTIC, QUADRATIC),
@@ -38,7 +39,7 @@ LARGE_STUDIES = {
 
 
 def usual(slug: str) -> Scenario:
-    """Return a run of a method: the mean, or logistic regression, in its geometry."""
+    """Return the usual run of a method: the mean, or logistic regression, in its geometry."""
     family = method_class(slug)
     start = replace(MEAN, problem=first_accepted(slug, "mean", "logistic", "quadratic"))
     if family.card.geometry == "lq":
@@ -76,7 +77,7 @@ def test_streaming_equals_in_memory_to_rounding(
     in_memory = run(scenario)
     assert in_memory.not_applicable is None
     hold_at_most(monkeypatch, 1000)
-    for name, owner in (  # nothing is held
+    for name, owner in (  # No array of records may be held.
         ("dpsco_core.problems.mean", "MeanEstimation"),
         ("dpsco_core.problems.points", "PointProblem"),
         ("dpsco_core.problems.linear_models", "LinearModelProblem"),
@@ -90,7 +91,9 @@ def test_streaming_equals_in_memory_to_rounding(
 
 
 @pytest.mark.parametrize("slug", sorted({m.card.slug for m in METHODS} - IN_ORDER_SLUGS))
-def test_the_others_refuse_in_one_sentence_and_name_the_nearest_n(slug: str) -> None:
+def test_methods_that_cannot_stream_refuse_in_one_sentence_and_name_the_nearest_n(
+    slug: str,
+) -> None:
     problem = next(p for p in ("mean", "logistic", "quadratic") if slug in methods_for(p))
     scenario = Scenario(problem=problem, n=10**8, d=30, trials=1, methods=(slug,))
     (outcome,) = study(scenario)
@@ -103,7 +106,7 @@ def test_the_others_refuse_in_one_sentence_and_name_the_nearest_n(slug: str) -> 
     require_held(replace(scenario, n=13_333_333), slug)
 
 
-def test_cost_and_memory_know_what_is_drawn_again() -> None:
+def test_cost_and_memory_account_for_records_that_are_drawn_again() -> None:
     single = Scenario(n=10**8, d=20, trials=1, methods=("mean.clipped",))
     both = replace(single, methods=("mean.clipped", "mean.cwme-cdp"))
     assert 4 < cost(single).seconds < 2000

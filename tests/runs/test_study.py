@@ -1,4 +1,4 @@
-"""Studies: the same numbers everywhere, paired data, and streams of their own."""
+"""Studies: the same numbers everywhere, paired data, and independent random streams."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from dpsco_core.scenario import Scenario
 from tests.folded import crossed
 
 MEAN_METHODS = methods_for("mean")
-MODULE = sys.modules[Cell.__module__]  # dpsco_core.runs.study is the function
+MODULE = sys.modules[Cell.__module__]  # The attribute dpsco_core.runs.study is the function.
 SMALL = Scenario(n=300, d=4, trials=3, methods=MEAN_METHODS, seed=5)
-# All optimisers but the slow one.
+# All optimisers except the slow one.
 QUICK = tuple(m for m in methods_for("logistic") if m != "sco.iterative")
 SMALL_RISK = Scenario(
     problem="logistic", p=2, margin=1, n=120, d=3, trials=2, methods=QUICK, seed=5
@@ -53,7 +53,7 @@ def key(outcome: Outcome) -> tuple[Any, ...]:
 
 
 def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
-    """All that an outcome says but its seconds, by cell; text, so that NaN equals NaN."""
+    """Return all of an outcome but its seconds, by cell, as text so that NaN equals NaN."""
     return {key(o): repr(replace(o, seconds=0.0)) for o in outcomes}
 
 
@@ -62,7 +62,7 @@ def records(point: Scenario, trial: int = 0) -> np.ndarray:
 
 
 def fingerprint(sample: Sample) -> tuple[float, ...]:
-    """What the records do to the empirical risk and its gradient, at a point that is not 0."""
+    """Return the empirical risk of the records and its gradient, at a point other than 0."""
     w = np.linspace(-0.4, 0.7, sample.d)
     return (sample.n, sample.risk(w), *sample.mean_gradient(w), *sample.gradient(w, sample.n - 1))
 
@@ -72,10 +72,10 @@ def summarise_data(point: Scenario, trial: int = 0) -> tuple[float, ...]:
     return fingerprint(_cached_dataset(data_point(canonical(point)), trial)[1])
 
 
-# -- order and executors --------------------------------------------------------------------------
+# -- Order and executors --------------------------------------------------------------------------
 
 
-def test_cells_come_trial_by_trial_so_that_every_curve_is_whole_early() -> None:
+def test_cells_come_trial_by_trial_so_that_every_curve_is_complete_early() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 100), trials=2, methods=MEAN_METHODS[:2])
     order = [(c.trial, c.x, c.method) for c in cells(scenario)]
     assert order == list(itertools.product((0, 1), (50, 100), MEAN_METHODS[:2]))
@@ -89,7 +89,7 @@ def test_serial_outcomes_come_in_the_order_of_the_cells() -> None:
 
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_many_workers_give_the_numbers_of_one(pool: type[Executor]) -> None:
-    # More cells than an executor is given at once, on points that share nothing.
+    # The study has more cells than an executor gets at once, on points that share no data.
     scenario = replace(SMALL, axis="n", grid=(60, 120), trials=6)
     assert scenario.cells > 3 * CALLS_PER_WORKER
     with pool(3) as executor:  # type: ignore[call-arg]
@@ -110,9 +110,9 @@ def test_the_order_of_work_does_not_change_a_number() -> None:
     assert backwards == pytest.approx({key(o): o.error for o in study(SMALL)}, rel=0, nan_ok=True)
 
 
-def test_a_reader_who_stops_leaves_no_cells_waiting() -> None:
+def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
     class HeldExecutor(Executor):
-        """Finishes the first cell and holds back the rest."""
+        """An executor that finishes one cell and holds back the rest."""
 
         def __init__(self) -> None:
             self.futures: list[Future[Any]] = []
@@ -149,7 +149,7 @@ def test_a_study_checks_its_scenario_first() -> None:
     assert public_study is study
 
 
-# -- seeds ----------------------------------------------------------------------------------------
+# -- Seeds ----------------------------------------------------------------------------------------
 
 
 def test_streams_are_equal_only_for_equal_seed_label_and_trial() -> None:
@@ -177,7 +177,7 @@ def test_no_two_cells_of_a_study_share_a_stream(monkeypatch: pytest.MonkeyPatch)
     data = [label for _, label, _ in first_words if label.startswith("data")]
     refused = 4 * sum(o.not_applicable is not None for o in study(replace(SMALL, trials=1)))
     assert len(noise) == cell_count - refused
-    assert len(data) == 4  # two points, two trials
+    assert len(data) == 4  # Two points with two trials each.
     assert len(set(first_words.values())) == len(first_words)
 
 
@@ -187,7 +187,7 @@ def test_all_methods_of_a_trial_see_the_same_records(
 ) -> None:
     data_by_method: dict[str, np.ndarray] = {}
     for slug in MEAN_METHODS:
-        _cached_dataset.cache_clear()  # drawn again, not remembered
+        _cached_dataset.cache_clear()  # The data are drawn again, and not remembered.
         cell = Cell(
             point=canonical(replace(SMALL, distribution=distribution)), method=slug, x=None, trial=1
         )
@@ -227,10 +227,10 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
             return self.optimiser.release(sample, *arguments)
 
     monkeypatch.setattr(MODULE, "make_method", Watched)
-    # So small a budget that hard instances have many spikes.
+    # At so small a budget hard instances have many spikes.
     scenario = replace(SMALL_RISK, problem=problem, distribution=distribution, epsilon=0.3)
     for cell in cells(replace(scenario, trials=1)):
-        _cached_dataset.cache_clear()  # drawn again, not remembered
+        _cached_dataset.cache_clear()  # The data are drawn again, and not remembered.
         run_cell(cell)
     assert len(data_by_method) >= 5
     assert len(set(data_by_method.values())) == 1
@@ -258,14 +258,14 @@ def test_methods_draw_noise_of_their_own() -> None:
         {"trials": 17},
     ],
 )
-def test_what_does_not_change_the_law_leaves_the_records_alone(change: dict[str, Any]) -> None:
+def test_a_change_that_keeps_the_law_keeps_the_records(change: dict[str, Any]) -> None:
     assert np.array_equal(records(SMALL), records(replace(SMALL, **change)))
     if "methods" not in change:
         assert summarise_data(SMALL_RISK) == summarise_data(replace(SMALL_RISK, **change))
 
 
 @pytest.mark.parametrize("change", [{"seed": 6}, {"n": 301}, {"p": 2.5}, {"offset": 0.5}])
-def test_what_changes_the_law_or_the_seed_draws_new_records(change: dict[str, Any]) -> None:
+def test_a_change_of_the_law_or_the_seed_draws_new_records(change: dict[str, Any]) -> None:
     records_before, records_after = records(SMALL), records(replace(SMALL, **change))
     assert not np.isclose(records_before[:300], records_after[:300]).any(axis=0).all()
     assert summarise_data(SMALL_RISK) != summarise_data(replace(SMALL_RISK, **change))
@@ -324,7 +324,7 @@ def test_another_seed_gives_other_numbers() -> None:
     assert not set(errors) & set(other_errors)
 
 
-# -- outcomes -------------------------------------------------------------------------------------
+# -- Outcomes -------------------------------------------------------------------------------------
 
 
 def test_canonical_points_of_different_studies_are_equal() -> None:
@@ -349,7 +349,8 @@ def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
     scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
     (outcome,) = study(scenario)
     sample = _cached_dataset(data_point(canonical(scenario)), 0)[1]
-    average = -sample.mean_gradient(np.zeros(scenario.d))  # the records' average: inside the ball
+    # The average of the records, which lies inside the ball.
+    average = -sample.mean_gradient(np.zeros(scenario.d))
     mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
     assert np.linalg.norm(average) < scenario.diameter / 2
     assert outcome.error == pytest.approx(np.linalg.norm(average - mean) ** 2 / 2, rel=1e-3)
@@ -379,7 +380,7 @@ def test_an_averaged_risk_has_a_standard_error_and_an_exact_one_has_none() -> No
 )
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
-def test_private_methods_spend_within_the_budget_and_say_what_binds_them(
+def test_private_methods_spend_within_the_budget_and_name_the_bounds_that_apply(
     changes: dict[str, Any], budget: object, calibration: Any, tuning: Any
 ) -> None:
     scenario = replace(SMALL, n=3000, trials=1, calibration=calibration, tuning=tuning, **changes)
@@ -400,7 +401,7 @@ def test_private_methods_spend_within_the_budget_and_say_what_binds_them(
             assert outcome.flaws == ()
 
 
-def test_a_method_that_cannot_run_says_why_and_what_would_help() -> None:
+def test_a_refused_method_gives_its_reason_and_a_change_that_helps() -> None:
     outcomes = {o.method: o for o in study(replace(SMALL, delta=0.0, trials=1))}
     refused = outcomes["mean.clipped"]
     assert refused.not_applicable is not None
@@ -423,9 +424,9 @@ def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(study(scenario)).not_applicable
 
 
-# Every number that anyone has published rests on these. To renew them after a change of the streams
-# or of a method that is meant, print {o.method: f"{o.error:.12g}" for o in study(GOLDEN)}, and say
-# in CHANGELOG.md that results change.
+# Published numbers depend on these. To renew them after an intended change of the streams or of a
+# method, print {o.method: f"{o.error:.12g}" for o in study(GOLDEN)}, and state in CHANGELOG.md that
+# results change.
 GOLDEN = Scenario(n=400, d=3, trials=1, seed=11, methods=MEAN_METHODS)
 GOLDEN_ERRORS = {
     "mean.sample": 0.0354134797709,
@@ -446,16 +447,17 @@ GOLDEN_ERRORS = {
 }
 
 
-def test_every_published_estimator_has_its_number() -> None:
+def test_every_published_estimator_has_its_recorded_number() -> None:
     lines = Path(__file__).parents[1].joinpath("slugs.txt").read_text(encoding="utf-8").splitlines()
     published = {line.removeprefix("method ") for line in lines if line.startswith("method ")}
     assert set(GOLDEN_ERRORS) == published.intersection(MEAN_METHODS)
 
 
 @pytest.mark.parametrize("slug", GOLDEN_ERRORS)
-def test_the_numbers_of_a_tiny_scenario_stay_what_they_are(slug: str) -> None:
+def test_the_numbers_of_a_tiny_scenario_do_not_change(slug: str) -> None:
     (outcome,) = study(replace(GOLDEN, methods=(slug,)))
-    # Twelve digits: sums may differ in the last bits from one linear-algebra library to another.
+    # Twelve digits are compared, since sums may differ in the last bits between linear-algebra
+    # libraries.
     assert outcome.error == pytest.approx(GOLDEN_ERRORS[slug], rel=5e-12)
 
 
@@ -474,13 +476,13 @@ def test_the_numbers_of_a_tiny_scenario_stay_what_they_are(slug: str) -> None:
         },
     ],
 )
-def test_a_single_record_is_an_answer_or_a_refusal(changes: dict[str, Any]) -> None:
+def test_a_single_record_gives_an_answer_or_a_refusal(changes: dict[str, Any]) -> None:
     (outcome,) = study(Scenario(n=1, d=3, trials=1, **changes))
     assert outcome.not_applicable or math.isfinite(outcome.error)
 
 
 def test_a_pure_budget_names_every_optimiser_that_can_run_there() -> None:
-    """And none that cannot: those named run, and those that run are named."""
+    """The named optimisers all run, and all that run are named."""
     point = Scenario(
         problem="logistic", methods=methods_for("logistic"), n=200, d=2, epsilon=1.0, delta=0.0
     )

@@ -1,4 +1,4 @@
-"""The time left of a run, on times that were recorded."""
+"""The estimated time left of a run, tested on recorded times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 
 from dpsco_core.runs.time_left import Kind, TimeLeft
 
-# Method -> for each point of the axis: seconds predicted, of the first trial, of the later ones.
+# For each method and each point of the axis: predicted seconds, those of trial 1, and those of
+# later trials.
 LOGISTIC = {
     "erm": [
         *((0.0086, 0.083, 0.013), (0.0089, 0.015, 0.013), (0.0094, 0.015, 0.013)),
@@ -19,7 +20,7 @@ LOGISTIC = {
         (0.036, 0.04, 0.036),
     ],
 }
-# The first cell of the mirror descent makes what all need; phased SGD refuses every point.
+# The first cell of mirror descent computes what all cells need; phased SGD refuses every point.
 MIRROR = {
     "mirror": [
         *((0.0082, 0.33, 0.021), (0.014, 0.04, 0.045), (0.025, 0.084, 0.14)),
@@ -34,7 +35,7 @@ MIRROR = {
 
 
 def replay(recorded: dict[str, list[tuple[float, float, float]]], trials: int) -> list[list[float]]:
-    """Return after every cell: the seconds so far, those left, and the estimate of these."""
+    """Return after every cell the seconds so far, those left, and the estimate of those left."""
     points = len(next(iter(recorded.values())))
     order = [
         (Kind(method=name, key=x, predicted=row[x][0]), row[x][1 if trial == 0 else 2])
@@ -61,7 +62,7 @@ def test_the_time_left_is_within_a_factor_soon_after_the_start(
     warm_up: float,
     factor: float,
 ) -> None:
-    """A machine half as fast as predicted, one-off work at the start, a method that refuses."""
+    """A machine half as fast as predicted, one-off work at the start, and a method that refuses."""
     predictions = [
         (left, said) for spent, left, said in replay(recorded, trials) if spent > warm_up
     ]
@@ -77,7 +78,7 @@ def test_before_anything_has_run_the_time_left_is_the_prediction() -> None:
 
 
 def test_known_cells_do_not_count_as_quick_ones() -> None:
-    """Cells from the cache say nothing about how long new ones of the same method take."""
+    """Cached cells say nothing about the time of new cells of the same method."""
     stored_cells = [Kind(method="a", key=("known", x), predicted=3e-4) for x in range(50)]
     new = Kind(method="a", key="new", predicted=1.0)
     time_left = TimeLeft([*stored_cells, new, new])

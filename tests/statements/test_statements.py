@@ -58,7 +58,7 @@ def test_the_blocks_of_algorithm_3_make_its_medians_fail_with_probability_beta_o
 
 def test_the_sensitivity_of_appendix_b3_is_twice_that_of_a_block_mean() -> None:
     threshold, blocks, n = 10.0, 7, 700
-    width = 6 * threshold  # entries are clipped to an interval so wide
+    width = 6 * threshold  # Entries are clipped to an interval of this width.
     change = width / (n / blocks)
     assert kamath.algorithm_3_sensitivity(threshold, blocks, n) == pytest.approx(2 * change)
 
@@ -93,7 +93,7 @@ def test_the_power_of_theorem_5_5_makes_its_two_terms_equal_where_it_may(
 def test_the_noises_of_algorithm_1_have_the_values_of_the_note() -> None:
     assert su.algorithm_1_noise(1.0, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
     output = su.algorithm_1_output_noise(4.0, 2.0, 0.5, 1e-6)
-    # 64 alpha/lambda in place of 128 L^2
+    # The printed 128 L^2 is replaced by 64 alpha/lambda.
     assert output == pytest.approx(su.algorithm_1_noise(1.0, 0.5, 1e-6))
 
 

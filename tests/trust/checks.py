@@ -1,7 +1,7 @@
-"""What makes any private method private: checks of a `Case`, whatever the method.
+"""Privacy checks of a `Case`, for any method.
 
-Each raises AssertionError on a fault. Statistical ones have a false-alarm rate of 1e-6 and fixed
-seeds.
+Each check raises AssertionError on a fault. Statistical ones have a false-alarm rate of 1e-6 and
+fixed seeds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tests.trust.plain import plain_shares, spends
 from tests.trust.tape import Statistic, Tape
 
 FALSE_ALARM = 1e-6
-SEEDS = range(3)  # seeds of the runs on each pair: some methods draw which records they look at
-ROUNDING = 1e-9  # the relative rounding of sums of records
-DRAWS = 80  # degrees of freedom at least; half of the scale has a quarter of the energy
+SEEDS = range(3)  # Seeds of the runs on each pair; some methods draw the records that they look at.
+ROUNDING = 1e-9  # The relative rounding error of sums of records.
+DRAWS = 80  # The least degrees of freedom; half of the scale has a quarter of the energy.
 
 
 def check_sensitivity(case: Case) -> float:
@@ -63,7 +63,7 @@ def sound(case: Case, data: Any, seed: int, replay: Tape | None = None) -> Tape:
 
 
 def booked(tape: Tape) -> tuple[Entry, ...]:
-    """What the ledger of a run has recorded."""
+    """Return the entries that the ledger of a run has recorded."""
     entries: tuple[Entry, ...] = tape.result.ledger.entries
     return entries
 
@@ -78,7 +78,7 @@ def largest_move(statistics: list[Statistic], neighbour_statistics: list[Statist
         if not gap.any():
             continue
         allowed = a.entry.sensitivity
-        if min(a.score, b.score) >= a.floor:  # below, the claim is not made
+        if min(a.score, b.score) >= a.floor:  # Below the floor there is no claim.
             size = length(gap, a.norm)
             assert size <= allowed * (1 + ROUNDING), f"moved by {size}, and claims {allowed}"
             reached = max(reached, size / allowed)
@@ -100,7 +100,7 @@ def length(gap: np.ndarray, exponent: float) -> float:
 
 
 def check_attained(case: Case) -> None:
-    """The sensitivity holds, and is no more than twice what worst-case neighbours do."""
+    """Check that worst-case neighbours attain at least half of the sensitivity."""
     reached = check_sensitivity(case)
     data = next(case.pairs()).data
     if not sound(case, data, 0).filters:
@@ -120,10 +120,10 @@ def check_filters(tape: Tape) -> None:
 
 
 def slack(test: Any) -> float:
-    """By how much noise may carry a score over the threshold, but with the test's failure."""
+    """Return how far noise may carry a score over the threshold, except with the test's failure."""
     if test.kind == "single":
         return 2 / test.epsilon * math.log(1 / (2 * test.failure))
-    if isinstance(test, SeparateTests):  # single tests, a share of the failure each
+    if isinstance(test, SeparateTests):  # Separate tests have a share of the failure each.
         return 2 / test.epsilon * math.log(test.steps / (2 * test.failure))
     # AboveThreshold: Lap(4 D/eps) on T scores, Lap(2 D/eps) on the threshold, half of it each.
     spread = 4 * 2 / test.epsilon
@@ -175,7 +175,8 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
         chance = 2 * min(chi2.cdf(energy_of_kind, free), chi2.sf(energy_of_kind, free))
         ratio = energy_of_kind / free if kind else math.sqrt(energy_of_kind / free)
         assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
-    assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"  # 6e-7
+    # A false alarm has probability 6e-7.
+    assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"
     # 6e-7 in the normal approximation of the sum; the noise is 1/(1 + excess/spread) of the claim.
     is_off = abs(excess) > 5 * math.sqrt(spread)
     assert not is_off, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
@@ -198,7 +199,7 @@ def check_scales(entries: tuple[Entry, ...]) -> None:
 
 
 def check_ledger(case: Case) -> None:
-    """What is spent is the budget, never more, and nothing is released that is not booked."""
+    """Check that the budget is spent, never exceeded, and that every release is in the ledger."""
     tape = sound(case, case.crowd(0), 0)
     check_spent(booked(tape), case.point.budget)
     check_books(tape)

@@ -44,7 +44,7 @@ DRAWING = {
 
 
 def no_clip(patch: Patch, case: Case) -> None:
-    """No record, gradient, feature or user is shortened, left out or filtered."""
+    """Shorten, omit and filter no record, gradient, feature or user."""
     framework_faults.no_clip(patch)
     patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
@@ -77,7 +77,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
     place = "dpsco_core.privacy.mechanisms.exponential.exponential_choice"
     choose = _current(place)
 
-    def choice(weights: Any, rng: Any) -> Any:  # the scores in units of the noise
+    def choice(weights: Any, rng: Any) -> Any:  # The scores are in units of the noise.
         scale, rng = change(1.0, rng)
         return choose(weights / scale, rng)
 
@@ -90,12 +90,12 @@ def _current(place: str) -> Any:
 
 
 def half_the_noise(patch: Patch, case: Case) -> None:
-    """Half of what the ledger has recorded."""
+    """Use half of the noise that the ledger has recorded."""
     each_draw(patch, lambda scale, rng: (scale / 2, rng))
 
 
 def one_seed_for_all(patch: Patch, case: Case) -> None:
-    """A generator that starts anew at every draw, and in every run."""
+    """Use a generator that starts anew at every draw, and in every run."""
     each_draw(patch, lambda scale, rng: (scale, np.random.default_rng(0)))
 
 
@@ -140,13 +140,13 @@ def reads_no_constant(case: Case) -> str:
 
 
 def budget_spent_twice(patch: Patch, case: Case) -> None:
-    """Two runs on one ledger that looks away, and the mean of both."""
+    """Run twice on one ledger that ignores the second run, and average both."""
     patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
     _release(patch, case, _average_two_runs)
 
 
 def second_run_off_the_books(patch: Patch, case: Case) -> None:
-    """Two runs, and the ledger knows of the first."""
+    """Run twice, with a ledger that knows only one of the runs."""
 
     def run(honest: Any, self: Any, data: Any, plan: Any, ledger: Ledger, rng: Any) -> Any:
         result = honest(self, data, plan, ledger, rng)
@@ -240,7 +240,7 @@ def splits_nothing(case: Case) -> str:
 
 
 def split_reused(patch: Patch, case: Case) -> None:
-    """What the ledger counts as disjoint records are the same ones."""
+    """Reuse the records that the ledger counts as disjoint."""
     for split in method_class(case.slug).stage.splits:
         honest = pkgutil.resolve_name(split.function)
         patch_everywhere(patch, split.function, REUSED[split.told](honest))

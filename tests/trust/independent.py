@@ -22,11 +22,11 @@ from dpsco_core.problems.base import Setting
 from tests.bound_marks import declared
 
 Vector = NDArray[np.float64]
-GRID = np.exp(np.linspace(-9, 14, 60_001))  # the arguments over which a bound is minimised
+GRID = np.exp(np.linspace(-9, 14, 60_001))  # The values over which a bound is minimised.
 
 
 class Inputs:
-    """What the formulas speak of, at unit coordinate-wise moments."""
+    """Quantities of the formulas, at unit coordinate-wise moments."""
 
     def __init__(self, setting: Setting) -> None:
         constants = setting.constants
@@ -42,7 +42,7 @@ class Inputs:
         self.kappa = (p - 1) ** (p - 1) / p**p
 
     def hinge(self, t: Vector) -> Vector:
-        """The sharp bias of clipping at distance t."""
+        """Return the sharp bias of clipping at distance t."""
         return (np.sqrt(1 + t * t) - t) / 2 if self.p == 2 else self.kappa * t ** (1 - self.p)
 
 
@@ -135,7 +135,7 @@ def clipped_expected_coordinate(inputs: Inputs) -> float:
 
 
 def clipped_run(inputs: Inputs, *, coordinate: bool) -> float:
-    """At the radius of the practical tuning, written out."""
+    """Return the bound at the radius of the practical tuning, written out."""
     radius = practical_radius(inputs.setting, inputs.rho)
     scale = 1.0 if coordinate else inputs.moment
     length = math.sqrt(inputs.d) * scale
@@ -150,7 +150,7 @@ def clipped_run(inputs: Inputs, *, coordinate: bool) -> float:
 
 
 def coordinatewise_run(inputs: Inputs, *, pure: bool) -> float:
-    """With one block at the threshold of the practical tuning, written out."""
+    """Return the bound with one block at the threshold of the practical tuning, written out."""
     share = inputs.epsilon if pure else inputs.rho
     noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
     tau = practical_threshold(inputs.setting, share, noise, 6 / inputs.n)
@@ -167,7 +167,7 @@ def coordinatewise_run(inputs: Inputs, *, pure: bool) -> float:
 
 
 def ball(spread: float, reach: float, bias: float, noise: float, n: int) -> float:
-    """The radius of an interval; `spread` is a variance over n."""
+    """Return the radius of an interval; `spread` is a variance over n."""
     fourth_moment = 3 * spread**2 + 4 * reach**2 * spread / n**2
     return float((fourth_moment / 0.025) ** 0.25 + bias + noise)
 
@@ -203,7 +203,7 @@ def coordinatewise_interval(inputs: Inputs, *, pure: bool) -> float:
 
 
 def smoothed_run(inputs: Inputs) -> float:
-    """At the level and the smoothing variance of the practical tuning, written out."""
+    """Return the bound at the level and smoothing variance of the practical tuning, written out."""
     plan = NoiseSmoothing().plan(inputs.setting)
     c, tau, r = plan.statistic.smoothing_variance, plan.statistic.tau, inputs.mean
     second_order = 3 * (1 + c) / (8 * math.sqrt(2) * tau) * math.sqrt(inputs.d + 2 * r**2 + r**4)
@@ -273,7 +273,7 @@ def fano_markov(inputs: Inputs) -> float:
 
 
 def gaussian(inputs: Inputs) -> float:
-    """The mean norm of n averaged normal vectors whose p-th moments are 1, with 30 digits."""
+    """Return the mean norm of n averaged normal vectors with p-th moments 1, with 30 digits."""
     with mp.workdps(30):
         moment = 2 ** (mpf(inputs.p) / 2) * gamma((mpf(inputs.p) + 1) / 2) / sqrt(pi)
         half = mpf(inputs.d) / 2
@@ -331,16 +331,22 @@ FORMULAS: dict[str, Callable[[Inputs], float]] = {
 
 _MEAN_TEST = "tests/trust/test_independent.py::test_a_bound_on_the_mean_is_what_its_formula_says"
 _LOOPS = "tests/bounds/test_lower_values.py::test_every_private_bound_at_p_is_what_plain_loops_give"
-_RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_from_their_definitions"
+_RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_agree_with_their_definitions"
 _SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_loops_give"
-_CONVEX_SIGNS = "tests/bounds/euclidean/test_values.py::test_bounded_signs_from_the_definition"
+_CONVEX_SIGNS = (
+    "tests/bounds/euclidean/test_values.py::test_the_bounded_signs_bound_agrees_with_its_definition"
+)
 _LIPSCHITZ_MOMENTS = "tests/bounds/euclidean/test_lipschitz_moments.py::test_the_"
-_ORACLES = "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_from_their_definitions"
-_STRONG = "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_by_brute_force"
-_TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_are_what_plain_formulas_give"
+_ORACLES = (
+    "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_agree_with_their_definitions"
+)
+_STRONG = (
+    "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_agrees_with_brute_force"
+)
+_TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_agree_with_plain_formulas"
 _ASSOUAD = (
     "tests/bounds/test_tracing_values.py::"
-    "test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid"
+    "test_assouads_bound_agrees_with_plain_loops_and_its_best_probability_beats_a_grid"
 )
 _PACKING = (
     "tests/bounds/test_packing_values.py::"
@@ -360,25 +366,25 @@ COUNTERPARTS: dict[str, str] = {
         for notion in ("cdp", "approx", "pure")
         for test, rows in (
             (
-                "on_the_data_is_its_formula_written_out",
+                "on_the_data_equals_its_formula_written_out",
                 ("mean.floor-{}", "mean.floor-{}-squared", "sco-strong.floor-{}", "sco.floor-{}"),
             ),
-            ("near_the_data_is_its_formula_by_plain_quadrature", ("mean.floor-near-{}",)),
+            ("near_the_data_agrees_with_plain_quadrature", ("mean.floor-near-{}",)),
         )
         for row in rows
     },
     "upper.mean.smoothed-expected": (
-        "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_form_v_at_its_minimum"
+        "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_the_minimum_of_form_v"
     ),
     **dict.fromkeys(
         ("upper.sco.sgd-run", "upper.sco.sgd-run-smooth", "upper.sco.sgd-run-strong"),
-        "tests/bounds/euclidean/test_runs.py::test_the_bounds_on_sgd_are_their_sums_written_out",
+        "tests/bounds/euclidean/test_runs.py::test_the_bounds_on_sgd_equal_their_sums_written_out",
     ),
     "upper.mean.adaptive-expected": (
-        "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_the_class_bound_written_out"
+        "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_its_formula_written_out"
     ),
     "upper.mean.smoothed-probability": (
-        "tests/bounds/test_upper_values.py::test_the_smoothed_deviation_is_form_i_at_its_minimum"
+        "tests/bounds/test_upper_values.py::test_the_smoothed_deviation_is_the_minimum_of_form_i"
     ),
     **dict.fromkeys(
         (

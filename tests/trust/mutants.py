@@ -1,4 +1,4 @@
-"""The list of deliberate faults: every private method, broken in every way, and what finds it."""
+"""The deliberate faults: every private method, broken in every way, and the check that finds it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Fault:
     name: str
     make: Callable[[pytest.MonkeyPatch, Case], None]
     check: checks.Check
-    # why a case cannot have it, or an empty string
+    # The reason why a case cannot have the fault, or an empty string.
     without: Callable[[Case], str] = lambda case: ""
-    # what to look at in a method in which it is not found out
+    # Advice for a method in which the fault is not found.
     advice: str = "a small run that shows it is set by Stage.small"
 
 
@@ -60,7 +60,7 @@ SPLIT = FAULTS[-1]
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A case of a method with a fault: a cell of the table."""
+    """A case of a method with a fault."""
 
     case: str
     fault: Fault
@@ -75,7 +75,7 @@ MUTANTS = tuple(Mutant(case=name, fault=fault) for name in CASES for fault in FA
 
 
 def killed(mutant: Mutant, patch: pytest.MonkeyPatch) -> str:
-    """Break the method, and return what the check says; "" where it finds nothing."""
+    """Break the method, and return the message of the check, or "" where it passes."""
     place = case(mutant.case)
     mutant.fault.make(patch, place)
     try:

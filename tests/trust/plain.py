@@ -33,9 +33,9 @@ class Spent:
     pure: Fraction
     epsilon: Fraction
     delta: Fraction
-    choices: tuple[float, ...] = ()  # epsilons of exponential mechanisms, in their order
-    choices_first: bool = True  # before all noise
-    concentrated: Fraction = Fraction(0)  # the rho of the pure shares, each at its own cost
+    choices: tuple[float, ...] = ()  # The epsilons of exponential mechanisms, in their order.
+    choices_first: bool = True  # Whether all choices come before all noise.
+    concentrated: Fraction = Fraction(0)  # The rho of the pure shares, each at its own cost.
 
 
 def plain_shares(entries: tuple[Entry, ...]) -> Spent:
@@ -66,7 +66,7 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
             cost = Fraction(plain_rho(kind, entry.epsilon))
             share = [zero, zero, epsilon, zero, zero, cost]
         parts[entry.part] = [x + y for x, y in zip(parts[entry.part], share, strict=True)]
-    for blocks_of in chosen.values():  # the dearest choice of each place in a block
+    for blocks_of in chosen.values():  # The most expensive choice of each position in a block.
         choices += [max(place) for place in zip_longest(*blocks_of.values(), fillvalue=0.0)]
     partitions: dict[object, list[list[Fraction]]] = defaultdict(list)
     for part, share in parts.items():
@@ -105,7 +105,8 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
             return not spent.epsilon and not spent.delta and _is_close(spent_part, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if spent.epsilon:
-                if spent.gaussian or spent.other_rho or spent.pure:  # basic composition of both
+                # Basic composition of both kinds.
+                if spent.gaussian or spent.other_rho or spent.pure:
                     rest = delta - float(spent.delta)
                     spent_part = gaussian_delta(
                         float(spent.gaussian), epsilon - float(spent.epsilon)
@@ -146,7 +147,7 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
                 and not has_others
                 and _is_close(spent.pure + chosen, epsilon, whole)
             ):
-                return True  # choices alone, by the sum of their epsilons
+                return True  # Choices alone add up their epsilons.
             # The recursion holds only where all choices come before all noise.
             rule = choices_delta if spent.choices_first else pairs_delta
             epsilons = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))
@@ -217,7 +218,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
             log = (alpha - 1) * (alpha * rho - epsilon) - mp.log(alpha)
             return exp(log + (alpha - 1) * mp.log(1 - 1 / alpha)) if alpha > 1 else mpf(1)
 
-        for _ in range(200):  # golden section on the logarithm: unimodal
+        for _ in range(200):  # Golden-section search on the logarithm; the function is unimodal.
             left, right = low * (high / low) ** mpf("0.382"), low * (high / low) ** mpf("0.618")
             low, high = (low, right) if delta(left) < delta(right) else (left, high)
             best = min(best, delta(left), delta(right))

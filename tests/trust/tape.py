@@ -88,7 +88,7 @@ class NoiseDraw:
     def energy(self) -> float:
         """A chi-square variable with `freedom` degrees of freedom."""
         if self.score is not None:
-            return 0.0  # see `check_noise`
+            return 0.0  # The function `check_noise` explains the value 0.
         if self.spherical:
             return 2 * float(np.linalg.norm(self.noise))
         if self.law == 1:
@@ -140,17 +140,17 @@ def choice_drawn(
 
 @dataclass
 class Tape:
-    """What one run has let through, in order."""
+    """The releases of one run, in order."""
 
     statistics: list[Statistic] = field(default_factory=list)
     draws: list[NoiseDraw] = field(default_factory=list)
     filters: list[tuple[RobustFilter, int, NoisyTest, Entry]] = field(default_factory=list)
     released: list[Any] = field(default_factory=list)
     result: Any = None
-    state: Any = None  # the generator's state after the run
+    state: Any = None  # The generator's state after the run.
 
     def noise(self) -> Array:
-        """All noise of the run in units of its scales."""
+        """Return all noise of the run in units of its scales."""
         return np.concatenate([d.noise.ravel() for d in self.draws] or [np.empty(0)])
 
 
@@ -190,7 +190,8 @@ class _Watch:
     blind: bool
     statistics_seen: int = 0
     scores: list[float] = field(default_factory=list)
-    opened: list[tuple[Entry, float]] = field(default_factory=list)  # steps, and their norm
+    # Open sequences of steps, with the norm of each.
+    opened: list[tuple[Entry, float]] = field(default_factory=list)
 
     def release(self, out: Any) -> Any:
         """Return what comes out: this run's, or the same release of the run that is replayed."""

@@ -21,9 +21,9 @@ from tests.trust.cases import PRIVATE, Case, case
 from tests.trust.tape import Tape
 
 COMBINATIONS = tuple(product(("tight", "paper"), ("practical", "theory")))
-DIMENSIONS = 3  # One draw for all of them would be found out.
-DRAWS = 240  # So many degrees of freedom find out noise over root 2 too.
-MOST_CHANGES = 3  # A setting is changed so often, as refusals ask for it.
+DIMENSIONS = 3  # A single draw for all coordinates would be detected.
+DRAWS = 240  # This many degrees of freedom also detect noise divided by root 2.
+MOST_CHANGES = 3  # The largest number of changes of a setting that refusals may ask for.
 
 
 def combinations(slug: str) -> Iterator[Case]:

@@ -12,7 +12,8 @@ from tests.kinds import DTYPES, extremes
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
 
-TELLING = ("uint32", "float32")  # negation wraps around; a product rounds outward
+# Negation wraps around for integers, and a product rounds outward for floats.
+TELLING = ("uint32", "float32")
 # One method a reader: gradients one by one, in blocks, by index, entries, users, chains of users.
 READERS = (
     "mean.clipped",
@@ -53,7 +54,8 @@ def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
 
 @pytest.mark.parametrize(("slug", "dtype"), crossed(3, READERS, DTYPES))
 def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
-    assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0  # eight are slow, below
+    # Eight further seeds are in the slow suite, below.
+    assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0
 
 
 @pytest.mark.slow

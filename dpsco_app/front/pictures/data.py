@@ -91,6 +91,11 @@ def _sentence(scenario: Scenario, far: FarRecords) -> str:
     return f"{place}{number_text(far.count)} far {records} the mean"
 
 
+def far_label(far: FarRecords) -> str:
+    """Return the number of the far records, and where they are, in a coordinate's deviations."""
+    return f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
+
+
 # -- a few records far out ------------------------------------------------------------------------
 
 
@@ -104,7 +109,7 @@ def _spikes(far: FarRecords, theme: Theme) -> Iterator[str]:
         x, y = FAR_X - PITCH * column, GROUND - DOT - PITCH * row
         yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{DOT}' fill='{ink}'/>"
     near_text = f"{number_text(far.other_count)} alike"
-    far_text = f"{number_text(far.count)} at {number_text(round(far.distance))}{NO_BREAK}SD"
+    far_text = far_label(far)
     columns = math.ceil(min(far.count, 3 * STACK) / STACK)
     end = FAR_X - PITCH * columns - 1
     yield (

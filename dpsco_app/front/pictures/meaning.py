@@ -1,18 +1,30 @@
-"""What the data are, and what hiding a person does to them: pictures, and what each step costs."""
+"""What the data are, and what hiding a person does to them: pictures, and what each step costs.
+
+Each step is drawn with the true mean, the answer, and the error between them. The errors of the
+three pictures are to one scale, that of the prices beside them.
+"""
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 
-from dpsco_app.figure.colours import ACCENT, FAINT, INK, PART_INKS, Pair
+from dpsco_app.figure.colours import ACCENT, FAINT, INK, PART_INKS, QUIET, Pair
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.costs import SAME, cost_words, is_open
-from dpsco_app.front.pictures.data import data_html, far_records
+from dpsco_app.front.costs import SAME_PREFIX, cost_words, is_open
+from dpsco_app.front.pictures.data import (
+    LETTERS,
+    FarRecords,
+    data_html,
+    far_label,
+    far_records,
+)
 from dpsco_app.front.pictures.svg import HEIGHT, picture
 from dpsco_app.front.study import Study, chosen_point
 from dpsco_app.front.titles import ratio_text
 from dpsco_app.parts.error_parts import PART_COLOURS
+from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card, method_class
 from dpsco_core.explain.error_parts import PriceParts, price_parts
 
@@ -22,17 +34,21 @@ SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
 AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
-RADIUS = 27.0  # the radius of the ball, in pixels
-CENTRE = 31.0  # where it stands in a picture, which is wider where far records lie beside it
-NOISE_WIDTH, ONE_SIDED, TWO_SIDED = 72, 96, 132
-SHIFT, LEAST_SHIFT = (24.0, -10.0), 0.3  # the noise, in pixels, and what is drawn of it at least
-PULL = 9.0  # how far records on one side move the plain average, in pixels
+LARGE_HEIGHT, LARGE_RADIUS = 80.0, 34.0  # pixels of a picture whose records are named below it
+RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
+CENTRE = 40.0  # where the ball stands, from the left and from above, in a large picture
+LARGE_WIDTHS = {AVERAGE: 140, CLIP: 136, NOISE: 84}
+NAMES_WIDTH, NAMES_HEIGHT = 150, 16
+WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
+LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0  # pixels of the largest error, and of a price of 1 at most
+UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # what is drawn where no run tells
 # Where records lie, in multiples of the radius: near the centre, and two far out.
 NEAR_RECORDS = tuple(
     (length * math.cos(2.4 * i), 0.8 * length * math.sin(2.4 * i))
     for i, length in enumerate(0.25 + 0.038 * i for i in range(18))
 )
-FAR_RECORDS = ((2.2, 0.4), (-2.1, 0.4))
+FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
+CLUMP = 0.4  # Records that are all alike lie so much nearer to one another.
 FAR, FAR_PITCH, MOST_FAR = 2.2, 0.3, 8  # those of a hard instance, side by side
 
 
@@ -45,7 +61,13 @@ def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
         (m for m in study.scenario.methods if method_card(m).privacy != "none"), ""
     )
     steps = _steps(study, slug, theme, has_prices=has_prices) if slug else ""
-    return f"<span class='meaning'>{data_html(study, theme)}{steps}</span>"
+    is_large = "class='term'" in steps and _far_of(study) is not None
+    data = "" if is_large else data_html(study, theme)
+    return f"<span class='meaning'>{data}{steps}</span>"
+
+
+def _far_of(study: Study) -> FarRecords | None:
+    return far_records(study.scenario) if study.role == "hardest" else None
 
 
 def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
@@ -56,30 +78,38 @@ def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
         return f"<span class='steps'><span class='does'>{words}</span></span>"
     parts = parts_of(study) if has_prices and slug == study.lead else None
     prices = {} if parts is None else dict(zip(PART_OF, step_prices(parts), strict=True))
-    far = far_records(study.scenario) if study.role == "hardest" else None
-    far_count = 0 if far is None else far.count
+    far = _far_of(study)
     terms = []
     for step in PART_OF:
         has_gradients = step == CLIP and clipped_values == "gradients"
         words = "clip gradients first" if has_gradients else step
-        colour = colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
+        colour = _colour_of_error(step, slug)
         value = f" {_coloured(prices[step], colour, theme)}" if prices else ""
+        names = "" if far is None else _names(step, far, theme)
         terms.append(
-            f"<span class='term'>{_picture(step, theme, far_count, noise_scale(parts))}"
+            f"<span class='term'>{_picture(step, theme, far, parts, colour)}{names}"
             f"<span class='name'><span>{words}</span>{value}</span></span>"
         )
     joined = "<span class='sign'>→</span>".join(terms)
     if parts is not None:
-        joined += f"<span class='cause'>{cause(parts, theme)}</span>"
+        joined += f"<span class='cause'>{cause(parts, far, theme)}</span>"
     return f"<span class='steps'>{joined}</span>"
 
 
-def cause(parts: PriceParts, theme: Theme) -> str:
-    """Return which step makes the price, as HTML."""
+def _colour_of_error(step: str, slug: str) -> Pair:
+    return colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
+
+
+def cause(parts: PriceParts, far: FarRecords | None, theme: Theme) -> str:
+    """Return which step makes the price, and of which records if these are few, as HTML."""
     clipping, noise = (
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
     )
+    if parts.clipping > CHIEFLY * parts.noise and far is not None:
+        records = "far record" if far.count == 1 else "far records"
+        clipping = clipping.replace("clipping", "Clipping")
+        return f"{clipping} {number_text(far.count)} {records} costs, noise hardly."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:
@@ -100,7 +130,7 @@ def parts_of(study: Study) -> PriceParts | None:
     row = study.at(study.lead, x)
     if row is None or row.price is None or not study.complete or is_open(row.price):
         return None
-    if cost_words(row.price, "").startswith(SAME):
+    if cost_words(row.price, "").startswith(SAME_PREFIX):
         return None
     outcomes = [o for o in study.outcomes if o.method == study.lead and o.x == x]
     return price_parts(row.price.value, outcomes, study.scenario.at(x))
@@ -122,50 +152,114 @@ def step_prices(parts: PriceParts) -> tuple[str, str, str]:
 # -- pictures -------------------------------------------------------------------------------------
 
 
-def noise_scale(parts: PriceParts | None) -> float:
-    """Return how long the noise is drawn, as a share: its part of what privacy costs."""
-    if parts is None or parts.price <= parts.plain:
-        return 1.0
-    return min(1.0, max(LEAST_SHIFT, parts.noise / (parts.price - parts.plain)))
+Point = tuple[float, float]
 
 
-def _picture(step: str, theme: Theme, far_count: int, noise_scale: float) -> str:
-    has_far_records = step != NOISE
-    width = (ONE_SIDED if far_count else TWO_SIDED) if has_far_records else NOISE_WIDTH
-    x = width / 2 if has_far_records and not far_count else CENTRE
-    shapes = "".join(_shapes(step, x, theme, far_count, noise_scale))
-    return picture(f"0 0 {width} {HEIGHT}", shapes, f"width='{width}' height='{HEIGHT}'")
+@dataclass(frozen=True, kw_only=True)
+class ErrorPlaces:
+    """Where the true mean and the answers lie in a picture, in pixels from the ball's centre."""
+
+    true_mean: Point
+    answers: dict[str, Point]  # the answer after each step
 
 
-def _shapes(step: str, x: float, theme: Theme, far_count: int, noise_scale: float) -> Iterator[str]:
-    """Yield the shapes of a step: records, whole or clipped, their mean, and what noise does."""
-    y = HEIGHT / 2
-    faint, ink, accent = map(theme.colour, (FAINT, INK, ACCENT))
-    lost, noise = (theme.colour(PART_COLOURS[name]) for name in ("bias", "noise"))
+def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
+    """Return the places of the answers, whose distances from the true mean are as the prices.
+
+    Far records on one side pull the true mean to them, and what is left without them lies at the
+    centre. Noise has nothing to do with the direction of the bias: it is drawn across it.
+    """
+    clipped = parts.plain + parts.clipping
+    unit = min(LARGEST_UNIT, LONGEST_ERROR / max(parts.price, clipped, parts.plain))
+    across = unit * math.sqrt(max(0.0, parts.price**2 - clipped**2))
+    bias = unit * clipped
+    true_mean = (bias, 0.0) if is_one_sided else (0.0, 0.0)
+    average = (true_mean[0] - unit * parts.plain, 0.0)
+    kept = (true_mean[0] - bias, 0.0)
+    return ErrorPlaces(
+        true_mean=true_mean, answers={AVERAGE: average, CLIP: kept, NOISE: (kept[0], -across)}
+    )
+
+
+def _picture(
+    step: str, theme: Theme, far: FarRecords | None, parts: PriceParts | None, colour: Pair
+) -> str:
+    width, height = (WIDTHS[step], HEIGHT) if far is None else (LARGE_WIDTHS[step], LARGE_HEIGHT)
+    centre = (width / 2, HEIGHT / 2) if far is None else (CENTRE, CENTRE)
+    places = errors(parts or UNKNOWN, is_one_sided=far is not None)
+    shapes = [*_records(step, centre, theme, far), *_error(step, centre, theme, places, colour)]
+    size = f"width='{width}' height='{height:g}'"
+    return picture(f"0 0 {width} {height:g}", "".join(shapes), size)
+
+
+def _records(step: str, centre: Point, theme: Theme, far: FarRecords | None) -> Iterator[str]:
+    """Yield the records of a step, and the ball that they are clipped to."""
+    x, y = centre
+    radius = RADIUS if far is None else LARGE_RADIUS
+    faint, ink, lost = map(theme.colour, (FAINT, INK, PART_COLOURS["bias"]))
     if step != AVERAGE:
         yield (
-            f"<circle cx='{x}' cy='{y}' r='{RADIUS}' fill='none' stroke='{faint}' "
+            f"<circle cx='{x}' cy='{y}' r='{radius}' fill='none' stroke='{faint}' "
             "stroke-dasharray='3 3'/>"
         )
-    for a, b in (*NEAR_RECORDS, *_far_records(far_count)):
-        stretch = RADIUS / max(1.0, math.hypot(a, b))
+    spread = 1.0 if far is None else CLUMP
+    near = [(spread * a, spread * b) for a, b in NEAR_RECORDS]
+    for a, b in (*near, *_far_records(0 if far is None else far.count)):
+        stretch = radius / max(1.0, math.hypot(a, b))
         s, t = x + a * stretch, y + b * stretch
-        u, v = x + a * RADIUS, y + b * RADIUS
-        is_far = stretch < RADIUS
+        u, v = x + a * radius, y + b * radius
+        is_far = stretch < radius
         if is_far and step == CLIP:
             yield f"<path d='M{u:.1f} {v:.1f}L{s:.1f} {t:.1f}' stroke='{lost}' stroke-width='1.3'/>"
             yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='2.4' fill='none' stroke='{ink}'/>"
         if step == AVERAGE:
             s, t = u, v
         yield f"<circle cx='{s:.1f}' cy='{t:.1f}' r='2.2' fill='{ink if is_far else faint}'/>"
-    mean = x + PULL if step == AVERAGE and far_count else x
+
+
+def _error(
+    step: str, centre: Point, theme: Theme, places: ErrorPlaces, colour: Pair
+) -> Iterator[str]:
+    """Yield the true mean as a cross, the answer as a dot, and the error between them."""
+    x, y = centre[0] + places.true_mean[0], centre[1] + places.true_mean[1]
+    answer = places.answers[step]
+    u, v = centre[0] + answer[0], centre[1] + answer[1]
+    ink, accent = theme.colour(INK), theme.colour(ACCENT)
+    error = theme.colour(PART_INKS.get(colour, colour))
+    yield f"<path d='M{x:.1f} {y:.1f}L{u:.1f} {v:.1f}' stroke='{error}' stroke-width='3'/>"
     if step == NOISE:
-        u, v = x + noise_scale * SHIFT[0], y + noise_scale * SHIFT[1]
-        yield f"<circle cx='{x}' cy='{y}' r='4.5' fill='none' stroke='{accent}'/>"
-        yield f"<path d='M{x} {y}L{u:.1f} {v:.1f}' stroke='{noise}' stroke-width='2'/>"
-        yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='5.5' fill='{accent}'/>"
+        s, t = (centre[i] + places.answers[CLIP][i] for i in range(2))
+        noise = theme.colour(PART_COLOURS["noise"])
+        yield f"<path d='M{s:.1f} {t:.1f}L{u:.1f} {v:.1f}' stroke='{noise}' stroke-width='2'/>"
+    yield f"<circle cx='{u:.1f}' cy='{v:.1f}' r='4.5' fill='{accent}'/>"
+    arm = 5.0
+    yield (
+        f"<path d='M{x - arm:.1f} {y:.1f}h{2 * arm}M{x:.1f} {y - arm:.1f}v{2 * arm}' "
+        f"stroke='{ink}' stroke-width='2.2'/>"
+    )
+
+
+def _names(step: str, far: FarRecords, theme: Theme) -> str:
+    """Return what a large picture shows, written below it, as HTML."""
+    quiet, ink, accent = map(theme.colour, (QUIET, INK, ACCENT))
+    y = NAMES_HEIGHT - 3
+    if step == AVERAGE:
+        near_text, far_text = f"{number_text(far.other_count)} alike", far_label(far)
+        words = f"{near_text}, {far_text}"
+        shapes = f"<text x='2' y='{y}' fill='{quiet}' {LETTERS}>{near_text}</text>"
+        shapes += f"<text x='82' y='{y}' fill='{quiet}' {LETTERS}>{far_text}</text>"
+    elif step == CLIP:
+        words, middle = "+ true mean, ● answer", y - 4
+        shapes = (
+            f"<path d='M2 {middle}h8M6 {middle - 4}v8' stroke='{ink}' stroke-width='2'/>"
+            f"<text x='14' y='{y}' fill='{quiet}' {LETTERS}>true mean</text>"
+            f"<circle cx='86' cy='{middle}' r='4' fill='{accent}'/>"
+            f"<text x='94' y='{y}' fill='{quiet}' {LETTERS}>answer</text>"
+        )
     else:
-        yield f"<circle cx='{mean}' cy='{y}' r='5.5' fill='{accent}'/>"
+        return ""
+    size = f"class='records' width='{NAMES_WIDTH}' height='{NAMES_HEIGHT}'"
+    return picture(f"0 0 {NAMES_WIDTH} {NAMES_HEIGHT}", shapes, size, words)
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:

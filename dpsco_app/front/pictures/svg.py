@@ -6,8 +6,11 @@ SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
 HEIGHT = 72  # pixels of a drawing in a line of words
 
 
-def picture(box: str, parts: str, attributes: str) -> str:
-    """Return a drawing as an element that hosts take which accept no drawing in their HTML."""
+def picture(box: str, parts: str, attributes: str, words: str = "") -> str:
+    """Return a drawing as an element that hosts take which accept no drawing in their HTML.
+
+    `words` are what is read aloud in its place.
+    """
     text = f"<svg xmlns='{SPACE}' viewBox='{box}'>{parts}</svg>"
     code = base64.b64encode(text.encode()).decode()
-    return f"<img {attributes} alt='' src='data:image/svg+xml;base64,{code}'>"
+    return f"<img {attributes} alt='{words}' src='data:image/svg+xml;base64,{code}'>"

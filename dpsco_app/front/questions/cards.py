@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.figure.methods import short_names
 from dpsco_app.front.bound_lines import FEW_BITS, proof_words, short_name
-from dpsco_app.front.costs import UNTOLD, cost_words
+from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words
 from dpsco_app.front.headline import is_steady, limit_prices, limit_text
 from dpsco_app.front.pictures.data import far_records
 from dpsco_app.front.questions.guesses import PriceGuess, price_now
@@ -158,7 +158,7 @@ def _others(study: Study, chosen: str) -> Question | None:
         factors = [
             f"{inside(names[m])} {ratio_text(row.price.value)}"
             for m, row in rows
-            if row.price is not None and cost_words(row.price, "") != UNTOLD
+            if row.price is not None and cost_words(row.price, "") != TOO_FEW_TRIALS
         ]
         matters = any(row.mean > HARDLY * lead.mean for _, row in rows)
         if factors:

@@ -12,21 +12,22 @@ from dpsco_app.pages.bounds.groups import Group, grouped, select
 from dpsco_app.pages.bounds.words import in_digits, marked, title
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import wider_name
-from dpsco_app.parts.simple_figures import log_axis, upright
+from dpsco_app.parts.simple_figures import log_axis, upright_line
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.best import counts
 from dpsco_core.explain.tables.table import Row
 from dpsco_core.results.report import Evaluation
 
-FEW_ROWS = 5  # rows that are seen at first
-MOST_ROWS = 17  # rows that the figure has room for
-ROOM = 90  # pixels of the ladder besides its names: the ends of the leaders, and the numbers
+FEW_ROWS = 5  # The number of rows that are shown at first.
+MOST_ROWS = 17  # The largest number of rows that fit in the figure.
+# The pixels of the ladder besides its names: the ends of the leader lines, and the numbers.
+ROOM = 90
 MOST_ROOM = 400
-PITCH = 22  # pixels from one row to the next
+PITCH = 22  # The pixels from one row to the next.
 LEAST_HEIGHT = 400
-LETTERS = 54  # letters of small type that are as wide as the figure on a phone
-THIN = 0.7  # pixels of a line at a bound over a wider class of losses
-FADED = 0.35  # opacity where a condition fails
+LETTERS = 54  # The number of small letters that fit in the width of a phone's figure.
+THIN = 0.7  # The width in pixels of the line for a bound over a wider class of losses.
+FADED = 0.35  # The opacity of a bound with a failing condition.
 
 
 def bounds_figure(
@@ -54,17 +55,18 @@ def bounds_figure(
     low, high = 10.0 ** math.floor(math.log10(min(values) / 1.6)), max(values) * 1.6
     limit = 0.0 if wider is None else wider.value
     upright_at = start if 0 < start < math.inf else limit
-    is_left = not 0 < upright_at < math.sqrt(low * high)  # where the groups' names are clear
+    # On this side, the names of the groups leave room.
+    is_left = not 0 < upright_at < math.sqrt(low * high)
     lines, names = [], []
     rank = top = len(drawn_rows) + len(groups)
     for group in groups:
-        head = _head(group, low if is_left else high, rank)
+        head = _group_heading(group, low if is_left else high, rank)
         lines.append(head)
         rank -= 1
         for row, name in zip(group.rows, group.names, strict=True):
-            mark = _mark(row, rank, is_chosen=row.bound.card.slug == chosen)
+            mark = _row_mark(row, rank, is_chosen=row.bound.card.slug == chosen)
             if has_names:
-                mark = _with_name(mark, name, math.log(row.value / low) / math.log(high / low))
+                mark = _named_mark(mark, name, math.log(row.value / low) / math.log(high / low))
             thread = replace(
                 mark, x=[row.value, high], y=[float(rank)] * 2, width=0.5, symbol="", label=""
             )
@@ -74,13 +76,14 @@ def bounds_figure(
             rank -= 1
     if 0 < start < math.inf:
         side = 9 if start < math.sqrt(low * high) else -9
-        guide = upright(start, 0, top + 0.6, "without data, worst case")
+        guide = upright_line(start, 0, top + 0.6, "without data, worst case")
         lines.append(replace(guide, away=(side, 9)))
     if wider is not None and low <= limit <= high:
-        # Its name stands above all rows, at the end where the other guide has no name.
-        guide = upright(limit, top + 0.6, 0, wider_name(wider.bound.card))
+        # The name of this guide stands above all rows, at the end where the other guide has no
+        # name.
+        guide = upright_line(limit, top + 0.6, 0, wider_name(wider.bound.card))
         side = 9 if limit < math.sqrt(low * high) else -9
-        colour = _colour(wider.bound.card)
+        colour = _bound_colour(wider.bound.card)
         lines.append(replace(guide, colour=colour, width=THIN, dash="solid", away=(side, 9)))
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],
@@ -106,7 +109,7 @@ def height_of(figure: Figure) -> int:
     return max(LEAST_HEIGHT, 110 + math.ceil(figure.y.high) * PITCH)
 
 
-def _head(group: Group, x: float, rank: int) -> Line:
+def _group_heading(group: Group, x: float, rank: int) -> Line:
     """Return the line above the rows of a group, which carries its name."""
     return Line(
         key=f"group:{group.key}",
@@ -114,32 +117,32 @@ def _head(group: Group, x: float, rank: int) -> Line:
         label=group.title,
         x=[x],
         y=[float(rank)],
-        colour=_colour(group.rows[0].bound.card),
+        colour=_bound_colour(group.rows[0].bound.card),
         kind="guide",
         width=0,
         away=(1, 0) if x < group.rows[0].value else (-1, 0),
     )
 
 
-def _colour(card: BoundCard) -> Pair:
+def _bound_colour(card: BoundCard) -> Pair:
     if card.kind == "lower":
         return IMPOSSIBLE.edge
     return colour_of(card.method) if card.method else WINDOW.ink
 
 
-def _mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
+def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
     card = row.bound.card
     return Line(
         key=card.slug,
         name=card.name,
         x=[row.value],
         y=[float(rank)],
-        colour=_colour(card),
+        colour=_bound_colour(card),
         width=0,
         symbol=symbol_of(card),
         size=15 if is_chosen else 11,
         opacity=1.0 if counts(row) else FADED,
-        hover=[_hover(row)],
+        hover=[_hover_text(row)],
     )
 
 
@@ -157,7 +160,7 @@ def _ladder_row(row: Row, name: str, mark: Line, *, note: str, is_bold: bool) ->
     )
 
 
-def _with_name(mark: Line, name: str, share: float) -> Line:
+def _named_mark(mark: Line, name: str, share: float) -> Line:
     """Return a mark with its name on the side that has room; `share` is its place on the axis."""
     most_letters = int(LETTERS * max(share, 1 - share)) - 2
     text = name if len(name) <= most_letters else f"{name[: most_letters - 1].rstrip(' ,')}…"
@@ -171,7 +174,7 @@ def symbol_of(card: BoundCard) -> str:
     return shape if card.constant == "explicit" else f"{shape}-open"
 
 
-def _hover(row: Row) -> str:
+def _hover_text(row: Row) -> str:
     laws = row.bound.card.laws.words
     scope = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
     lines = [f"<b>{marked(row)}</b>", in_digits(row.value), scope]

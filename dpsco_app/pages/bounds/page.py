@@ -28,7 +28,7 @@ from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.evaluations import drawn_window, limit_of_wider_losses
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import FOLD, fold
-from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.formulas import formula_markdown
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_parts
 from dpsco_app.parts.problem_words import words_for
@@ -50,8 +50,8 @@ from dpsco_core.explain.window import worst_start
 from dpsco_core.scenario import Scenario
 
 ROW = "bounds_row_chosen"
-PHONE_SIZE = {"left": 14, "height": 420}  # on a phone, where the marks carry their names
-SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
+PHONE_SIZE = {"left": 14, "height": 420}  # The size on a phone, where the marks carry their names.
+SLUGS = "bounds_slugs"  # The session key of the slugs of the figure's rows, by height.
 QUESTION = "What is proven at your scenario?"
 
 
@@ -96,7 +96,7 @@ def _draw_table(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans)
     wider = next(iter(limit_of_wider_losses(point)), None)
     if wider is not None and wider.bound.card.slug not in {r.bound.card.slug for r in in_figure}:
-        wider = None  # the table has no such row
+        wider = None  # The table has no bound over a wider class.
     screen.say(QUESTION, words.title(in_figure, wider), small)
     if in_figure:
         axis, is_phone = words.QUANTITY_AXES[quantity], not theme().size.ladder
@@ -196,7 +196,7 @@ def _draw_row(point: Scenario, row: Row) -> None:
     st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
     with st.container(key="bounds_formula"):
-        st.markdown(formula(card.latex))
+        st.markdown(formula_markdown(card.latex))
     if not row.is_relevant:
         st.info(in_print(row.failures[0]))
         _draw_explore_link(point, row)
@@ -204,7 +204,7 @@ def _draw_row(point: Scenario, row: Row) -> None:
     left, right = st.columns([3, 2])
     with left:
         _draw_symbols(point, row)
-    with right:  # the column of the symbols is the longer one
+    with right:  # The column of the symbols is the longer one.
         _draw_values(point, row)
         _draw_conditions(point, row)
     with st.container(horizontal=True, key="bounds_row"):

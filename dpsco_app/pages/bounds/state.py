@@ -23,7 +23,7 @@ from dpsco_core.explain.tables.table import (
 )
 from dpsco_core.scenario import Scenario, default_grid
 
-FITTING = ""  # stands for the first table with a theorem that holds at the scenario
+FITTING = ""  # The value that stands for the first table with a theorem that holds at the scenario.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def explore_address(point: Scenario, card: BoundCard) -> dict[str, str]:
     axis: Literal["m", "n"] = "m" if card.level == "user" and single.m > 1 else "n"
     try:
         query = explore_query(replace(single, axis=axis, grid=default_grid(axis, single.geometry)))
-    except InvalidInput:  # an end of the grid may be too large
+    except InvalidInput:  # An end of the grid may be too large.
         query = explore_query(single)
     alike = card.slug in {c.slug for c in cards(single.problem, single.level)}
     return query | ({BOUND: card.slug} if alike else {})

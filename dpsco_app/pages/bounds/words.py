@@ -39,12 +39,12 @@ NO_EXPERIMENTS = (
     "None of the five papers has an experiments section: all that is measured in this dashboard is "
     "this project’s own."
 )
-MOST_EMPTY = 4  # theorems that are named
+MOST_EMPTY = 4  # The largest number of theorems that the sentence names.
 SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
 
 
 def in_digits(value: float) -> str:
-    """Return a value with three digits, as people write it."""
+    """Return a value with three digits in the usual notation."""
     return "none" if math.isnan(value) else short_text(value)
 
 
@@ -61,7 +61,7 @@ def short(card: BoundCard) -> str:
 
 
 def marked(row: Row) -> str:
-    """Return the name of a bound in a figure: with what sets it apart from the others.
+    """Return the name of a bound in a figure, with what sets it apart from the others.
 
     That is its class if it is not that of the worst case, or that it is not private.
 

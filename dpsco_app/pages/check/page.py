@@ -1,4 +1,4 @@
-"""Check a claim: a formula for the error of a method, and all that speaks against it."""
+"""The page Check a claim: a formula for the error of a method, and all evidence against it."""
 
 import shlex
 
@@ -35,7 +35,7 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.referee.report import command_flags
 from dpsco_core.scenario import Scenario
 
-# While a claim is checked, the browser keeps the button of before beside the one that stops it.
+# During a check the browser keeps the old Check button beside the Stop button; this rule hides it.
 STYLE = "<style>.st-key-check_button > :not(:first-child) { display: none; }</style>"
 
 
@@ -110,9 +110,10 @@ def _draw_claim(scenario: Scenario) -> None:
 
 
 def _draw_options(view: View) -> None:
-    """Draw the menu of when a claim holds, whether it hides a constant, and how long it is tried.
+    """Draw the menu with the conditions of a claim, a switch for a hidden constant, and the time
+    limit.
 
-    In a row they would be more than a visitor takes in beside the claim.
+    In a row, the three controls would distract from the claim.
     """
     label = words.options_line(view)
     with st.container(width="content"), st.popover(label, icon=":material/tune:"):
@@ -129,7 +130,7 @@ def _draw_options(view: View) -> None:
 
 
 def _refused(claim: Claim) -> str:
-    """Return why a claim is not checked here; empty if it is."""
+    """Return why a claim cannot be checked here; empty if it can."""
     seconds = predicted_seconds(claim)
     if seconds <= DASHBOARD.seconds:
         return ""
@@ -140,7 +141,7 @@ def _refused(claim: Claim) -> str:
 
 
 def command(task: Task) -> str:
-    """Return the same check for the command line."""
+    """Return the shell command that repeats the check."""
     claim = task.claim
     parts = ["dpsco referee", command_flags(claim.base), f"--claim {shlex.quote(claim.formula)}"]
     parts += [f"--if {shlex.quote(text)}" for text in claim.hypotheses]

@@ -1,4 +1,4 @@
-"""A referee's report on the page: one section a check, and its files."""
+"""A referee's report on the page: one section for each check, and its files."""
 
 import json
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ STYLE = """<style>
 def draw_report(reports: Sequence[Report], answer: str) -> None:
     """Draw every check with its verdict, its numbers and the command that repeats it.
 
-    The sentence that is in the `answer` above already is left out.
+    The sentence that already stands in the `answer` above is left out.
     """
     st.html(STYLE)
     for report in reports:
@@ -74,7 +74,8 @@ def draw_files(reports: Sequence[Report]) -> None:
 
 
 def _pdf(reports: Sequence[Report]) -> bytes:
-    from dpsco_app.pages.check.paper import report_pdf  # its library takes a second, at a click
+    # Importing Matplotlib takes a second, so it waits for the first click.
+    from dpsco_app.pages.check.paper import report_pdf
 
     return report_pdf(reports)
 

@@ -1,4 +1,4 @@
-"""The referee inside a page: in turn with the runs of others, and a click away from its end."""
+"""The referee on a page: it takes turns with other visitors' runs, and a click stops it."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from dpsco_core.referee.report import Report
 from dpsco_core.referee.run import referee
 from dpsco_core.referee.steepness import least_seconds
 
-RUNNING = "check_running"  # the key of the task that is being checked
+RUNNING = "check_running"  # The session key of the task that is being checked.
 KEPT_REPORTS = 24
 BAR_SECONDS = 0.3
 
@@ -34,18 +34,18 @@ class Task:
 
 @st.cache_resource(show_spinner=False)
 def kept_reports() -> dict[Task, tuple[Report, ...]]:
-    """Return the last reports of all sessions, by what was checked."""
+    """Return the last reports of all sessions, by task."""
     return {}
 
 
 @st.cache_data(max_entries=300, show_spinner=False, hash_funcs={Claim: repr})
 def predicted_seconds(claim: Claim) -> float:
-    """Return what the smallest report on a claim takes, in predicted seconds."""
+    """Return the predicted seconds of the smallest report on a claim."""
     return least_seconds(claim.bound, claim.base, DASHBOARD)
 
 
 def start(task: Task | None) -> None:
-    """Let a task be checked, or stop the one that is; a callback."""
+    """Start checking a task, or stop the running check; a callback."""
     if task is not None:
         kept_reports().pop(task, None)
     st.session_state[RUNNING] = task
@@ -84,9 +84,10 @@ def check(task: Task, place: DeltaGenerator) -> tuple[Report, ...]:
 
 
 def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], None]:
-    """Return what the referee calls at every step: it shows how far it is, and hands on its turn.
+    """Return the function that the referee calls at every step: it shows progress and yields its
+    turn.
 
-    Streamlit ends the run in it where the visitor has clicked.
+    In it, Streamlit ends the run of the page if the visitor has clicked.
     """
     ask, pace, began = stopper(), Pace(BAR_SECONDS), time.monotonic()
     words, has_turn = "", False

@@ -1,4 +1,4 @@
-"""What the controls and the address of Check a claim hold, and the task that they describe."""
+"""The controls and the address of Check a claim, and the task that they describe."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,7 +19,7 @@ SECONDS = (5, 20, 60)
 
 
 def check_length(name: str, value: str) -> None:
-    """Raise `InvalidInput` for a text that is too long; what it says is read where it is used."""
+    """Raise `InvalidInput` for a text that is too long; its content is checked where it is used."""
     require(len(value) <= LONGEST, name, f"at most {LONGEST} characters long", shorten(value))
 
 
@@ -32,17 +32,20 @@ def check_seconds(name: str, value: int) -> None:
 class View(PageView):
     """A claim on the error of a method, as it was typed."""
 
-    # the method whose error is claimed; empty for one that the page chooses
+    # The method whose error is claimed; empty to let the page choose one.
     method: str = checked("", one_of, ("", *METHOD_SLUGS))
-    claim: str = checked(EXAMPLE, check_length)  # a formula
-    hypotheses: str = checked("", check_length)  # conditions between formulas, separated by ;
-    rate: bool = False  # whether the formula hides a constant
-    seconds: int = checked(SECONDS[0], check_seconds)  # for all checks together
+    claim: str = checked(EXAMPLE, check_length)  # The formula for the error.
+    # Conditions that compare formulas, separated by semicolons.
+    hypotheses: str = checked("", check_length)
+    rate: bool = False  # Whether the formula omits a constant factor.
+    seconds: int = checked(SECONDS[0], check_seconds)  # The seconds for all checks together.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim that can be checked: what is said, and the scenario whose settings are varied."""
+    """A claim that can be checked: its formula and conditions, and the scenario whose settings
+    vary.
+    """
 
     method: str
     formula: str
@@ -63,7 +66,7 @@ class Claim:
 
 @lru_cache(maxsize=100)
 def bound_of_claim(claim: Claim) -> Bound:
-    """Return the bound that a claim is; raises `InvalidInput` in one sentence."""
+    """Return a claim as a bound; raises `InvalidInput` in one sentence."""
     return bound_of_formula(
         claim.formula,
         claim.method,
@@ -89,7 +92,7 @@ def with_method(view: View, scenario: Scenario) -> View:
 
 
 def claim_of(view: View, scenario: Scenario) -> Claim:
-    """Return what is claimed; raises `InvalidInput` in one sentence if it cannot be read."""
+    """Return the claim of a view; raises `InvalidInput` in one sentence if it is unreadable."""
     point = replace(scenario, methods=(view.method,), axis=None, grid=(), trials=Scenario().trials)
     claim = Claim(
         method=view.method,

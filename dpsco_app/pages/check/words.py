@@ -4,7 +4,7 @@ import math
 import re
 
 from dpsco_app.pages.check.state import Claim, View
-from dpsco_app.parts.options import in_print, number_text, rounded, unmarked
+from dpsco_app.parts.options import escaped_markdown, in_print, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, bound, method_card
@@ -37,9 +37,9 @@ ABOUT = (
     "claim: it is refuted, contradicted or not. The command line also checks algorithms and "
     "inequalities of your own, in a Python file."
 )
-# Where a trial was made: a law, a set but for the ball, and fields with their values.
+# Matches the place of a trial: a law, a set unless it is the ball, and fields with their values.
 PLACE = re.compile(r"\b([a-z][\w-]*)(?: ([a-z][\w-]*))?((?: [nmdpερ]=[\d.e+-]+)+ offset=[\d.e+-]+)")
-# The answer by verdict, of a report that has no answer of its own.
+# The answer for each verdict, if the report has no answer of its own.
 HEADLINES: dict[Judgement, str] = {
     "refuted": "Refuted: the claim is false as it stands",
     "contradicts": "Contradicted: the claim would fail if this went on",
@@ -102,7 +102,7 @@ def screen_words(text: str) -> str:
     "It is above CDP Fano, paper's packing."
     """
     names = {b.card.slug: b.card.name for b in BOUNDS}
-    for slug in sorted(names, key=len, reverse=True):  # one may be how a longer one begins
+    for slug in sorted(names, key=len, reverse=True):  # A longer slug may begin with a shorter one.
         text = text.replace(slug, names[slug])
     return on_screen(PLACE.sub(_place, text))
 
@@ -119,7 +119,7 @@ def _place(match: re.Match[str]) -> str:
 
 def options_line(view: View) -> str:
     """Return the label of what stands in the menu beside the claim."""
-    hypotheses = f" · if {unmarked(view.hypotheses)}" if view.hypotheses.strip() else ""
+    hypotheses = f" · if {escaped_markdown(view.hypotheses)}" if view.hypotheses.strip() else ""
     return f"**{view.seconds} s**{hypotheses}{' · up to a constant' if view.rate else ''}"
 
 

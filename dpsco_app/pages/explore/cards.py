@@ -14,7 +14,7 @@ from dpsco_app.shell import visit
 
 
 def draw_cards(cards: Sequence[Question], chosen: str) -> None:
-    """Draw a button a card; the steps of the open one stand below all of them."""
+    """Draw a button for each card; the steps of the open card stand below all buttons."""
     if not cards:
         return
     open_card = next((card for card in cards if card.choices or card.slug == chosen), None)
@@ -23,7 +23,7 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
     with st.container(horizontal=True, key="cards"):
         for card in cards:
             is_open = card.slug == chosen or bool(card.choices)
-            # Whoever presses a card by the keyboard stays on it: its key is the same when it opens.
+            # The key is the same when a card opens, so that keyboard focus stays on its button.
             with st.container(key=f"card_{card.slug}"):
                 st.button(
                     f"**{card.title}** {'−' if is_open else '+'}  \n{card.sentence}",

@@ -1,4 +1,4 @@
-"""How often the intervals held the mean: a dot a method, beside the share that is proven."""
+"""How often the intervals contained the mean: a dot for each method, beside the proven share."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from dpsco_app.figure.methods import colour_of, short_names, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.parts.simple_figures import thin
+from dpsco_app.parts.simple_figures import thin_line
 from dpsco_core.results.coverage import NOMINAL, Coverage, axis_start, coverages
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -23,7 +23,7 @@ COVERAGE_HELP = (
 
 
 def draw_coverage(scenario: Scenario, outcomes: Sequence[Outcome], name: str) -> bool:
-    """Draw the coverage of a mean's intervals, and say whether there is any."""
+    """Draw the coverage of a mean's intervals; return whether there are any."""
     rows = coverages(scenario, outcomes) if scenario.problem == "mean" else ()
     if rows:
         FirstScreen(name).draw(coverage_figure(rows), height=HEIGHT)
@@ -34,8 +34,9 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
     """Return the observed shares, in per cent, over the methods' names."""
     names = short_names([row.method for row in rows])
     low, first, last = 100 * axis_start(rows), 0.4, len(rows) + 0.6
-    nominal = thin("95 % is proven", [first, last], [100 * NOMINAL] * 2)
-    nominal = replace(nominal, away=(-4.0, 12.0))  # inside the panel
+    nominal = thin_line("95 % is proven", [first, last], [100 * NOMINAL] * 2)
+    # The name of the nominal share stands inside the panel.
+    nominal = replace(nominal, away=(-4.0, 12.0))
     across = [(float(i), names[row.method]) for i, row in enumerate(rows, 1)]
     return Figure(
         panels=[
@@ -51,7 +52,7 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
         y=Axis(
             title="Held the mean, %",
             low=low,
-            high=100 + 0.08 * (100 - low),  # room for a mark at 100
+            high=100 + 0.08 * (100 - low),  # The axis leaves room for a mark at 100.
             ticks=[(float(y), f"{y}") for y in range(round(low), 101, 10 if low < 80 else 5)],
             log=False,
         ),

@@ -1,4 +1,4 @@
-"""What stands under the figure: what to notice, refusals, slopes, numbers, bounds, sources."""
+"""The parts below Explore's figure: remarks, refusals, slopes, numbers, bounds and sources."""
 
 import math
 import re
@@ -24,7 +24,7 @@ from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
 from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import SYMBOL, separated, value_text
+from dpsco_app.parts.options import SYMBOL, separated_names, value_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.session.result import Result
 from dpsco_app.session.screen import Screen
@@ -49,7 +49,8 @@ from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\xa0"
-MANY_RECORDS = 1000  # times the records: the error hardly falls
+# A method that needs this many times the records to halve its error hardly improves.
+MANY_RECORDS = 1000
 ABOUT_SLOPES = (
     "Predicted: the slopes of the terms of the method’s published rate, from the least to the "
     "largest, at the same points."
@@ -57,7 +58,7 @@ ABOUT_SLOPES = (
 
 
 def draw_details(screen: Screen) -> None:
-    """Draw all that is not on the first screen; what folds away is made when it is opened."""
+    """Draw everything below the first screen; folded parts are made when they are opened."""
     result, scenario, lead = screen.result, screen.scenario, screen.front.lead
     _refusals(result)
     if screen.notes:
@@ -95,7 +96,7 @@ def _numbers(studies: Sequence[Study]) -> None:
 def _links(scenario: Scenario, lead: str) -> None:
     """Link to one run at the chosen point, and to the ledger of the method that is spoken of."""
     with st.container(horizontal=True, key="view_row"):
-        if scenario.problem in SCO_PROBLEMS:  # a mean has no path
+        if scenario.problem in SCO_PROBLEMS:  # A mean has no path of steps.
             link_to(
                 "one-run",
                 "Take one run apart",
@@ -111,7 +112,7 @@ def _links(scenario: Scenario, lead: str) -> None:
             )
         try:
             query = privacy_query(scenario, lead) if lead else None
-        except InvalidInput:  # a budget that the page Privacy has no control for
+        except InvalidInput:  # The page Privacy has no control for this budget.
             return
         if query is not None:
             link_to(
@@ -133,7 +134,7 @@ def _refusals(result: Result) -> None:
         _refusal(refusal, scenario, f"change_{i}")
     remarks: dict[str, str] = {}
     for o in outcomes:
-        for note in (*o.flaws, *o.notes):  # those that differ in numbers only are said once
+        for note in (*o.flaws, *o.notes):  # Remarks that differ only in numbers appear once.
             text = f"{method_card(o.method).name}: {refusals.on_screen(note)}"
             remarks.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)
     for text in remarks.values():
@@ -144,7 +145,8 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
     label, instead = "Change that", dict(refusal.changes).get("method")
-    if instead in scenario.methods:  # it is there already: what is left is to do without
+    # The replacement is already chosen, so the method can only be removed.
+    if instead in scenario.methods:
         label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
     parts = [
         f"Runs {method_card(str(value)).name} instead"
@@ -156,9 +158,9 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
         button.button(
             label,
             key=key,
-            help=separated(parts),
+            help=separated_names(parts),
             on_click=start,
-            args=(refusals.changed(scenario, refusal),),
+            args=(refusals.changed_scenario(scenario, refusal),),
         )
 
 

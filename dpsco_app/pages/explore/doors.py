@@ -1,4 +1,4 @@
-"""A door for who is new: drawn at the first settings, until another page is opened."""
+"""The links for newcomers, shown at the first settings until another page is opened."""
 
 import streamlit as st
 
@@ -10,20 +10,20 @@ from dpsco_app.shell.places import place
 from dpsco_core.scenario import Scenario
 
 DOORS_CLOSED = "doors_gone"
-# slug -> its name, on a phone as well
+# The slug of each page, with its name in a wide window and on a phone.
 DOORS = {WHY: ("A story in five minutes", "A story")}
 
 
 def draw_doors(scenario: Scenario) -> None:
-    """Draw the line of doors, in the space beside the question."""
-    doors = st.empty()  # so that the figure below keeps its place when they go
-    # Large type is for a class, whose teacher is not new here.
+    """Draw the links for newcomers in the space beside the question."""
+    doors = st.empty()  # The container keeps the figure's position when the links disappear.
+    # Large type is for a class, whose teacher is no newcomer.
     large = teaching.current().large
     if (
         scenario != FIRST.scenario
         or DOORS_CLOSED in st.session_state
         or large
-        or teaching.hides("nav")
+        or teaching.is_part_hidden("nav")
     ):
         return
     with doors.container(horizontal=True, key="doors"):

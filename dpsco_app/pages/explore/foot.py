@@ -31,9 +31,9 @@ from dpsco_app.static_page.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"
-# A click on the page with sliders waits for so long at most.
+# The longest predicted time for which a click on the page with sliders may wait.
 MOST_SLIDERS_SECONDS = 60.0
-FIGURE = "figure_"  # how the place of the figure begins
+FIGURE = "figure_"  # The prefix of the keys of the figure's containers.
 
 
 def draw_settings(scenario: Scenario) -> None:
@@ -75,7 +75,8 @@ def choose_panels(screen: Screen) -> None:
     if not names:
         return
     typed = f"{PANEL}_typed"
-    st.session_state[typed] = screen.panel  # a change may bring the second one, or take it away
+    # A change of the settings can add or remove the second panel.
+    st.session_state[typed] = screen.panel
     st.segmented_control(
         "Panels",
         list(names),
@@ -143,7 +144,7 @@ def _export(screen: Screen) -> None:
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
     )
-    figure = front_figure(screen.studies, view, answer.plain, faded=screen.is_old)
+    figure = front_figure(screen.studies, view, answer.plain, is_old=screen.is_old)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     _export_sliders(screen.scenario, view)
@@ -167,7 +168,8 @@ def _export(screen: Screen) -> None:
 def _export_sliders(scenario: Scenario, view: View) -> None:
     """Draw the button of the page with sliders, which says how long the page takes to make."""
     seconds = sliders_seconds(scenario, view)
-    is_long = seconds > MOST_SLIDERS_SECONDS  # nobody could stop it, or see how far it is
+    # A longer wait could not be stopped and would show no progress.
+    is_long = seconds > MOST_SLIDERS_SECONDS
     export.download(
         "HTML: a page with sliders",
         partial(sliders_page, scenario, view=view),
@@ -191,7 +193,7 @@ def draw_hand(screen: Screen) -> None:
     """Draw the handle of the chosen point over the figure."""
     scenario = _under_hand(screen)
     if scenario.axis is None or not math.isfinite(getattr(scenario, scenario.axis)):
-        return  # q = ∞ has no place on the axis
+        return  # An infinite q has no position on the axis.
     colours = {"ink": INK[is_dark()], "page": PAGE[is_dark()]}
     component("hand", html="")(
         key=HAND,
@@ -212,7 +214,9 @@ def _under_hand(screen: Screen) -> Scenario:
 
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
-    """Return the handle of a scenario's own value on the axis, and where it can be put."""
+    """Return the handle at a scenario's own value on the axis, and the values it can be dragged
+    to.
+    """
     start, end = scenario.grid[0], scenario.grid[-1]
     scenario_value = getattr(scenario, axis)
     value = scenario_value if start <= scenario_value <= end else place(chosen_point(scenario))

@@ -11,7 +11,7 @@ from dpsco_app.front.view import View
 from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
-from dpsco_app.parts.formulas import formula, parts
+from dpsco_app.parts.formulas import formula_markdown, formula_parts
 from dpsco_app.parts.glossary import GLOSSARY
 from dpsco_app.parts.options import in_print, short_text
 from dpsco_core.catalogue import method_card
@@ -20,17 +20,19 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-# Fields whose letters stand beside their controls, and letters that say the same in every formula.
+# Fields whose symbols stand beside their controls, and symbols with one meaning in every formula.
 FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
 PLAIN = {"n", "d", "p", r"\varepsilon"}
-USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
-WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
-DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition is of
+USUAL = set("eijstxE")  # Letters that every reader knows, or that a formula itself binds.
+# Matches words in a formula, which are not symbols.
+WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")
+# Matches the symbol that a definition defines.
+DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")
 COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 
 def draw_formulas(scenario: Scenario, view: View) -> None:
-    """Draw one formula a drawn bound with its value at the chosen point, and the papers."""
+    """Draw a formula for each drawn bound with its value at the chosen point, and the papers."""
     point = replace(scenario, axis=None, grid=())
     bounds = evaluations(point, tuple(proven_slugs(scenario, view)))
     if isinstance(scenario.budget, ApproxDP):
@@ -42,7 +44,7 @@ def draw_formulas(scenario: Scenario, view: View) -> None:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{short_name(card)}** is {value} here ({card.paper}, {card.statement})")
-        st.markdown(formula(card.latex))
+        st.markdown(formula_markdown(card.latex))
         if e.failures:
             st.caption(f"⚠ {in_print(' '.join(e.failures))}")
         if meanings := legend(point, e):
@@ -89,5 +91,5 @@ def defined_in(latex: str) -> set[str]:
     >>> sorted(defined_in(r"a\kappa_p+h(x),\ \kappa_p=2,\ h(t)=\sum_j t_j,\ B\sim P"))
     ['B', '\\kappa', 'h']
     """
-    heads = (DEFINED.match(part) for part in parts(latex)[1:])
+    heads = (DEFINED.match(part) for part in formula_parts(latex)[1:])
     return {head[1] for head in heads if head}

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts.options import BOUND, FORMULA, SHOW, unmarked
+from dpsco_app.parts.options import BOUND, FORMULA, SHOW, escaped_markdown
 from dpsco_app.parts.options import VIEWS as BOUND_VIEWS
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
@@ -20,7 +20,7 @@ from dpsco_core.scenario import Scenario
 # The other views of Explore.
 WAYS = {s: name for views in VIEWS if EXPLORE in views for s, name in views.items() if s != EXPLORE}
 STORY = {WHY: "The story in five minutes"}
-CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
+CARD_WIDTH = 290  # The pixels of a card, so that four fit in a row of a wide dialog.
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
     "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number), "
@@ -31,7 +31,7 @@ ABOUT_FORMULA = (
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
 TYPED = "formula_typed"
-DRAWN_FORMULAS = "formula_drawn"  # the formulas that the field was drawn for
+DRAWN_FORMULAS = "formula_drawn"  # The session key of the formulas for which the field was drawn.
 VIEW_NAMES = {
     "upper bounds": "Each method's proven bound",
     "lower bounds": "Every lower bound",
@@ -53,8 +53,8 @@ def draw_presets() -> None:
 
 
 def draw_ways() -> None:
-    """Draw the menu of what else there is: the other views of Explore, the story, the lessons."""
-    if teaching.hides("nav"):
+    """Draw the menu of further pages: the other views of Explore, the story, the lessons."""
+    if teaching.is_part_hidden("nav"):
         return
     with st.popover("⋯", key="ways", help="Other views"):
         for slug, name in (WAYS | STORY).items():
@@ -136,7 +136,7 @@ def draw_bounds_menu(scenario: Scenario) -> None:
 
 
 def take(name: str) -> None:
-    """Take over what has been chosen in the widget of a part of the view; a callback."""
+    """Take over the choice in the widget of a part of the view; a callback."""
     st.session_state[name] = st.session_state[f"{name}_typed"]
 
 
@@ -158,7 +158,7 @@ def _formulas(scenario: Scenario) -> None:
         for formula in parse_formulas(text) if text else ():
             check_drawable(scenario, formula)
     except InvalidInput as problem:
-        st.error(unmarked(str(problem)))
+        st.error(escaped_markdown(str(problem)))
         return
     if text != formulas:
         state[FORMULA] = text

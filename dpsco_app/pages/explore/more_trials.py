@@ -1,4 +1,4 @@
-"""An offer of more trials, beside bars that are wide, where they are quickly run.
+"""An offer of more trials beside wide error bars, if the trials run quickly.
 
 A trial has a seed of its own: those that have run are kept, and the others are added. The number
 stands in the address from then on, so that no link changes what it means.
@@ -13,9 +13,9 @@ from dpsco_app.session.screen import Screen, in_seconds
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
-OFFERED = 30  # trials
-WIDE = 0.25  # share of an error: a bar whose half is longer is wide
-MOST_SECONDS = 2.0  # a longer run is not offered
+OFFERED = 30  # The number of trials on offer.
+WIDE = 0.25  # Error bars are wide if their half-length exceeds this share of the error.
+MOST_SECONDS = 2.0  # A run that takes longer than this many seconds is not offered.
 
 
 def draw_more_trials(screen: Screen) -> None:

@@ -1,10 +1,10 @@
-"""Opening a stored study in Explore: where it is from, and what is shown of it."""
+"""Opening a stored study in Explore: the choice of a file and of its study."""
 
 import streamlit as st
 
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.export import setting_line
-from dpsco_app.runs.stored import MEGABYTES, Shelf, require_showable, served
+from dpsco_app.runs.stored import MEGABYTES, Shelf, require_showable, served_shelf
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
@@ -12,7 +12,7 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
-GALLERY = "gallery"  # whether the dialog is open in which a study is chosen
+GALLERY = "gallery"  # The session key that says whether the dialog for choosing a study is open.
 PROBLEM = "opened_study_problem"
 OPEN = {GALLERY: True, PROBLEM: ""}  # the state as the dialog opens
 DIALOG_TEXT = (
@@ -28,7 +28,7 @@ ABOUT_FILES = (
 def draw_open() -> None:
     """Draw the studies that this server offers, and the field for a file of one's own."""
     st.markdown(DIALOG_TEXT)
-    server_folder = served()
+    server_folder = served_shelf()
     if server_folder is not None:
         st.markdown("**On this server**")
         _offer(server_folder, "study_served")

@@ -1,4 +1,4 @@
-"""One's own numbers: the columns that are chosen, their tails, and the scenario that matches."""
+"""The visitor's own numbers: the chosen columns, their tails, and the matching scenario."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from dpsco_app.pages.explore.own_releases import (
     draw_releases,
     in_units,
 )
-from dpsco_app.parts.options import OPTIONS, in_print, number_text, short_text, unmarked
+from dpsco_app.parts.options import OPTIONS, escaped_markdown, in_print, number_text, short_text
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import distribution_card
@@ -39,8 +39,8 @@ from dpsco_core.explain.tails import (
 )
 from dpsco_core.scenario import Scenario
 
-LOWEST = 0.7  # where the figure of the tail index begins
-READ = "own_numbers_read"  # the records that were read in this session
+LOWEST = 0.7  # The lower end of the axis of the tail index.
+READ = "own_numbers_read"  # The session key of the records that were read.
 ABOUT = (
     "Open a CSV file with one record per line, and choose a column of numbers, or several: a row "
     "is then one record with a coordinate per column. Their tail index and "
@@ -86,14 +86,14 @@ def draw_file() -> None:
         if chosen:
             _draw(*chosen)
     except InvalidInput as problem:
-        st.error(unmarked(in_print(str(problem))))
+        st.error(escaped_markdown(in_print(str(problem))))
 
 
 def _draw(records: NumberRecords, file: str) -> None:
     """Draw what the records of a file say, the scenario that matches, and their private mean."""
     fits = tails(records.values, records.chosen)
     for note in records.cap_notes:
-        st.caption(unmarked(in_print(note)))
+        st.caption(escaped_markdown(in_print(note)))
     matching = fitting(fits, visit.current().scenario)
     units = [central_moment(values, matching.p) for values in records.values.T]
     if not records.is_single:
@@ -172,27 +172,28 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
             return None
         if tuple(names) != records.chosen:
             records = _read(content, file, names)
-    names_in_italics = names_in_words([f"*{unmarked(name)}*" for name in records.chosen])
+    names_in_italics = names_in_words([f"*{escaped_markdown(name)}*" for name in records.chosen])
     if records.is_single:
         st.markdown(f"Column: {names_in_italics}, {records.count:,} numbers.")
         notes = records.notes
     else:
         rows = rows_in_words(records.count, records.left_out, records.examples)
-        st.markdown(f"Columns: {names_in_italics}, {unmarked(rows)}.")
+        st.markdown(f"Columns: {names_in_italics}, {escaped_markdown(rows)}.")
         notes = records.assumptions
     for note in notes:
-        st.caption(unmarked(in_print(note)))
+        st.caption(escaped_markdown(in_print(note)))
     return records, "_".join((file, *records.chosen))
 
 
 def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
-    """Return records of a file; a large one takes seconds, and is read once in a session."""
+    """Return the records of a file, cached for the session, as a large file takes seconds."""
     request = (file, None if names is None else tuple(names))
     records_read = st.session_state.setdefault(READ, {})
     if request not in records_read:
         records = read_records(content, names)
         for outdated_key in [key for key in records_read if key[0] != file or key[1] is not None]:
-            del records_read[outdated_key]  # one file and one choice are kept, and the default
+            # Only one file and one choice of columns are kept, besides the default.
+            del records_read[outdated_key]
         records_read[request] = records
     requested_records: NumberRecords = records_read[request]
     return requested_records
@@ -201,7 +202,7 @@ def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
 def column_table(
     records: NumberRecords, fits: Sequence[Tail], units: Sequence[float]
 ) -> pd.DataFrame:
-    """Return what is said of several columns, a row each."""
+    """Return the analysis of several columns, one row for each."""
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
     return pd.DataFrame(
         {
@@ -243,10 +244,12 @@ def in_words(
     law = distribution_card(matching.distribution).name
     low, high = fit.range
     count = f"{fit.count:,} numbers" if is_single else f"{fit.count:,} rows"
-    name = f"*{unmarked(names[lead])}*"
+    name = f"*{escaped_markdown(names[lead])}*"
     interval = interval_in_words(*fit.interval)
     unclear = [
-        f"*{unmarked(n)}*" for n, one in zip(names, fits, strict=True) if one.kind == "unclear"
+        f"*{escaped_markdown(n)}*"
+        for n, one in zip(names, fits, strict=True)
+        if one.kind == "unclear"
     ]
     if fit.kind == "light":
         tail = "a **light tail**" if is_single else "**light tails** in every column"

@@ -1,4 +1,4 @@
-"""The private mean of one's own numbers: what is public, where to clip, what is released."""
+"""The private mean of the visitor's own numbers: public values, clip radius, releases."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.explore.tables import spent_text
-from dpsco_app.parts.options import budget_text, in_print, number_text, short_text, unmarked
+from dpsco_app.parts.options import budget_text, escaped_markdown, in_print, number_text, short_text
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
@@ -29,7 +29,7 @@ from dpsco_core.explain.tails import Tail
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
-RELEASED = "own_numbers_released"  # what was released in this session, and of what
+RELEASED = "own_numbers_released"  # The session key of the released values and of their inputs.
 ABOUT_PUBLIC = (
     "A private method may rely on what is known without a look at the numbers. The values below "
     "are filled in from your numbers, and so are p and the law: **with values chosen in that way "
@@ -51,7 +51,8 @@ ABOUT_SCALES = (
     "how the columns depend on each other."
 )
 
-PUBLIC = {  # the label of a field of `Public`, for one column of several too, and its help
+# For each field of `Public`: its label, its label for one of several columns, and its help text.
+PUBLIC = {
     "guess": (
         "A guess of the mean",
         "A guess of the mean of {name}",
@@ -97,7 +98,7 @@ def draw_releases(
     if too_large:
         st.error(in_print(too_large))
         return
-    # The error of the mean, or the noise if it is smaller: so exactly it is written.
+    # A mean is written down to its own error, or to the noise if that is smaller.
     blurs = [public.unit / math.sqrt(point.n) for public in publics]
     try:
         advice = clip_advice(records.values, publics, point)
@@ -118,7 +119,7 @@ def draw_releases(
 
 def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
     """Draw the fields of what is public of a column, which has a name if there are several."""
-    digits = -math.floor(math.log10(unit))  # digits of a guess that is right to one unit
+    digits = -math.floor(math.log10(unit))  # The digits with which a guess is right to one unit.
     filled = {
         "guess": round(fit.median, digits),
         "within": float(f"{2 * unit:.2g}"),
@@ -128,7 +129,7 @@ def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
         return Public(
             **{
                 field: place.number_input(
-                    label_of(field, unmarked(name)),
+                    label_of(field, escaped_markdown(name)),
                     value=filled[field],
                     format=field_format(filled[field], unit),
                     key=f"own_numbers_{field}_{key}",
@@ -150,7 +151,7 @@ def label_of(field: str, name: str = "") -> str:
 
 
 def noises_of(advice: ClipAdvice, publics: Sequence[Public]) -> list[float]:
-    """Return the standard deviation of the noise of every column, in its own unit."""
+    """Return the standard deviation of each column's noise, in the column's own unit."""
     if len(publics) == 1:
         return [advice.noise]
     return [advice.noise * public.unit for public in publics]
@@ -196,7 +197,9 @@ def in_units(values: Sequence[float], names: Sequence[str], digits: int = 3) -> 
     '0.123 for *pay* and 10⁹ for *size*'
     """
     pairs = zip(values, names, strict=True)
-    return names_in_words([f"{short_text(v, digits)} for *{unmarked(n)}*" for v, n in pairs])
+    return names_in_words(
+        [f"{short_text(v, digits)} for *{escaped_markdown(n)}*" for v, n in pairs]
+    )
 
 
 def digits_text(value: float, blur: float) -> str:
@@ -239,7 +242,7 @@ def release_table(
     names: Sequence[str],
     means: Sequence[float],
     publics: Sequence[Public],
-    blurs: Sequence[float],  # what blurs the mean of each column, in the numbers' unit
+    blurs: Sequence[float],  # The uncertainty of each column's mean, in the unit of the numbers.
 ) -> pd.DataFrame:
     """Return what was released, a row a method; what one cannot release is said in its row."""
     is_single = len(names) == 1
@@ -250,7 +253,7 @@ def release_table(
         deviations = [
             value - mean if abs(value - mean) > max(1e-6 * blur, 4 * math.ulp(mean)) else 0.0
             for value, mean, blur in zip(values, means, blurs, strict=True)
-        ]  # floats are rounded
+        ]  # Floating-point rounding makes exact comparison unreliable.
         return math.hypot(*np.divide(deviations, scales))
 
     def row(release: OwnRelease) -> dict[str, str]:

@@ -37,8 +37,9 @@ from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.scenario import Scenario
 
-HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
-QUIET_SECONDS = 0.25  # without a move, before work begins by itself
+# The seconds by which a visit's first page delays its other parts, so that the figure comes first.
+HOLD_BACK_SECONDS = 0.6
+QUIET_SECONDS = 0.25  # The seconds without a move before a run starts by itself.
 
 
 class FrontParts:
@@ -74,7 +75,7 @@ def page() -> None:
     wrong = STATE.restore()
     session, look = visit.current(), theme()
     if arrived() and not TURNS.is_contested and session.curves.would_be_over_at_once:
-        session.press_run()  # so that the first that is drawn after a quick move is the new run
+        session.press_run()  # After a quick move, the first drawing then already shows the new run.
     if session.curves.is_running and not TURNS.is_contested:
         session.curves.start_ahead()
     screen, is_phone = session.screen(look), not look.size.ladder
@@ -84,7 +85,8 @@ def page() -> None:
     draw_wrong(wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
         draw_doors(screen.current_scenario)
-        status = st.empty()  # filled at once: a row that grows later moves its buttons
+        # The status is filled at once, since a row that grows later would move its buttons.
+        status = st.empty()
         about = "" if screen.is_running else f"They took {screen.seconds:.2g} s"
         status.html(status_html("" if screen.is_empty else screen.status, about))
         button = _draw_button(screen)
@@ -123,7 +125,8 @@ def page() -> None:
         time.sleep(HOLD_BACK_SECONDS)
     if screen.runs_by_itself:
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
-        status.html(status_html(screen.status))  # a move in the meantime stops this run here
+        # If the visitor has moved a control meanwhile, Streamlit stops this run here.
+        status.html(status_html(screen.status))
         session.press_run()
         draw_run(button, is_running=True, is_allowed=True)
         run_to_the_end(session, parts, status)
@@ -149,7 +152,7 @@ def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
     areas = slider_areas(scenario, theme()) if card == "sliders" else {}
     with teaching.controls_place():
         st.html(f"<p class='spelled'>{SPELLED_OUT}</p>")
-        controls.draw(
+        controls.draw_controls(
             scenario, more=_draw_second_panel, lead=lead, areas=areas, folded=FOLDED_AT_FIRST
         )
 

@@ -1,4 +1,4 @@
-"""How many records, or which budget, a target error takes: worked out on a button."""
+"""The number of records, or the budget, needed for a target error, computed on a button."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,8 +18,8 @@ from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 
-RUNS = 160  # about as many as an answer takes
-LEAST_ERROR = 1e-9  # the smallest error that can be asked for
+RUNS = 160  # About the number of runs that an answer needs.
+LEAST_ERROR = 1e-9  # The smallest target error.
 ANSWER = "need_answer"
 GREEK = {"epsilon": "ε", "rho": "ρ"}
 

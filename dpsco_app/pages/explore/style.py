@@ -24,7 +24,7 @@ def style(*, dark: bool) -> str:
 .st-key-top_row > :nth-child(2) {{ flex: 1 1 0; }}
 .st-key-cards {{ gap: 0.65rem; align-items: stretch; }}
 .st-key-cards > * {{ flex: 1 1 0; min-width: 9rem; }}
-.st-key-cards button {{ height: 100%; min-height: 5.6rem; align-items: flex-start; text-align: left;
+.st-key-cards button {{ height: 100%; min-height: 4.7rem; align-items: flex-start; text-align: left;
   justify-content: flex-start; padding: 0.55rem 0.75rem; border-radius: 0.6rem; }}
 .st-key-cards button p {{ font-size: 0.84rem; line-height: 1.15rem; color: {quiet};
 }}

@@ -12,7 +12,7 @@ from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.simple_figures import ladder_of, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, upright_line
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,
@@ -26,9 +26,9 @@ from dpsco_core.explain.geometry import (
 
 SET, POINT, REACH = WINDOW.edge, METHODS["magenta"], METHODS["green"]
 NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS["teal"]}
-# The picture has one of two widths: one for points that are near, one for those that are not.
+# The picture has one of two widths, for near and for far points.
 NEAR_SPAN, SPANS = 1.42, (1.6, 2.25)
-LONG = 8.0  # half the length of a line that leaves the picture
+LONG = 8.0  # Half the length of a line that extends beyond the picture.
 NO_POINTS = np.zeros((0, 2))
 
 
@@ -194,7 +194,7 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
     # q = 1 on the right, where the lines end apart and have room for their names.
     axis = Axis(title="Exponent q of the parameters' norm", low=2, high=1, ticks=ticks, log=False)
     return Figure(
-        panels=[Panel(title="", x=axis, lines=[*lines, upright(q, 0.55, high, f"q = {q:g}")])],
+        panels=[Panel(title="", x=axis, lines=[*lines, upright_line(q, 0.55, high, f"q = {q:g}")])],
         y=log_axis("Squared dual norm, in d s²/2ρ", 0.55, high),
         ladder=ladder_of(f"At q = {q:g}", "squared norm", lines, values),
         alt=alt,

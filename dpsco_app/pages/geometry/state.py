@@ -22,7 +22,7 @@ DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("set", one_of, tuple(PARTS))
-    # the point that is projected
+    # The point that is projected.
     x1: float = checked(1.4, real, -SPAN, SPAN)
     x2: float = checked(0.2, real, -SPAN, SPAN)
     seed: int = checked(0, real, 0, LARGEST_SEED)  # the seed of the noise

@@ -17,9 +17,9 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.parts.export import download
 from dpsco_app.parts.html import html_page
-from dpsco_app.parts.options import unmarked, with_units
+from dpsco_app.parts.options import escaped_markdown, with_units
 from dpsco_app.shell.teaching import ADDRESS, Teaching
-from dpsco_app.static_page.lesson_parts import prose
+from dpsco_app.static_page.lesson_parts import prose_html
 from dpsco_core.base.errors import InvalidInput
 
 TITLE = "Make an assignment"
@@ -61,7 +61,7 @@ def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
         on_change=_take_questions,
     )
     if wrong := st.session_state.get(WRONG):
-        st.error(unmarked(wrong))
+        st.error(escaped_markdown(wrong))
         return
     if not (view.tasks or view.questions):
         st.caption("Choose a lesson or write a question, and the link and the sheet appear here.")
@@ -126,7 +126,7 @@ def _lesson_html(lesson: Lesson) -> str:
     choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"
     return (
-        f"<section><h2>{escape(step_name(lesson.slug))}</h2><p>{prose(with_units(words.text))}</p>"
+        f"<section><h2>{escape(step_name(lesson.slug))}</h2><p>{prose_html(with_units(words.text))}</p>"
         f"<p><b>{escape(with_units(words.question))}</b></p>{answer}"
         f"<p>What was measured, and why it differs:</p>{_LINE}</section>"
     )

@@ -19,7 +19,14 @@ from dpsco_app.lessons.lessons import (
     Lesson,
     step_name,
 )
-from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
+from dpsco_app.lessons.report import (
+    HANDED_IN,
+    REPORT_STYLE,
+    SENTENCE,
+    Answered,
+    progress_text,
+    report,
+)
 from dpsco_app.lessons.verdict import CLOSE
 from dpsco_app.lessons.view import (
     ASSIGN,
@@ -123,7 +130,7 @@ def _draw(
     # Handing in has the score as its headline, and an assignment has none.
     if view.lesson not in (HAND_IN, ASSIGN):
         # The answers that the address brings are measured here.
-        score_text = progress(state.all_answered(view), view)
+        score_text = progress_text(state.all_answered(view), view)
         score.caption(score_text, width="content")
 
 
@@ -166,7 +173,9 @@ def _draw_doors(screen: FirstScreen) -> None:
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
         # A lesson is on this page; a teacher may hide the ways to others.
-        doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
+        doors = {
+            k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.is_part_hidden("nav")
+        }
         columns = st.columns(3)[: len(doors)]
         for (slug, door), column in zip(doors.items(), columns, strict=True):
             name, question, description = door
@@ -296,7 +305,7 @@ def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
 
 def _draw_hand_in(screen: FirstScreen, view: LessonsView) -> None:
     answers = state.all_answered(view)
-    handed, score = report(answers, view), progress(answers, view)
+    handed, score = report(answers, view), progress_text(answers, view)
     screen.say(HANDED_IN, score)
     draw_replies(view)
     with st.container(horizontal=True, key="learn_hand_in_files"):

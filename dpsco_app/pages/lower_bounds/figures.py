@@ -28,7 +28,7 @@ from dpsco_app.pages.lower_bounds.words import (
     sweep_title,
 )
 from dpsco_app.parts.options import at_most, short_text
-from dpsco_app.parts.simple_figures import ladder_of, ladder_row, log_axis, thin, upright
+from dpsco_app.parts.simple_figures import ladder_of, ladder_row, log_axis, thin_line, upright_line
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.instance import FanoCurve
@@ -100,7 +100,7 @@ def sweep_figure(
                 title="",
                 x=log_axis(AXIS_NAMES[field], x[0], x[-1]),
                 regions=[region],
-                lines=[*lines, upright(chosen_x, low, high, "here")],
+                lines=[*lines, upright_line(chosen_x, low, high, "here")],
                 words=[words],
             )
         ],
@@ -157,7 +157,7 @@ def curve_figure(
         line = Line(key="sampling", name="Sampling alone", x=ends, y=y, colour=SAMPLING, width=3)
         lines.append(line)
         rows.append(ladder_row(line, brief(sampling), sampling))
-    lines.append(thin("the proof's q", [proof_q, proof_q], [low, high]))
+    lines.append(thin_line("the proof's q", [proof_q, proof_q], [low, high]))
     return Figure(
         panels=[Panel(title="", x=log_axis("Spike probability q", *ends), lines=lines)],
         y=log_axis("Least error", low, high),
@@ -187,7 +187,7 @@ def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
         line = Line(key=attacked.method, name=name, x=x, y=y, colour=colour, width=2.6)
         lines.append(line)
         rows.append(ladder_row(line, f"{100 * attacked.caught:.0f} %", attacked.caught))
-    lines.append(upright(0.05, 0, 1, "5 %"))
+    lines.append(upright_line(0.05, 0, 1, "5 %"))
     return Figure(
         panels=[
             Panel(

@@ -11,7 +11,7 @@ from dpsco_app.parts.options import (
     budget_text,
     inside,
     number_text,
-    separated,
+    separated_names,
     short_text,
 )
 from dpsco_core.base.law_classes import COORDINATE
@@ -252,7 +252,7 @@ def floors_sentence(curves: Sequence[FanoCurve], curve: FanoCurve) -> str:
 def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
     """Return how many records in use the spy finds, and how many she may find at most."""
     most_found = float(most_caught(budget, np.array([0.05]))[0])
-    parts = separated(
+    parts = separated_names(
         [f"{100 * s.caught:.0f} % from {inside(method_card(s.method).name)}" for s in spied]
     )
     return (
@@ -268,4 +268,4 @@ def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
     if not names_above:
         return "No output lets the spy do better than privacy allows"
     verb = "let" if len(names_above) > 1 else "lets"
-    return f"{separated(names_above)} {verb} the spy do better than privacy allows"
+    return f"{separated_names(names_above)} {verb} the spy do better than privacy allows"

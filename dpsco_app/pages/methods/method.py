@@ -13,7 +13,7 @@ from dpsco_app.pages.methods.state import STATE, method_anatomy_query, with_meth
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.formulas import formula_markdown
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_differences, to_explore
 from dpsco_app.parts.themes import is_dark
@@ -155,7 +155,7 @@ def _draw_values(*evaluations: Evaluation) -> None:
         value = f"{evaluation.value:.3g}" if evaluation.value < float("inf") else "infinite"
         lines = [
             f"**{card.statement}** ({card.paper}). {card.summary}",
-            formula(card.latex),
+            formula_markdown(card.latex),
             f"Bounds the {card.quantity}, {sense}; {kind}. Value there: **{value}**.",
         ]
         if evaluation.bound.optimal is not None:

@@ -15,10 +15,10 @@ from dpsco_app.pages.methods.state import STATE
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.options import SYMBOL, number_text, rounded, separated, short_text
+from dpsco_app.parts.options import SYMBOL, number_text, rounded, separated_names, short_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright_line
 from dpsco_app.runs.running import run_here
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
@@ -139,7 +139,7 @@ def reason_for(advised: Advice, start: float) -> str:
     smallest = f"{mean_error}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:
         same = [names_with_error[m] for m in advised.unbeaten if m != advised.choice]
-        level = separated(same) if len(same) <= MOST_NAMED else f"{len(same)} others"
+        level = separated_names(same) if len(same) <= MOST_NAMED else f"{len(same)} others"
         is_usual = advised.choice != best
         usual = " Among equals, this page names the one whose curve Explore draws." * is_usual
         opening = mean_error if is_usual else smallest
@@ -155,7 +155,7 @@ def reason_for(advised: Advice, start: float) -> str:
 
 def slow_ones(fits: Sequence[Fit]) -> str:
     slow = [method_card(f.slug).name for f in fits if f.runs and not f.quick]
-    return f"Not run here, as they take longer: {separated(slow)}." if slow else ""
+    return f"Not run here, as they take longer: {separated_names(slow)}." if slow else ""
 
 
 def race_figure(
@@ -171,7 +171,7 @@ def race_figure(
     lines, strokes = [line for row in trial_rows for line in row], [row[0] for row in trial_rows]
     values_on_axis = [x for line in lines for x in line.x]
     if start > 0:
-        lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
+        lines.append(replace(upright_line(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
         values_on_axis.append(start)
     names = row_names(ordered)
     rows = [

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import streamlit as st
 
-from dpsco_app.parts.options import in_print, unmarked
+from dpsco_app.parts.options import escaped_markdown, in_print
 from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.rows import (
@@ -33,7 +33,7 @@ def draw_recipe(point: Scenario, slug: str) -> None:
     if method_recipe.refusal:
         st.markdown(method_recipe.refusal)
         return
-    st.markdown(unmarked(in_print(f"At {setting_in_words(point)}. {unit_in_words(point)}")))
+    st.markdown(escaped_markdown(in_print(f"At {setting_in_words(point)}. {unit_in_words(point)}")))
     st.markdown("\n".join(map(_setting, recipe_rows(method_recipe))))
     st.markdown(_releases(method_recipe))
     if has_multiplier(method_recipe):

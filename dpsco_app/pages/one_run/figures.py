@@ -12,16 +12,16 @@ from dpsco_app.figure.colours import INK, METHODS, NOISE, Area
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
-from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright_line
 from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
 from dpsco_core.explain.methods.cancelling import Cancelling, cancelling
 
-SHOWN_ERROR = 3.0  # the figure ends at this multiple of the least error
-NOTABLE_RATIO = 1.3  # a ratio of risks that is worth a headline
-NOTABLE_SHARE = 5e-3  # a share of the error that is worth a word
+SHOWN_ERROR = 3.0  # The figure ends at this multiple of the least error.
+NOTABLE_RATIO = 1.3  # The least ratio of risks that the headline mentions.
+NOTABLE_SHARE = 5e-3  # The least share of the error that the sentence mentions.
 
 
 # -- the run ------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
                 lines=[
                     zero,
                     whole,
-                    upright(radius, top, bottom, f"R = {short_text(radius, 2)}"),
+                    upright_line(radius, top, bottom, f"R = {short_text(radius, 2)}"),
                 ],
             )
         ],

@@ -18,7 +18,7 @@ from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import slider
-from dpsco_app.parts.refusals import Refusal, changed, grouped
+from dpsco_app.parts.refusals import Refusal, changed_scenario, grouped_refusals
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.session.computed import error_split, frames_of, gradient_norms, single_runs
@@ -39,7 +39,7 @@ from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
-FEW_STEPS = 100  # the least number of steps that shows how noise grows
+FEW_STEPS = 100  # The least number of steps that shows how noise accumulates.
 PLAYER = "one_run_player"
 RADIUS = STATE.key("radius")
 
@@ -192,7 +192,7 @@ def _draw_noise_part(point: Scenario, method: str) -> None:
 
 
 def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
-    (refusal,) = grouped([(method, str(refused), refused.changes)])
+    (refusal,) = grouped_refusals([(method, str(refused), refused.changes)])
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
     if refusal.changes:
@@ -202,7 +202,7 @@ def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
 def _change(refusal: Refusal) -> None:
     session = visit.current()
     old = session.scenario
-    new_scenario = changed(old, refusal)
+    new_scenario = changed_scenario(old, refusal)
     session.show(new_scenario)
     new_methods = [m for m in new_scenario.methods if m not in old.methods]
     if new_methods:

@@ -16,7 +16,7 @@ from dpsco_core.scenario import Scenario
 
 CLIPPED = "sco.clipped"
 PROBLEM = "huber"
-MOST_TRIALS = 3  # over which the parts of the error are averaged
+MOST_TRIALS = 3  # The largest number of trials over which the parts of the error are averaged.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from dpsco_app.figure.colours import IMPOSSIBLE, QUIET
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
 from dpsco_app.parts.options import number_text
-from dpsco_app.parts.simple_figures import ladder_row, thin
+from dpsco_app.parts.simple_figures import ladder_row, thin_line
 from dpsco_core.audit.attacks import Attack
 from dpsco_core.catalogue import method_card
 from dpsco_core.privacy.tradeoff import TradeoffCurve
@@ -79,7 +79,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
         swatch="edge",
     )
     reached = ladder_row(box, _percent(high), achieved.miss_share)
-    guessing = replace(thin("blind guessing", [0.0, 1.0], [1.0, 0.0]), label="")
+    guessing = replace(thin_line("blind guessing", [0.0, 1.0], [1.0, 0.0]), label="")
     return Figure(
         panels=[
             Panel(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from dpsco_app.figure.axes import linear_axis, outline
+from dpsco_app.figure.axes import histogram_outline, linear_axis
 from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import (
@@ -21,7 +21,7 @@ from dpsco_app.figure.values import (
     Words,
 )
 from dpsco_app.parts.options import number_text, short_text
-from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright
+from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright_line
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.recipe.ledgers import Spending
@@ -29,7 +29,7 @@ from dpsco_core.explain.recipe.ledgers import Spending
 MOST_BARS = 14
 LEAST_BARS = 5  # the least number of bars that the figure has room for
 HIGHEST = 1e6  # an epsilon above this is as good as no privacy
-# How the arguments look, the loosest first: a hue of the methods, and a dash.
+# The hue and the dash of each argument, from the loosest to the tightest.
 LOOKS: tuple[tuple[str, Dash], ...] = (
     ("grey", "longdash"),
     ("gold", "dash"),
@@ -83,7 +83,8 @@ def compared_figure(
     titles: tuple[str, str],
     alt: str,
     *,
-    column: str = "ε",  # what the ladder tells of the points: how high they are, or where
+    # The content of the ladder's column: the heights of the points, or their positions.
+    column: str = "ε",
     shows_x: bool = False,
 ) -> Figure:
     """Return what several arguments prove, as lines, each with the point of the scenario."""
@@ -189,13 +190,13 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
         ("on one", samples.counts, "violet"),
         ("on the other", samples.neighbour_counts, "gold"),
     ):
-        x, y = outline(edges, counts.tolist())
+        x, y = histogram_outline(edges, counts.tolist())
         line = Line(key=name, name=name, x=x, y=y, colour=METHODS[hue], fill=0.18)
         top = int(counts.argmax())
         label_point = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
         side = -12 if edges[top] < 0 else 12
         lines += [line, replace(label_point, key=f"{name}, its name", label=name, away=(side, 10))]
-    event = upright(samples.threshold, 0, high, "event →" if samples.is_above else "← event")
+    event = upright_line(samples.threshold, 0, high, "event →" if samples.is_above else "← event")
     ends = [*edges[:: len(edges) - 1], samples.threshold]
     return Figure(
         panels=[

@@ -43,17 +43,18 @@ OPTIONS = {
 class View(PageView):
     part: str = checked("ledger", one_of, tuple(PARTS))
     read_at: float = checked(1e-6, real, 1e-12, 0.5)  # the delta at which epsilon is read
-    releases: int = checked(100, whole, 1, OPTIONS["releases"][-1])  # equal ones, composed
-    # records that are shuffled, or of which a batch is drawn
+    # The number of equal releases that are composed.
+    releases: int = checked(100, whole, 1, OPTIONS["releases"][-1])
+    # The number of records that are shuffled, or from which a batch is drawn.
     records: int = checked(10_000, whole, 1, MOST_RECORDS)
     batch: int = checked(100, whole, 1, MOST_RECORDS)
     # the method whose ledger is shown; empty for one that the page chooses
     method: str = checked("", one_of, ("", *PRIVATE_SLUGS))
     audited: str = checked("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
-    # the epsilon that it claims, and the delta
+    # The claimed epsilon and delta.
     claim: float = checked(1.0, real, 0.01, 10)
     at: float = checked(0.05, real, 1e-4, 0.3)
-    fault: Fault = checked("none", one_of, FAULTS)  # how it is broken on purpose
+    fault: Fault = checked("none", one_of, FAULTS)  # The deliberate fault of the audited method.
     runs: int = checked(20_000, whole, OPTIONS["runs"][0], OPTIONS["runs"][-1])
 
     def validate(self) -> View:

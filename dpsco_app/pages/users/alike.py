@@ -9,7 +9,7 @@ from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Figure, Line, Panel
 from dpsco_app.pages.users.figures import ends_of
 from dpsco_app.parts.options import number_text, rounded, short_text
-from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin_line
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.alike import ADAPTIVE, sampling_error
 from dpsco_core.explain.users.crossing import Errors
@@ -37,7 +37,7 @@ def alike_figure(
     items = independent.items
     ends = [float(items[0]), float(items[-1])]
     limit = sampling_error(scenario, float("inf"))
-    floor = thin("what users share", ends[::-1], [limit] * 2)
+    floor = thin_line("what users share", ends[::-1], [limit] * 2)
     drawings = [*lines, floor] if limit > 0 else lines
     low, high = ends_of(drawings)
     errors = [rounded(float(line.y[-1])) for line in lines]

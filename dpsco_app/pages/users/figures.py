@@ -17,7 +17,7 @@ from dpsco_app.pages.users.words import (
     frontier_answer,
 )
 from dpsco_app.parts.options import number_text, rounded, short_text
-from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, thin_line
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
@@ -58,11 +58,11 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
     ]
     items, best = curves[0].items, min(curves, key=lambda c: float(c.mean[-1]))
     ends, error = [float(items[0]), float(items[-1])], float(best.mean[-1])
-    blank = replace(thin("always answering 0", ends[::-1], [start] * 2), away=(9, 10))
+    blank = replace(thin_line("always answering 0", ends[::-1], [start] * 2), away=(9, 10))
     low, high = ends_of([*lines, blank])
     nearest = int(np.argmin(np.abs(np.log(items / m))))
     place = f"m = {short_text(float(items[nearest]))}"
-    falling = thin("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
+    falling = thin_line("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
     return Figure(
         panels=[
             Panel(
@@ -73,7 +73,7 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
                     replace(falling, dash="dot", away=(-9, -9)),
                     blank,
                     replace(
-                        thin(place, [float(items[nearest])] * 2, [low, high]),
+                        thin_line(place, [float(items[nearest])] * 2, [low, high]),
                         dash="solid",
                         away=(-5, 9),
                     ),
@@ -91,8 +91,8 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
 def frontier_figure(
     needs: Mapping[str, Sequence[float]],
     needs_here: Mapping[str, float],
-    runs: float,  # the least number of users with which the printed algorithm runs
-    most_users: float,  # 1/(delta m)
+    runs: float,  # The least number of users with which the printed algorithm runs.
+    most_users: float,  # The largest number of users, 1/(delta m).
     point: UserLevel,
 ) -> Figure:
     """Return the least number of users over epsilon, and the chosen point."""
@@ -120,7 +120,7 @@ def frontier_figure(
         size=14,
     )
     low, high = ends_of([*lines, marker])
-    border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most_users, most_users])
+    border = thin_line("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most_users, most_users])
     values = [number_text(needs_here[need.slug]) for need in NEEDS]
     return Figure(
         panels=[

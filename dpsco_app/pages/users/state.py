@@ -15,7 +15,7 @@ from dpsco_core.fields import MEAN
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.scenario import Scenario, default_grid
 
-# The parts, and what each asks.
+# The parts of the page, each with its question.
 PARTS = {
     "crossing": "When a filter pays",
     "alike": "Items that are alike",
@@ -32,7 +32,8 @@ ENDS = {
     "trials": (1, 50),
 }
 PROBLEM = "quadratic"  # the problem of the measured runs
-# items per user, for a scenario with one: where filters pay, and in the link to a mean
+# The items per user, for a scenario with one item: where filters pay off, and in the link to a
+# mean.
 DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 
 

@@ -16,7 +16,7 @@ from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.refusals import Refusal, grouped
+from dpsco_app.parts.refusals import Refusal, grouped_refusals
 from dpsco_app.runs.running import cached_cell
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
@@ -92,7 +92,7 @@ def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(
         group
-        for group in grouped((m, str(r), r.changes) for m, r in refused if r is not None)
+        for group in grouped_refusals((m, str(r), r.changes) for m, r in refused if r is not None)
         if not {field for field, _ in group.changes} & set(plane.split("-"))
     )
 

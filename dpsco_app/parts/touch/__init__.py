@@ -1,1 +1,1 @@
-"""Figures that a hand can move: small ES modules in the browser, numbers from Python."""
+"""Interactive figures: small ES modules in the browser, with numbers from Python."""

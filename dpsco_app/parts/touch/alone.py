@@ -1,4 +1,4 @@
-"""A component as a page of its own, which moves without a server or a network."""
+"""A component as a standalone page that works without a server or a network."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from dpsco_app.parts.touch.modules import script, text
 def page_of(
     title: str, styles: Sequence[str], body: str, module: str, data: object, *, dark: bool
 ) -> str:
-    """Return a component's markup, style, script and data as a page that asks no host."""
+    """Return a component's markup, style, script and data as a page that contacts no host."""
     numbers = json.dumps(data).replace("</", "<\\/")
     run = script(module).replace("export default function", "function start")
     background, ink = PAGE[dark], INK[dark]

@@ -1,4 +1,4 @@
-"""Questions that are answered in a figure: a prediction is drawn, and then the measurement."""
+"""Questions that are answered in a figure: first a prediction is drawn, then the measurement."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,13 +9,13 @@ from dpsco_app.parts.touch.components import component
 def draw_question(
     key: str,
     on_answer: Callable[[], None],
-    colours: Mapping[str, str],  # `you`, what has been `measured`, and the `page` have one each
-    # What the browser reads: the `figure` and the `question`; every answer in words, `texts`, and
-    # where it stands in the figure, `places`; `chosen`, the number of the answer that was given, if
-    # one was; `upright`, whether it is read on the horizontal axis; `start`, where the line to it
-    # begins; `measured`, the answer in words and its place; `trials`, what has been measured, trial
-    # by trial: (x, y); `fresh`, the number of the run, if it has just ended: its trials land one
-    # after the other.
+    # The colours of `you` (the prediction), of `measured` values, and of the `page`.
+    colours: Mapping[str, str],
+    # The browser reads: the `figure` and the `question`; the `texts` of all answers and their
+    # `places` in the figure; `chosen`, the number of the given answer, if any; `upright`, whether
+    # it is read on the horizontal axis; `start`, where the line to it begins; `measured`, the
+    # measured answer in words and its place; `trials`, the measured (x, y) of each trial; `fresh`,
+    # the number of a run that has just ended, whose trials are drawn one after another.
     **data: Any,
 ) -> None:
     """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
@@ -30,8 +30,8 @@ def draw_question(
 def draw_choices(key: str, on_choice: Callable[[], None], **data: Any) -> None:
     """Let a click in a figure choose a point; ``st.session_state[key]['choice']`` is its number.
 
-    `data` are the `figure`, the `places` of the points, the number that is `chosen`, if there is
-    one, and the `colour` of the ring around it.
+    `data` are the `figure`, the `places` of the points, the number of the `chosen` point, if any,
+    and the `colour` of the ring around it.
     """
     component("choices", html="")(
         key=key, data=data, on_choice_change=on_choice, width="content", height="content"

@@ -1,4 +1,4 @@
-"""The components of this folder: Streamlit takes the script of each as one text."""
+"""The Streamlit components of this folder, each with its script as one text."""
 
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from dpsco_app.parts.touch.modules import script, text
 
 @cache
 def component(name: str, *styles: str, html: str | None = None) -> Any:
-    """Return the component of a module; made at its first use, when there is a server."""
+    """Return the component of a module, created on first use, when a server exists."""
     markup = text(f"{name}.html") if html is None else html
     css, js = "".join(map(text, styles)), script(f"{name}.js")
     return st.components.v2.component(f"dpsco_touch_{name}", html=markup, css=css, js=js)

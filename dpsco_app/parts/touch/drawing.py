@@ -1,4 +1,4 @@
-"""The picture of a private mean and the text that scrolls past it, drawn into a page."""
+"""The picture of a private mean, and the text that scrolls beside it, on a page."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,9 @@ from dpsco_core.scenario import Scenario
 
 
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
-    """Draw the picture for the law, tail, budget and seed of `scenario`, and its download."""
+    """Draw the picture for the law, tail, budget and seed of `scenario`, with its download
+    button.
+    """
     component("picture", "picture.css")(
         key=key, data=picture_data(scenario, dark=is_dark()), height="content"
     )
@@ -20,7 +22,7 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
 
 
 def draw_scroll(story: ScrollStory, key: str, *, explore: str = "") -> None:
-    """Draw the story; its steps lead to Explore if they are given its address."""
+    """Draw the story; with the address of Explore, its steps have links to it."""
     component("scroll", *STYLES, html=markup())(
         key=key, data=scroll_data(story, dark=is_dark(), explore=explore), height="content"
     )

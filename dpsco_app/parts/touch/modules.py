@@ -1,4 +1,4 @@
-"""The ES modules of this folder as one script, and its other texts."""
+"""The ES modules of this folder joined into one script, and the folder's other texts."""
 
 import re
 from functools import cache
@@ -17,7 +17,7 @@ def text(name: str) -> str:
 
 @cache
 def script(name: str) -> str:
-    """Return a module preceded by its imports, each once, with its default export alone."""
+    """Return a module preceded by its imports, each once; only its own default export is kept."""
     modules: list[str] = []
     _collect(name, modules)
     parts = [IMPORT.sub("", text(part)) for part in modules]

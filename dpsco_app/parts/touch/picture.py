@@ -1,4 +1,4 @@
-"""The picture of how a private mean is made, which a hand can move."""
+"""The interactive picture of how a private mean is computed."""
 
 import json
 from typing import Any
@@ -20,14 +20,14 @@ COLOURS = {
     "sampling": SAMPLING,
     "bias": BIAS,
     "noise": NOISE,
-    "other": METHODS["magenta"],  # the record that is changed
+    "other": METHODS["magenta"],  # The colour of the record that is changed.
     "price": colour_of("mean.clipped"),
     "floor": IMPOSSIBLE.edge,
 }
 
 
 def sample_words(scenario: Scenario) -> str:
-    """Return what the picture shows of a scenario, and what it leaves out."""
+    """Return what the picture shows of a scenario and what it leaves out, in words."""
     drawing = picture(scenario)
     count_text = (
         f" {SHOWN_RECORDS} of the {number_text(drawing.n)} records are drawn."
@@ -45,11 +45,13 @@ def sample_words(scenario: Scenario) -> str:
 
 
 def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
-    """Return what the browser draws from: a sample for each scenario, and luck for all."""
+    """Return the data that the browser draws: a sample for each scenario, and common random
+    numbers.
+    """
     numbers = [picture(scenario) for scenario in scenarios]
-    samples = [_sample(one) for one in numbers]
+    samples = [_sample_data(one) for one in numbers]
     return {
-        # The picture starts again only if this differs.
+        # The picture restarts only if this value changes.
         "id": json.dumps([(s["n"], s["epsilon"], s["delta"], s["records"][0]) for s in samples]),
         "colours": picture_colours(Theme(dark=dark)),
         "samples": samples,
@@ -64,7 +66,7 @@ def picture_colours(theme: Theme) -> dict[str, str]:
     return colours | {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
 
 
-def _sample(drawing: Picture) -> dict[str, Any]:
+def _sample_data(drawing: Picture) -> dict[str, Any]:
     law = drawing.clipped
     plain = ("n", "p", "epsilon", "delta", "rho", "blind", "best", "start", "target")
     return {name: getattr(drawing, name) for name in plain} | {
@@ -82,7 +84,7 @@ def _sample(drawing: Picture) -> dict[str, Any]:
 
 
 def picture_page(scenario: Scenario, *, dark: bool = False) -> str:
-    """Return the picture as a page of its own, which moves without a server or a network."""
+    """Return the picture as a standalone page that works without a server or a network."""
     return page_of(
         TITLE,
         ("picture.css",),

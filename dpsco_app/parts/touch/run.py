@@ -1,4 +1,4 @@
-"""A player of one private run and its non-private twins."""
+"""A player of one private run and its non-private counterparts."""
 
 import html
 import math
@@ -19,7 +19,7 @@ from dpsco_core.explain.frames import Frames
 DIGITS = 5
 STYLES = ("picture.css", "run.css")
 COLOURS = {"ink": INK, "quiet": QUIET, "page": PAGE, "kept": SAMPLING, "clipped": BIAS}
-TICKS = 96  # places of the radius' slider
+TICKS = 96  # The number of positions of the radius slider.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +27,13 @@ class RunLine:
     name: str
     path: RiskPath
     colour: Pair
-    dash: str = ""  # as SVG writes it
+    dash: str = ""  # The dash pattern in SVG notation.
 
 
 def draw_run(
     frames: Frames, lines: Sequence[RunLine], key: str, on_radius: Callable[[], None], **data: Any
 ) -> None:
-    """Draw the player; where the hand leaves the radius is ``st.session_state[key]['factor']``."""
+    """Draw the player; the radius the visitor drags to is ``st.session_state[key]['factor']``."""
     component("run", *STYLES)(
         key=key,
         data=run_data(frames, lines, theme(), **data),
@@ -43,7 +43,7 @@ def draw_run(
 
 
 def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: Any) -> str:
-    """Return the player as a page of its own, which moves without a server or a network."""
+    """Return the player as a standalone page that works without a server or a network."""
     page_data = run_data(frames, lines, Theme(dark=dark), **data)
     return page_of(
         html.escape(page_data["title"]), STYLES, text("run.html"), "run.js", page_data, dark=dark
@@ -52,17 +52,17 @@ def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: An
 
 def run_data(
     frames: Frames,
-    lines: Sequence[RunLine],  # the first one is private
+    lines: Sequence[RunLine],  # The lines; the first one is private.
     page_theme: Theme,
     *,
-    identity: str,  # the player begins anew where it differs
-    # what the run shows, and where, for the files of the picture
+    identity: str,  # The player restarts if this value changes.
+    # The title and the setting, for the files of the picture.
     title: str = "One run",
     setting: str = "",
-    # whether the runs differ in their steps, so that only shares of a run can be compared
+    # Whether the runs differ in their number of steps, so that only shares of a run are comparable.
     relative: bool = False,
-    factor: float = 1.0,  # the clip radius over the chosen one
-    follows: bool = False,  # whether a new run starts at the radius that a visitor drags to
+    factor: float = 1.0,  # The clip radius as a multiple of the chosen one.
+    follows: bool = False,  # Whether a new run starts at the radius that the visitor drags to.
 ) -> dict[str, Any]:
     steps = lines[0].path.steps
     plane = frames.plane
@@ -81,10 +81,10 @@ def run_data(
                 "name": line.name,
                 "colour": page_theme.colour(line.colour),
                 "dash": line.dash,
-                "places": _rounded(plane.project(line.path.points)),
+                "places": _rounded_lists(plane.project(line.path.points)),
                 "shares": (line.path.steps / max(int(line.path.steps[-1]), 1)).tolist(),
                 "risks": line.path.risks.tolist(),
-                "end": _rounded(plane.project(line.path.value)),
+                "end": _rounded_lists(plane.project(line.path.value)),
                 "final": line.path.final,
             }
             for line in lines
@@ -92,18 +92,18 @@ def run_data(
         "steps": steps.tolist(),
         "relative": relative,
         "length": "end of the run" if relative else f"{steps[-1]:,} steps",
-        "best": _rounded(frames.best),
+        "best": _rounded_lists(frames.best),
         "views": [
             {
                 "box": view.box.tolist(),
                 "contours": [
-                    {"level": c.level, "pieces": _rounded(c.pieces)} for c in view.contours
+                    {"level": c.level, "pieces": _rounded_lists(c.pieces)} for c in view.contours
                 ],
             }
             for view in frames.views
         ],
-        "edge": _rounded(frames.edge),
-        "norms": _rounded(frames.norms),
+        "edge": _rounded_lists(frames.edge),
+        "norms": _rounded_lists(frames.norms),
         "reach": list(frames.reach),
         "chosen": frames.radius,
         "radius": factor * frames.radius,
@@ -121,9 +121,9 @@ def run_data(
     }
 
 
-def _rounded(values: Vector) -> Any:
-    """Return numbers as nested lists, to `DIGITS` digits: they are sent, and drawn."""
+def _rounded_lists(values: Vector) -> Any:
+    """Return numbers as nested lists, rounded to `DIGITS` digits for the browser."""
     if values.ndim:
-        return [_rounded(row) for row in values]
+        return [_rounded_lists(row) for row in values]
     value = float(values)
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

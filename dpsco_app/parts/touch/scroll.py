@@ -1,4 +1,4 @@
-"""A text that scrolls past the picture of a private mean; each step sets the picture's state."""
+"""A text that scrolls beside the picture of a private mean; each step sets the picture's state."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,35 +13,37 @@ STYLES = ("picture.css", "scroll.css")
 
 @dataclass(frozen=True, kw_only=True)
 class PictureState:
-    sample: int = 0  # the index of the scenario that is shown
-    view: float  # half the width of the plane of the records
-    zoom: float = 1.0  # how many times the plane of the averages is magnified further
-    # the clip radius; without one nothing is clipped, and there is no noise
+    sample: int = 0  # The index of the scenario that is shown.
+    view: float  # Half the width of the shown plane of records.
+    zoom: float = 1.0  # The magnification of the plane of averages.
+    # The clip radius; None for no clipping and no noise.
     radius: float | None = None
-    moved: tuple[float, float] | Literal["worst"] | None = None  # where the changed record lies
-    floor: bool = False  # whether the proven limit is drawn into the prices
-    # what is shown, by the names of `data-part` in picture.html; "cloud": the noise
+    moved: tuple[float, float] | Literal["worst"] | None = None  # The place of the changed record.
+    floor: bool = False  # Whether the proven limit is drawn with the prices.
+    # The parts that are shown, by `data-part` in picture.html; "cloud" is the noise.
     parts: tuple[str, ...] = ()
-    main: str = "records"  # the one figure that a phone shows
+    main: str = "records"  # The one part that a phone shows.
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScrollStep:
-    """A step: its title, its paragraphs as HTML, and the state beside them."""
+    """A step: its title, its paragraphs as HTML, and the picture's state beside them."""
 
     title: str
     text: tuple[str, ...]
     state: PictureState
-    leads: tuple[tuple[str, str], ...] = ()  # links below the text: label, and query of Explore
+    # The links below the text: label, and query of Explore.
+    leads: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScrollStory:
-    """The steps, the scenarios whose records they show, and what privacy costs at each."""
+    """The steps, the scenarios whose records they show, and the price of privacy at each."""
 
     scenarios: tuple[Scenario, ...]
     steps: tuple[ScrollStep, ...]
-    # "sizes", and "lines": of each scenario p, the worst-case "prices" and "floors" at these sizes
+    # The "sizes", and in "lines", for each scenario's p, the worst-case "prices" and "floors" at
+    # these sizes.
     prices: dict[str, Any]
 
 
@@ -50,11 +52,12 @@ def markup() -> str:
 
 
 def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[str, Any]:
-    """Return what the browser draws from, as plain numbers, texts and lists.
+    """Return what the browser draws, as plain numbers, texts and lists.
 
-    `explore` is the address of Explore; without one the steps lead nowhere.
+    `explore` is the address of Explore; without it the steps have no links.
     """
-    signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
+    # Non-breaking spaces keep a number on the line of its sign.
+    signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
     steps = [
         {
             "title": step.title,
@@ -68,5 +71,5 @@ def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[st
 
 
 def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:
-    """Return the steps and the picture as a page of its own, which asks no host."""
+    """Return the steps and the picture as a standalone page that contacts no host."""
     return page_of(title, STYLES, markup(), "scroll.js", scroll_data(story, dark=dark), dark=dark)

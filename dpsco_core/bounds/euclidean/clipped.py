@@ -73,7 +73,7 @@ def oracle(setting: Setting, radius: float, *, printed: bool = False) -> Uniform
     """
     n, d, c = setting.n, setting.d, setting.constants
     moment = c.directional_moment
-    # This is Lambda_W at beta = 1/n^2.
+    # This logarithm is Lambda_W at beta = 1/n^2.
     size = math.log(2) + d * (math.log(6) + math.log(1 + 2 * n)) + 2 * math.log(n)
     law = printed_bias if printed else directional_bias
     return UniformOracle(
@@ -100,8 +100,11 @@ def explicit(setting: Setting, printed: bool = False) -> Risk:
     return best_risk(oracle_at, c.diameter, bound, centre - 12, centre + 30)
 
 
-def _scaled(rate: Formula) -> Formula:
+def _scale_rate(rate: Formula) -> Formula:
+    """Return a rate in units of the directional moment times the diameter."""
+
     def scaled(setting: Setting) -> tuple[float, ...]:
+        """Return the terms of the rate times the unit."""
         unit = setting.constants.directional_moment * setting.constants.diameter
         return tuple(unit * term for term in rate(setting))
 
@@ -109,12 +112,14 @@ def _scaled(rate: Formula) -> Formula:
 
 
 def _root_steps(setting: Setting) -> float:
+    """Return the square root of the paper's number of steps; NaN without a budget for it."""
     if setting.gaussian_rho <= 0:
         return math.nan
     return math.sqrt(setting.gaussian_rho / setting.d) * setting.n / printed_radius(setting)
 
 
-def _groups(setting: Setting) -> int:
+def _needed_groups(setting: Setting) -> int:
+    """Return the number of groups that Lemma 6 needs at the theorem's failure probability."""
     size = setting.d * math.log(1 + 2 * setting.n) + 2 * math.log(setting.n)
     return math.ceil(800 * size)
 
@@ -168,7 +173,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
     bound_like(
         _CARD,
         tables=("zhao",),
-        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
+        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scale_rate(clipped_rate)),
         hypotheses=_THEOREM,
         optimal=OPTIMAL,
     ),
@@ -181,7 +186,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         latex=r"DM\Big[\sqrt{\frac{d\ln n}n}+"
         r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
         r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
-        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scaled(rate_with_logs)),
+        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scale_rate(rate_with_logs)),
         hypotheses=_THEOREM,
     ),
     bound_like(
@@ -195,7 +200,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         "two terms. Logarithms and constants are set to 1.",
         latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
         r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
-        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scaled(directional_rate)),
+        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scale_rate(directional_rate)),
         hypotheses=_THEOREM,
     ),
     bound_like(
@@ -235,7 +240,7 @@ _ITERATIVE_CARD = replace(
     latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}\Big]",
     method="sco.iterative",
 )
-_ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _groups)
+_ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _needed_groups)
 _ITERATIVE_RISKS: tuple[Bound, ...] = (
     bound_like(
         _ITERATIVE_CARD,
@@ -243,7 +248,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
         evaluate=name_terms(
             ("sampling", "privacy"),
             _RATE_NEEDS,
-            _scaled(lambda s: mean_rate_cdp(s, s.gaussian_rho)),
+            _scale_rate(lambda s: mean_rate_cdp(s, s.gaussian_rho)),
         ),
         hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
@@ -260,7 +265,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
         evaluate=name_terms(
             ("sampling", "privacy"),
             ("directional_moment", "diameter"),
-            _scaled(iterative_rate_with_logs),
+            _scale_rate(iterative_rate_with_logs),
         ),
         hypotheses=(
             DIRECTIONAL_MOMENT,

@@ -42,52 +42,55 @@ GRADIENT_BOUND = certified(
 )
 
 
-def _holds(text: str, sentence: str, property_of: Callable[[Setting], bool]) -> Hypothesis:
+def _condition_on_property(
+    text: str, sentence: str, property_of: Callable[[Setting], bool]
+) -> Hypothesis:
+    """Return the condition that a setting has a property, with the sentence for its failure."""
     return Hypothesis(text=text, check=lambda setting: "" if property_of(setting) else sentence)
 
 
-STRONGLY_CONVEX = _holds(
+STRONGLY_CONVEX = _condition_on_property(
     "a strongly convex population risk",
     "The population risk has strong convexity 0, and the statement needs more.",
     lambda setting: setting.constants.strong_convexity > 0,
 )
-SAMPLE_STRONGLY_CONVEX = _holds(
+SAMPLE_STRONGLY_CONVEX = _condition_on_property(
     "every record's loss is strongly convex",
     "The loss of a record has strong convexity 0, and the statement needs more.",
     lambda setting: setting.constants.sample_strong_convexity > 0,
 )
-MINIMUM_INTERIOR = _holds(
+MINIMUM_INTERIOR = _condition_on_property(
     "the population gradient is 0 at the minimiser",
     "The statement needs a population gradient of 0 at the minimiser, which this problem does not "
     "certify.",
     lambda setting: setting.constants.minimum_interior,
 )
-NONNEGATIVE = _holds(
+NONNEGATIVE = _condition_on_property(
     "a loss of at least 0",
     "The statement needs a loss of at least 0, and this problem's can be negative.",
     lambda setting: setting.constants.nonnegative,
 )
-TWICE_DIFFERENTIABLE = _holds(
+TWICE_DIFFERENTIABLE = _condition_on_property(
     "a twice differentiable loss",
     "The statement needs a loss that is twice differentiable in the parameter.",
     lambda setting: setting.constants.twice_differentiable,
 )
-LINEAR_MODEL = _holds(
+LINEAR_MODEL = _condition_on_property(
     "a generalised linear loss",
     "The statement is for generalised linear losses, and this problem's is another.",
     lambda setting: setting.constants.structure == "linear-model",
 )
-DISTANCES = _holds(
+DISTANCES = _condition_on_property(
     "half the squared distance to the record",
     "The statement is for squared distances, and this problem's loss is another.",
     lambda setting: setting.constants.structure == "mean",
 )
-LINEAR_LOSS = _holds(
+LINEAR_LOSS = _condition_on_property(
     "a linear loss",
     "The statement is for linear losses, and this problem's loss is another.",
     lambda setting: setting.constants.structure == "linear",
 )
-KNOWN_HESSIANS = _holds(
+KNOWN_HESSIANS = _condition_on_property(
     "a generalised linear, linear or mean-type loss",
     "The proof of privacy is for generalised linear, linear and mean-type losses, and this "
     "problem's is another.",
@@ -96,7 +99,7 @@ KNOWN_HESSIANS = _holds(
 
 
 def failing_everywhere(text: str, sentence: str) -> Hypothesis:
-    """Return a condition that fails everywhere: what a claim lacks, or what it bounds instead."""
+    """Return a condition that always fails, with the reason why a claim is not proven."""
     return Hypothesis(text=text, check=lambda setting: sentence)
 
 
@@ -110,6 +113,7 @@ def at_most(limit: float, symbol: str, name: str, number: Callable[[Setting], fl
     """Return the condition number <= `limit`, the number in units of the moment scale."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why the number is too large; empty if it is not."""
         scale = moment_scale(setting)
         if not 0 < scale < math.inf:
             return ""
@@ -138,6 +142,7 @@ def at_least(
     """Return the condition number >= `minimum`; it is silent where the number does not exist."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why the number is too small; empty if it is not."""
         value = number(setting)
         if math.isnan(value) or value >= minimum:
             return ""
@@ -157,6 +162,7 @@ def approximate(largest_epsilon: float = 1.0, *, is_strict: bool = False) -> Hyp
     condition = f"epsilon {'<' if is_strict else '<='} {largest_epsilon:g}"
 
     def check(setting: Setting) -> str:
+        """Return the reason why the budget does not fit; empty if it does."""
         budget = setting.budget
         if not isinstance(budget, ApproxDP):
             return f"The statement is for an (epsilon, delta) budget, and the budget is {budget}."
@@ -171,7 +177,7 @@ def approximate(largest_epsilon: float = 1.0, *, is_strict: bool = False) -> Hyp
     return Hypothesis(text=f"(epsilon, delta) with {condition}", check=check)
 
 
-# At rho = 1 the rate's only term is still above that of sampling, at all n and d.
+# At rho = 1 the single term of the rate still exceeds that of sampling, at all n and d.
 SMALL_BUDGET = Hypothesis(
     text="rho <= 1",
     check=lambda s: (
@@ -190,12 +196,13 @@ def below_trivial(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     missing: str = "bound on the gradient",
 ) -> Hypothesis:
-    """Return the condition that a lower rate is below what the centre of the set achieves.
+    """Return the condition that a lower rate is at most the risk of the set's centre.
 
     `combine` makes the rate of its terms; `missing` is what the statement would need to be so.
     """
 
     def check(setting: Setting) -> str:
+        """Return the reason why the bound is trivial; empty if it is not."""
         rate = combine(tuple(terms(setting).values()))
         limit = trivial(setting)
         if rate <= limit:
@@ -225,20 +232,23 @@ _POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity",
 
 
 def name_terms(
-    terms: tuple[str, ...],  # the names, in the order in which `formula` returns the values
-    # fields of `Constants` that must be finite, a strong convexity also positive, and
-    # ``"gaussian_rho"`` where the budget must allow Gaussian noise
+    # the names of the terms, in the order in which `formula` returns their values
+    terms: tuple[str, ...],
+    # The fields of `Constants` that must be finite (a strong convexity also positive);
+    # ``"gaussian_rho"`` means that the budget must allow Gaussian noise.
     needs: tuple[str, ...],
-    formula: Formula,  # takes a `Setting` where all that is so
+    formula: Formula,  # a function of a `Setting` in which all these numbers exist
 ) -> Callable[[Setting], Terms]:
     """Return `formula` as named terms, all infinite where a number that it needs does not exist."""
 
     def exists(setting: Setting, name: str) -> bool:
+        """Return whether a constant that the formula needs exists."""
         source = setting if name == "gaussian_rho" else setting.constants
         value = float(getattr(source, name))
         return math.isfinite(value) and (value > 0 or name not in _POSITIVE)
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the terms by name, all infinite if a constant is missing."""
         if not all(exists(setting, name) for name in needs):
             return dict.fromkeys(terms, math.inf)
         return dict(zip(terms, formula(setting), strict=True))
@@ -274,6 +284,7 @@ def in_scale(
     """Return the terms of a formula in moment units times the moment scale."""
 
     def scaled(setting: Setting) -> tuple[float, ...]:
+        """Return the terms times the moment scale."""
         scale = moment_scale(setting)
         return tuple(scale * term for term in formula(in_moment_units(setting)))
 

@@ -98,8 +98,11 @@ def explicit(setting: Setting) -> Risk:
     return best_risk(oracle_at, setting.constants.diameter, bound, low, 35.0, offset=bound / 3)
 
 
-def _threshold(printed: bool) -> Callable[[Setting], float]:
+def _threshold_formula(printed: bool) -> Callable[[Setting], float]:
+    """Return the paper's threshold tau as a function of a setting."""
+
     def tau(setting: Setting) -> float:
+        """Return tau, or NaN where it is not defined."""
         diameter = setting.constants.diameter if printed else 1.0
         if setting.gaussian_rho <= 0 or math.isinf(diameter):
             return math.nan
@@ -108,9 +111,12 @@ def _threshold(printed: bool) -> Callable[[Setting], float]:
     return tau
 
 
-def _steps(printed: bool) -> Callable[[Setting], float]:
+def _root_steps_formula(printed: bool) -> Callable[[Setting], float]:
+    """Return the root of the paper's number of steps as a function of a setting."""
+
     def root(setting: Setting) -> float:
-        tau = _threshold(printed)(setting)
+        """Return the root of the number of steps, or NaN where it is not defined."""
+        tau = _threshold_formula(printed)(setting)
         bound = scaled_mean_bound(setting)
         if math.isnan(tau) or math.isinf(bound):
             return math.nan
@@ -119,13 +125,14 @@ def _steps(printed: bool) -> Callable[[Setting], float]:
     return root
 
 
-def _conditions(printed: bool) -> tuple[Hypothesis, ...]:
+def _theorem_conditions(printed: bool) -> tuple[Hypothesis, ...]:
+    """Return the conditions of the theorem, as printed or as corrected."""
     size = "10^p M d^(3/2)" if printed else "10^p d^(3/2)"
     return (
         *ASSUMPTION_2_12,
         SMALL_SMOOTHNESS,
-        at_least(f"sqrt(rho) n >= {size}", "tau", 10.0, _threshold(printed)),
-        at_least("R sqrt(rho) n >= tau d^2", "sqrt(T)", 1.0, _steps(printed)),
+        at_least(f"sqrt(rho) n >= {size}", "tau", 10.0, _threshold_formula(printed)),
+        at_least("R sqrt(rho) n >= tau d^2", "sqrt(T)", 1.0, _root_steps_formula(printed)),
         _BLOCKS,
     )
 
@@ -159,7 +166,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         tables=("zhao",),
         printing="reworked",
         evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
-        hypotheses=_conditions(printed=False),
+        hypotheses=_theorem_conditions(printed=False),
     ),
     bound_like(
         CARD,
@@ -170,7 +177,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         "term, so that it is right at M = 1 only; logarithms and constants are set to 1.",
         latex=_PRINTED_LATEX,
         evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
-        hypotheses=_conditions(printed=True),
+        hypotheses=_theorem_conditions(printed=True),
     ),
     bound_like(
         CARD,
@@ -189,7 +196,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             (*RATE_NEEDS, "sample_smoothness"),
             in_scale(probability_rate),
         ),
-        hypotheses=_conditions(printed=True),
+        hypotheses=_theorem_conditions(printed=True),
     ),
     bound_like(
         CARD,

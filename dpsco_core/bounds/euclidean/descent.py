@@ -26,10 +26,11 @@ def no_noise(t: int, square: float) -> float:
 class RiskOnSet:
     """What the arguments take from a problem: the population risk on its set."""
 
-    start: float  # how far the centre of the set, where a run starts, is from any of its points
-    span: float  # l2 diameter of the set
-    slope: float  # bound on the norm of the population gradient over the set
-    smoothness: float  # smoothness of the population risk; infinite where none is certified
+    # the largest distance from the start of a run, the centre of the set, to a point of the set
+    start: float
+    span: float  # the l2 diameter of the set
+    slope: float  # a bound on the norm of the population gradient over the set
+    smoothness: float  # the smoothness of the population risk; infinite if none is certified
     strong_convexity: float
     interior: bool  # whether the gradient vanishes at the minimiser
 
@@ -49,7 +50,7 @@ class RiskOnSet:
 
 
 def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
-    """Return what is known at a setting whose set is bounded.
+    """Return the constants of the risk at a setting whose set is bounded.
 
     Strong convexity, and a gradient that vanishes at the minimiser, count only if `strong`: a bound
     for convex losses uses neither.
@@ -67,23 +68,25 @@ def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The steps of a run, and what it averages: the points after the steps, with weights."""
+    """The steps of a run, and the weights of the points in its average."""
 
     sizes: Sequence[float]
-    weights: Sequence[float]  # for the points after each step; or for those before, see `queried`
-    queried: bool = False  # whether the average is of the points at which gradients were asked
-    pull: float = math.inf  # bound on the mean squared norm of what a step follows, if known
+    # The weights in the average of the points after each step, or before each step (see `queried`).
+    weights: Sequence[float]
+    queried: bool = False  # whether the average is over the points at which gradients were computed
+    pull: float = math.inf  # a bound on the mean squared norm of a step's direction, if known
 
 
 def risk(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    # bound on the energy of a step's fresh noise, from its number and a mean squared distance
+    # a bound on the mean squared norm of a step's noise, given the step's number and a mean squared
+    # distance
     energy: Callable[[int, float], float],
 ) -> float:
     """Return the least of the bounds that apply (theory/bounds-of-runs.md, 3.2 to 3.4)."""
-    squares, energies = _course(objective, steps, bias, energy)
+    squares, energies = _distances_and_energies(objective, steps, bias, energy)
     bound = by_distance(objective, steps, squares)
     by_steps = by_regret if steps.queried else by_descent
     return min(bound, by_steps(objective, steps, bias, energies, squares))
@@ -96,10 +99,10 @@ def distances(
 
     .. math:: r_{t+1}^2\le(a_tr_t+\eta_tb)^2+\eta_t^2v_t
     """
-    return [float(square) for square in _course(objective, steps, bias, energy)[0]]
+    return [float(square) for square in _distances_and_energies(objective, steps, bias, energy)[0]]
 
 
-def _course(
+def _distances_and_energies(
     objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
 ) -> tuple[Vector, Vector]:
     """Return `distances`, and the energy of every step's noise at its distance."""
@@ -120,7 +123,7 @@ def _course(
 
 
 def by_distance(objective: RiskOnSet, steps: Walk, squares: Vector) -> float:
-    """Bound the risk of an average by that of its points, each by its distance: 3.2."""
+    """Bound the risk of an average by the average risk, and each point's by its distance: 3.2."""
     points, weights = squares[:-1] if steps.queried else squares[1:], np.asarray(steps.weights)
     total = float(weights.sum())
     spread = float(weights @ np.sqrt(points)) / total
@@ -132,7 +135,7 @@ def by_descent(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # energy of the noise of every step
+    energies: Vector,  # the mean squared norm of the noise of every step
     squares: Vector,
 ) -> float:
     r"""Bound the risk of an average of the points after steps of :math:`\eta_t\le1/\beta`: 3.3.
@@ -144,9 +147,10 @@ def by_descent(
     """
     if max(steps.sizes) * objective.smoothness > 1 + 1e-12:
         return math.inf
-    weights, sizes, counts = _counted(steps)
+    weights, sizes, counts = _steps_in_average(steps)
     left = weights * (1 - sizes * objective.strong_convexity) / (2 * sizes)
-    left[1:] -= weights[:-1] / (2 * sizes[:-1])  # The step before leaves this weight.
+    # The inequality of the step before contributes this negative weight.
+    left[1:] -= weights[:-1] / (2 * sizes[:-1])
     contractions = np.maximum(1 - sizes * objective.smoothness, 0.5)
     noises = 1 / (2 * contractions) * sizes * energies[counts]
     total = np.maximum(0.0, left) @ squares[:-1][counts]
@@ -158,7 +162,7 @@ def by_regret(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # energy of the noise of every step
+    energies: Vector,  # the mean squared norm of the noise of every step
     squares: Vector,
 ) -> float:
     r"""Bound the risk of the average of the queried points, without smoothness: 3.4.
@@ -166,7 +170,7 @@ def by_regret(
     .. math:: F(w_t)-F^*\le\frac{r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_t+
         \frac{\eta_t}2\big((G+b)^2+v_t\big)
     """
-    weights, sizes, counts = _counted(steps)
+    weights, sizes, counts = _steps_in_average(steps)
     scales = weights / (2 * sizes)
     left = scales - np.append(0.0, scales[:-1])
     points = squares[:-1][counts]
@@ -176,7 +180,7 @@ def by_regret(
     return float(total / weights.sum())
 
 
-def _counted(steps: Walk) -> tuple[Vector, Vector, NDArray[np.intp]]:
+def _steps_in_average(steps: Walk) -> tuple[Vector, Vector, NDArray[np.intp]]:
     """Return the weights and sizes of the steps that the average counts, and their numbers."""
     weights = np.asarray(steps.weights)
     counts = np.flatnonzero(weights)

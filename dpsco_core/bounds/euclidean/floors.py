@@ -36,11 +36,12 @@ from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean.floors import BINDS, INFORMATION, NAMES, SCORED, WEIGHTED
 from dpsco_core.problems.base import Setting
 
-# The radius r is tried at these shares of the norm of the mean.
+# The radius r of the ball is tried at these shares of the mean's norm.
 _SHARES = np.geomspace(1e-3, 0.999, 400)
 
 
 def _linear_terms(setting: Setting, notion: Notion) -> Terms:
+    """Return the terms of the lower bound on the risk of a linear loss."""
     void_terms = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
     d, norm, diameter = setting.d, mean_norm(setting), setting.constants.diameter
     if norm == 0 or d < 2 or math.isinf(diameter):
@@ -85,7 +86,8 @@ _LINEAR = (
 )
 
 
-def _card(notion: Notion, *, linear: bool) -> BoundCard:
+def _risk_floor_card(notion: Notion, *, linear: bool) -> BoundCard:
+    """Return the card of a lower bound for a notion."""
     short, algorithms = NAMES[notion]
     kind = "linear" if linear else "quadratic"
     latex = (
@@ -116,19 +118,20 @@ def _card(notion: Notion, *, linear: bool) -> BoundCard:
     )
 
 
-def _risks(notion: Notion) -> tuple[Bound, ...]:
+def _risk_floors(notion: Notion) -> tuple[Bound, ...]:
+    """Return the lower bounds on risks that bind a notion."""
     conditions = (KNOWN_SHAPE, L2_BALL, DIAMETER, *BUDGETS[notion])
     letters = floor_letters(notion)
     return (
         Bound(
-            card=_card(notion, linear=False),
+            card=_risk_floor_card(notion, linear=False),
             evaluate=partial(squared_terms, notion=notion, unit=0.5),
             combine=of_square,
             hypotheses=conditions,
             letters=letters,
         ),
         Bound(
-            card=_card(notion, linear=True),
+            card=_risk_floor_card(notion, linear=True),
             evaluate=partial(_linear_terms, notion=notion),
             combine=of_square,
             hypotheses=(*conditions, EQUAL_SCALES, MEAN_NOT_ZERO),
@@ -141,4 +144,6 @@ def _risks(notion: Notion) -> tuple[Bound, ...]:
     )
 
 
-FLOOR_RISKS: tuple[Bound, ...] = tuple(bound for notion in NOTIONS for bound in _risks(notion))
+FLOOR_RISKS: tuple[Bound, ...] = tuple(
+    bound for notion in NOTIONS for bound in _risk_floors(notion)
+)

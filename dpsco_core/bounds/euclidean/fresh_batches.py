@@ -54,20 +54,20 @@ def at_batches(
 
 def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float, ...]:
     """Return the terms at the steps and the radius at which the bound is least."""
-    if not _fits(setting, privacy):
+    if not _budget_fits(setting, privacy):
         return VOID
     rho = setting.gaussian_rho
     try:
         best = best_batches(setting, rho, moments)
     except NotApplicable:
-        # There is no finite moment, or no bounded set: the hypotheses say so.
+        # No moment is finite, or the set is unbounded; the hypotheses state which.
         return VOID
     return at_batches(setting, best, rho, moments)
 
 
 def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
     """Return the terms of a run, with directional moments."""
-    if not _fits(plan.setting, privacy):
+    if not _budget_fits(plan.setting, privacy):
         return VOID
     statistic, descent = plan.statistic, plan.descent
     assert isinstance(statistic, ClippedMean) and isinstance(descent, Descent)
@@ -77,11 +77,12 @@ def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
     return at_batches(plan.setting, batches, plan.rho, "directional")
 
 
-def _fits(setting: Setting, privacy: Privacy) -> bool:
+def _budget_fits(setting: Setting, privacy: Privacy) -> bool:
+    """Return whether the budget is pure for the pure rows, and not pure for the others."""
     return isinstance(setting.budget, PureDP) == (privacy == "pure")
 
 
-# The practical tuning is sized by a variance, but for p < 2, where it takes what is proven.
+# The practical tuning uses a variance for p >= 2, and a proven choice below.
 _PRACTICAL = replace(
     FINITE_VARIANCE, check=lambda s: "" if s.moment_order < 2 else FINITE_VARIANCE.check(s)
 )
@@ -120,19 +121,24 @@ _CLASSES: dict[Moments, tuple[str, str, str]] = {
 }
 
 
-def _latex(form: str, moments: Moments, privacy: Privacy) -> str:
+def _make_latex(form: str, moments: Moments, privacy: Privacy) -> str:
+    """Return the LaTeX of a bound for a kind of moments and a kind of noise."""
     variance, bias, slope = _CLASSES[moments]
     return form % (variance, _NOISE[privacy], bias, slope) + KAPPA
 
 
-def _terms(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
+def _terms_at_best(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
+    """Return the function that evaluates the best bound for a kind of moments and noise."""
+
     def terms(setting: Setting) -> Terms:
+        """Return the terms of the best bound by name."""
         return dict(zip(TERMS, at_best(setting, moments, privacy), strict=True))
 
     return terms
 
 
-def _rows(privacy: Privacy) -> tuple[Bound, ...]:
+def _rows_of_privacy(privacy: Privacy) -> tuple[Bound, ...]:
+    """Return the rows of the catalogue for a kind of noise."""
     pure = privacy == "pure"
     budget = PURE_BUDGET if pure else GAUSSIAN_BUDGET
     card = BoundCard(
@@ -145,7 +151,7 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
         kind="upper",
         quantity="excess risk",
         constant="explicit",
-        latex=_latex(_BEST, "directional", privacy),
+        latex=_make_latex(_BEST, "directional", privacy),
         privacy=privacy,
         method=FreshBatches.card.slug,
         loss_class=classes.CONVEX,
@@ -158,7 +164,7 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
     return (
         bound_like(
             card,
-            evaluate=_terms("directional", privacy),
+            evaluate=_terms_at_best("directional", privacy),
             hypotheses=directional,
             letters=_LETTERS,
         ),
@@ -167,8 +173,8 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
             slug=f"{card.slug}-coordinate",
             name=f"{card.name}, coordinate moments",
             law_class=COORDINATE,
-            latex=_latex(_BEST, "coordinate", privacy),
-            evaluate=_terms("coordinate", privacy),
+            latex=_make_latex(_BEST, "coordinate", privacy),
+            evaluate=_terms_at_best("coordinate", privacy),
             hypotheses=(budget, COORDINATE_MOMENT, GRADIENT_BOUND, DIAMETER),
             letters=_COORDINATE_LETTERS,
         ),
@@ -178,7 +184,7 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
             name=f"{card.name} for this run",
             summary="The mean excess risk of one pass of clipped subgradients, at the steps, the "
             "radius and the noise of the run: it bounds what is measured.",
-            latex=_latex(_OF_RUN, "directional", privacy),
+            latex=_make_latex(_OF_RUN, "directional", privacy),
             evaluate=AtPlan(
                 method=FreshBatches(), names=TERMS, formula=lambda plan: of_run(plan, privacy)
             ),
@@ -188,4 +194,4 @@ def _rows(privacy: Privacy) -> tuple[Bound, ...]:
     )
 
 
-FRESH_BATCHES_RISKS: tuple[Bound, ...] = (*_rows("zcdp"), *_rows("pure"))
+FRESH_BATCHES_RISKS: tuple[Bound, ...] = (*_rows_of_privacy("zcdp"), *_rows_of_privacy("pure"))

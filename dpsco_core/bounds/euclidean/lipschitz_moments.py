@@ -31,7 +31,8 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 
-def _moments(setting: Setting) -> str:
+def _check_moments(setting: Setting) -> str:
+    """Return the reason why the moments are not finite; empty if they are."""
     c = setting.constants
     if math.isfinite(c.lipschitz_second) and math.isfinite(c.lipschitz_moment):
         return ""
@@ -43,11 +44,12 @@ def _moments(setting: Setting) -> str:
 
 
 LIPSCHITZ_MOMENT = Hypothesis(
-    text="finite moment of order p of the records' Lipschitz constants", check=_moments
+    text="finite moment of order p of the records' Lipschitz constants", check=_check_moments
 )
 
 
-def _rate(setting: Setting) -> tuple[float, ...]:
+def _upper_rate_terms(setting: Setting) -> tuple[float, ...]:
+    """Return the terms of the upper rate, with constant 1."""
     c, power = setting.constants, 1 - 1 / setting.moment_order
     private = math.sqrt(setting.d / setting.gaussian_rho) / setting.n
     return (
@@ -56,16 +58,16 @@ def _rate(setting: Setting) -> tuple[float, ...]:
     )
 
 
-# -- the lower bounds: a spike of probability q has the norm min(G_2/q^(1/2), G_p/q^(1/p)) ---------
+# -- Lower bounds: a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)) -----------------
 
-# It takes (order, q, u), for records of norm sqrt(d)/q^(1/order).
+# A function of (order, q, u), for records of norm sqrt(d)/q^(1/order).
 ValueAt = Callable[[float, float, float], float]
-# It takes (order, largest q), and returns the best q and u.
+# A function of (order, largest q) that returns the best q and u.
 Best = Callable[[float, float], tuple[float, float]]
 
 
 def crossing(setting: Setting) -> float:
-    r"""Return the q up to which the p-th moment is what limits a spike, in [0, 1].
+    r"""Return the largest q in [0, 1] at which the p-th moment limits the size of a spike.
 
     There :math:`G_2q^{1/2}=G_pq^{1-1/p}`.
     """
@@ -75,11 +77,12 @@ def crossing(setting: Setting) -> float:
     return math.pow(c.lipschitz_second / c.lipschitz_moment, 2 * p / (p - 2))
 
 
-def _privacy(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> float:
-    """Return the bound in units of M/2: at the q of the data, or at the best q and u."""
+def _private_bound(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> float:
+    """Return the private bound in units of M/2, at the q of the data or at the best q and u."""
     c, p = setting.constants, setting.moment_order
 
     def value(q: float, u: float) -> float:
+        """Return the bound at q and u: the smaller of those for both moment orders."""
         limits = (c.lipschitz_moment * value_at(p, q, u), c.lipschitz_second * value_at(2.0, q, u))
         return min(limits) / math.sqrt(setting.d)
 
@@ -91,9 +94,10 @@ def _privacy(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> f
     return max(value(*point) for point in (*rare, (max(q, edge), u)))
 
 
-def _hypercube(setting: Setting) -> float:
+def _hypercube_bound(setting: Setting) -> float:
+    """Return the private bound over the sign hypercube for rho-zCDP."""
     n, d, rho = setting.n, setting.d, setting.rho
-    return _privacy(
+    return _private_bound(
         setting,
         lambda order, q, _: hypercube.hypercube_cdp(q, n, d, order, rho),
         lambda order, largest: (hypercube.best_cdp(n, d, order, rho, largest), 0.0),
@@ -101,15 +105,17 @@ def _hypercube(setting: Setting) -> float:
     )
 
 
-def _tracing(setting: Setting) -> float:
+def _tracing_bound(setting: Setting) -> float:
+    """Return the private bound by tracing for (epsilon, delta)-DP."""
     leakage = priors.leakage_at(setting, "approx")
     if leakage is None:
         return 0.0
 
     def bounds(order: float) -> TracingBounds:
+        """Return the tracing bounds for a moment order."""
         return TracingBounds(n=setting.n, d=setting.d, moment_order=order, leakage=leakage)
 
-    return _privacy(
+    return _private_bound(
         setting,
         lambda order, q, u: bounds(order).value_at("linear", q, u),
         lambda order, largest: bounds(order).best("linear", largest),
@@ -117,12 +123,15 @@ def _tracing(setting: Setting) -> float:
     )
 
 
-def _lower(privacy: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
+def _lower_bound_formula(privacy: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
+    """Return the function that evaluates the lower bound with a given private term."""
+
     def terms(setting: Setting) -> Terms:
+        """Return the terms by name."""
         c, n, d = setting.constants, setting.n, setting.d
         unit = c.diameter / 2
         lipschitz = min(c.lipschitz_second, c.lipschitz_moment)
-        if _moments(setting) or not math.isfinite(unit) or lipschitz == 0:
+        if _check_moments(setting) or not math.isfinite(unit) or lipschitz == 0:
             return dict.fromkeys(RATE_TERMS, 0.0)
         sampling = 0.0
         if setting.spike_probability is None:
@@ -220,7 +229,7 @@ LIPSCHITZ_MOMENT_RATES: tuple[Bound, ...] = (
         evaluate=name_terms(
             RATE_TERMS,
             ("gaussian_rho", "lipschitz_second", "lipschitz_moment", "diameter"),
-            _rate,
+            _upper_rate_terms,
         ),
         hypotheses=(GAUSSIAN_BUDGET, *_CLASS),
         letters=_LETTERS,
@@ -229,14 +238,14 @@ LIPSCHITZ_MOMENT_RATES: tuple[Bound, ...] = (
 LIPSCHITZ_MOMENT_LOWER: tuple[Bound, ...] = (
     Bound(
         card=_CDP,
-        evaluate=_lower(_hypercube),
+        evaluate=_lower_bound_formula(_hypercube_bound),
         combine=max,
         hypotheses=(*_CLASS, L2_BALL),
         letters=(*LOWER, *_LETTERS, _TAU),
     ),
     Bound(
         card=_APPROX,
-        evaluate=_lower(_tracing),
+        evaluate=_lower_bound_formula(_tracing_bound),
         combine=max,
         hypotheses=(*_CLASS, L2_BALL, APPROXIMATE_BUDGET),
         letters=(*priors.TRACED, *_LETTERS, _TAU),

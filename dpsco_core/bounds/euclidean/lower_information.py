@@ -14,7 +14,7 @@ from dpsco_core.bounds.instances.prior import SHRUNK
 from dpsco_core.bounds.mean import lower_information as information
 
 
-def _on_signs(
+def _bound_on_signs(
     name: str,
     title: str,
     statement: str,
@@ -27,6 +27,7 @@ def _on_signs(
     proof: Proof,
     is_fano: bool = False,
 ) -> Bound:
+    """Return a lower bound on the risk over sign patterns, for rho-zCDP algorithms."""
     unit = r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" if strong else r"\frac{gM}2\max_qq^{1-1/p}"
     card = risk_card(
         name,
@@ -45,7 +46,7 @@ def _on_signs(
     return bound_over(card, value, signs_within(strong), letters=letters)
 
 
-# There the strong convexity is called lambda.
+# In these formulas the strong convexity is called lambda.
 _RISK_LETTERS = tuple(
     replace(letter, token=r"\beta") if letter.token == r"\lambda" else letter
     for letter in information.BOTH_WAYS
@@ -54,7 +55,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
     bound
     for strong in (False, True)
     for bound in (
-        _on_signs(
+        _bound_on_signs(
             "fano-distance-cdp",
             "CDP Fano by distance",
             "Theorem 2 of docs/theory/bounds-everywhere.md, 4",
@@ -66,7 +67,7 @@ INFORMATION_RISKS: tuple[Bound, ...] = tuple(
             proof="fano by distance",
             is_fano=True,
         ),
-        _on_signs(
+        _bound_on_signs(
             "two-sided-cdp",
             "CDP two-sided information",
             "Theorem 1 of docs/theory/bounds-everywhere.md, 1 to 3, with Lemma J",

@@ -36,8 +36,11 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
 
-def _signs(strong: bool) -> Callable[[Setting], Terms]:
+def _signs_formula(strong: bool) -> Callable[[Setting], Terms]:
+    """Return the function that evaluates the bound for bounded signs without privacy."""
+
     def terms(setting: Setting) -> Terms:
+        """Return the sampling term by name."""
         unit = risk_unit(setting, strong)
         if unit == 0:
             return {"sampling": 0.0}
@@ -49,7 +52,8 @@ def _signs(strong: bool) -> Callable[[Setting], Terms]:
     return terms
 
 
-def _gaussian_strong(setting: Setting) -> Terms:
+def _gaussian_strong_terms(setting: Setting) -> Terms:
+    """Return the bound for normal data and strongly convex losses, without privacy."""
     c = setting.constants
     scale = moment_scale(setting)
     if not 0 < scale < math.inf or c.strong_convexity <= 0:
@@ -69,8 +73,11 @@ _UNRESTRICTED = Hypothesis(
 )
 
 
-def _rate(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
+def _rate_formula(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
+    """Return the function that evaluates the lower rates of Kamath et al. (2022)."""
+
     def terms(setting: Setting) -> Terms:
+        """Return the terms of the rate by name."""
         unit = risk_unit(setting, strong) * (2 if strong else 1)
         if unit == 0:
             return {"sampling": 0.0, "privacy": 0.0}
@@ -89,7 +96,8 @@ def quoted_lower(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
     return sampling, private * -math.log(budget.delta)
 
 
-def _quoted(setting: Setting) -> Terms:
+def _quoted_rate_terms(setting: Setting) -> Terms:
+    """Return the lower rate that Zhao et al. (2024) quote."""
     unit = risk_unit(setting, False)
     budget = setting.budget
     if unit == 0 or not isinstance(budget, ApproxDP):
@@ -98,7 +106,8 @@ def _quoted(setting: Setting) -> Terms:
     return {"sampling": unit * sampling, "privacy": unit * privacy}
 
 
-def _lipschitz(setting: Setting) -> Terms:
+def _lipschitz_rate_terms(setting: Setting) -> Terms:
+    """Return the lower rate for Lipschitz losses."""
     c = setting.constants
     unit = c.lipschitz * c.diameter
     if not math.isfinite(unit):
@@ -120,17 +129,19 @@ def width_lower(case: Objective, d: int) -> tuple[float, float]:
     return scale * private, scale / case.n
 
 
-def _width(setting: Setting) -> Terms:
+def _width_rate_terms(setting: Setting) -> Terms:
+    """Return the lower rate in terms of the Gaussian width."""
     case = objective(setting)
     if case is None or not math.isfinite(case.lipschitz * case.diameter):
         return {"privacy": 0.0, "sampling": 0.0}
-    # A lower rate takes no more than what the width is proven to be.
+    # A lower bound may use only the proven lower bound of the width.
     case = replace(case, width=width_bounds(setting).lower)
     private, sampling = width_lower(case, setting.d)
     return {"privacy": private, "sampling": sampling}
 
 
-def _width_records(setting: Setting) -> str:
+def _check_width_records(setting: Setting) -> str:
+    """Return the reason why n is too large for the statement; empty if it is not."""
     case = objective(setting)
     if case is None:
         return ""
@@ -143,7 +154,8 @@ def _width_records(setting: Setting) -> str:
     )
 
 
-def _width_delta(setting: Setting) -> str:
+def _check_width_delta(setting: Setting) -> str:
+    """Return the reason why delta is outside the statement's range; empty if it is not."""
     case = objective(setting)
     if case is None:
         return ""
@@ -155,7 +167,8 @@ def _width_delta(setting: Setting) -> str:
     )
 
 
-def _width_modulus(setting: Setting) -> str:
+def _check_width_modulus(setting: Setting) -> str:
+    """Return the reason why the hard loss is not convex enough; empty if it is."""
     c = setting.constants
     largest = c.lipschitz / c.diameter if math.isfinite(c.diameter) else math.inf
     if c.strong_convexity <= largest or not math.isfinite(largest):
@@ -166,10 +179,11 @@ def _width_modulus(setting: Setting) -> str:
     )
 
 
-def _rate_row(strong: bool, pure: bool) -> Bound:
+def _make_rate_row(strong: bool, pure: bool) -> Bound:
+    """Return the row of a lower rate of Kamath et al. (2022)."""
     ratio = r"\frac d{\varepsilon n}" if pure else r"\frac{\sqrt d}{\sqrt\rho\,n}"
     notion = "pure DP" if pure else "concentrated DP"
-    evaluate = _rate(strong, pure)
+    evaluate = _rate_formula(strong, pure)
     statement = "Theorems 6.4 and B.7" + (" (pure DP)" if pure else "")
     latex = r"\frac{gM}2\Big[\min\Big(1,\sqrt{\frac dn}\Big)+\sqrt d\min\Big(1,\Big("
     if strong:
@@ -194,7 +208,8 @@ def _rate_row(strong: bool, pure: bool) -> Bound:
     return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters.LOWER)
 
 
-def _signs_row(strong: bool, statement: str, latex: str) -> Bound:
+def _make_signs_row(strong: bool, statement: str, latex: str) -> Bound:
+    """Return the row of a bound for bounded signs."""
     card = risk_card(
         "sampling-signs",
         "bounded signs, no privacy",
@@ -210,7 +225,7 @@ def _signs_row(strong: bool, statement: str, latex: str) -> Bound:
     )
     return Bound(
         card=card,
-        evaluate=_signs(strong),
+        evaluate=_signs_formula(strong),
         hypotheses=class_conditions(strong),
         letters=letters.SIGNS,
     )
@@ -222,9 +237,9 @@ _QUOTED = failing_everywhere(
     "nobody has proven it as printed.",
 )
 OTHER_RISKS: tuple[Bound, ...] = (
-    _rate_row(strong=False, pure=False),
-    _rate_row(strong=False, pure=True),
-    _signs_row(
+    _make_rate_row(strong=False, pure=False),
+    _make_rate_row(strong=False, pure=True),
+    _make_signs_row(
         False,
         "Theorem 6.4, non-private term, bounded version: N2",
         r"\frac{gM}2\max_\delta\sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\ ",
@@ -247,7 +262,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             losses="A claim about the worst case of smooth convex losses and laws with bounded "
             "p-th moments: on another loss a measured line may run below.",
         ),
-        evaluate=_quoted,
+        evaluate=_quoted_rate_terms,
         hypotheses=(*class_conditions(strong=False), approximate(math.inf), _QUOTED),
         letters=letters.LOWER,
     ),
@@ -269,13 +284,13 @@ OTHER_RISKS: tuple[Bound, ...] = (
             losses="A worst case over convex losses whose gradients are at most L for every "
             "record: on another loss a measured line may run below.",
         ),
-        evaluate=_lipschitz,
+        evaluate=_lipschitz_rate_terms,
         combine=max,
         hypotheses=(LIPSCHITZ, DIAMETER, L2_BALL),
     ),
-    _rate_row(strong=True, pure=False),
-    _rate_row(strong=True, pure=True),
-    _signs_row(
+    _make_rate_row(strong=True, pure=False),
+    _make_rate_row(strong=True, pure=True),
+    _make_signs_row(
         True,
         "Theorem 6.1, non-private term, bounded version: N2",
         r"\frac{g^2}{2\lambda}\max_\delta d\Big(\frac\delta{1+\delta}\Big)^2V,\ ",
@@ -294,7 +309,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             proof="sampling",
             infinite_variance="Normal laws have every moment, and are scaled to the p-th.",
         ),
-        evaluate=_gaussian_strong,
+        evaluate=_gaussian_strong_terms,
         hypotheses=(
             COORDINATE_MOMENT,
             STRONGLY_CONVEX,
@@ -323,19 +338,19 @@ OTHER_RISKS: tuple[Bound, ...] = (
             losses="A worst case over data in the set: on another loss a measured line may run "
             "below.",
         ),
-        evaluate=_width,
+        evaluate=_width_rate_terms,
         combine=max,
         hypotheses=(
             approximate(),
             LIPSCHITZ,
             DIAMETER,
             SYMMETRIC,
-            Hypothesis(text="n <= sqrt(d ln(1/delta))/epsilon", check=_width_records),
-            Hypothesis(text="2^-n <= delta <= 1/n", check=_width_delta),
-            Hypothesis(text="lambda <= L/M", check=_width_modulus),
+            Hypothesis(text="n <= sqrt(d ln(1/delta))/epsilon", check=_check_width_records),
+            Hypothesis(text="2^-n <= delta <= 1/n", check=_check_width_delta),
+            Hypothesis(text="lambda <= L/M", check=_check_width_modulus),
             below_trivial(
-                # The centre of a symmetric set has excess risk at most L M/2.
-                _width,
+                # The centre of a symmetric set has an excess risk of at most L M/2.
+                _width_rate_terms,
                 lambda s: s.constants.lipschitz * s.constants.diameter / 2,
                 combine=max,
                 missing="cap where n is small",

@@ -28,7 +28,7 @@ from dpsco_core.bounds.letters import LOWER
 from dpsco_core.bounds.mean import lower_priors as priors
 
 
-def _over_prior(
+def _bound_over_prior(
     name: str,
     title: str,
     statement: str,
@@ -43,6 +43,7 @@ def _over_prior(
     letters: tuple[Letter, ...] = LOWER,
     paper: Paper = OWN,
 ) -> Bound:
+    """Return a lower bound on the risk over a prior of hidden means."""
     card = risk_card(
         name,
         title,
@@ -75,7 +76,7 @@ _SQUARED = (
     r"A=\frac{udr^2}{1+u}-nqh,\ "
 )
 LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
-    _over_prior(
+    _bound_over_prior(
         "approx-tracing",
         "tracing, every (ε, δ)",
         "approx-lower-bounds, section 3, (T3)",
@@ -89,7 +90,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         proof="tracing",
         letters=priors.TRACED,
     ),
-    _over_prior(
+    _bound_over_prior(
         "approx-assouad",
         "Assouad, every (ε, δ)",
         "private Assouad, exact group curve, on rare spikes, linear losses",
@@ -103,7 +104,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         letters=priors.GROUPED,
         paper=ACHARYA_2021,
     ),
-    _over_prior(
+    _bound_over_prior(
         "approx-packing",
         "packing, every (ε, δ)",
         "sharper-approx-bounds, section 3, (P3)",
@@ -116,7 +117,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         proof="packing",
         letters=priors.PACKED,
     ),
-    _over_prior(
+    _bound_over_prior(
         "tracing-cdp",
         "CDP tracing",
         "approx-lower-bounds, section 3, (T3) with Lemma B",
@@ -130,7 +131,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         proof="tracing",
         letters=priors.TRACED,
     ),
-    _over_prior(
+    _bound_over_prior(
         "approx-tracing",
         "tracing, every (ε, δ)",
         "approx-lower-bounds, section 3, (T2)",
@@ -143,7 +144,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         proof="tracing",
         letters=priors.TRACED,
     ),
-    _over_prior(
+    _bound_over_prior(
         "approx-assouad",
         "Assouad, every (ε, δ)",
         "private Assouad, exact group curve, on rare spikes, squared",
@@ -157,7 +158,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         letters=priors.GROUPED,
         paper=ACHARYA_2021,
     ),
-    _over_prior(
+    _bound_over_prior(
         "approx-packing",
         "packing, every (ε, δ)",
         "sharper-approx-bounds, section 3, (P2)",
@@ -170,7 +171,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         proof="packing",
         letters=priors.PACKED,
     ),
-    _over_prior(
+    _bound_over_prior(
         "tracing-cdp",
         "CDP tracing",
         "approx-lower-bounds, section 3, (T2) with Lemma B",
@@ -183,7 +184,7 @@ LOWER_PRIOR_RISKS: tuple[Bound, ...] = (
         proof="tracing",
         letters=priors.TRACED,
     ),
-    _over_prior(
+    _bound_over_prior(
         "rate-distortion-cdp",
         "CDP rate distortion",
         "approx-lower-bounds, section 5, squared",

@@ -56,7 +56,7 @@ _BINDS_ALL = "It binds all (epsilon, delta)-DP algorithms."
 def class_words(
     strong: bool, privacy: Privacy, losses: str = "", *, binds_all: bool = False
 ) -> str:
-    """Return what every summary of a lower bound says of its class, or of another class's."""
+    """Return the words for the class of losses in the summary of a lower bound."""
     return (f"{losses} " if losses else _CLASS[strong]) + binding_words(privacy, binds_all)
 
 
@@ -66,7 +66,7 @@ def binding_words(privacy: Privacy, binds_all: bool = True) -> str:
 
 
 def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypothesis, ...]:
-    """Return the conditions of the class: what scales the bound must exist, on its own set.
+    """Return the conditions of the class: the scales of the bound exist, and the set fits.
 
     The linear loss is worth M/2 in every direction on the ball only, and the minimisers of the
     quadratic one fill a ball; `on_set` is the condition of a bound for other sets.
@@ -121,9 +121,10 @@ def risk_card(
     privacy: Privacy,
     *,
     strong: bool,
-    losses: str = "",  # what the summary says of the class, if it is another than most bounds'
-    binds_all: bool = False,  # whether an (epsilon, delta) bound is proven of all such algorithms
-    **fields: Any,  # the card's other fields, or others than those of most lower bounds
+    losses: str = "",  # The summary's words for the class, if it differs from that of most bounds.
+    binds_all: bool = False,  # whether an (epsilon, delta) bound is proven for all such algorithms
+    # other fields of the card, or values that differ from those of most lower bounds
+    **fields: Any,
 ) -> BoundCard:
     """Return the card of a lower bound on linear losses, or on strongly convex ones."""
     defaults: dict[str, Any] = {
@@ -149,10 +150,10 @@ def risk_card(
 
 def bound_over(
     card: BoundCard,
-    value: Value,  # in moment units, with means of norm at most `mean_cap`
-    *hypotheses: Hypothesis,  # beside those of the class
+    value: Value,  # the bound in moment units, for means of norm at most `mean_cap`
+    *hypotheses: Hypothesis,  # the conditions in addition to those of the class
     letters: tuple[Letter, ...] = LOWER,
-    on_set: Hypothesis | None = None,  # the condition on the set, if not that of the prior
+    on_set: Hypothesis | None = None,  # the condition on the set, if it is not that of the prior
 ) -> Bound:
     """Return the bound with its value in units of the excess risk."""
     strong = card.loss_class.strongly_convex
@@ -161,6 +162,7 @@ def bound_over(
         value = on_cubes(value, card.privacy, strong=True)
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the private term of the bound at a setting."""
         unit = risk_unit(setting, strong)
         return {"privacy": unit and unit * value(setting, form, mean_cap(setting, strong))}
 
@@ -176,24 +178,26 @@ def signs_within(strong: bool) -> Hypothesis:
 
 
 def region_of_means(strong: bool) -> str:
-    """Return what the means of a prior are within, in the words of its condition."""
+    """Return the region that contains the means of a prior, in the words of its condition."""
     return "the constraint set and the bound R" if strong else "the bound R on the gradient"
 
 
-def _over_spikes(
-    name: str,  # with "-convex" or "-squared", its key in `FORMS`
+def _bound_over_spikes(
+    name: str,  # the name, which with "-convex" or "-squared" is the key in `FORMS`
     title: str,
     summary: str,
     statement: str,
-    latex: str,  # in units of `risk_unit`
+    latex: str,  # the LaTeX of the bound, in units of `risk_unit`
     *,
     strong: bool,
 ) -> Bound:
+    """Return a lower bound on the risk over rare spikes."""
     instance: Literal["spike", "hypercube"] = "spike" if name.startswith("fano") else "hypercube"
     privacy: Literal["pure", "zcdp"] = "pure" if name.endswith("pure") else "zcdp"
     value_at, best = FORMS[f"{name}-{'squared' if strong else 'convex'}"]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
+        """Return the bound at the prior's spike probability, or at the best one."""
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)
@@ -291,7 +295,7 @@ _ROWS = (
     ),
 )
 SPIKE_RISKS: tuple[Bound, ...] = tuple(
-    _over_spikes(name, title, summary, *(squared if strong else linear), strong=strong)
+    _bound_over_spikes(name, title, summary, *(squared if strong else linear), strong=strong)
     for strong in (False, True)
     for name, title, summary, linear, squared in _ROWS
 )

@@ -38,13 +38,14 @@ class Objective:
     r"""What the formulas share."""
 
     n: int
-    epsilon: float  # below 1 in the theorems, as delta
+    epsilon: float  # the epsilon, which like delta is below 1 in the theorems
     delta: float
-    lipschitz: float  # L
-    # :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a symmetric set
+    lipschitz: float  # the Lipschitz constant L
+    # The diameter :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a
+    # symmetric set.
     diameter: float
-    width: float  # :math:`G_C`, or an upper bound of it
-    # :math:`C_{\min}`, the least norm of a boundary point; 0 where the set has none
+    width: float  # the Gaussian width :math:`G_C`, or an upper bound on it
+    # the least norm :math:`C_{\min}` of a boundary point; 0 where the set has none
     inradius: float = 0.0
 
     def __post_init__(self) -> None:
@@ -59,6 +60,7 @@ class Objective:
 
     @property
     def log_delta(self) -> float:
+        """The logarithm of 1/delta."""
         return -math.log(self.delta)
 
     def output_std(self, accuracy: float, modulus: float) -> float:
@@ -67,7 +69,7 @@ class Objective:
 
 
 def objective(setting: Setting) -> Objective | None:
-    """Return what the formulas need, or None without an (epsilon, delta) budget."""
+    """Return the numbers that the formulas need, or None without an (epsilon, delta) budget."""
     budget, c = setting.budget, setting.constants
     if not isinstance(budget, ApproxDP):
         return None
@@ -88,6 +90,7 @@ def width(setting: Setting) -> float:
 
 
 def inradius(setting: Setting) -> float:
+    """Return the inradius of the set; 0 where it has none."""
     return setting.body.inradius if finite_set(setting) and is_symmetric(setting) else 0.0
 
 
@@ -102,7 +105,8 @@ def rate(case: Objective) -> tuple[float, float]:
     return case.lipschitz * case.diameter / math.sqrt(case.n), private
 
 
-def _growth(case: Objective, rank: int) -> float:
+def _growth_with_rank(case: Objective, rank: int) -> float:
+    """Return the growth of the noise with the rank of the Hessian."""
     exponent = case.epsilon / (4 * rank)
     return math.expm1(exponent) if exponent < 700 else math.inf
 
@@ -113,7 +117,7 @@ def regulariser(case: Objective, smoothness: float, rank: int) -> float:
     The other part is what the determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d).
     """
     plain = su.theorem_2_ridge(case.n, case.lipschitz, case.diameter)
-    return max(plain, smoothness / (2 * case.n * _growth(case, rank))) if rank else plain
+    return max(plain, smoothness / (2 * case.n * _growth_with_rank(case, rank))) if rank else plain
 
 
 def accuracy(case: Objective, *, printed: bool = False) -> float:
@@ -167,14 +171,14 @@ def regulariser_strong(
     """
     if rank == 0:
         return 0.0
-    need = (smoothness - strong_convexity) / (case.n * _growth(case, rank))
+    need = (smoothness - strong_convexity) / (case.n * _growth_with_rank(case, rank))
     return max(0.0, (need - strong_convexity) / 2)
 
 
 def explicit_strong(
     case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, ...]:
-    r"""B2 of theory/su-zhao-wang.md, 3.2, for Algorithm 2, :math:`\Delta=\mu C_{\min}^2`.
+    r"""Return bound B2 of theory/su-zhao-wang.md, 3.2: Algorithm 2, :math:`\Delta=\mu C_{\min}^2`.
 
     The terms of its card; that of the objective noise has the half that the proof allows.
     """
@@ -195,7 +199,7 @@ def modulus(setting: Setting) -> float:
     return setting.constants.sample_strong_convexity * inradius(setting) ** 2
 
 
-def _terms(
+def _named_terms(
     names: tuple[str, ...],
     formula: Callable[[Objective, Setting], tuple[float, ...]],
     *needs: str,
@@ -203,6 +207,7 @@ def _terms(
     """Return a formula as named terms, infinite without an (epsilon, delta) budget, or at L = 0."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
+        """Return the terms, all infinite without an (epsilon, delta) budget."""
         case = objective(setting)
         void = case is None or case.lipschitz == 0 or (_STRONG in needs and modulus(setting) == 0)
         return (math.inf,) * len(names) if case is None or void else formula(case, setting)
@@ -210,26 +215,34 @@ def _terms(
     return name_terms(names, ("lipschitz", "diameter", *needs), terms)
 
 
-def _explicit(printed: bool) -> Callable[[Setting], Terms]:
-    return _terms(
+def _explicit_formula(printed: bool) -> Callable[[Setting], Terms]:
+    """Return the function that evaluates the explicit bound on Algorithm 1."""
+    return _named_terms(
         _B_TERMS,
         lambda c, s: explicit(c, s.constants.sample_smoothness, hessian_rank(s), printed=printed),
         "sample_smoothness",
     )
 
 
-def _rate_strong(printed: bool) -> Callable[[Setting], Terms]:
-    return _terms(_RATE_TERMS, lambda c, s: rate_strong(c, modulus(s), printed=printed), _STRONG)
+def _strong_rate_formula(printed: bool) -> Callable[[Setting], Terms]:
+    """Return the function that evaluates the rate of Theorem 4 for strongly convex losses."""
+    return _named_terms(
+        _RATE_TERMS, lambda c, s: rate_strong(c, modulus(s), printed=printed), _STRONG
+    )
 
 
-def _explicit_strong(case: Objective, setting: Setting) -> tuple[float, ...]:
+def _explicit_strong_terms(case: Objective, setting: Setting) -> tuple[float, ...]:
+    """Return the terms of the explicit bound on Algorithm 2."""
     c = setting.constants
     rank = 0 if c.structure == "mean" else setting.d
     return explicit_strong(case, c.sample_smoothness, c.sample_strong_convexity, rank)
 
 
-def _records(text: str, fewest: Callable[[Objective, Setting], float]) -> Hypothesis:
+def _condition_on_records(text: str, fewest: Callable[[Objective, Setting], float]) -> Hypothesis:
+    """Return the condition that n is at least a number."""
+
     def check(setting: Setting) -> str:
+        """Return the reason why n is too small; empty if it is not."""
         case = objective(setting)
         number = math.nan if case is None else fewest(case, setting)
         if not math.isfinite(number) or setting.n >= number:
@@ -241,28 +254,30 @@ def _records(text: str, fewest: Callable[[Objective, Setting], float]) -> Hypoth
     return Hypothesis(text=f"n >= {text}", check=check)
 
 
-def _by_hessian(case: Objective, setting: Setting) -> float:
+def _records_for_hessian(case: Objective, setting: Setting) -> float:
+    """Return the n that Algorithm 1 needs for the rank and the smoothness of its Hessian."""
     c = setting.constants
     smooth = c.sample_smoothness * case.diameter
     if case.lipschitz == 0 or not math.isfinite(case.lipschitz * smooth):
         return math.nan
-    # Algorithm 1 takes as r the rank of the whole Hessian, min(d, 2 rank).
+    # The r of Algorithm 1 is the rank of the whole Hessian, min(d, 2 rank).
     rank = {"linear": 0, "linear-model": 1}.get(c.structure, setting.d)
     return (min(setting.d, 2 * rank) * smooth / (case.epsilon * case.lipschitz)) ** 2
 
 
-def _by_modulus(case: Objective, setting: Setting) -> float:
+def _records_for_modulus(case: Objective, setting: Setting) -> float:
+    """Return the n that Algorithm 2 needs for its modulus of convexity."""
     delta = modulus(setting)
     if not 0 < delta < math.inf or math.isinf(case.lipschitz):
         return math.nan
     return (case.lipschitz * case.diameter / delta) ** 2
 
 
-_NOISE_SIZE = _records(
+_NOISE_SIZE = _condition_on_records(
     "sqrt(d ln(1/delta))/epsilon",
     lambda case, setting: math.sqrt(setting.d * case.log_delta) / case.epsilon,
 )
-_HESSIAN_SIZE = _records("(r beta D / (epsilon L))^2", _by_hessian)
+_HESSIAN_SIZE = _condition_on_records("(r beta D / (epsilon L))^2", _records_for_hessian)
 _A1 = (approximate(is_strict=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
 _RATE_TERMS = ("sampling", "privacy")
 _B_TERMS = ("objective noise", "regulariser", "stability", "optimiser", "output noise")
@@ -300,7 +315,7 @@ _LETTERS = (
 OBJECTIVE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
-        evaluate=_terms(_RATE_TERMS, lambda case, _: rate(case)),
+        evaluate=_named_terms(_RATE_TERMS, lambda case, _: rate(case)),
         hypotheses=(*_A1, KNOWN_HESSIANS, _HESSIAN_SIZE, _NOISE_SIZE),
     ),
     bound_like(
@@ -313,7 +328,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
         "with it.",
         constant="explicit",
         latex=_B1 % r"\,n",
-        evaluate=_explicit(printed=False),
+        evaluate=_explicit_formula(printed=False),
         letters=_LETTERS,
         hypotheses=(*_A1, KNOWN_HESSIANS),
     ),
@@ -326,7 +341,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
         "prints: its output noise does not fall as fast as the claimed rate.",
         constant="explicit",
         latex=_B1 % "",
-        evaluate=_explicit(printed=True),
+        evaluate=_explicit_formula(printed=True),
         letters=_LETTERS,
         hypotheses=(*_A1, KNOWN_HESSIANS),
     ),
@@ -350,14 +365,14 @@ _STRONG_RATE_CONDITIONS = (
     SYMMETRIC,
     SAMPLE_STRONGLY_CONVEX,
     KNOWN_HESSIANS,
-    _records("(L D / Delta)^2", _by_modulus),
+    _condition_on_records("(L D / Delta)^2", _records_for_modulus),
     _HESSIAN_SIZE,
     _NOISE_SIZE,
 )
 STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_STRONG_CARD,
-        evaluate=_rate_strong(printed=False),
+        evaluate=_strong_rate_formula(printed=False),
         hypotheses=_STRONG_RATE_CONDITIONS,
     ),
     bound_like(
@@ -371,7 +386,7 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         r"\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
         + _WIDTH
         + r",\ \Delta=\lambda C_{\min}^2",
-        evaluate=_rate_strong(printed=True),
+        evaluate=_strong_rate_formula(printed=True),
         hypotheses=_STRONG_RATE_CONDITIONS,
     ),
     bound_like(
@@ -393,7 +408,7 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
         + _WIDTH
         + r",\ \Delta=\lambda C_{\min}^2",
-        evaluate=_terms(_B_TERMS, _explicit_strong, "sample_smoothness", _STRONG),
+        evaluate=_named_terms(_B_TERMS, _explicit_strong_terms, "sample_smoothness", _STRONG),
         letters=_LETTERS,
         hypotheses=(*_A1, SYMMETRIC, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),
     ),

@@ -34,10 +34,11 @@ from dpsco_core.problems.base import Setting
 _BIAS = PARTS[1]
 
 
-def _one_step(row: Bound, area: str) -> Bound:
+def _risk_of_one_step(row: Bound, area: str) -> Bound:
     """Return the bound on the excess risk that follows from one on the mean square error."""
 
     def terms(setting: Setting) -> Terms:
+        """Return the terms of the bound on the risk."""
         roots = row.evaluate(setting)
         error = math.hypot(*roots.values())
         if not math.isfinite(error * setting.constants.diameter):
@@ -86,9 +87,9 @@ def _one_step(row: Bound, area: str) -> Bound:
 
 
 def one_step(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return what follows from private rows on the mean square error over coordinate moments."""
-    return tuple(_one_step(row, area) for row in rows if is_mean_square(row))
+    """Return the bounds on risks that follow from private bounds on mean square errors."""
+    return tuple(_risk_of_one_step(row, area) for row in rows if is_mean_square(row))
 
 
-# At its own parameters a row on a mean is no larger than at those of a run.
+# A bound on a mean with parameters of its own is at most the bound with those of a run.
 ONE_STEP_RISKS = one_step((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco")

@@ -39,25 +39,29 @@ from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 
-def _unit(setting: Setting) -> float:
+def _lipschitz_unit(setting: Setting) -> float:
+    """Return L D, the unit of the rates for Lipschitz losses."""
     return setting.constants.lipschitz * setting.constants.diameter
 
 
-def _sgd(setting: Setting) -> tuple[float, ...]:
+def _sgd_terms(setting: Setting) -> tuple[float, ...]:
+    """Return the error of stochastic gradient descent without privacy."""
     c = setting.constants
     energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + c.variance_trace)
     return (c.diameter / 2 * math.sqrt(energy / setting.n),)
 
 
-def _gradient_energy(setting: Setting) -> str:
+def _check_gradient_energy(setting: Setting) -> str:
+    """Return the reason why the gradients' mean square is unknown; empty if it is known."""
     c = setting.constants
     if math.isfinite(c.lipschitz):
         return ""
     return GRADIENT_BOUND.check(setting) or FINITE_VARIANCE.check(setting)
 
 
-def _scaled(setting: Setting, *terms: float) -> tuple[float, ...]:
-    return tuple(_unit(setting) * term for term in terms)
+def _scale_terms(setting: Setting, *terms: float) -> tuple[float, ...]:
+    """Return the terms times L D."""
+    return tuple(_lipschitz_unit(setting) * term for term in terms)
 
 
 def lipschitz_rate(setting: Setting, rho: float) -> tuple[float, float]:
@@ -72,7 +76,7 @@ def lipschitz_rate(setting: Setting, rho: float) -> tuple[float, float]:
 def uniform_convergence(setting: Setting) -> tuple[float, ...]:
     """Bassily et al. (2014), for the population risk: the larger of the two, times L D."""
     sampling, private = lipschitz_rate(setting, setting.gaussian_rho)
-    return _scaled(setting, sampling * math.pow(setting.d, 0.25), private)
+    return _scale_terms(setting, sampling * math.pow(setting.d, 0.25), private)
 
 
 def chaudhuri(setting: Setting) -> tuple[float, ...]:
@@ -83,40 +87,45 @@ def chaudhuri(setting: Setting) -> tuple[float, ...]:
     n, smoothness = setting.n, setting.constants.sample_smoothness
     private = setting.d / (n * setting.pure_epsilon)
     smooth_term = private * math.sqrt(smoothness) * math.pow(n, 1 / 3)
-    return _scaled(setting, 1 / math.sqrt(n), private, smooth_term)
+    return _scale_terms(setting, 1 / math.sqrt(n), private, smooth_term)
 
 
-def _optimal(setting: Setting) -> tuple[float, ...]:
-    return _scaled(setting, *lipschitz_rate(setting, setting.gaussian_rho))
+def _optimal_rate_terms(setting: Setting) -> tuple[float, ...]:
+    """Return the terms of the optimal rate for Lipschitz losses."""
+    return _scale_terms(setting, *lipschitz_rate(setting, setting.gaussian_rho))
 
 
-def _private(setting: Setting) -> float:
-    """The private term of the Lipschitz rate, in units of L D."""
+def _private_term(setting: Setting) -> float:
+    """Return the private term of the Lipschitz rate, in units of L D."""
     return lipschitz_rate(setting, setting.gaussian_rho)[1]
 
 
 def _strong_unit(setting: Setting) -> float:
+    """Return L^2 over the strong convexity, the unit of the strongly convex rates."""
     c = setting.constants
     return c.lipschitz**2 / c.sample_strong_convexity
 
 
-def _width(setting: Setting) -> float:
-    """The Gaussian width of the set over root rho n."""
+def _width_term(setting: Setting) -> float:
+    """Return the Gaussian width of the set over root rho n."""
     return width(setting) / math.sqrt(setting.gaussian_rho) / setting.n
 
 
-def _talwar_strong(setting: Setting) -> tuple[float, ...]:
+def _talwar_strong_terms(setting: Setting) -> tuple[float, ...]:
+    """Return the rate of Talwar et al. for strongly convex losses."""
     c = setting.constants
     delta = modulus(setting)
-    return ((c.lipschitz * _width(setting)) ** 2 / delta if delta > 0 else math.inf,)
+    return ((c.lipschitz * _width_term(setting)) ** 2 / delta if delta > 0 else math.inf,)
 
 
-def _kasiviswanathan(setting: Setting) -> tuple[float, ...]:
+def _kasiviswanathan_terms(setting: Setting) -> tuple[float, ...]:
+    """Return the rate of Kasiviswanathan and Jin (2016)."""
     c = setting.constants
-    return (c.lipschitz * math.sqrt(c.diameter * _width(setting)),)
+    return (c.lipschitz * math.sqrt(c.diameter * _width_term(setting)),)
 
 
-def _mildly_smooth(setting: Setting) -> str:
+def _check_mildly_smooth(setting: Setting) -> str:
+    """Return the reason why the loss is not smooth enough; empty if it is."""
     c = setting.constants
     if setting.gaussian_rho <= 0 or not math.isfinite(c.lipschitz * c.diameter):
         return ""
@@ -134,7 +143,7 @@ _LOSSES = (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER)
 _STRONG_LOSSES = (GAUSSIAN_BUDGET, LIPSCHITZ, SAMPLE_STRONGLY_CONVEX)
 _NEEDS = ("gaussian_rho", "lipschitz", "diameter")
 _STRONG_NEEDS = ("gaussian_rho", "lipschitz", "sample_strong_convexity")
-_MILD = Hypothesis(text="beta <= (L/D) max(sqrt(n), sqrt(d/rho))", check=_mildly_smooth)
+_MILD = Hypothesis(text="beta <= (L/D) max(sqrt(n), sqrt(d/rho))", check=_check_mildly_smooth)
 _TERMS = ("sampling", "privacy")
 _UNIT_CONSTANTS = "Logarithms and constants are set to 1."
 _EMPIRICAL = "It bounds the empirical risk, which a small sample's population risk exceeds. "
@@ -177,16 +186,16 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         method="sco.sgd",
         loss_class=classes.CONVEX,
         law_class=VARIANCE,
-        evaluate=name_terms(("sampling",), ("diameter",), _sgd),
+        evaluate=name_terms(("sampling",), ("diameter",), _sgd_terms),
         hypotheses=(
             DIAMETER,
-            Hypothesis(text="gradients of finite second moment", check=_gradient_energy),
+            Hypothesis(text="gradients of finite second moment", check=_check_gradient_energy),
         ),
     ),
     bound_like(
         _CARD,
         loss_class=classes.SMOOTH_LIPSCHITZ,
-        evaluate=name_terms(_TERMS, _NEEDS, _optimal),
+        evaluate=name_terms(_TERMS, _NEEDS, _optimal_rate_terms),
         combine=max,
         hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
     ),
@@ -213,7 +222,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         + _UNIT_CONSTANTS,
         latex=_OPTIMAL,
         paper=BASSILY_2019,
-        evaluate=name_terms(_TERMS, _NEEDS, _optimal),
+        evaluate=name_terms(_TERMS, _NEEDS, _optimal_rate_terms),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -225,7 +234,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         summary="The optimal rate for Lipschitz losses without smoothness, in quadratic time. "
         + _UNIT_CONSTANTS,
         latex=_OPTIMAL,
-        evaluate=name_terms(_TERMS, _NEEDS, _optimal),
+        evaluate=name_terms(_TERMS, _NEEDS, _optimal_rate_terms),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -258,7 +267,9 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
         tables=("su-1", "arora"),
         paper=BASSILY_2014,
-        evaluate=name_terms(("privacy",), _NEEDS, lambda s: (_unit(s) * _private(s),)),
+        evaluate=name_terms(
+            ("privacy",), _NEEDS, lambda s: (_lipschitz_unit(s) * _private_term(s),)
+        ),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     bound_like(
@@ -272,7 +283,9 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
         tables=("su-1",),
         paper=TALWAR_2014,
-        evaluate=name_terms(("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width(s),)),
+        evaluate=name_terms(
+            ("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width_term(s),)
+        ),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     bound_like(
@@ -285,7 +298,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         tables=("su-1",),
         paper=KASIVISWANATHAN_2016,
         loss_class=classes.GENERALISED_LINEAR,
-        evaluate=name_terms(("privacy",), _NEEDS, _kasiviswanathan),
+        evaluate=name_terms(("privacy",), _NEEDS, _kasiviswanathan_terms),
         hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
     ),
     bound_like(
@@ -298,7 +311,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
         paper=BASSILY_2014,
         evaluate=name_terms(
-            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s),)
+            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private_term(s),)
         ),
         hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
@@ -311,7 +324,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{L^2d}{\lambda\rho\,n^2}",
         paper=BASSILY_2014,
         evaluate=name_terms(
-            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s) ** 2,)
+            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private_term(s) ** 2,)
         ),
         hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
     ),
@@ -326,7 +339,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
         r"\Delta=\lambda C_{\min}^2",
         paper=TALWAR_2014,
-        evaluate=name_terms(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),
+        evaluate=name_terms(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong_terms),
         hypotheses=(*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
     ),
 )

@@ -71,7 +71,7 @@ def printed_noise(setting: Setting, budget: ApproxDP) -> float:
 
 
 def regret(setting: Setting, noise_std: float) -> tuple[float, float]:
-    r"""Corollary 1 through Lemma 1: :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`.
+    r"""Return Corollary 1 through Lemma 1: :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`.
 
     The printed regret :math:`2D(L+\sigma\sqrt d)\sqrt n` over the m averaged steps; gradients' and
     noise's parts.
@@ -158,37 +158,43 @@ def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
 
 
 def _at_noise(formula: Callable[[Setting, float], tuple[float, ...]]) -> Formula:
-    """Return a formula at the sound noise."""
+    """Return a formula evaluated at the noise that is proven to be private."""
     return lambda setting: formula(setting, sound_noise(setting))
 
 
 def _at_budget(formula: Callable[[Setting, ApproxDP], tuple[float, ...]]) -> Formula:
+    """Return a formula evaluated at the setting's (epsilon, delta) budget."""
+
     def terms(setting: Setting) -> tuple[float, ...]:
+        """Return the terms, infinite for any other budget."""
         budget = setting.budget
         return formula(setting, budget) if isinstance(budget, ApproxDP) else (math.inf, math.inf)
 
     return terms
 
 
-def _rate(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+def _rate_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+    """Return the terms of the remark with constants set to 1."""
     sampling, private = remark(setting, budget)
     return sampling / 5, private / 160
 
 
-def _theorem(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+def _theorem_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+    """Return the terms of the theorem, infinite where it has no parameters."""
     parameters = theorem_parameters(setting.n, budget)
     return (math.inf, math.inf) if math.isnan(parameters[1]) else main_theorem(setting, *parameters)
 
 
-def _check(sentence: Callable[[int, ApproxDP], str], text: str) -> Hypothesis:
-    """Return a condition on n and an (epsilon, delta) budget; silent under another."""
+def _condition_on_budget(sentence: Callable[[int, ApproxDP], str], text: str) -> Hypothesis:
+    """Return a condition on n and an (epsilon, delta) budget; other budgets meet it."""
     return Hypothesis(
         text=text,
         check=lambda s: sentence(s.n, s.budget) if isinstance(s.budget, ApproxDP) else "",
     )
 
 
-def _remark_delta(n: int, budget: ApproxDP) -> str:
+def _check_remark_delta(n: int, budget: ApproxDP) -> str:
+    """Return the reason why delta does not fit the remark; empty if it does."""
     low, high = 6 * math.exp(-n / 16), 3 * math.exp(-4)
     if low <= budget.delta <= high:
         return ""
@@ -198,7 +204,8 @@ def _remark_delta(n: int, budget: ApproxDP) -> str:
     )
 
 
-def _remark_epsilon(n: int, budget: ApproxDP) -> str:
+def _check_remark_epsilon(n: int, budget: ApproxDP) -> str:
+    """Return the reason why epsilon does not fit the remark; empty if it does."""
     largest = remark_1_epsilon(n, budget.delta)
     if budget.epsilon <= largest:
         return ""
@@ -208,7 +215,8 @@ def _remark_epsilon(n: int, budget: ApproxDP) -> str:
     )
 
 
-def _theorem_delta(n: int, budget: ApproxDP) -> str:
+def _check_theorem_delta(n: int, budget: ApproxDP) -> str:
+    """Return the reason why delta does not fit the theorem; empty if it does."""
     smallest = 2 * math.exp(-n / 16)
     if budget.delta > smallest:
         return ""
@@ -218,7 +226,8 @@ def _theorem_delta(n: int, budget: ApproxDP) -> str:
     )
 
 
-def _theorem_epsilon(n: int, budget: ApproxDP) -> str:
+def _check_theorem_epsilon(n: int, budget: ApproxDP) -> str:
+    """Return the reason why epsilon does not fit the theorem; empty if it does."""
     theorem_epsilon, _ = theorem_parameters(n, budget)
     largest = 1 / (2 * math.sqrt(n))
     if math.isnan(theorem_epsilon) or theorem_epsilon <= largest:
@@ -234,8 +243,8 @@ _BUDGET = (approximate(math.inf), enough_records("16", lambda setting: 16))
 REMARK_1 = (
     *_LOSSES,
     *_BUDGET,
-    _check(_remark_delta, "6 exp(-n/16) <= delta <= 3 exp(-4)"),
-    _check(_remark_epsilon, "epsilon <= 4 sqrt(ln(3/delta)/n)"),
+    _condition_on_budget(_check_remark_delta, "6 exp(-n/16) <= delta <= 3 exp(-4)"),
+    _condition_on_budget(_check_remark_epsilon, "epsilon <= 4 sqrt(ln(3/delta)/n)"),
 )
 _NOISY = (GAUSSIAN_BUDGET, *_LOSSES)
 _NEEDS = ("lipschitz", "diameter")
@@ -270,7 +279,11 @@ _LETTERS = (
     Letter(r"\sigma", "deviation of a step's noise"),
 )
 _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
-    Bound(card=_CARD, evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
+    Bound(
+        card=_CARD,
+        evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_rate_terms)),
+        hypotheses=REMARK_1,
+    ),
     bound_like(
         _CARD,
         slug="upper.sco.private-sgd-paper",
@@ -297,12 +310,12 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{5LD}{\sqrt n}+\frac{20LD\sqrt{d\ln(1/\delta_6)}}{\varepsilon_6n},\ "
         r"\delta_6=\tfrac12\big(\delta-2e^{-n/16}\big),\ "
         r"\varepsilon_6=\frac{\varepsilon}{4(\sqrt{\ln(1/\delta_6)}+2)}",
-        evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_theorem)),
+        evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_theorem_terms)),
         hypotheses=(
             *_LOSSES,
             *_BUDGET,
-            _check(_theorem_delta, "delta > 2 exp(-n/16)"),
-            _check(_theorem_epsilon, "epsilon_6 <= 1/(2 sqrt(n))"),
+            _condition_on_budget(_check_theorem_delta, "delta > 2 exp(-n/16)"),
+            _condition_on_budget(_check_theorem_epsilon, "epsilon_6 <= 1/(2 sqrt(n))"),
         ),
     ),
     bound_like(

@@ -37,10 +37,11 @@ def of_means(setting: Setting) -> Setting:
     return replace(setting, constants=replace(constants, mean_gradient_bound=reach))
 
 
-def _projected(row: Bound, area: str) -> Bound:
+def _risk_of_projected_mean(row: Bound, area: str) -> Bound:
     """Return the bound on the excess risk that follows from one on the mean square error."""
 
     def terms(setting: Setting) -> Terms:
+        """Return the terms of the bound on the risk."""
         modulus, roots = setting.constants.strong_convexity, row.evaluate(of_means(setting))
         return {
             name: root**2 / (2 * modulus) if modulus > 0 else math.inf
@@ -48,7 +49,8 @@ def _projected(row: Bound, area: str) -> Bound:
         }
 
     def at_means(letter: Letter) -> Letter:
-        return replace(letter, value=_of_means(letter.value))
+        """Return a letter with its value at the setting of the means."""
+        return replace(letter, value=_evaluate_on_means(letter.value))
 
     letters = (
         Letter("E", "root of the mean square error", row.value),
@@ -88,14 +90,15 @@ def _projected(row: Bound, area: str) -> Bound:
     )
 
 
-def _of_means(value: Callable[[Setting], T]) -> Callable[[Setting], T]:
+def _evaluate_on_means(value: Callable[[Setting], T]) -> Callable[[Setting], T]:
+    """Return a function of a setting, evaluated at the setting of the means."""
     return lambda setting: value(of_means(setting))
 
 
 def projected(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return what follows from private rows on the mean square error over coordinate moments."""
-    return tuple(_projected(row, area) for row in rows if is_mean_square(row))
+    """Return the bounds on risks that follow from private bounds on mean square errors."""
+    return tuple(_risk_of_projected_mean(row, area) for row in rows if is_mean_square(row))
 
 
-# At its own parameters a row on a mean is no larger than at those of a run.
+# A bound on a mean with parameters of its own is at most the bound with those of a run.
 PROJECTED_RISKS = projected((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco-strong")

@@ -26,7 +26,7 @@ from dpsco_core.problems.base import Setting
 
 
 def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
-    """One pass of SGD by a rule of its steps: optimisation, and what its records' spread adds."""
+    """Return the bound on one pass of SGD: its optimisation term and its variance term."""
     c, descent = plan.setting.constants, plan.descent
     assert isinstance(descent, SgdSteps)
     is_certified = math.isfinite(c.diameter) and math.isfinite(
@@ -42,15 +42,17 @@ def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
         queried=rule == "lipschitz",
         pull=c.lipschitz**2,
     )
-    # The last step takes the records that are left.
+    # The last step uses all remaining records.
     last_batch = plan.setting.n - (count - 1) * descent.batch
 
-    # The trace of Cov(g) is bounded by its growth with the squared distance, and over the set.
+    # The trace of Cov(g) is bounded in two ways: by its growth with the squared distance, and over
+    # the whole set.
     base = c.minimum_variance if c.variance_growth > 0 else math.inf
     growth, largest = c.variance_growth, min(c.variance_trace, c.lipschitz**2)
     batch, last_step = descent.batch, count - 1
 
     def energy(t: int, square: float) -> float:
+        """Return a bound on the mean squared norm of a step's noise."""
         return min(base + growth * square, largest) / (batch if t < last_step else last_batch)
 
     whole = risk(objective, steps, 0.0, energy)
@@ -58,15 +60,16 @@ def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
     return optimisation, whole - optimisation
 
 
-def _ruled(rule: str, text: str, sentence: str) -> Hypothesis:
-    """Return the condition that SGD takes its steps by a rule."""
+def _condition_on_rule(rule: str, text: str, sentence: str) -> Hypothesis:
+    """Return the condition that SGD chooses its steps by a rule."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why SGD uses another rule; empty if it uses this one."""
         try:
             descent = Sgd().plan(setting).descent
             return "" if isinstance(descent, SgdSteps) and descent.rule == rule else sentence
         except NotApplicable:
-            # The plan of the run says why it cannot be.
+            # The plan of the run states why the run is impossible.
             return ""
 
     return Hypothesis(text=text, check=check)
@@ -88,7 +91,7 @@ _DESCENT = (
 )
 
 
-def _sgd_row(
+def _make_sgd_row(
     rule: str,
     slug: str,
     name: str,
@@ -97,6 +100,7 @@ def _sgd_row(
     problems: tuple[str, ...],
     *hypotheses: Hypothesis,
 ) -> Bound:
+    """Return the row of SGD with steps by a rule."""
     return bound_like(
         _SGD.card,
         slug=f"upper.sco.sgd-{slug}",
@@ -118,7 +122,7 @@ def _sgd_row(
 
 
 RUN_RISKS: tuple[Bound, ...] = (
-    _sgd_row(
+    _make_sgd_row(
         "lipschitz",
         "run",
         "",
@@ -126,13 +130,13 @@ RUN_RISKS: tuple[Bound, ...] = (
         r"{\sum_tw_t},\ w_t=1,\ E\|g_t\|^2\le\min\{L^2,G^2+v_t\}",
         classes.CONVEX,
         SCO_PROBLEMS,
-        _ruled(
+        _condition_on_rule(
             "lipschitz",
             "the steps for risks with kinks",
             "The risk is smooth here, and the method takes the steps of smooth risks.",
         ),
     ),
-    _sgd_row(
+    _make_sgd_row(
         "smooth",
         "run-smooth",
         ", smooth",
@@ -140,13 +144,13 @@ RUN_RISKS: tuple[Bound, ...] = (
         classes.SMOOTH,
         SCO_PROBLEMS,
         SMOOTH,
-        _ruled(
+        _condition_on_rule(
             "smooth",
             "the steps for smooth risks",
             "The risk is strongly convex here, or not smooth, and the method takes other steps.",
         ),
     ),
-    _sgd_row(
+    _make_sgd_row(
         "strongly convex",
         "run-strong",
         ", strongly convex",

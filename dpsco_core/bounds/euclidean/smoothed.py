@@ -111,6 +111,7 @@ def explicit(setting: Setting) -> Risk:
 
 
 def _printed_threshold(setting: Setting) -> float:
+    """Return the threshold of Theorem 5.5 as printed; NaN where it is not defined."""
     diameter = setting.constants.diameter
     if setting.gaussian_rho <= 0 or math.isinf(diameter):
         return math.nan
@@ -118,7 +119,8 @@ def _printed_threshold(setting: Setting) -> float:
     return math.sqrt(signal(setting, power, diameter))
 
 
-def _printed_steps(setting: Setting) -> float:
+def _printed_root_steps(setting: Setting) -> float:
+    """Return the root of the number of steps as printed; NaN where it is not defined."""
     tau = _printed_threshold(setting)
     bound = scaled_mean_bound(setting)
     if math.isnan(tau) or math.isinf(bound):
@@ -126,18 +128,20 @@ def _printed_steps(setting: Setting) -> float:
     return bound * math.sqrt(setting.gaussian_rho) * setting.n / (tau * setting.d)
 
 
-def _threshold(setting: Setting) -> float:
+def _corrected_threshold(setting: Setting) -> float:
+    """Return the threshold of the corrected rate; NaN without a budget for Gaussian noise."""
     if setting.gaussian_rho <= 0:
         return math.nan
     return math.sqrt(setting.n / (setting.d + math.sqrt(setting.d / setting.gaussian_rho)))
 
 
-def _steps(setting: Setting) -> float:
+def _corrected_root_steps(setting: Setting) -> float:
+    """Return the root of the number of steps of the corrected rate; NaN where undefined."""
     bound = scaled_mean_bound(setting)
     if setting.gaussian_rho <= 0 or math.isinf(bound):
         return math.nan
     root = math.sqrt(setting.gaussian_rho) * setting.n
-    return bound * root / (_threshold(setting) * setting.d)
+    return bound * root / (_corrected_threshold(setting) * setting.d)
 
 
 _CARD = BoundCard(
@@ -166,8 +170,8 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         hypotheses=(
             *ASSUMPTION_2_12,
             SMALL_SMOOTHNESS,
-            at_least("n >= 100 (d + sqrt(d/rho))", "tau", 10.0, _threshold),
-            at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _steps),
+            at_least("n >= 100 (d + sqrt(d/rho))", "tau", 10.0, _corrected_threshold),
+            at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _corrected_root_steps),
         ),
     ),
     bound_like(
@@ -187,7 +191,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             *ASSUMPTION_2_12,
             SMALL_SMOOTHNESS,
             at_least("sqrt(rho) n >= 100 M d^q", "tau", 10.0, _printed_threshold),
-            at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _printed_steps),
+            at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _printed_root_steps),
         ),
     ),
     bound_like(

@@ -64,7 +64,7 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
 
 def contraction(strong_convexity: float, smoothness: float) -> float:
     r"""Return :math:`q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\frac34,1)`, at step 1/(lambda + L)."""
-    _check(strong_convexity, smoothness)
+    _check_constants(strong_convexity, smoothness)
     total = strong_convexity + smoothness
     return 1 - strong_convexity / total * (smoothness / total)
 
@@ -80,9 +80,9 @@ def strong_risk(
     Optimisation and noise. It needs a gradient of 0 at the minimiser, and the lambda and L of the
     population risk. See theory/kamath-liu-zhang.md, 3.1.
     """
-    decay = _decay(strong_convexity, smoothness, steps)
+    decay = _contraction_after(strong_convexity, smoothness, steps)
     half = math.sqrt(smoothness / 2)
-    # What a deviation G costs in distance.
+    # This factor converts a deviation G of the gradient into a distance.
     floor = (strong_convexity + smoothness) / strong_convexity / smoothness
     return half * decay * diameter, half * (1 - decay) * floor * deviation
 
@@ -90,7 +90,7 @@ def strong_risk(
 def strong_risk_summed(
     diameter: float, strong_convexity: float, smoothness: float, second_moment: float, steps: int
 ) -> tuple[float, float]:
-    r"""Theorem 3.2, second display: Cauchy-Schwarz over the T + 1 summands.
+    r"""Return the second display of Theorem 3.2: Cauchy-Schwarz over T + 1 summands.
 
     .. math::
         \frac L2(T+1)\big(q^{2T}M^2+A\big),\qquad
@@ -98,7 +98,7 @@ def strong_risk_summed(
 
     At :math:`q^{2T}=A` it is the printed form with T + 1 for T. Optimisation and noise.
     """
-    decay = _decay(strong_convexity, smoothness, steps)
+    decay = _contraction_after(strong_convexity, smoothness, steps)
     factor = smoothness / 2 * (steps + 1)
     return (
         factor * (decay * diameter) ** 2,
@@ -113,14 +113,16 @@ def variance_factor(strong_convexity: float, smoothness: float) -> float:
     return 1 / (total**2 * ratio * (2 - ratio))
 
 
-def _decay(strong_convexity: float, smoothness: float, steps: int) -> float:
+def _contraction_after(strong_convexity: float, smoothness: float, steps: int) -> float:
+    """Return the factor by which the steps shrink the squared distance."""
     require(steps >= 1, "steps", "a positive integer", steps)
-    _check(strong_convexity, smoothness)
+    _check_constants(strong_convexity, smoothness)
     total = strong_convexity + smoothness
     return math.exp(steps * math.log1p(-strong_convexity / total * (smoothness / total)))
 
 
-def _check(strong_convexity: float, smoothness: float) -> None:
+def _check_constants(strong_convexity: float, smoothness: float) -> None:
+    """Raise `InvalidInput` unless the smoothness is finite and at least the strong convexity."""
     require(strong_convexity > 0, "strong_convexity", "positive", strong_convexity)
     must = "finite and at least the strong convexity"
     ok = strong_convexity * (1 - 1e-12) <= smoothness < math.inf
@@ -166,6 +168,7 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
     largest = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
 
     def candidate(steps: int) -> tuple[int, Risk]:
+        """Return the bound after one more number of steps."""
         return steps, risk_at(setting, steps, parallel=parallel, summed=summed)
 
     grid = sorted({round(math.exp(math.log(largest) * i / 24)) for i in range(25)})
@@ -182,20 +185,23 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
 
 
 def _total(candidate: tuple[int, Risk]) -> float:
+    """Return the sum of the terms of a candidate."""
     return math.fsum(candidate[1])
 
 
-def _rate(setting: Setting) -> tuple[float, ...]:
+def _rate_terms(setting: Setting) -> tuple[float, ...]:
+    """Return the rate of the squared error of a mean, times the factor of Theorem 3.2."""
     c, unit = setting.constants, moment_scale(setting) ** 2
     factor = strong_factor(c.diameter, c.strong_convexity, c.smoothness)
     return tuple(unit * factor * term for term in squared_rate(setting))
 
 
-def _explicit(*, parallel: bool, summed: bool) -> Formula:
+def _explicit_formula(*, parallel: bool, summed: bool) -> Formula:
+    """Return the function that evaluates the bound at the best number of steps."""
     return in_scale(lambda setting: best_risk(setting, parallel, summed)[1])
 
 
-def _start(setting: Setting) -> tuple[float, float, float]:
+def _paper_deviation_and_rate(setting: Setting) -> tuple[float, float, float]:
     """Return G of the theorem with constant 1, the limit it must stay below, and ln q."""
     c = setting.constants
     scale = moment_scale(setting)
@@ -211,14 +217,15 @@ def _start(setting: Setting) -> tuple[float, float, float]:
 
 def _paper_steps(setting: Setting) -> float:
     r"""Return :math:`T=\lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, at least 1, or NaN."""
-    deviation, limit, log_contraction = _start(setting)
+    deviation, limit, log_contraction = _paper_deviation_and_rate(setting)
     if math.isnan(deviation):
         return math.nan
     return max(1.0, math.ceil(math.log(deviation / limit) / log_contraction))
 
 
-def _converges(setting: Setting) -> str:
-    deviation, limit, _ = _start(setting)
+def _check_convergence(setting: Setting) -> str:
+    """Return the reason why the steps do not converge; empty if they do."""
+    deviation, limit, _ = _paper_deviation_and_rate(setting)
     if math.isnan(deviation) or deviation < limit:
         return ""
     return (
@@ -228,13 +235,15 @@ def _converges(setting: Setting) -> str:
 
 
 def _strong_threshold(setting: Setting) -> float:
+    """Return the threshold of the theorem; NaN where it is not defined."""
     steps = _paper_steps(setting)
     if math.isnan(steps):
         return math.nan
     return math.pow(signal(setting, 0.5, 1.0) / steps**1.5, 1 / setting.moment_order)
 
 
-def _blocks_filled(setting: Setting) -> str:
+def _check_blocks(setting: Setting) -> str:
+    """Return the reason why the blocks lack records; empty if they do not."""
     steps = _paper_steps(setting)
     if math.isnan(steps):
         return ""
@@ -289,16 +298,16 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         evaluate=name_terms(
             RATE_TERMS,
             ("gaussian_rho", "coordinate_moment", "diameter", "smoothness", "strong_convexity"),
-            _rate,
+            _rate_terms,
         ),
         letters=letters.ESTIMATED,
         hypotheses=(
             *ASSUMPTION_2_12,
             SMOOTH,
             STRONGLY_CONVEX,
-            Hypothesis(text="G < lambda L/(lambda + L)", check=_converges),
+            Hypothesis(text="G < lambda L/(lambda + L)", check=_check_convergence),
             at_least("sqrt(rho) n >= 10^p sqrt(d) T^(3/2)", "tau", 10.0, _strong_threshold),
-            Hypothesis(text="n/T >= m", check=_blocks_filled),
+            Hypothesis(text="n/T >= m", check=_check_blocks),
         ),
     ),
     bound_like(
@@ -311,7 +320,9 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         "steps that make this bound smallest. " + OTHER_PARAMETERS,
         constant="explicit",
         latex=_STRONG_LATEX + _STRONG_DEVIATION % r"\rho",
-        evaluate=name_terms(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=True, summed=False)),
+        evaluate=name_terms(
+            _STRONG_TERMS, _STRONG_NEEDS, _explicit_formula(parallel=True, summed=False)
+        ),
         hypotheses=_STRONG_CONDITIONS,
     ),
     bound_like(
@@ -323,7 +334,9 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         "paper has it, although blocks are disjoint. " + OTHER_PARAMETERS,
         constant="explicit",
         latex=_STRONG_LATEX + _STRONG_DEVIATION % r"(\rho/T)",
-        evaluate=name_terms(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=False)),
+        evaluate=name_terms(
+            _STRONG_TERMS, _STRONG_NEEDS, _explicit_formula(parallel=False, summed=False)
+        ),
         hypotheses=_STRONG_CONDITIONS,
     ),
     bound_like(
@@ -338,7 +351,9 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         r"\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}\Big),\ "
         + _STRONG_DEVIATION
         % r"(\rho/T)",
-        evaluate=name_terms(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=True)),
+        evaluate=name_terms(
+            _STRONG_TERMS, _STRONG_NEEDS, _explicit_formula(parallel=False, summed=True)
+        ),
         hypotheses=_STRONG_CONDITIONS,
     ),
 )

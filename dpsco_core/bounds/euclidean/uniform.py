@@ -18,13 +18,14 @@ from dpsco_core.base.valley import lowest_between
 
 
 def convex_risk(
-    diameter: float,  # M of the constraint set
-    gradient_bound: float,  # R, on the norm of the population gradient
-    bias: float,  # B of the oracle, and G^2: both uniform over the set
+    diameter: float,  # the diameter M of the constraint set
+    gradient_bound: float,  # the bound R on the norm of the population gradient
+    # The bias B of the oracle and its mean squared error G^2, both uniform over the set.
+    bias: float,
     second_moment: float,
-    steps: float,  # T >= 1
+    steps: float,  # the number T of steps, at least 1
     *,
-    step: float | None = None,  # eta; else the best one, M/sqrt(2T(R^2 + G^2))
+    step: float | None = None,  # the step size eta; by default the best one, M/sqrt(2T(R^2 + G^2))
 ) -> tuple[float, float]:
     r"""Kamath et al. (2022), Theorem 3.1, for the average of the queried points.
 
@@ -44,14 +45,17 @@ def convex_risk(
 class UniformOracle:
     r"""A clipped mean oracle that is near the population gradient on the whole set."""
 
-    # Their sum S bounds the deviation without noise at all points, except with probability
-    # `failure`: finite data, clipping, and the steps between points of the net.
+    # The parts of the deviation without noise, which are bounded at all points except with
+    # probability `failure`: finite data, clipping, and the distance to the next point of the net.
+    # Their sum is called S.
     sampling: float
     bias: float
     covering: float
     failure: float
-    reach: float  # what the deviation is always at most
-    noise_energy: float  # E‖N‖² of a single step with the whole budget; T steps have T times that
+    reach: float  # a bound on the deviation that always holds
+    # The mean squared norm of the noise if a single step spends the whole budget; each of T steps
+    # has T times as much.
+    noise_energy: float
 
     @property
     def deviation(self) -> float:
@@ -68,7 +72,7 @@ class UniformOracle:
 
     def risk(self, diameter: float, gradient_bound: float) -> tuple[float, float, float, float]:
         """Return Theorem 3.1 at these steps: optimisation with noise, and M B in three parts."""
-        # The square would leave the range of doubles.
+        # The square would exceed the range of doubles.
         if max(self.noise_energy, self.bias) > 1e150:
             return (math.inf,) * 4
         steps = self.steps(gradient_bound)
@@ -112,6 +116,7 @@ def best_risk(
     require(low < high, "low", "below high", low)
 
     def value(x: float) -> float:
+        """Return the sum of the bound's terms at a threshold."""
         return math.fsum(oracle(offset + math.exp(x)).risk(diameter, gradient_bound))
 
     grid = [low + (high - low) * i / 48 for i in range(49)]

@@ -10,7 +10,8 @@ from dpsco_core.bounds.mean.unseen import SUMMARY, unseen_value
 _SIZE = r",\ \theta=q^{1-1/p}\max\big\{1,(1-q)[q^{p-1}+(1-q)^{p-1}]\big\}^{-1/p}"
 
 
-def _row(*, strong: bool) -> Bound:
+def _make_row(*, strong: bool) -> Bound:
+    """Return the row of an answer that ignores the data, for convex or strongly convex losses."""
     latex = r"\frac{g^2}{2\lambda}\max_qd\,\theta^2(1-q)^n" if strong else ""
     card = risk_card(
         "unseen",
@@ -28,4 +29,4 @@ def _row(*, strong: bool) -> Bound:
     return bound_over(card, unseen_value, BELOW_TWO, signs_within(strong))
 
 
-UNSEEN_RISKS: tuple[Bound, ...] = (_row(strong=False), _row(strong=True))
+UNSEEN_RISKS: tuple[Bound, ...] = (_make_row(strong=False), _make_row(strong=True))

@@ -16,11 +16,11 @@ from dpsco_core.bounds.instances.binomial import expectation
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-# Sizes of n t are in units of the number of records that a budget tells apart.
+# The values of n t, in units of the number of records that a budget can distinguish.
 _SIZES = np.geomspace(0.02, 20, 60)
-# The search for theta starts at this logarithm.
+# The search for theta starts at this logarithm of theta.
 _SMALLEST = -60.0
-# Beyond this rho b^2 outputs are told apart.
+# Two outputs are distinguished with near certainty if rho b^2 exceeds this number.
 _LARGEST_INFORMATION = 36.0
 _ARGUMENTS = np.linspace(0, 20, 2001)
 _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
@@ -29,12 +29,12 @@ _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 def overlap(counts: Vector, budget: Budget) -> Vector:
     """Return a(b): how much the outputs' laws have in common when b records differ, at least."""
     if isinstance(budget, ZCDP):
-        return _alike(np.minimum(budget.rho * counts**2, _LARGEST_INFORMATION))
+        return _overlap(np.minimum(budget.rho * counts**2, _LARGEST_INFORMATION))
     epsilon = budget.epsilon
     exponent = epsilon * counts
     common = 2 * expit(-exponent)
     if isinstance(budget, ApproxDP) and budget.delta > 0:
-        # The failure is delta (e^(b eps) - 1)/(e^eps - 1), in logarithms.
+        # The failure delta (e^(b eps) - 1)/(e^eps - 1) is computed in logarithms.
         grown = np.where(counts > 0, exponent + np.log(-np.expm1(-np.maximum(exponent, 1e-300))), 0)
         log_step = epsilon + math.log(-math.expm1(-epsilon))
         log_failure = np.where(counts > 0, math.log(budget.delta) + grown - log_step, -np.inf)
@@ -42,12 +42,12 @@ def overlap(counts: Vector, budget: Budget) -> Vector:
     return common
 
 
-def _alike(divergence: Vector) -> Vector:
+def _overlap(divergence: Vector) -> Vector:
     """Return 1 - T of divergences k from 0 to 36, T artanh T = k/2."""
     half = 0.5 * divergence
-    # This is the y with T = tanh y.
+    # The solution y of T = tanh y is the starting point.
     y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)
-    # These are Newton's steps on y tanh y = k/2.
+    # The loop takes Newton's steps for y tanh y = k/2.
     for _ in range(2):
         tanh = np.tanh(y)
         y = y - (y * tanh - half) / np.maximum(tanh + y * (1 - tanh**2), 1e-12)
@@ -67,7 +67,7 @@ def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int =
     """Return the largest value over a grid of theta; every theta is valid."""
     strength = math.sqrt(budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
     targets = np.minimum(_SIZES * max(1 / strength, 0.05) / n, 0.999999)
-    theta = _shifts_at(law, targets, radius / math.sqrt(d), m)
+    theta = _shifts_of_chances(law, targets, radius / math.sqrt(d), m)
     largest = (
         math.sqrt(_LARGEST_INFORMATION / budget.rho)
         if isinstance(budget, ZCDP)
@@ -81,12 +81,13 @@ def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int =
     return float(math.sqrt(d) * np.max(theta * common))
 
 
-def _shifts_at(law: Shifts, targets: Vector, longest: float, m: int) -> Vector:
+def _shifts_of_chances(law: Shifts, targets: Vector, longest: float, m: int) -> Vector:
     """Return shifts of at most `longest` at which records differ with these chances."""
     top = min(math.log(longest), 300.0)
     low, high = np.full(targets.shape, min(_SMALLEST, top - 1)), np.full(targets.shape, top)
     goal = np.log(targets)
-    # Bisection, then the secant in logarithms, in which the chance is nearly a straight line.
+    # The root is found by bisection, then by the secant method in logarithms, in which the chance
+    # is nearly a straight line.
     smallest = np.finfo(np.float64).tiny
     ends = [np.log(np.maximum(record_distance(law, np.exp(x), m), smallest)) for x in (low, high)]
     for step in range(18):

@@ -14,10 +14,10 @@ from functools import lru_cache
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-# (u, b, w): (u/4)(e^(2 rho) - 1) + w (e^(b(b-1) rho) - 1) bounds the squared difference of a
-# channel's densities at mirrored records, because of the certificate
-#     L^2 q <= u L q/(1-q) + w [L^b g_b(q) - 1 - b(L-1)],   L >= 0, 0 <= q < 1,
-# with g_b(q) = ((1 + sqrt q)^b + (1 - sqrt q)^b)/2. theory/instance-floors.md, 2.
+# Each triple (u, b, w) is a certificate of an upper bound, (u/4)(e^(2 rho) - 1) + w (e^(b(b-1) rho)
+# - 1), on the squared difference of a channel's densities at mirrored records. It holds because L^2
+# q <= u L q/(1-q) + w [L^b g_b(q) - 1 - b(L-1)] for L >= 0 and 0 <= q < 1, with g_b(q) = ((1 + sqrt
+# q)^b + (1 - sqrt q)^b)/2. See theory/instance-floors.md, 2.
 CERTIFICATES = (
     (1.00371, 220, 1.92e-8),
     (1.00698, 126, 9.59e-8),
@@ -68,7 +68,7 @@ def pure(epsilon: float, law: Shifts) -> float:
         square = math.tanh(epsilon / 2) ** 2
     else:
         square = _expm1(epsilon) / 8
-    # This is z - 1.
+    # The excess is z - 1.
     excess = epsilon / -math.expm1(-epsilon) - 1
     # The gain is z - 1 - ln z, which is at most (z-1)^2/2.
     gain = excess - math.log1p(excess) if excess > 1e-6 else excess**2 / 2
@@ -80,15 +80,15 @@ def approximate(epsilon: float, delta: float, law: Shifts) -> float:
     return min(
         (
             rate + weight * cut.size + cut.rest
-            for rate, weight in _rates(epsilon, delta, law)
+            for rate, weight in _information_rates(epsilon, delta, law)
             for cut in law.cuts
         ),
         default=math.inf,
     )
 
 
-def _rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tuple[float, float]]:
-    """Yield what a record may reveal but for delta, and what delta adds per size of the score."""
+def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tuple[float, float]]:
+    """Yield pairs: the information of one record apart from delta, and delta's part per score."""
     grown = _expm1(epsilon)
     rate = grown / math.sqrt(2 * (grown + 2)) if grown < math.inf else math.inf
     if law.symmetric:

@@ -16,12 +16,12 @@ from dpsco_core.bounds.floors.van_trees import Costs, bessel_zero, costs, mean_c
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.privacy.budget import Budget
 
-# Densities change by a factor of 1 - c to 1 + c.
+# A tilt c changes densities by a factor between 1 - c and 1 + c.
 _TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-# Values are clipped at these levels, norms of a spherical law at those below.
+# The levels at which values are clipped; norms of a spherical law are clipped at those below.
 _LEVELS = np.geomspace(0.1, 60, 60)
 _NORMS = np.geomspace(0.3, 300, 80)
-# Beyond these log odds a law has no mass that counts.
+# The mass of a law beyond these log odds is negligible.
 _LARGEST_ODDS = 40.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
@@ -30,23 +30,23 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 class Tilt:
     """One family of tilted laws."""
 
-    level: float  # where values are clipped
-    tilt: float  # c
-    information: float  # lambda, of the mean of a coordinate
-    prior: float  # J
+    level: float  # the level at which values are clipped
+    tilt: float  # the tilt c
+    information: float  # the Fisher information lambda of the mean of a coordinate
+    prior: float  # the information J of the prior
     size: float  # the largest norm of a score over sqrt(lambda)
 
 
 def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
     """Return all families of a law: they depend on nothing else."""
     levels = _NORMS if law.spherical else _LEVELS
-    centre = np.zeros(levels.shape) if law.symmetric else _centres(law, levels)
-    value, mass = _nodes(law, levels, centre)
+    centre = np.zeros(levels.shape) if law.symmetric else _clipping_centres(law, levels)
+    value, mass = _quadrature_nodes(law, levels, centre)
     families = []
     for i, level in enumerate(levels):
         x, p = value[i], mass[i]
         clipped = np.clip(x - centre[i], -level, level)
-        # The mean moves with theta at this rate.
+        # The mean changes with theta at this rate.
         slope = float(p @ (x * clipped))
         if law.spherical:
             slope /= d
@@ -73,16 +73,16 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
     return tuple(families)
 
 
-def _nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
+def _quadrature_nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
     """Return values of the law and their masses for each level, shape (levels, nodes).
 
     Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the clipping.
     """
     lowest, highest = np.full(levels.shape, -_LARGEST_ODDS), np.full(levels.shape, _LARGEST_ODDS)
-    # In the middle a symmetric law may jump.
-    kinks = [np.zeros(levels.shape), _odds(law, centre + levels)]
+    # A symmetric law may have a jump at its centre.
+    kinks = [np.zeros(levels.shape), _log_odds_of(law, centre + levels)]
     if not law.spherical:
-        kinks.append(_odds(law, centre - levels))
+        kinks.append(_log_odds_of(law, centre - levels))
     pieces = []
     for low, high in itertools.pairwise(np.sort([lowest, *kinks, highest], axis=0)):
         half = 0.5 * (high - low)[:, None]
@@ -95,8 +95,8 @@ def _nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]
     return law.at_odds(u), weights * small / (1 + small) ** 2
 
 
-def _odds(law: Shifts, value: Vector) -> Vector:
-    """Return the log odds at which the law is at a value, within the range that counts."""
+def _log_odds_of(law: Shifts, value: Vector) -> Vector:
+    """Return the log odds of a value of the law, limited to the range with relevant mass."""
     low, high = np.full(value.shape, -_LARGEST_ODDS), np.full(value.shape, _LARGEST_ODDS)
     for _ in range(30):
         u = 0.5 * (low + high)
@@ -105,8 +105,8 @@ def _odds(law: Shifts, value: Vector) -> Vector:
     return high
 
 
-def _centres(law: Shifts, levels: Vector) -> Vector:
-    """Return the m at which the mean of clip(Z - m) is 0, for each level."""
+def _clipping_centres(law: Shifts, levels: Vector) -> Vector:
+    """Return the m at which clip(Z - m) has mean 0, for each level."""
     u, step = np.linspace(-_LARGEST_ODDS, _LARGEST_ODDS, 40_001, retstep=True)
     small = np.exp(-np.abs(u))
     mass = float(step) * small / (1 + small) ** 2

@@ -30,15 +30,15 @@ NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
 
 @lru_cache(maxsize=512)
 def shifts_of(law: Distribution) -> Shifts | None:
-    """Return what a law says of its shifts."""
+    """Return the shifts of a law; None if the law does not know them."""
     return law.shifts
 
 
 def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
-    """Return the centred law of the records and what it says of its shifts, if anything."""
+    """Return the centred law of the records and its shifts; None if these are unknown."""
     if setting.law is None or setting.law.lead > 1:
         return None
-    # Its shifts are the same, and caches find it again.
+    # A centred law has the same shifts, and equal laws share a cache entry.
     law = setting.law.centred
     shifts = shifts_of(law)
     return None if shifts is None else (law, shifts)
@@ -60,7 +60,7 @@ def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
 
 
 def budget_of(setting: Setting, notion: Notion) -> Budget | None:
-    """Return the setting's budget in a notion; None if it says nothing of that."""
+    """Return the setting's budget in a notion; None if the budget implies none."""
     if notion == "zcdp":
         return ZCDP(rho=setting.rho)
     if notion == "pure":
@@ -95,7 +95,7 @@ def mean_radius(setting: Setting) -> float:
 
 
 def of_a_block(law: Shifts, m: int) -> Shifts:
-    """Return what a record of m values says of their common shift: the m of a user."""
+    """Return the shifts of a user's m values, which all move together."""
     if m == 1:
         return law
     wider = tuple(replace(cut, size=cut.size * math.sqrt(m)) for cut in law.cuts)
@@ -103,7 +103,7 @@ def of_a_block(law: Shifts, m: int) -> Shifts:
 
 
 def kappa_at(setting: Setting, notion: Notion) -> float:
-    """Return kappa; NaN where the law or the budget says nothing."""
+    """Return kappa; NaN where the law's shifts or the budget's notion are unknown."""
     stretched_shape, budget = stretched(setting), budget_of(setting, notion)
     if stretched_shape is None or budget is None:
         return math.nan
@@ -111,7 +111,7 @@ def kappa_at(setting: Setting, notion: Notion) -> float:
 
 
 def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
-    """Return the costs of Theorem 1 over a ball; None where the law or the budget says nothing."""
+    """Return the costs of Theorem 1 over a ball; None without known shifts or a fitting budget."""
     law_shape, budget = shape(setting), budget_of(setting, notion)
     if law_shape is None or budget is None:
         return None
@@ -144,7 +144,8 @@ def weighted(
 
 
 @lru_cache(maxsize=4096)
-def _by_two_shifts(n: int, m: int, law: Distribution, budget: Budget, radius: float) -> float:
+def _two_shifts_bound(n: int, m: int, law: Distribution, budget: Budget, radius: float) -> float:
+    """Return the lower bound of Theorem 2; 0 if the law's shifts are unknown."""
     shifts = shifts_of(law)
     return 0.0 if shifts is None else assouad(n, law.d, shifts, budget, radius, m)
 
@@ -154,7 +155,7 @@ def two_shifts(setting: Setting, notion: Notion) -> float:
     law_shape, budget = shape(setting), budget_of(setting, notion)
     if law_shape is None or budget is None:
         return 0.0
-    return _by_two_shifts(setting.n, setting.m, law_shape[0], budget, mean_radius(setting))
+    return _two_shifts_bound(setting.n, setting.m, law_shape[0], budget, mean_radius(setting))
 
 
 VOID_TERMS = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
@@ -193,7 +194,7 @@ def of_square(terms: tuple[float, ...]) -> float:
     """Return the floor of its terms: sampling and privacy add, the prior caps them."""
     sampling, privacy, prior, *rest = terms
     learnt = sampling + privacy
-    # There is no Fisher information, or nothing to find.
+    # Without Fisher information, or if the output reveals nothing, only the prior counts.
     if learnt == 0 or prior == 0:
         return max([0.0, *rest])
     return max([1 / (1 / learnt + 1 / prior), *rest])
@@ -212,9 +213,9 @@ def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
 
 
 def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
-    """Return floor B, its family and its costs; None where the law or the budget says nothing."""
+    """Return floor B, its family and its costs; None without known shifts or a fitting budget."""
     law_shape, budget = shape(setting), budget_of(setting, notion)
-    # Its families are of single values, not of users.
+    # The families of floor B change single values, not all values of a user.
     if law_shape is None or budget is None or setting.m > 1:
         return None
     return _near_floor(setting.n, law_shape[0], budget)
@@ -222,6 +223,7 @@ def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | 
 
 @lru_cache(maxsize=4096)
 def _near_floor(n: int, law: Distribution, budget: Budget) -> tuple[float, Tilt, Costs] | None:
+    """Return floor B for a law and a budget; the cache serves its three callers."""
     shifts = shifts_of(law)
     return None if shifts is None else best_tilt(n, law.d, shifts, tilts_of(law), budget)
 
@@ -242,7 +244,8 @@ def near_terms(setting: Setting, notion: Notion) -> Terms:
 UNEQUAL = "This floor is proven for coordinates of one scale, and the scales of these data differ."
 
 
-def _shape_failure(setting: Setting) -> str:
+def _check_shape(setting: Setting) -> str:
+    """Return the reason why the shape of the law is unknown; empty if it is known."""
     if setting.law is None:
         return (
             "A floor is about the law of the data in an l2 ball, and here only a class of laws is "
@@ -254,13 +257,14 @@ def _shape_failure(setting: Setting) -> str:
     return f"{name} does not say what a shift of it tells, so it has no floor."
 
 
-def _equal(setting: Setting) -> str:
+def _check_equal_scales(setting: Setting) -> str:
+    """Return the reason why the coordinates' scales differ; empty if they are equal."""
     return UNEQUAL if setting.law is not None and setting.law.lead > 1 else ""
 
 
-KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_shape_failure)
-EQUAL_SCALES = Hypothesis(text="coordinates of one scale", check=_equal)
-# What binds a notion needs of the budget.
+KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_check_shape)
+EQUAL_SCALES = Hypothesis(text="coordinates of one scale", check=_check_equal_scales)
+# The conditions on the budget for bounds that bind a notion.
 BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
     "zcdp": (),
     "approx": (APPROXIMATE_BUDGET,),
@@ -276,14 +280,17 @@ def floor_letters(notion: Notion) -> tuple[Letter, ...]:
     """
 
     def constant(setting: Setting) -> float:
+        """Return the constant C of the setting."""
         unequal = setting.law is not None and setting.law.lead > 1
         return math.nan if unequal else mean_constant(setting.d)
 
     def information(setting: Setting) -> float:
+        """Return the information G + J of the setting."""
         stretched_shape = stretched(setting)
         return math.nan if stretched_shape is None else stretched_shape[1].information
 
     def prior(setting: Setting) -> float:
+        """Return the information J of the prior at the setting."""
         has_shape = shape(setting) is not None
         return prior_information(setting.d, mean_radius(setting)) if has_shape else math.nan
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 import scipy
 from scipy.special import jv
 
-# C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2) of the ground
-# state energy E of -Laplace + |x|.
+# The constants C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2),
+# where E is the ground state energy of -Laplace + |x|.
 _CONSTANTS = (
     0.791602,
     1.762623,
@@ -31,7 +31,7 @@ _CONSTANTS = (
 
 
 def mean_constant(d: int) -> float:
-    """Return C_d of the mean error, or d - 1/2 below it; the rms error has d."""
+    """Return C_d for the mean error, or its lower bound d - 1/2; for the rms error it is d."""
     return _CONSTANTS[d - 1] if d <= len(_CONSTANTS) else d - 0.5
 
 
@@ -47,7 +47,8 @@ def bessel_zero(order: float) -> float:
     zeros = {-0.5: math.pi / 2, 0.0: 2.404825557695773, 0.5: math.pi}
     if order in zeros:
         return zeros[order]
-    # Qu and Wong (1999); the right end would do, for it makes J larger.
+    # An upper bound by Qu and Wong (1999). The right end of an interval is safe, because it makes J
+    # larger.
     root = order ** (1 / 3)
     low = order + 1.8557571 * root
     high = low + 1.0332 / root
@@ -63,15 +64,15 @@ def prior_information(d: int, radius: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What makes the squared error per squared constant: 1/G is `sampling` plus `privacy`."""
+    """The parts of the squared error per squared constant: 1/G is `sampling` plus `privacy`."""
 
     sampling: float
     privacy: float
-    prior: float  # 1/J, the squared error of an answer without data
+    prior: float  # the inverse 1/J, which is the squared error of an answer that ignores the data
 
     @property
     def information(self) -> float:
-        """What the output tells: G + J."""
+        """The total information G + J of the output and the prior."""
         learnt = self.sampling + self.privacy
         prior_part = 1 / self.prior if self.prior > 0 else math.inf
         return (1 / learnt if learnt > 0 else math.inf) + prior_part
@@ -101,9 +102,9 @@ def costs(n: int, rank: float, information: float, kappa: float, prior: float, m
     0.025768
     """
     single = m * information
-    # This is tau.
+    # This product is the tau of Lemma 3.
     whole = rank * single
-    # Lemma 3, where the two add; without privacy G is n tau, hence the larger.
+    # By Lemma 3 both parts add. Without privacy G is n tau, and the sum is larger.
     privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf
     sampling = max((n - 1) / n / n / whole, 1 / n / whole - privacy)
     return Costs(sampling=sampling, privacy=privacy, prior=1 / prior if prior > 0 else math.inf)

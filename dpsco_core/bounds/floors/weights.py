@@ -13,7 +13,7 @@ import numpy as np
 from dpsco_core.bounds.floors.van_trees import mean_constant
 from dpsco_core.data.base import Distribution
 
-# So many values of c lie from the inverse of the largest scale to that of the smallest.
+# This many values of c are tried, from the inverse of the largest scale to that of the smallest.
 CHOICES = 33
 
 
@@ -21,10 +21,10 @@ CHOICES = 33
 class Weights:
     """What Theorem 4 takes of the weights."""
 
-    mean: float  # the constant of the mean error: tr A - a_1/2, or C_d where scales are equal
-    root: float  # the constant of the root mean square: tr A
-    rank: float  # the sum of b_j squared, the largest of which is 1
-    spread: float  # the sum of a_j squared over d
+    mean: float  # the constant of the mean error: tr A - a_1/2, or C_d if all scales are equal
+    root: float  # the constant tr A of the root mean square error
+    rank: float  # the sum of the squares of the b_j, the largest of which is 1
+    spread: float  # the sum of the squares of the a_j over d
 
 
 def equal_weights(d: int) -> Weights:

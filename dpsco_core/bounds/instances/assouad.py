@@ -18,7 +18,7 @@ from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, 
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
 from dpsco_core.bounds.instances.spikes import mean_power, mean_scale
 
-# Below this epsilon several records are taken together as one.
+# If epsilon is smaller than this, several records are treated as one.
 _FINEST = 0.004
 
 
@@ -56,7 +56,7 @@ def harmonic(count: int, epsilon: float, delta: float) -> float:
     failures = group_delta(epsilon, delta, count - j)
     heights = 1 - small * (1 - failures) + delta * (1 - small) / math.expm1(epsilon)
     logs = (count - 2 * j) * epsilon
-    # Lines before the lowest at 0 are above it everywhere, and to leave out a line is safe.
+    # Lines before the lowest line at 0 are above it everywhere, and it is safe to omit a line.
     start = max(int(np.argmax(-heights)), int(np.argmax(logs <= 690)))
     slopes = np.exp(np.minimum(logs, 690.0))
     heights, slopes = heights[start:], slopes[start:]
@@ -74,8 +74,8 @@ def harmonic(count: int, epsilon: float, delta: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _harmonics(epsilon: float, delta: float) -> Falling:
-    """Return tau at the numbers of spikes up to 60/epsilon, beyond which it is below 1e-12.
+def _tabulate_tau(epsilon: float, delta: float) -> Falling:
+    """Return tau for up to 60/epsilon spikes, beyond which it is below 1e-12.
 
     Where epsilon is small a group of records is one record of the budget of the group.
     """
@@ -93,7 +93,7 @@ def _harmonics(epsilon: float, delta: float) -> Falling:
 
 def squared_overlap(count: Floats, epsilon: float, delta: float) -> Floats:
     r"""Return :math:`\tau_b`, the share of a sign's squared error that b spikes leave."""
-    return _harmonics(epsilon, delta)(count)
+    return _tabulate_tau(epsilon, delta)(count)
 
 
 def share_left(form: Form, count: Floats, epsilon: float, delta: float) -> Floats:
@@ -103,17 +103,18 @@ def share_left(form: Form, count: Floats, epsilon: float, delta: float) -> Float
     """
     if form == "l2":
         return overlap(count, epsilon, delta)
-    tau = _harmonics(epsilon, delta)(count)
+    tau = _tabulate_tau(epsilon, delta)(count)
     return tau if form == "squared" else tau / (1 + np.sqrt(np.maximum(0.0, 1 - tau)))
 
 
-def _mean(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: bool) -> Floats:
+def _mean_tau(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: bool) -> Floats:
+    """Return the mean of tau over the number of spikes, at every q."""
     require(n >= 1, "n", "a positive integer", n)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
-    # From there on one spike leaves less than 1e-130.
+    # At larger epsilon a single spike leaves less than 1e-130 of the bound.
     epsilon = min(epsilon, 600.0)
-    # Beyond 60/epsilon the terms are below 1e-12, and may be dropped.
+    # Terms beyond 60/epsilon are below 1e-12 and may be dropped.
     return expectation(
         lambda count: share_left(form, count, epsilon, delta),
         n,
@@ -144,7 +145,7 @@ def assouad(
     >>> round(assouad("l2", 0.0007, 10_000, 20, 2, 1.0, 1e-6), 7)
     0.0071027
     """
-    mean = float(_mean(form, np.array([q]), n, epsilon, delta, True)[0])
+    mean = float(_mean_tau(form, np.array([q]), n, epsilon, delta, True)[0])
     if form == "squared":
         return d * mean_scale(q, moment_order, 2) * mean
     return math.sqrt(d) * mean_scale(q, moment_order) * mean
@@ -158,7 +159,7 @@ def best(
     power = 2 if form == "squared" else 1
     low, high = search_range(hidden_spikes(epsilon, delta), n, largest)
     return maximise(
-        lambda q: mean_power(q, moment_order, power) * _mean(form, q, n, epsilon, delta, False),
+        lambda q: mean_power(q, moment_order, power) * _mean_tau(form, q, n, epsilon, delta, False),
         low,
         high,
     )

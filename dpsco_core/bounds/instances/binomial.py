@@ -17,11 +17,11 @@ from scipy.special import xlog1py
 
 Floats = NDArray[np.float64]
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-# The excess of 0 to 15, where Stirling's series is not accurate enough.
+# The excess at 0 to 15, where Stirling's series is not accurate enough.
 _SMALL_EXCESS = np.array(
     [0.0, *(math.lgamma(x + 1) - x * math.log(x) + x for x in range(1, 16))], dtype=np.float64
 )
-# Up to this many counts a single probability is summed without a stride.
+# Up to this many counts are summed one by one, for a single probability.
 _FINE_NODES = 4096
 
 
@@ -37,6 +37,7 @@ def _log_factorial_excess(x: Floats) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _excess_of(n: int) -> float:
+    """Return `_log_factorial_excess` of one integer."""
     return float(_log_factorial_excess(np.array([float(n)]))[0])
 
 
@@ -47,9 +48,9 @@ def _deviance(x: Floats, expected: Floats, difference: Floats) -> Floats:
 
 
 def log_pmf(
-    counts: Floats,  # integers b in 0..n, as floats; broadcast against `p`
+    counts: Floats,  # the integers b from 0 to n as floats, broadcast against `p`
     n: int,
-    p: Floats,  # in (0, 1)
+    p: Floats,  # the probabilities, in (0, 1)
 ) -> Floats:
     r"""Return :math:`\ln P(\mathrm{Bin}(n,p)=b)`, accurate for n up to 1e9 and beyond.
 
@@ -66,16 +67,16 @@ def log_pmf(
 
 
 def expectation(
-    f: Callable[[Floats], Floats],  # vectorised, non-negative
+    f: Callable[[Floats], Floats],  # a vectorised function that is at least 0
     n: int,
-    p: Floats,  # in [0, 1]
+    p: Floats,  # the probabilities, in [0, 1]
     *,
-    # number of counts over which f may change much; a stride stays below it
+    # the number of counts over which f may change much; the stride stays below this number
     scale: float = math.inf,
-    largest: float = math.inf,  # f vanishes beyond this count
-    # longest stride of a search, in standard deviations; smaller where f has kinks
+    largest: float = math.inf,  # the count beyond which f is 0
+    # the longest stride of a search, in standard deviations; smaller where f has kinks
     step: float = 1 / 3,
-    fine: bool = False,  # sum over up to 4096 counts one by one, for the final value
+    fine: bool = False,  # whether up to 4096 counts are summed one by one, for the final value
 ) -> Floats:
     r"""Return :math:`E f(B)` for every p, :math:`B\sim\mathrm{Bin}(n,p)`.
 
@@ -108,16 +109,16 @@ def expectation(
 
 
 def maximise(
-    values: Callable[[Floats], Floats],  # vectorised over probabilities
-    # positive, low <= high; both ends are candidates
+    values: Callable[[Floats], Floats],  # a function that is vectorised over probabilities
+    # The ends of the range, positive, low <= high; both ends are candidates.
     low: float,
     high: float,
     *,
-    # size of the first grid; number of grids of 11 points, each between the neighbours of the last
-    # maximum
+    # The size of the first grid, and the number of finer grids of 11 points, each between the
+    # neighbours of the last maximum.
     points: int = 41,
     rounds: int = 3,
-    # a more accurate form of `values` for the finer grids
+    # a more accurate form of `values`, for the finer grids
     refined: Callable[[Floats], Floats] | None = None,
 ) -> float:
     """Return where `values` is largest on [low, high]: a logarithmic grid, then finer ones.
@@ -145,10 +146,10 @@ def maximise(
 
 
 def search_range(
-    # the closed form's scale of n p; at least one spike is expected where it is below 1
+    # The closed form's scale of n p; if it is below 1, at least one spike is expected.
     count: float,
     n: int,
-    largest: float,  # the largest probability allowed, in (0, 1]
+    largest: float,  # the largest allowed probability, in (0, 1]
 ) -> tuple[float, float]:
     """Return the probabilities to search when the best expected count is about `count`."""
     centre = max(1.0, count) / n

@@ -23,7 +23,7 @@ from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 from dpsco_core.geometry.geometries import GROUP_SIZE
 
 _TILTS, _LEVELS = 1200, 240
-# This is the l2 norm of a word.
+# This number is the l2 norm of a word.
 _LONGEST = math.sqrt(GROUP_SIZE)
 
 
@@ -37,7 +37,7 @@ class BlockWords(WordPrior):
     128
     """
 
-    groups: int  # G, at least 1
+    groups: int  # the number G of groups, at least 1
 
     def __post_init__(self) -> None:
         require(self.groups >= 1, "groups", "a positive integer", self.groups)
@@ -52,17 +52,21 @@ class BlockWords(WordPrior):
         return GROUP_SIZE
 
     def left(self, argument: Argument, level: Level) -> Falling:
+        """Return the mean loss that remains, as a function of the number of spikes."""
         if argument == "two-sided":
-            return self._two_sided(rho_of(level))
+            return self._loss_by_two_sided_information(rho_of(level))
         if argument == "fano":
             rho = rho_of(level)
             largest_count = math.sqrt((1.5 * math.log(self.count) + 4) / rho)
-            return tabulated(largest_count, lambda count: self._undecoded(rho * count**2))
+            return tabulated(largest_count, lambda count: self._loss_by_fano(rho * count**2))
         epsilon, delta = epsilon_delta(level)
         largest_count = (math.log(self.count) + 30) / epsilon
-        return tabulated(largest_count, lambda count: self._approximate(count, epsilon, delta))
+        return tabulated(
+            largest_count, lambda count: self._loss_by_group_privacy(count, epsilon, delta)
+        )
 
-    def _two_sided(self, rho: float) -> Falling:
+    def _loss_by_two_sided_information(self, rho: float) -> Falling:
+        """Return the remaining loss by two-sided information, for rho-zCDP."""
         sums, weights = sum_of_signs(GROUP_SIZE)
         losses = np.append(_LONGEST - sums, _LONGEST)[None, :]
         chances = np.append(weights / self.groups, 1 - 1 / self.groups)
@@ -72,7 +76,7 @@ class BlockWords(WordPrior):
             math.sqrt(least_loss.end / rate), lambda count: least_loss.value_at(rate * count**2)
         )
 
-    def _undecoded(self, information: Floats) -> Floats:
+    def _loss_by_fano(self, information: Floats) -> Floats:
         r"""Return :math:`\int_0^{\sqrt5}(1-X(\kappa,G(t)))dt`, with G at right ends.
 
         The loss is at most t where :math:`\langle u,V\rangle\ge x=\sqrt5-t`, whose chance is at
@@ -91,9 +95,9 @@ class BlockWords(WordPrior):
         whole = (1 - hit).sum(axis=1) * (_LONGEST / DISTANCES)
         return np.where(information > 0, whole, _LONGEST)
 
-    def _approximate(self, count: Floats, epsilon: float, delta: float) -> Floats:
+    def _loss_by_group_privacy(self, count: Floats, epsilon: float, delta: float) -> Floats:
         r"""Return the largest :math:`(\sqrt5-e)(1-\delta_b(1+\sqrt5/e))_+` of all allowed e."""
-        tilts, log_excess = _excesses(self.groups)
+        tilts, log_excess = _log_excess_bounds(self.groups)
         failure = np.minimum(group_delta(epsilon, delta, count), 1.0)[:, None]
         kept_share = np.maximum(0.0, 1 - failure * (1 + _LONGEST / tilts))
         allowed = log_excess + log_expm1(epsilon * count)[:, None] <= np.log(tilts)
@@ -102,8 +106,8 @@ class BlockWords(WordPrior):
 
 
 @lru_cache(maxsize=64)
-def _excesses(groups: int) -> tuple[Floats, Floats]:
-    r"""Return a grid of e, and the log of a bound on :math:`E(\langle u,V\rangle-e)_+` there.
+def _log_excess_bounds(groups: int) -> tuple[Floats, Floats]:
+    r"""Return a grid of e, and the log of a bound on :math:`E(\langle u,V\rangle-e)_+` at each e.
 
     .. math:: V(e)=\min\Big\{\tfrac12\big(\sqrt{\tfrac1G+e^2}-e\big),\
         \min_{0\le s<e}\frac{4}{27(e-s)^2}\tfrac1GE(W_5-s)_+^3\Big\}

@@ -19,13 +19,13 @@ from dpsco_core.bounds.instances.level import Level, epsilon_delta, rho_of
 from dpsco_core.bounds.instances.two_sided import least_loss_of_words
 from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
-# The range of the share of answers that name a word has so many parts.
+# The shares of answers that name a word are divided into this many intervals.
 _SHARES = 64
 
 
 @dataclass(frozen=True)
 class CornerWords(WordPrior):
-    """The words of one of the three sets, of size 1.
+    """The hidden words of size 1 of the l1 ball, of the simplex or of the solid simplex.
 
     Examples
     --------
@@ -33,8 +33,8 @@ class CornerWords(WordPrior):
     (40, 20)
     """
 
-    d: int  # at least 2: a simplex of one dimension is a point
-    signed: bool  # the l1 ball; otherwise a simplex
+    d: int  # the dimension, at least 2: a simplex of one dimension is a point
+    signed: bool  # whether the set is the l1 ball; otherwise it is a simplex
     solid: bool = False  # whether the simplex has the corner 0
 
     def __post_init__(self) -> None:
@@ -51,40 +51,44 @@ class CornerWords(WordPrior):
 
     @property
     def start(self) -> float:
-        """The least mean loss of an answer that knows nothing."""
+        """The smallest mean loss of an answer that ignores the data."""
         return 1.0 if self.signed or self.solid else 2 * (1 - 1 / self.d)
 
     def left(self, argument: Argument, level: Level) -> Falling:
+        """Return the mean loss that remains, as a function of the number of spikes."""
         if argument in ("two-sided", "fano"):
-            return self._concentrated(argument, rho_of(level))
+            return self._loss_under_zcdp(argument, rho_of(level))
         epsilon, delta = epsilon_delta(level)
         largest_count = (math.log(self.count) + 30) / epsilon
-        return tabulated(largest_count, lambda count: self._approximate(count, epsilon, delta))
+        return tabulated(
+            largest_count, lambda count: self._loss_by_group_privacy(count, epsilon, delta)
+        )
 
-    # -- zCDP -----------------------------------------------------------------------------------
+    # -- Remaining losses under rho-zCDP --------------------------------------------------------
 
-    def _concentrated(self, argument: Argument, rho: float) -> Falling:
+    def _loss_under_zcdp(self, argument: Argument, rho: float) -> Falling:
+        """Return the loss that remains under rho-zCDP, by two-sided information or by Fano."""
         words = self.count
         if argument == "fano":
             largest_count = math.sqrt((1.5 * math.log(words) + 4) / rho)
-            return tabulated(largest_count, lambda count: self._undecoded(rho * count**2))
-        losses, weights = self._losses()
+            return tabulated(largest_count, lambda count: self._loss_by_fano(rho * count**2))
+        losses, weights = self._losses_of_worst_corners()
         least_loss = least_loss_of_words(losses, weights, self.start)
         rate = rho * (1 - 1 / words)
         return tabulated(
             math.sqrt(least_loss.end / rate), lambda count: least_loss.value_at(rate * count**2)
         )
 
-    def _losses(self) -> tuple[Floats, Floats]:
-        """Return the losses of the corners that may be the worst, and their chances."""
+    def _losses_of_worst_corners(self) -> tuple[Floats, Floats]:
+        """Return the losses at the corners that may be worst, and their probabilities."""
         words = self.count
         if self.signed:
             return np.array([[0.0, 1.0, 2.0]]), np.array([1, words - 2, 1]) / words
         losses = np.array([[0.0, 2.0], [1.0, 1.0]] if self.solid else [[0.0, 2.0]])
         return losses, np.array([1, words - 1]) / words
 
-    def _undecoded(self, information: Floats) -> Floats:
-        r"""Return what is left where a word is named as seldom as `chance` says.
+    def _loss_by_fano(self, information: Floats) -> Floats:
+        r"""Return the remaining loss if a word is named at most as often as `chance` allows.
 
         In the solid simplex a share z of the answers names a word, and the others are 0: its gain
         :math:`2X(\kappa,\frac zN)-z` is bounded on intervals of z.
@@ -99,10 +103,10 @@ class CornerWords(WordPrior):
             left = wrong if self.signed else 2 * wrong
         return np.where(information > 0, left, self.start)
 
-    # -- every (epsilon, delta), and pure at delta = 0 -------------------------------------------
+    # -- Remaining losses under (epsilon, delta)-DP, which is pure at delta = 0 ------------------
 
-    def _approximate(self, count: Floats, epsilon: float, delta: float) -> Floats:
-        """Return what is left at b spikes: 2.6."""
+    def _loss_by_group_privacy(self, count: Floats, epsilon: float, delta: float) -> Floats:
+        """Return the remaining loss at b spikes: theory/bounds-everywhere.md, 2.6."""
         growth = np.exp(np.minimum(epsilon * count, 700.0))
         other_words, failure = self.count - 1, np.minimum(group_delta(epsilon, delta, count), 1.0)
         whole = growth + other_words

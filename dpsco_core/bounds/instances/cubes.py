@@ -25,16 +25,17 @@ from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import GroupBall, SparseHull
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 
-# So many cubes are tried first.
+# This many cubes are tried first.
 _COARSE = 10
 _FEW_COORDINATES = (
-    # Up to so many coordinates the sharpest bound chooses, and neighbours are tried too.
+    # Up to this number of coordinates the sharpest bound chooses the cube, and neighbours are tried
+    # too.
     40
 )
-# From these places the walk over few coordinates sets out, whatever the dimension of the set: what
-# is known of signs is found again when that changes.
+# The walk over few coordinates starts at these places, whatever the dimension of the set, so that
+# results on signs are found again in the cache when the dimension changes.
 _STATIONS = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64)
-# A probability of spikes that is below this share of the largest one is not limited by it.
+# A best spike probability below this share of the largest one is not limited by the set.
 _NO_LIMIT = 0.999
 # These multiples of the best size are tried next.
 _SIZE_FACTORS = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)
@@ -42,12 +43,12 @@ _SIZE_FACTORS = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube of means in a set: signs on the first coordinates, around a centre there."""
+    """A cube of means in a set: signs on the first coordinates, around a centre."""
 
-    support: int  # coordinates that move
-    side: float  # the largest size of the signs, theta
-    centre: float = 0.0  # what each of these coordinates is around
-    paired: bool = False  # whether signs come in opposite pairs
+    support: int  # the number of coordinates that vary
+    side: float  # the largest size theta of the signs
+    centre: float = 0.0  # the value around which each of these coordinates varies
+    paired: bool = False  # whether the signs come in opposite pairs
 
     @property
     def signs(self) -> int:
@@ -55,18 +56,18 @@ class Cube:
         return self.support // 2 if self.paired else self.support
 
     def factor(self, form: Form) -> float:
-        r"""Return by what an error of the free signs is multiplied: pairs count twice."""
+        r"""Return the factor of an error of the free signs: pairs count twice."""
         if not self.paired:
             return 1.0
         return 2.0 if form == "squared" else math.sqrt(2)
 
     def side_within(self, unit: float, room: float) -> float:
-        """Return the largest size in a set that is `unit` times as large.
+        """Return the largest size theta in a set that is `unit` times as large.
 
         `room` bounds the squared norm of the means.
         """
         free = room / self.support - (unit * self.centre) ** 2
-        # The signs may point away from the centre of all coordinates.
+        # The vector of signs may point away from the centre of all coordinates.
         if not self.paired:
             free = max(0.0, math.sqrt(max(0.0, room / self.support)) - unit * self.centre) ** 2
         return min(unit * self.side, math.sqrt(max(0.0, free)))
@@ -86,7 +87,7 @@ def holds_whole_cube(body: ConstraintSet) -> bool:
     return is_round(body) or touches_at_signs(body)
 
 
-# A family has numbers of coordinates, and the cube of each.
+# A family consists of numbers of coordinates and the cube of each number.
 Family = tuple[range, Callable[[int], Cube]]
 
 
@@ -100,6 +101,7 @@ def families(body: ConstraintSet) -> tuple[Family, ...]:
         return (pairs,) if isinstance(body, Simplex) else (pairs, free)[d < 2 :]
 
     def around_zero(c: int) -> Cube:
+        """Return the cube of signs on the first coordinates around 0."""
         return Cube(c, 1 / body.minkowski_norm((np.arange(d) < c).astype(np.float64)))
 
     return ((range(1, d + 1), around_zero),)
@@ -107,12 +109,12 @@ def families(body: ConstraintSet) -> tuple[Family, ...]:
 
 @lru_cache(maxsize=4096)
 def hardest_cube(
-    form: Form,  # "l2" or "squared"
+    form: Form,  # the form of the error, "l2" or "squared"
     n: int,
     moment_order: float,
     budget: Budget,
     body: ConstraintSet,
-    unit: float = 1.0,  # the set is so many times as large, in moment units
+    unit: float = 1.0,  # the factor by which the set is larger, in moment units
     room: float = math.inf,  # the largest squared norm of a mean
 ) -> tuple[Cube, float]:
     """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
@@ -125,25 +127,32 @@ def hardest_cube(
     """
 
     def largest(cube: Cube) -> float:
+        """Return the largest spike probability on a cube."""
         return largest_probability(1, moment_order, cube.side_within(unit, room))
 
     def simple(cube: Cube, *, is_rough: bool = False) -> float:
-        value = _simple(form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough)
+        """Return the simple bound on a cube."""
+        value = _simple_bound(
+            form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough
+        )
         return cube.factor(form) * value
 
     @cache
     def best_spikes(cube: Cube) -> float:
-        return _best_spikes(form, n, cube.signs, moment_order, budget, largest(cube))
+        """Return the best spike probability on a cube."""
+        return _best_spike_probability(form, n, cube.signs, moment_order, budget, largest(cube))
 
     def sharp(cube: Cube) -> float:
+        """Return the sharpest bound on a cube."""
         q = best_spikes(cube)
-        return cube.factor(form) * _sharp(form, q, n, cube.signs, moment_order, budget)
+        return cube.factor(form) * _sharpest_bound(form, q, n, cube.signs, moment_order, budget)
 
     def has_room(cube: Cube) -> bool:
         """Whether larger sides would not raise the bound: then fewer coordinates only lower it."""
         return best_spikes(cube) < _NO_LIMIT * largest(cube)
 
     def hilltop(sizes: range, cube_of: Callable[[int], Cube]) -> Cube:
+        """Return the best cube of a family."""
         last_place = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
         start = max(
@@ -151,18 +160,20 @@ def hardest_cube(
         )
         candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
         if start < _FEW_COORDINATES and not isinstance(body, GroupBall):
-            candidates, start = _same_in_every_dimension(start, last_place)
+            candidates, start = _stations_near(start, last_place)
         is_sharp = start < _FEW_COORDINATES or isinstance(budget, ApproxDP)
         value = sharp if is_sharp else simple
         height = cache(lambda i: value(cube_of(sizes[i])))
 
         def is_left_lower(i: int) -> bool:
+            """Return whether all cubes of fewer coordinates have smaller bounds."""
             return is_sharp and has_room(cube_of(sizes[i]))
 
-        if isinstance(body, GroupBall):  # Every whole number of groups may be a hill.
+        # The bound may have a local maximum at every whole number of groups.
+        if isinstance(body, GroupBall):
             start = max(candidates, key=height)
         paths = sorted(candidates), range(min(last_place, _FEW_COORDINATES) + 1)
-        top = _hilltop(height, is_left_lower, paths, start)
+        top = _walk_uphill(height, is_left_lower, paths, start)
         return cube_of(sizes[top])
 
     chosen = [hilltop(*family) for family in families(body)]
@@ -170,21 +181,21 @@ def hardest_cube(
     return best, largest(best)
 
 
-def _same_in_every_dimension(start: int, last_place: int) -> tuple[set[int], int]:
-    """Return the stations about a place, up to the last one, and the nearest of them to it."""
+def _stations_near(start: int, last_place: int) -> tuple[set[int], int]:
+    """Return the stations near a place, up to the last place, and the nearest station."""
     lowest, highest = (start + 1) * _SIZE_FACTORS[0] - 1, (start + 1) * _SIZE_FACTORS[-1]
     stations = {place for place in _STATIONS if lowest <= place <= min(highest, last_place)}
     stations |= {last_place} & {start}
     return stations, smallest(stations, lambda place: abs(place - start), what="station")
 
 
-def _hilltop(
+def _walk_uphill(
     height: Callable[[int], float],
     is_left_lower: Callable[[int], bool],  # whether all places before a place are known to be lower
     paths: Sequence[Sequence[int]],
     start: int,
 ) -> int:
-    """Return where a walk uphill ends: along each path in turn, if it leads through the place."""
+    """Return the end of a walk uphill along each path in turn that contains the place."""
     place = start
     for path in paths:
         if place not in path:
@@ -196,10 +207,10 @@ def _hilltop(
     return place
 
 
-def _simple(
+def _simple_bound(
     form: Form, n: int, d: int, order: float, budget: Budget, largest: float, *, is_rough: bool
 ) -> float:
-    """Return a quick bound on signs under a budget, which chooses among cubes only."""
+    """Return a quick bound on signs under a budget, which only chooses among cubes."""
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
@@ -210,28 +221,31 @@ def _simple(
     return hypercube.hypercube_pure(q, n, d, order, budget.epsilon, form=form)
 
 
-def _best_spikes(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
-    """Return the probability of spikes at which the sharpest bound on signs is largest."""
+def _best_spike_probability(
+    form: Form, n: int, d: int, order: float, budget: Budget, largest: float
+) -> float:
+    """Return the spike probability at which the sharpest bound on signs is largest."""
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
         return two_sided.best(n, d, order, budget.rho, largest, form)
-    return packing.best(_quick(form), n, d, order, *_level(budget), largest)
+    return packing.best(_quick_form(form), n, d, order, *_epsilon_delta_of(budget), largest)
 
 
-def _sharp(form: Form, q: float, n: int, d: int, order: float, budget: Budget) -> float:
-    """Return the sharpest bound on signs under a budget, or one that is largest where it is."""
+def _sharpest_bound(form: Form, q: float, n: int, d: int, order: float, budget: Budget) -> float:
+    """Return the sharpest bound on signs, or a bound with its maximum at the same place."""
     if q == 0:
         return 0.0
     if isinstance(budget, ZCDP):
         return two_sided.two_sided(q, n, d, order, budget.rho, form)
-    return packing.packing(_quick(form), q, n, d, order, *_level(budget))
+    return packing.packing(_quick_form(form), q, n, d, order, *_epsilon_delta_of(budget))
 
 
-def _quick(form: Form) -> Form:
-    """Return a form that grows with the dimension as the error does, and is much quicker."""
+def _quick_form(form: Form) -> Form:
+    """Return a form that grows with the dimension like the error, and is much quicker."""
     return "squared" if form == "squared" else "linear"
 
 
-def _level(budget: PureDP | ApproxDP) -> tuple[float, float]:
+def _epsilon_delta_of(budget: PureDP | ApproxDP) -> tuple[float, float]:
+    """Return epsilon and delta of a budget."""
     return budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0

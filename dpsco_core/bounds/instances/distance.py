@@ -34,14 +34,14 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 from dpsco_core.bounds.instances.two_sided import sum_of_signs
 
-# How the chance of a hit is bounded: by Fano's inequality, by the divergence both ways, or by that
-# and Renyi divergences of all orders.
+# The bound on the chance of a hit: by Fano's inequality, by the divergence in both directions, or
+# by these and the Renyi divergences of all orders.
 Chance = Literal["fano", "both ways", "all orders"]
-# The integral over distances has so many points.
+# The integral over distances has this many points.
 DISTANCES = 160
-_LEVELS = 400  # The cubic bound on a tail is the least one over these.
-_ALMOST = 1 - 1e-14  # A chance that is larger than this one is taken as 1.
-_COUNTS = 512  # The integral is exact at each of up to so many numbers of spikes.
+_LEVELS = 400  # The cubic bound on a tail is the smallest over this many levels.
+_ALMOST = 1 - 1e-14  # A chance above this number counts as 1.
+_COUNTS = 512  # Up to this many numbers of spikes the integral is exact at each.
 
 
 def log_tail(d: int, x: Floats) -> Floats:
@@ -56,7 +56,7 @@ def log_tail(d: int, x: Floats) -> Floats:
     sums, weights = sum_of_signs(d)
     root = math.sqrt(d)
     levels = np.linspace(-root, root, _LEVELS, endpoint=False)
-    # Beyond ten standard deviations a large part of the levels would be wasted.
+    # Levels beyond ten standard deviations would be wasted.
     if d > _LEVELS:
         levels = np.concatenate([np.linspace(-4, 12, _LEVELS), np.linspace(12, root, 100)[1:-1]])
     cubes = np.array([weights @ np.maximum(sums - level, 0.0) ** 3 for level in levels])
@@ -108,22 +108,25 @@ def chance(
     if kind == "all orders":
         gap = np.maximum(0.0, np.sqrt(length) - np.sqrt(kappa))
         hit = np.array(np.exp(-(gap**2)))
-    # The divergence both ways grows with x: it is solved only where it allows less.
+    # The divergence in both directions increases with x, so the equation is solved only where its
+    # solution is below the other bound.
     allowed, log_below = kappa * -math.expm1(-log_words), np.minimum(log_g, -1e-12)
-    is_less = (log_g < 0) & (allowed < _divergence(np.minimum(hit, _ALMOST), log_below))
-    hit[is_less] = np.minimum(hit[is_less], _both_ways(allowed[is_less], log_below[is_less]))
+    is_less = (log_g < 0) & (allowed < _two_sided_divergence(np.minimum(hit, _ALMOST), log_below))
+    hit[is_less] = np.minimum(
+        hit[is_less], _solve_two_sided_divergence(allowed[is_less], log_below[is_less])
+    )
     return np.where(log_g < 0, hit, 1.0)
 
 
-def _divergence(x: Floats, log_g: Floats) -> Floats:
-    """Return the binary divergence of x and g both ways, where 1 > x >= g."""
+def _two_sided_divergence(x: Floats, log_g: Floats) -> Floats:
+    """Return the binary divergence of x and g, added in both directions, where 1 > x >= g."""
     return np.asarray(
         (x - np.exp(log_g)) * (np.log(x) - np.log1p(-x) - log_g + np.log(-np.expm1(log_g)))
     )
 
 
-def _both_ways(kappa: Floats, log_g: Floats) -> Floats:
-    r"""Return the x of which the binary divergence to g, both ways, is :math:`\kappa`.
+def _solve_two_sided_divergence(kappa: Floats, log_g: Floats) -> Floats:
+    r"""Return the x whose binary divergence from g, added in both directions, is :math:`\kappa`.
 
     With :math:`\Delta` the gap in log-odds, it is
     :math:`\Delta\,\frac{g(1-g)(e^\Delta-1)}{1+g(e^\Delta-1)}`, whose logarithm is concave:
@@ -147,7 +150,7 @@ def _both_ways(kappa: Floats, log_g: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def _shares(d: int, form: Form) -> tuple[Floats, Floats]:
+def _log_shares_of_balls(d: int, form: Form) -> tuple[Floats, Floats]:
     """Return ln G at the right ends of the integral's steps, and their widths."""
     ends = np.linspace(0.0, math.sqrt(d), DISTANCES + 1)
     widths = np.diff(ends**2 if form == "squared" else ends)
@@ -161,18 +164,18 @@ def remaining(
 
     The squared form has :math:`2t\,dt`. There are :math:`2^d` words.
     """
-    log_share, widths = _shares(d, form)
+    log_share, widths = _log_shares_of_balls(d, form)
     kappa = np.asarray(information, dtype=np.float64)[..., None]
     return np.asarray((1 - chance(kappa, log_share, kind, d * LOG_2)) @ widths)
 
 
 @lru_cache(maxsize=512)
-def _by_count(d: int, rho: float, form: Form, kind: Chance) -> tuple[float, Floats, int]:
-    """Return what is left after every number of spikes: a step, a table, and the last number.
+def _loss_by_count(d: int, rho: float, form: Form, kind: Chance) -> tuple[float, Floats, int]:
+    """Return the remaining loss at every number of spikes: a step, a table, and the last number.
 
     Entry i is for all numbers up to i steps, and above i - 1: what is left falls.
     """
-    # By Fano's inequality nothing is left from there on, and otherwise next to nothing.
+    # By Fano's inequality the bound is 0 beyond this count, and otherwise nearly 0.
     reach = d * LOG_2 if kind == "fano" else 1.5 * d * LOG_2 + 4
     largest_count = math.floor(math.sqrt(reach / rho))
     step = max(1.0, largest_count / _COUNTS)
@@ -198,10 +201,10 @@ def fano_distance(
     """
     check_point(p, n, d)
     require(rho > 0, "rho", "positive", rho)
-    return float(_values(np.array([p]), n, d, moment_order, rho, form, kind, fine=True)[0])
+    return float(_bound_values(np.array([p]), n, d, moment_order, rho, form, kind, fine=True)[0])
 
 
-def _values(
+def _bound_values(
     p: Floats,
     n: int,
     d: int,
@@ -212,9 +215,11 @@ def _values(
     *,
     fine: bool = False,
 ) -> Floats:
-    step, table, largest_count = _by_count(d, rho, form, kind)
+    """Return the bound at every spike probability."""
+    step, table, largest_count = _loss_by_count(d, rho, form, kind)
 
     def left(count: Floats) -> Floats:
+        """Return the remaining loss at given numbers of spikes."""
         return table[np.minimum(np.ceil(count / step - 1e-9), len(table) - 1).astype(np.intp)]
 
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
@@ -234,7 +239,7 @@ def best(
 ) -> float:
     """Return the p in (0, largest] that maximises `fano_distance`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _values(p, n, d, moment_order, rho, form, kind), low, high)
+    return maximise(lambda p: _bound_values(p, n, d, moment_order, rho, form, kind), low, high)
 
 
 def one_distance(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
@@ -249,11 +254,11 @@ def one_distance(p: float, n: int, d: int, moment_order: float, rho: float) -> f
     """
     check_point(p, n, d)
     require(rho > 0, "rho", "positive", rho)
-    return float(_one_values(np.array([p]), n, d, moment_order, rho).max())
+    return float(_single_distance_values(np.array([p]), n, d, moment_order, rho).max())
 
 
-def _one_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> Floats:
-    """Return the bound for every k (rows) at every p (columns), or 0 where it says nothing."""
+def _single_distance_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> Floats:
+    """Return the bound for every k (rows) at every p (columns), or 0 where nothing is proven."""
     wrong = np.arange(d, dtype=np.float64)
     logs = -np.logaddexp.accumulate(log_pmf(wrong, d, np.full(1, 0.5)))
     rows = [np.zeros(len(p))]
@@ -262,13 +267,14 @@ def _one_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> F
         length = float(logs[k])
         largest_count = math.floor(math.sqrt((length - LOG_2) / rho))
         mean = expectation(
-            partial(_unexplained, rho, length), n, p, largest=largest_count, fine=True
+            partial(_unexplained_share, rho, length), n, p, largest=largest_count, fine=True
         )
         rows.append(math.sqrt(k + 1) * mean)
     return np.asarray(mean_power(p, moment_order) * np.array(rows))
 
 
-def _unexplained(rho: float, length: float, count: Floats) -> Floats:
+def _unexplained_share(rho: float, length: float, count: Floats) -> Floats:
+    """Return Fano's bound on the chance of a wrong word, for a code of log size `length`."""
     return np.maximum(0.0, 1 - (rho * count**2 + LOG_2) / length)
 
 
@@ -276,4 +282,6 @@ def _unexplained(rho: float, length: float, count: Floats) -> Floats:
 def best_one(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
     """Return the p in (0, largest] that maximises `one_distance`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _one_values(p, n, d, moment_order, rho).max(axis=0), low, high)
+    return maximise(
+        lambda p: _single_distance_values(p, n, d, moment_order, rho).max(axis=0), low, high
+    )

@@ -26,18 +26,18 @@ from dpsco_core.bounds.instances.groups import (
     some_counts,
 )
 
-# Up to this dimension sums of signs are exact; above it larger Gaussian ones replace them.
+# Up to this dimension sums of signs are exact; above it, larger normal variables replace them.
 EXACT = 400
 _RHOS, LEVELS, _CUBES = 501, 1200, 120
-# The cube is searched in full at every so many levels.
+# At one in this many levels all cubes are searched.
 _COARSE = 16
-# Between these, the cubes at so many places from a line are tried.
+# At the other levels, the cubes at these distances from a line are tried.
 _SHIFTS = (0, 1, -1, 2)
-# Where delta matters, every so many levels are tried.
+# If delta matters, one in this many levels is tried.
 _SKIP = 12
-# Where the loss is capped, in standard deviations.
+# The loss is capped at these numbers of standard deviations.
 CAPS = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7])
-# Below this delta no better cap is searched for.
+# Below this delta the cap is not optimised.
 _NEGLIGIBLE = 1e-12
 
 
@@ -49,12 +49,12 @@ def omega(g: Floats | float) -> Floats:
     return np.asarray(0.5 / (np.hypot(1.0, g) + g))
 
 
-# -- the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) --------------------------------------------
+# -- The law of the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) ---------------------------------
 
 
 @lru_cache(maxsize=256)
-def _tails(d: int) -> Floats:
-    r"""Return the mean of :math:`(W-w_i)_+^k` for the values :math:`w_i` of W and k = 0 to 3.
+def _tail_means(d: int) -> Floats:
+    r"""Return the means of :math:`(W-w_i)_+^k` at the values :math:`w_i` of W, for k = 0 to 3.
 
     From the largest value on, by sums of positive terms. The result has shape (d + 2, 4); its
     last row, beyond the largest value, is 0.
@@ -89,24 +89,24 @@ def log_cube(threshold: Floats, d: int) -> Floats:
         if d > EXACT:
             density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
             log_central = np.log((t * t + 2) * density - (t**3 + 3 * t) * ndtr(-t))
-            # Beyond 20 the cube's mean is at most 6 phi(t)/t^4.
+            # The mean cube beyond a level t above 20 is at most 6 phi(t)/t^4.
             log_tail = -t * t / 2 - math.log(2 * math.pi) / 2 + math.log(6) - 4 * np.log(np.abs(t))
             return np.asarray(np.where(t > 20, log_tail, log_central))
         root = math.sqrt(d)
         index = np.clip(np.ceil((np.clip(t, -root, 2 * root) * root + d) / 2), 0, d + 1)
-        row = _tails(d)[index.astype(np.intp)]
+        row = _tail_means(d)[index.astype(np.intp)]
         v = np.maximum((2 * index - d) / root - t, 0.0)
         return np.asarray(
             np.log(row[..., 3] + v * (3 * row[..., 2] + v * (3 * row[..., 1] + v * row[..., 0])))
         )
 
 
-# -- l2: the distance to a sign vector -----------------------------------------------------------
+# -- The l2 form: the distance to a sign vector --------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Distances:
-    """What is known of the distance from a point of norm rho to a random sign vector.
+    """Bounds on the distance from a point of norm rho to a random sign vector.
 
     `mean` is at most its mean. `log_moments` and `cubes` give, at a level t, a bound on the mean of
     what is missing to t (S1); `choice` is the cube that bounds it best at some levels, and between
@@ -119,10 +119,10 @@ class _Distances:
     mean: Floats
     cubes: Floats
     log_moments: Floats
-    levels: Floats  # increasing
+    levels: Floats  # increasing levels
     marks: NDArray[np.intp]  # the levels at which all cubes were tried
-    choice: NDArray[np.intp]  # at these levels, and at every norm
-    log_ratios: Floats  # not increasing
+    choice: NDArray[np.intp]  # the best cubes at these levels, for every norm
+    log_ratios: Floats  # the logarithms of the ratios, which do not increase
 
     @property
     def half_step(self) -> float:
@@ -133,23 +133,30 @@ class _Distances:
         """Return the log of a bound on the mean of (t - distance)_+ at every norm."""
         upper = int(np.clip(np.searchsorted(self.marks, level), 1, len(self.marks) - 1))
         start, stop = self.marks[upper - 1], self.marks[upper]
-        line = _line(self.choice[upper - 1], self.choice[upper], (level - start) / (stop - start))
+        line = _interpolate_cubes(
+            self.choice[upper - 1], self.choice[upper], (level - start) / (stop - start)
+        )
         factor = _log_factor(self.levels[level], self.cubes)[None]
-        return _best_near(line, factor, np.intp(0), self.log_moments, np.arange(len(line)))
+        return _least_log_bound_near(
+            line, factor, np.intp(0), self.log_moments, np.arange(len(line))
+        )
 
 
-def _line(start: NDArray[np.intp], stop: NDArray[np.intp], share: Floats | float) -> Floats:
+def _interpolate_cubes(
+    start: NDArray[np.intp], stop: NDArray[np.intp], share: Floats | float
+) -> Floats:
+    """Return the line between the cubes at two searched levels."""
     return np.asarray(start + share * (stop - start).astype(float))
 
 
-def _best_near(
+def _least_log_bound_near(
     line: Floats,  # a place between cubes for every pair of a level and a norm
     factor: Floats,  # a row for every level, and a column for every cube
     level: NDArray[np.intp] | np.intp,
     log_moments: Floats,  # a row for every norm
     norm: NDArray[np.intp],
 ) -> Floats:
-    """Return the least log bound over the cubes next to a line, for pairs of level and norm."""
+    """Return the smallest log bound over the cubes near a line, for pairs of level and norm."""
     place = np.floor(line).astype(np.intp)
     best = np.full(line.shape, np.inf)
     cubes = factor.shape[1]
@@ -180,7 +187,8 @@ def _log_factor(level: Floats | float, cube: Floats) -> Floats:
 
 
 @lru_cache(maxsize=48)
-def _distances(d: int) -> _Distances:
+def _distance_table(d: int) -> _Distances:
+    """Return the table of distances in dimension d."""
     root = math.sqrt(d)
     rho = np.linspace(0.0, root, _RHOS)
     cubes = np.geomspace(2e-3 * d, 4.2 * d, _CUBES)
@@ -188,7 +196,7 @@ def _distances(d: int) -> _Distances:
     if d <= EXACT:
         values = (2 * np.arange(d + 1) - d) / root
         squares = np.maximum(a[:, None] - 2 * rho[:, None] * values, 0.0)
-        tails = _tails(d)[:, 0]
+        tails = _tail_means(d)[:, 0]
         mean = np.sqrt(squares) @ (tails[:-1] - tails[1:])
     else:
         mean = np.sqrt(a) * (1 - 2 * rho**2 / a**2)
@@ -198,14 +206,14 @@ def _distances(d: int) -> _Distances:
         log_moments[0] = 3 * np.log(np.maximum(cubes - d, 0.0))
         thresholds = (a[1:, None] - cubes) / (2 * rho[1:, None])
         log_moments[1:] = 3 * np.log(2 * rho[1:, None]) + log_cube(thresholds, d)
-    # A finite value keeps cubes below t^2 from being chosen.
+    # A finite value prevents the choice of cubes below t^2.
     log_moments = np.maximum(log_moments, -1e30)
     levels = root * (1 - np.geomspace(1e-5, 1 - 1e-3, LEVELS))[::-1]
-    marks, choice, log_ratios = _search(levels, cubes, log_moments, mean)
+    marks, choice, log_ratios = _search_all_cubes(levels, cubes, log_moments, mean)
     return _Distances(d, rho, mean, cubes, log_moments, levels, marks, choice, log_ratios)
 
 
-def _search(
+def _search_all_cubes(
     levels: Floats, cubes: Floats, log_moments: Floats, mean: Floats
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
     """Return some levels, the best cubes at them for every norm, and the log ratio of every level.
@@ -218,14 +226,14 @@ def _search(
     choice = np.empty((len(marks), len(mean)), dtype=np.intp)
     for row, mark in enumerate(marks):
         factor = _log_factor(levels[mark], cubes)
-        lowest = int(np.argmax(factor < np.inf))  # a cube below that says nothing
+        lowest = int(np.argmax(factor < np.inf))  # A cube below this one proves nothing.
         choice[row] = lowest + np.argmax(-factor[lowest:] - log_moments[:, lowest:], axis=1)
     factors = _log_factor(levels[:, None], cubes)
     ratios = np.empty(len(levels))
     for row, (start, stop) in enumerate(itertools.pairwise(marks)):
         part = slice(start, stop + 1)
         share = (np.arange(start, stop + 1) - start)[:, None] / (stop - start)
-        line = _line(choice[row], choice[row + 1], share)
+        line = _interpolate_cubes(choice[row], choice[row + 1], share)
         with np.errstate(divide="ignore"):
             gain = np.log(np.maximum(mean - levels[part, None], 0.0))
         ratios[part] = np.logaddexp(0.0, _least_gap(gain, line, factors[part], log_moments))
@@ -233,19 +241,21 @@ def _search(
 
 
 def _least_gap(gain: Floats, line: Floats, factor: Floats, log_moments: Floats) -> Floats:
-    """Return the least of `gain` less the bound next to a line, over the norms, at every level."""
+    """Return the smallest `gain` less the bound near a line over the norms, at every level."""
     rows, norms = np.arange(len(line)), np.arange(line.shape[1])
     place = np.floor(line).astype(np.intp)
-    # With a single cube the gap can only be smaller: where it is not below the whole gap of some
-    # norm, it is not the least one.
-    cubes = factor.shape[1]  # A flat index is several times as quick as a pair of them.
+    # With a single cube the gap can only be smaller. If it is not below the whole gap of some norm,
+    # it is not the smallest gap.
+    cubes = factor.shape[1]  # A flat index is several times as fast as a pair of indices.
     bound = factor.take(rows[:, None] * cubes + place)
     bound += log_moments.take(norms * cubes + place)
     rough = gain - bound
     norm = np.argmax(-rough, axis=1)
-    least_gap = gain[rows, norm] - _best_near(line[rows, norm], factor, rows, log_moments, norm)
+    least_gap = gain[rows, norm] - _least_log_bound_near(
+        line[rows, norm], factor, rows, log_moments, norm
+    )
     level, norm = np.nonzero(rough < least_gap[:, None])
-    nearest = _best_near(line[level, norm], factor, level, log_moments, norm)
+    nearest = _least_log_bound_near(line[level, norm], factor, level, log_moments, norm)
     np.minimum.at(least_gap, level, gain[level, norm] - nearest)
     return np.asarray(least_gap)
 
@@ -268,18 +278,21 @@ def distances(d: int, epsilon: float, delta: float) -> Falling:
     if d == 1:
         left = np.maximum(0.0, 1 - failure)
         return falling(counts, left * 2 / (1 + np.exp(np.minimum(ratio, 700.0))))
-    table = _distances(d)
+    table = _distance_table(d)
     steps = np.searchsorted(-table.log_ratios, -ratio, side="right") - 1
     values = np.where(steps < 0, 0.0, np.maximum(table.levels[steps] - table.half_step, 0.0))
     values[0] = math.sqrt(d)
     if delta > 0:
         tried: dict[int, _Capped] = {}
         for i in range(1, len(counts)):
-            # Beyond 1 a delta says nothing, and log ratios beyond the table's neither.
+            # If delta times its factor exceeds 1, or the log ratio is outside the table, nothing is
+            # proven.
             if steps[i] < 0 or failure[i] >= 1:
                 values[i:] = 0.0
                 break
-            values[i] = _with_delta(table, tried, int(steps[i]), float(ratio[i]), float(failure[i]))
+            values[i] = _best_with_delta(
+                table, tried, int(steps[i]), float(ratio[i]), float(failure[i])
+            )
     return falling(counts, values)
 
 
@@ -295,10 +308,10 @@ class _Capped:
     A cap may be used where the log of :math:`e^{b\\varepsilon}-1` is at most its `limit`.
     """
 
-    lead: Floats  # (norms,)
-    free: Floats  # (norms,)
-    capped: Floats  # (caps, norms)
-    limit: Floats  # (caps, norms)
+    lead: Floats  # the values with delta left out, shape (norms,)
+    free: Floats  # the uncapped factors of delta, shape (norms,)
+    capped: Floats  # the capped values, shape (caps, norms)
+    limit: Floats  # the capped factors of delta, shape (caps, norms)
 
     def worst(self, log_growth: float) -> float:
         """Return the largest factor over the norms, with the best cap at each."""
@@ -306,7 +319,7 @@ class _Capped:
         return float(np.max(self.lead * np.minimum(self.free, allowed)))
 
 
-def _with_delta(
+def _best_with_delta(
     table: _Distances, tried: dict[int, _Capped], step: int, ratio: float, delta: float
 ) -> float:
     """Return the best of t - eta - delta times its factor over every 12th level from `step` on."""
@@ -317,23 +330,25 @@ def _with_delta(
         if top <= best:
             break
         if delta < _NEGLIGIBLE:
-            lead, free = _uncapped(table, index)
+            lead, free = _uncapped_values(table, index)
             return max(0.0, float(top - delta * np.max(lead * free)))
         if index not in tried:
-            tried[index] = _caps(table, index)
+            tried[index] = _capped_values(table, index)
         best = max(best, float(top - delta * tried[index].worst(log_growth)))
     return best
 
 
-def _uncapped(table: _Distances, level: int) -> tuple[Floats, Floats]:
+def _uncapped_values(table: _Distances, level: int) -> tuple[Floats, Floats]:
+    """Return the values and the factors of delta at a level, without a cap."""
     t, root = table.levels[level], math.sqrt(table.d)
     lead = np.maximum(t - root + table.rho, 0.0)
     return lead, (root + table.rho + 2 * table.half_step - t) / (table.mean - t)
 
 
-def _caps(table: _Distances, level: int) -> _Capped:
+def _capped_values(table: _Distances, level: int) -> _Capped:
+    """Return the values and the factors of delta at a level, with every cap."""
     t = table.levels[level]
-    lead, free = _uncapped(table, level)
+    lead, free = _uncapped_values(table, level)
     g, rho = CAPS[:, None], table.rho
     v = np.sqrt(table.d + rho**2 + 2 * rho * g)
     left = table.mean - t - rho * omega(g) / v

@@ -46,6 +46,7 @@ def decoding_error(packing_size_log: float, information: float, *, exact: bool =
     top = -math.expm1(-packing_size_log)
 
     def excess(error: float) -> float:
+        """Return the difference of both sides of Fano's inequality."""
         entropy = -error * math.log(error) - (1 - error) * math.log1p(-error) if error > 0 else 0.0
         return entropy + error * log_rest - (packing_size_log - information)
 
@@ -89,7 +90,7 @@ def fano_coupling(
     require(squared_distance >= 0, "squared_distance", "at least 0", squared_distance)
     require(rho > 0, "rho", "positive", rho)
     error = decoding_error(packing_size_log, rho * squared_distance, exact=exact)
-    return _risk(separation, squared) * error
+    return _error_of_wrong_word(separation, squared) * error
 
 
 def fano_cdp(
@@ -103,7 +104,7 @@ def fano_cdp(
     squared: bool = False,
     exact: bool = False,
 ) -> float:
-    r"""Concentrated-DP Fano inequality for n independent samples.
+    r"""Return Fano's inequality for concentrated DP and n independent samples.
 
     .. math::
         E\|\hat\theta-\theta\|_2\ge\frac r2\max\Big\{1-\frac{n\beta+\ln2}{\ln N},\
@@ -145,7 +146,7 @@ def fano_cdp(
     require(separation >= 0, "separation", "at least 0", separation)
     information = min(n * kl, rho * mean_squared_count(n, total_variation))
     error = decoding_error(packing_size_log, information, exact=exact)
-    return _risk(separation, squared) * error
+    return _error_of_wrong_word(separation, squared) * error
 
 
 def fano_pure(
@@ -193,20 +194,21 @@ def fano_pure(
     log_rest = packing_size_log + math.log(-math.expm1(-packing_size_log))
     exponent = epsilon * distance
 
-    def error(log_excess: float) -> float:  # log_excess = ln(t - 1)
+    def error(log_excess: float) -> float:  # The variable is log_excess = ln(t - 1).
+        """Return the bound at t = 1 + e^`log_excess`."""
         excess = math.exp(log_excess)
         return excess / (1 + excess) * _sigmoid(log_rest - (1 + excess) * exponent)
 
     if t is not None:
-        return _risk(separation, squared) * error(math.log(t - 1))
+        return _error_of_wrong_word(separation, squared) * error(math.log(t - 1))
     if exponent == 0:
-        return _risk(separation, squared) * _sigmoid(log_rest)
-    # Any t is valid; this one centres the interval.
+        return _error_of_wrong_word(separation, squared) * _sigmoid(log_rest)
+    # Any t gives a valid bound; this one is the middle of the interval.
     guess = 0.5 * math.log(max(1.0, log_rest) / exponent)
     grid = [guess + 0.5 * i for i in range(-40, 41)]
     centre = max(grid, key=error)
     place, _ = lowest_between(lambda x: -error(x), centre - 0.5, centre + 0.5, tolerance=1e-9)
-    return _risk(separation, squared) * max(error(place), error(centre))
+    return _error_of_wrong_word(separation, squared) * max(error(place), error(centre))
 
 
 def mean_squared_count(n: int, p: float) -> float:
@@ -214,9 +216,11 @@ def mean_squared_count(n: int, p: float) -> float:
     return (n * p) ** 2 + n * p * (1 - p)
 
 
-def _risk(separation: float, squared: bool) -> float:
+def _error_of_wrong_word(separation: float, squared: bool) -> float:
+    """Return half the separation, or its square for a squared error."""
     return separation**2 / 4 if squared else separation / 2
 
 
 def _sigmoid(x: float) -> float:
+    """Return the logistic function of x."""
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

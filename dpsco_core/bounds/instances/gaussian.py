@@ -17,7 +17,7 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
 from dpsco_core.bounds.instances.tracing import SHAPES, median_gain
 
-# This is the spread r of the prior of `biased_signs`.
+# The spreads r of the prior in `biased_signs` that are tried.
 _SPREADS = np.geomspace(1e-4, 1.0, 300)
 
 
@@ -63,10 +63,10 @@ def bounded_signs(delta: float, n: int, d: int, form: Form = "l2") -> float:
     """
     require(0 <= delta <= 1, "delta", "between 0 and 1", delta)
     scale = d if form == "squared" else math.sqrt(d)
-    return scale * float(_signs_values(np.array([delta]), n, form)[0])
+    return scale * float(_one_dimensional_values(np.array([delta]), n, form)[0])
 
 
-def _signs_values(delta: Floats, n: int, form: Form) -> Floats:
+def _one_dimensional_values(delta: Floats, n: int, form: Form) -> Floats:
     r"""Return the bound in d = 1, for every delta.
 
     V takes every s-th count with weight s where there are many: P and Q have deviation
@@ -76,8 +76,9 @@ def _signs_values(delta: Floats, n: int, form: Form) -> Floats:
     """
     theta = delta / (1 + delta)
     if form == "l2":
-        # Overlap of the two laws = 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2). Not by
-        # `bdtr`, which loses its digits near n/2 from n = 10^7 on, and is NaN from 2^31 on.
+        # The overlap of the two laws is 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2). It
+        # is not computed by `bdtr`, which loses its digits near n/2 for n above 10^7, and is NaN
+        # for n above 2^31.
         chance_up = (1 + delta) / 2
         minority = (n + 1) // 2 - 1
         overlap = 2 * betainc(float(n - minority), float(minority + 1), (1 - delta) / 2)
@@ -140,4 +141,4 @@ def best_separation(n: int, d: int, mean_bound: float = math.inf, form: Form = "
         return 0.0
     high = min(largest, 6 / math.sqrt(n))
     low = min(0.01 / math.sqrt(n), high / 50)
-    return maximise(lambda delta: _signs_values(delta, n, form), low, high)
+    return maximise(lambda delta: _one_dimensional_values(delta, n, form), low, high)

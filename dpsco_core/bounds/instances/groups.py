@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_core.bounds.instances.binomial import Floats
 
-# Up to this count every count has its own value.
+# Up to this count the table has a value for every count.
 _EXACT_COUNTS = 300
 
 
@@ -36,6 +36,7 @@ class Falling:
     values: Floats
 
     def __call__(self, count: Floats) -> Floats:
+        """Return the value at each count, rounded to the safe side."""
         index = np.searchsorted(self.counts, count)
         return np.asarray(np.append(self.values, 0.0)[index])
 

@@ -50,38 +50,40 @@ def largest_spike_probability(
     return spikes.largest_probability(weight, moment_order, mean_bound)
 
 
-# It takes (p, n, d, moment_order, rho or epsilon).
+# A function of (p, n, d, moment_order, rho or epsilon).
 ValueAt = Callable[[float, int, int, float, float], float]
-# It takes (n, d, moment_order, rho or epsilon, largest p).
+# A function of (n, d, moment_order, rho or epsilon, largest p) that returns the best p.
 Best = Callable[[int, int, float, float, float], float]
 
 
-def _linear(value_at: ValueAt) -> ValueAt:
+def _linear_risk_form(value_at: ValueAt) -> ValueAt:
     """Return the risk of linear losses on the unit ball from the l2 error, on the packing."""
     return lambda p, n, d, order, level: spikes.convex_factor(d) * value_at(p, n, d, order, level)
 
 
-def _with_form(value_at: ValueAt, best: Best, **form: bool | str) -> tuple[ValueAt, Best]:
+def _bind_form(value_at: ValueAt, best: Best, **form: bool | str) -> tuple[ValueAt, Best]:
+    """Return both functions with keyword arguments that select the form."""
     return partial(value_at, **form), partial(best, **form)
 
 
-# The bound at p, and where it is largest. The convex forms of the packing, and of the hypercube
-# under concentrated DP, are fixed multiples of the l2 forms, so they share their maximiser.
+# For each form, the bound at p and the p at which it is largest. The convex forms of the packing,
+# and of the hypercube under concentrated DP, are fixed multiples of the l2 forms, so they share
+# their maximiser.
 FORMS: dict[str, tuple[ValueAt, Best]] = {
     "fano-cdp": (spikes.spike_fano_cdp, spikes.best_cdp),
     "fano-pure": (spikes.spike_pure, spikes.best_pure),
     "hypercube-cdp": (hypercube.hypercube_cdp, hypercube.best_cdp),
     "hypercube-pure": (hypercube.hypercube_pure, hypercube.best_pure),
-    "fano-cdp-squared": _with_form(spikes.spike_fano_cdp, spikes.best_cdp, squared=True),
-    "fano-pure-squared": _with_form(spikes.spike_pure, spikes.best_pure, squared=True),
-    "hypercube-cdp-squared": _with_form(hypercube.hypercube_cdp, hypercube.best_cdp, squared=True),
-    "hypercube-pure-squared": _with_form(
+    "fano-cdp-squared": _bind_form(spikes.spike_fano_cdp, spikes.best_cdp, squared=True),
+    "fano-pure-squared": _bind_form(spikes.spike_pure, spikes.best_pure, squared=True),
+    "hypercube-cdp-squared": _bind_form(hypercube.hypercube_cdp, hypercube.best_cdp, squared=True),
+    "hypercube-pure-squared": _bind_form(
         hypercube.hypercube_pure, hypercube.best_pure, form="squared"
     ),
-    "fano-cdp-convex": (_linear(spikes.spike_fano_cdp), spikes.best_cdp),
-    "fano-pure-convex": (_linear(spikes.spike_pure), spikes.best_pure),
+    "fano-cdp-convex": (_linear_risk_form(spikes.spike_fano_cdp), spikes.best_cdp),
+    "fano-pure-convex": (_linear_risk_form(spikes.spike_pure), spikes.best_pure),
     "hypercube-cdp-convex": (hypercube.hypercube_cdp, hypercube.best_cdp),
-    "hypercube-pure-convex": _with_form(
+    "hypercube-pure-convex": _bind_form(
         hypercube.hypercube_pure, hypercube.best_pure, form="linear"
     ),
 }
@@ -165,18 +167,18 @@ def hardest_signs(
     largest = largest_spike_probability("hypercube", d, moment_order, mean_bound)
     if largest == 0:
         return 0.0
-    return max(_on_signs(form, n, d, moment_order, budget, largest))[1]
+    return max(_bounds_on_signs(form, n, d, moment_order, budget, largest))[1]
 
 
-def _on_signs(
+def _bounds_on_signs(
     form: Form, n: int, d: int, order: float, budget: Budget, largest: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield every private bound on the hypercube at its best spike probability, and that."""
+    """Yield every private bound on the hypercube at its best spike probability, with the latter."""
     if isinstance(budget, ZCDP):
         rho, squared = budget.rho, form == "squared"
         q = hypercube.best_cdp(n, d, order, rho, largest, squared=squared)
         yield hypercube.hypercube_cdp(q, n, d, order, rho, squared=squared), q
-        # Rate distortion says nothing about the linear form.
+        # The rate distortion bound has no linear form.
         if form != "linear":
             q = rate_distortion.best(n, d, order, rho, largest, squared=squared)
             yield rate_distortion.distortion(q, n, d, order, rho, squared=squared), q
@@ -217,7 +219,7 @@ def hardest_prior(
             signed = {"signed": words.signed} if isinstance(words, CornerWords) else {}
             return {"spike_probability": q} | signed
     if form != "linear" and family is Hypercube and body is not None:
-        return _signs_in(body, form, n, moment_order, budget, mean_bound)
+        return _hardest_signs_in(body, form, n, moment_order, budget, mean_bound)
     return _PRIORS[family](form, n, d, moment_order, budget, mean_bound)
 
 
@@ -243,10 +245,10 @@ def hardest_words(
     )[1]
 
 
-def _packing(
+def _hardest_packing(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
-    """Fano's bound, the concentrated one unless the budget is pure."""
+    """Return the parameters of the packing with the largest Fano bound for the budget."""
     pure = isinstance(budget, PureDP)
     strength = budget.epsilon if isinstance(budget, PureDP) else concentrated_rho(budget)
     kind = f"fano-{'pure' if pure else 'cdp'}"
@@ -255,16 +257,18 @@ def _packing(
     return {"spike_probability": p}
 
 
-def _signs(
+def _hardest_signs(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
+    """Return the parameters of the hypercube with the largest bound for the budget."""
     p = hardest_signs(form, n, d, moment_order, budget, mean_bound)
     return {"spike_probability": p}
 
 
-def _biased_signs(
+def _hardest_biased_signs(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
+    """Return the parameters of the biased signs with the largest tracing bound."""
     if isinstance(budget, ZCDP):
         leakage = concentrated_leakage(budget.rho)
     else:
@@ -274,13 +278,13 @@ def _biased_signs(
     return {"spike_probability": p, "shape": shape, "spread": CONCENTRATED}
 
 
-def _signs_in(
+def _hardest_signs_in(
     body: ConstraintSet, form: Form, n: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, Any]:
-    """Return the signs whose means are inside of a set: on its hardest cube."""
+    """Return the parameters of signs on the hardest cube inside a set."""
     if holds_whole_cube(body) or not has_cubes(body):
         largest_mean = body.l2_radius if holds_whole_cube(body) else mean_bound
-        return _signs(form, n, body.d, moment_order, budget, largest_mean)
+        return _hardest_signs(form, n, body.d, moment_order, budget, largest_mean)
     cube, _ = hardest_cube(form, n, moment_order, budget, body)
     largest_mean = cube.side * math.sqrt(cube.signs)
     q = hardest_signs(form, n, cube.signs, moment_order, budget, largest_mean)
@@ -288,30 +292,30 @@ def _signs_in(
     return {"spike_probability": q} | cube_fields
 
 
-def _corner(
+def _hardest_corner(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
-    """On a set without corners, as in the l1 ball, which proves nothing there."""
+    """Return the parameters of a hidden corner, as in the l1 ball for sets without corners."""
     words = CornerWords(d=max(2, d), signed=True)
     return {"spike_probability": hardest_words(words, n, moment_order, budget, mean_bound)}
 
 
-def _block(
+def _hardest_block(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
-    """On a set without blocks, as among groups, which proves nothing there."""
+    """Return the parameters of a hidden block, as among groups for sets without blocks."""
     words = BlockWords(groups=max(1, d // GROUP_SIZE))
     return {"spike_probability": hardest_words(words, n, moment_order, budget, mean_bound)}
 
 
 _PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
-    Spike: _packing,
-    Hypercube: _signs,
-    Tracing: _biased_signs,
-    words_laws.Corners: _corner,
-    words_laws.SignBlocks: _block,
+    Spike: _hardest_packing,
+    Hypercube: _hardest_signs,
+    Tracing: _hardest_biased_signs,
+    words_laws.Corners: _hardest_corner,
+    words_laws.SignBlocks: _hardest_block,
 }
-# The words of a law on a set that has them.
+# The hidden words of a law on a set, for the sets that have such words.
 _WORDS: dict[type[HardInstance], Callable[[ConstraintSet], WordPrior | None]] = {
     words_laws.Corners: corners_of,
     words_laws.SignBlocks: blocks_of,

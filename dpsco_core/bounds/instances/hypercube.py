@@ -31,7 +31,7 @@ from dpsco_core.bounds.instances.spikes import (
     spike_exponent,
 )
 
-ROUGH_POINTS = 16  # probabilities that are tried where only an order of settings is asked
+ROUGH_POINTS = 16  # This many probabilities are tried if only an order of settings is needed.
 
 
 def entropy_inverse(deficit: Floats) -> Floats:
@@ -62,18 +62,19 @@ def _entropy_deficit(z: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _entropy_table() -> tuple[Floats, Floats]:
+    """Return a grid of z and the entropy deficit at each z, for interpolation."""
     z = np.linspace(0.0, 20.0, 8001)
     return z, np.sqrt(np.maximum.accumulate(np.clip(_entropy_deficit(z), 0.0, LOG_2)))
 
 
 def hypercube_cdp(
-    p: float,  # spike probability in [0, 1]
+    p: float,  # the spike probability, in [0, 1]
     n: int,
     d: int,
-    moment_order: float,  # k > 1
-    rho: float,  # positive
+    moment_order: float,  # the moment order k > 1
+    rho: float,  # the rho of zCDP, positive
     *,
-    squared: bool = False,  # bound the squared error instead
+    squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:
     r"""Entropy form of the hypercube bound at p, for rho-zCDP algorithms.
 
@@ -89,10 +90,10 @@ def hypercube_cdp(
     """
     check_point(p, n, d)
     require(rho > 0, "rho", "positive", rho)
-    return float(_cdp_values(np.array([p]), n, d, moment_order, rho, squared, fine=True)[0])
+    return float(_zcdp_values(np.array([p]), n, d, moment_order, rho, squared, fine=True)[0])
 
 
-def _cdp_values(
+def _zcdp_values(
     p: Floats,
     n: int,
     d: int,
@@ -102,9 +103,11 @@ def _cdp_values(
     *,
     fine: bool = False,
 ) -> Floats:
+    """Return the bound at every spike probability for rho-zCDP."""
     if squared:
 
         def unexplained(count: Floats) -> Floats:
+            """Return the unexplained share of a sign's entropy at given counts."""
             return np.maximum(0.0, 1 - 2 * rho / d * count**2)
 
         largest = math.floor(math.sqrt(d / (2 * rho)))
@@ -112,6 +115,7 @@ def _cdp_values(
         return np.asarray(d * mean_power(p, moment_order, 2) * mean)
 
     def wrong_signs(count: Floats) -> Floats:
+        """Return the least share of wrong signs at given counts."""
         return entropy_inverse(rho / d * count**2)
 
     largest = math.floor(math.sqrt(d * LOG_2 / rho))
@@ -120,7 +124,7 @@ def _cdp_values(
 
 
 def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Closed form at p, for rho-zCDP algorithms: E5 of theory/kamath-liu-zhang.md, 4.5.
+    r"""Return bound E5 of theory/kamath-liu-zhang.md, 4.5: the closed form at p, rho-zCDP.
 
     .. math:: E\|\hat\mu-\mu\|_2\ge\sqrt d\,p^a\big(1-np\sqrt{2\rho/d}\big)_+
 
@@ -143,9 +147,10 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
     t = np.asarray(exponent, dtype=np.float64)
     log_cdf, log_cdf_shifted, breakpoints = _sign_table(d)
     positive = np.maximum(t, 1e-300)
-    # This is ln(e^t - 1).
+    # The gain is the logarithm of e^t - 1.
     log_gain = positive + np.log(-np.expm1(-positive))
-    # The array breakpoints[s-1] decreases in s: count the entries that exceed the gain.
+    # The array breakpoints[s-1] decreases in s, so the index is the number of entries above the
+    # gain.
     index = len(breakpoints) - np.searchsorted(breakpoints[::-1], log_gain, side="left")
     top = np.logaddexp(0.0, log_gain + log_cdf_shifted[index])
     bottom = np.logaddexp(0.0, log_gain + log_cdf[index])
@@ -154,7 +159,7 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
-    """Log cdfs at s = 0..ceil(d/2)-1 of Bin(d, 1/2) at s, Bin(d-1, 1/2) at s-1; breakpoints."""
+    """Return log cdfs of Bin(d, 1/2) and of Bin(d-1, 1/2), shifted by 1, and breakpoints."""
     s = np.arange((d + 1) // 2, dtype=np.float64)
     half = np.full(1, 0.5)
     log_cdf = np.logaddexp.accumulate(log_pmf(s, d, half))
@@ -181,14 +186,16 @@ def hypercube_pure(
     check_point(p, n, d)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     linear = form == "linear"
-    mean = float(_wrong_signs(np.array([p]), n, d, epsilon, fine=True, linear=linear)[0])
+    mean = float(
+        _mean_share_of_wrong_signs(np.array([p]), n, d, epsilon, fine=True, linear=linear)[0]
+    )
     size = mean_scale(p, moment_order)
     if linear:
         return math.sqrt(d) * size * mean
     return (2 * d * size**2 if form == "squared" else 2 * math.sqrt(d) * size) * mean
 
 
-def _wrong_signs(
+def _mean_share_of_wrong_signs(
     p: Floats,
     n: int,
     d: int,
@@ -198,13 +205,16 @@ def _wrong_signs(
     fine: bool = False,
     linear: bool = False,
 ) -> Floats:
+    """Return the mean share of wrong signs under epsilon-DP, at every spike probability."""
+
     def fraction(count: Floats) -> Floats:
+        """Return the least share of wrong signs at given counts."""
         double_fraction = 2 * wrong_sign_fraction(d, epsilon * count)
         if linear:
             return np.asarray(double_fraction / (1 + np.sqrt(np.maximum(0.0, 1 - double_fraction))))
         return np.asarray(double_fraction / 2)
 
-    # Beyond d ln 2 the fraction falls like exp(-t); drop what is below 1e-26.
+    # Beyond d ln 2 the fraction falls like exp(-t), so counts with less than 1e-26 are dropped.
     largest = math.floor((d * LOG_2 + 60) / epsilon)
     scale = 0.7 * math.sqrt(d) / epsilon
     return expectation(fraction, n, p, scale=scale, largest=largest, step=step, fine=fine)
@@ -225,7 +235,8 @@ def best_cdp(
     low, high = search_range(math.sqrt(d / rho), n, largest)
 
     def values(p: Floats) -> Floats:
-        return _cdp_values(p, n, d, moment_order, rho, squared)
+        """Return the bound at every spike probability."""
+        return _zcdp_values(p, n, d, moment_order, rho, squared)
 
     if is_rough:
         return maximise(values, low, high, points=ROUGH_POINTS, rounds=0)
@@ -260,7 +271,8 @@ def best_pure(
     linear = form == "linear"
 
     def values(p: Floats, step: float) -> Floats:
-        return mean_power(p, moment_order, power) * _wrong_signs(
+        """Return the bound at every spike probability."""
+        return mean_power(p, moment_order, power) * _mean_share_of_wrong_signs(
             p, n, d, epsilon, step=step, linear=linear
         )
 

@@ -11,10 +11,10 @@ import scipy
 
 from dpsco_core.base.errors import require
 
-# This spread is the best one under (epsilon, delta)-DP where delta is small.
+# The full spread is the best one under (epsilon, delta)-DP if delta is small.
 FULL = 1.0
-# The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
-# data of the catalogue have it, so that both notions' bounds bind them.
+# The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout. The data
+# of the catalogue have this spread, so that the bounds of both notions bind them.
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
 
 
@@ -25,10 +25,10 @@ class Leakage:
     See theory/approx-lower-bounds.md, 2.
     """
 
-    spread: float  # r, of the prior for which it holds
-    # pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`
+    spread: float  # the spread r of the prior for which the leakage is bounded
+    # The pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`.
     pairs: tuple[tuple[float, float], ...]
-    # a bound on :math:`E_PZ` for :math:`\|f\|\le1` besides those of the pairs
+    # a bound on :math:`E_PZ` for :math:`\|f\|\le1`, in addition to those of the pairs
     capped: float = math.inf
 
     def kappa(self, d: int) -> float:
@@ -51,9 +51,9 @@ def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FU
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
     square = spread * spread
     peak = (2 - math.sqrt(4 - 3 * square)) / 3
-    # This is M.
+    # The deviation is M in the note.
     deviation = (square - peak * peak) / math.sqrt(1 - peak)
-    # This is zeta = 2 (1 - sqrt(1 - r^2)).
+    # The reach is zeta = 2 (1 - sqrt(1 - r^2)).
     reach = 2 * square / (1 + math.sqrt(1 - square))
     fresh = (math.sqrt(2 * max(epsilon, 0.5)) * square, delta * reach)
     if epsilon > 600:
@@ -80,6 +80,7 @@ def expectile(epsilon: float) -> float:
     log_growth = epsilon + math.log(-math.expm1(-epsilon))
 
     def excess(t: float) -> float:
+        """Return the difference whose root is the expectile."""
         rate = (t + math.sqrt(t * t + 4)) / 2
         return log_growth + rate * rate / 2 - rate * t - 1 - math.log(rate) - math.log(t)
 

@@ -9,7 +9,7 @@ from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
-# A level is (epsilon, delta), where a delta of 0 is pure DP, or the rho of zCDP.
+# A privacy level is (epsilon, delta), where delta = 0 means pure DP, or the rho of zCDP.
 Level = tuple[float, float] | float
 
 

@@ -32,8 +32,8 @@ class SignWords(WordPrior):
     2.0
     """
 
-    d: int  # at least 1
-    exponent: float  # q, above 1 and below 2
+    d: int  # the dimension, at least 1
+    exponent: float  # the exponent q of the ball, above 1 and below 2
 
     def __post_init__(self) -> None:
         require(self.d >= 1, "d", "a positive integer", self.d)
@@ -54,28 +54,32 @@ class SignWords(WordPrior):
         return math.pow(self.d, self.power)
 
     def carried(self, loss: Floats) -> Floats:
-        """Return what is left here of a loss that is left on the l2 ball."""
+        """Return the loss on the l_q ball that follows from a remaining loss on the l2 ball."""
         gain = np.maximum(math.sqrt(self.d) - loss, 0.0)
         return np.asarray(self.start - gain ** (2 * self.power))
 
     def left(self, argument: Argument, level: Level) -> Falling:
+        """Return the mean loss that remains, as a function of the number of spikes."""
         d = self.d
         if argument in ("two-sided", "fano"):
             rho = rho_of(level)
             if argument == "two-sided":
-                return self._two_sided(rho)
+                return self._loss_by_two_sided_information(rho)
             largest_count = math.sqrt((1.5 * d * LOG_2 + 4) / rho)
 
             def by_distance(count: Floats) -> Floats:
+                """Return the remaining loss by Fano's argument with distances."""
                 left = distance.remaining(rho * count**2, d, "linear")
                 return self.carried(np.where(count > 0, left, math.sqrt(d)))
 
             return tabulated(largest_count, by_distance)
         epsilon, delta = epsilon_delta(level)
-        epsilon = min(epsilon, 600.0)  # One spike leaves nothing from there on.
+        # At larger epsilon a single spike leaves nothing of the bound.
+        epsilon = min(epsilon, 600.0)
         packed = products("linear", d, epsilon, delta)
 
         def by_groups(count: Floats) -> Floats:
+            """Return the remaining loss by group privacy."""
             pairs = math.sqrt(d) * assouad.share_left("linear", count, epsilon, delta)
             left_on_ball = np.maximum(packed(count), pairs)
             if delta == 0:
@@ -86,8 +90,8 @@ class SignWords(WordPrior):
 
         return tabulated(max(packed.last_count, 60 / epsilon), by_groups)
 
-    def _two_sided(self, rho: float) -> Falling:
-        r"""Return the larger of what is carried over and :math:`d^{1/q'}(1-(2\kappa/d)^{1/q'})`.
+    def _loss_by_two_sided_information(self, rho: float) -> Falling:
+        r"""Return the larger of the transferred bound and :math:`d^{1/q'}(1-(2\kappa/d)^{1/q'})`.
 
         The latter is by :math:`\sum E m_j^2\le2\kappa`, and :math:`|m_j|^{q'}\le m_j^2`.
         """
@@ -96,6 +100,7 @@ class SignWords(WordPrior):
         largest_count = math.sqrt(max(least_loss.end / rate, self.d / 2 / rho))
 
         def left(count: Floats) -> Floats:
+            """Return the remaining loss at given numbers of spikes."""
             kappa = rho * count**2
             closed = self.start * (1 - (2 * kappa / self.d) ** self.power)
             return np.maximum(self.carried(least_loss.value_at(rate * count**2)), closed)

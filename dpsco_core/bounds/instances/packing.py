@@ -32,7 +32,7 @@ from dpsco_core.bounds.instances.groups import (
 )
 from dpsco_core.bounds.instances.spikes import mean_power
 
-# So many levels are tried at once where few of them matter.
+# If few levels matter, this many are tried at once.
 _FEW_LEVELS = 24
 
 
@@ -50,6 +50,7 @@ def averaged(
     """Return the mean of a loss over the spikes, times `mean_power`, as a function of q."""
 
     def value(q: Floats, fine: bool) -> Floats:
+        """Return the bound at every spike probability."""
         scale = max(1.0, 0.05 * loss.last_count)
         mean = expectation(loss, n, q, scale=scale, largest=loss.last_count, fine=fine)
         return np.asarray(mean_power(q, moment_order, power) * mean)
@@ -91,12 +92,12 @@ def best(
     return maximise(lambda q: value(q, False), min(low, high), high)
 
 
-# -- squared errors and linear losses: the product with a sign vector -----------------------------
+# -- Squared errors and linear losses: the product with a sign vector -----------------------------
 
 
 @lru_cache(maxsize=256)
-def _excesses(d: int) -> tuple[Floats, Floats]:
-    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ there (S3)."""
+def _log_excess_bounds(d: int) -> tuple[Floats, Floats]:
+    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ (S3)."""
     if d == 1:
         e = np.linspace(1e-4, 1 - 1e-4, 4000)
         return e, np.log((1 - e) / 2)
@@ -113,7 +114,7 @@ class _Levels:
 
     e: Floats
     log_excess: Floats
-    whole: Floats  # decreasing
+    whole: Floats  # decreasing values without a cap
     root: float
 
     def lowest(self, log_growth: Floats) -> NDArray[np.intp]:
@@ -130,7 +131,9 @@ class _Levels:
         start, size = self.lowest(log_growth), len(self.e)
         begin = np.minimum(start, size - 1)
         chi = (self.e + self.root) / self.e
-        secure = np.where(start < size, self.whole[begin] * _success(failure, chi[begin]), 0.0)
+        secure = np.where(
+            start < size, self.whole[begin] * _success_probability(failure, chi[begin]), 0.0
+        )
         width = np.searchsorted(-self.whole, -secure, side="right") - begin
         values = np.zeros(len(start))
         is_narrow = width <= _FEW_LEVELS
@@ -143,23 +146,24 @@ class _Levels:
         return values
 
     def _best_of(self, places: NDArray[np.intp], log_growth: Floats, failure: Floats) -> Floats:
-        """Return the most that is left over some levels: of every count, or the same for all."""
+        """Return the largest remaining loss over some levels, for every count or one for all."""
         e, whole = self.e[places], self.whole[places]
         growth = np.exp(np.minimum(self.log_excess[places] + log_growth[:, None], 700.0))
         chances, values = failure[:, None], np.zeros(len(failure))
-        # Without a cap, and with each.
+        # The first pair of factors has no cap, the others have one each.
         factors = [((e + self.root) / e, e)]
         factors += [
             ((e + g) / np.maximum(e - w, 1e-300), e - w)
             for g, w in zip(CAPS, omega(CAPS), strict=True)
         ]
         for chi, cap in factors:
-            left = np.where(growth <= cap, whole * _success(chances, chi), 0.0)
+            left = np.where(growth <= cap, whole * _success_probability(chances, chi), 0.0)
             values = np.maximum(values, left.max(axis=1))
         return values
 
 
-def _success(failure: Floats, chi: Floats) -> Floats:
+def _success_probability(failure: Floats, chi: Floats) -> Floats:
+    """Return a bound on the probability of success from the failure and chi."""
     return np.asarray(np.maximum(0.0, 1 - np.minimum(failure * chi, 1.0)))
 
 
@@ -178,7 +182,7 @@ def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
     failure = group_delta(epsilon, delta, counts)
     size = np.count_nonzero(failure < 1)
     counts, failure = counts[:size], failure[:size]
-    e, log_excess = _excesses(d)
+    e, log_excess = _log_excess_bounds(d)
     root = math.sqrt(d)
     whole = d - e * e if form == "squared" else root - e
     levels, log_growth = _Levels(e, log_excess, whole, root), log_expm1(epsilon * counts)

@@ -8,11 +8,11 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.problems.base import Setting
 
-# It takes (d, moment_order, R), and returns the largest q.
+# A function of (d, moment_order, R) that returns the largest q.
 Largest = Callable[[int, float, float], float]
 
 
-# Why the proofs over priors hold for p below 2: theory/infinite-variance.md, 4.
+# The proofs over priors hold for p below 2 by theory/infinite-variance.md, 4.
 SHRUNK = (
     "For p < 2 spikes are shrunk until their central moment is at most 1, to a smaller θ in the "
     "place of q^(1-1/p); nothing else in the proof reads p."
@@ -27,18 +27,20 @@ SIGNS_BELOW_TWO = "Signs have central moments of at most 1 at every order below 
 
 def prior_within(
     largest: Largest,  # the largest spike probability of the prior
-    cap: Callable[[Setting], float],  # R in units of the moment scale at a setting
-    region: str = "the bound R",  # what the means are within, in the words of the sentence
+    # the bound R as a function of a setting, in units of the moment scale
+    cap: Callable[[Setting], float],
+    region: str = "the bound R",  # the sentence's words for the region that contains the means
     leaves: str = "prior leaves {} or its moments exceed 1",
     keeps: str = "it in the class",
 ) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps the prior in the class."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why the prior's means are too large; empty if they are not."""
         q = setting.spike_probability
         if q is None or not 0 < moment_scale(setting) < math.inf:
             return ""
-        # R may be the mean of the instance itself: leave room for its rounding.
+        # R may equal the norm of the instance's own mean, so rounding errors are allowed.
         rounding = 1e-12 * setting.constants.mean_gradient_bound / moment_scale(setting)
         longest = cap(setting) * (1 + 1e-9) + (rounding if math.isfinite(rounding) else 0.0)
         largest_q = largest(setting.d, setting.moment_order, longest)

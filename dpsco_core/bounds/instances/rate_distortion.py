@@ -64,14 +64,14 @@ def log_largest_mean(log_lambda: Floats) -> Floats:
     """
     size = np.exp(log_lambda)
     y = np.where(size > 0.5, np.sqrt(np.clip(3 * (1 - 0.5 / size), 0.0, 1.0)), 0.0)
-    # From above the root Newton's steps stay above it, where f is concave.
+    # Newton's steps from above the root stay above it, where f is concave.
     for _ in range(60):
         t = np.tanh(2 * size * y)
         slope = 1 - 2 * size * (1 - t * t)
         previous = y
         y = np.where(size > 0.5, np.clip(y - (y - t) / np.maximum(slope, 1e-12), 0.0, 1.0), 0.0)
         if float(np.max(np.abs(previous - y), initial=0.0)) < 1e-12:
-            # Newton's next step would be a rounding error.
+            # The next step of Newton's method would be below the rounding error.
             break
     z = 2 * size * y
     return np.asarray(-size * (1 + y * y) + z + np.log1p(np.exp(-2 * z)) - LOG_2)
@@ -96,7 +96,8 @@ def l2_envelope(d: int) -> Envelope:
     inverse = np.exp(-nodes) / 4
     middle = _log_sums(common, inverse, s * s)
     middle += np.log(s / (2 * math.sqrt(math.pi)))
-    # The law of the mixture is inverse normal: its mass up to 1/2, tilted by exp(-d lambda).
+    # The mixture has an inverse normal law, of which this is the mass up to 1/2, tilted by exp(-d
+    # lambda).
     log_below = np.logaddexp(log_ndtr(root - s) - s * root, log_ndtr(-root - s) + s * root)
     log_above = np.log(erf(s / (2 * math.sqrt(40.0)))) - d * LOG_2
     log_mixture = np.logaddexp(np.logaddexp(log_below, middle), log_above)
@@ -143,10 +144,10 @@ def distortion(
     """
     check_point(p, n, d)
     require(rho > 0, "rho", "positive", rho)
-    return float(_values(np.array([p]), n, d, moment_order, rho, squared, fine=True)[0])
+    return float(_bound_values(np.array([p]), n, d, moment_order, rho, squared, fine=True)[0])
 
 
-def _values(
+def _bound_values(
     p: Floats,
     n: int,
     d: int,
@@ -156,12 +157,15 @@ def _values(
     *,
     fine: bool = False,
 ) -> Floats:
+    """Return the bound at every spike probability."""
+
     def distance(count: Floats) -> Floats:
+        """Return the least distance at given counts."""
         if squared:
             return d * squared_envelope().value_at(rho / d * count**2)
         return l2_envelope(d).value_at(rho * count**2)
 
-    # Beyond this count both forms are 0.
+    # Both forms are 0 beyond this count.
     largest_count = math.floor(math.sqrt(d * LOG_2 / rho))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
     mean = expectation(distance, n, p, largest=largest_count, scale=scale, fine=fine)
@@ -174,4 +178,4 @@ def best(
 ) -> float:
     """Return the p in (0, largest] that maximises `distortion`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _values(p, n, d, moment_order, rho, squared), low, high)
+    return maximise(lambda p: _bound_values(p, n, d, moment_order, rho, squared), low, high)

@@ -31,7 +31,7 @@ def touches_at_signs(body: ConstraintSet) -> bool:
 
 
 def corners_of(body: ConstraintSet) -> CornerWords | None:
-    """Return the words of the l1 ball and of simplices; None of another set."""
+    """Return the words of the l1 ball and of simplices; None for other sets."""
     if body.d < 2 or not isinstance(body, L1Ball | Simplex | SolidSimplex):
         return None
     return CornerWords(

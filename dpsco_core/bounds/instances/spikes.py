@@ -56,7 +56,7 @@ def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
 
 
 def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
-    r"""Return the largest p whose spikes, with so many entries of size 1, keep the mean within R.
+    r"""Return the largest p at which spikes of this many entries of size 1 have a mean within R.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite. For k < 2 spikes are shrunk, and the
     mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: either root is
@@ -77,6 +77,7 @@ def _largest_shrunk(size: float, moment_order: float) -> float:
     target = -moment_order * math.log(size)
 
     def excess(log_p: float) -> float:
+        """Return the size of the mean at a p, less the wanted size."""
         log_complement = math.log(-math.expm1(log_p))
         return (
             log_complement
@@ -113,18 +114,20 @@ def gilbert_log_sizes(d: int) -> Floats:
 
 
 def _log_choose(n: int, i: Floats) -> Floats:
+    """Return the logarithms of the binomial coefficients."""
     return np.asarray(gammaln(n + 1.0) - gammaln(i + 1) - gammaln(n - i + 1))
 
 
 def spike_fano_cdp(
-    p: float,  # spike probability in [0, 1]
+    p: float,  # the spike probability, in [0, 1]
     n: int,
     d: int,
-    moment_order: float,  # k > 1
-    rho: float,  # positive
+    moment_order: float,  # the moment order k > 1
+    rho: float,  # the rho of zCDP, positive
     *,
-    packing: tuple[float, float] | None = None,  # none for the paper's :math:`(2^{d/8},d/8)`
-    squared: bool = False,  # bound the squared error instead
+    # the packing's log size and distance; None for the paper's :math:`(2^{d/8},d/8)`
+    packing: tuple[float, float] | None = None,
+    squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:
     r"""Fano's bound on the spike packing at p, for rho-zCDP algorithms.
 
@@ -154,14 +157,14 @@ def spike_fano_cdp_gilbert(p: float, n: int, d: int, moment_order: float, rho: f
 
 
 def _useful_codes(d: int) -> tuple[Floats, Floats]:
-    """Log sizes above ln 2 and their distances."""
+    """Return the log sizes above ln 2 of codes, and their distances."""
     sizes = gilbert_log_sizes(d)
     useful = sizes[sizes > LOG_2 * (1 + 1e-12)]
     return useful, np.arange(2.0, 2 * len(useful) + 1, 2.0)
 
 
 def spike_closed_form_cdp(n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Closed form of Fano's bound on the paper's packing: :math:`\frac14p_0^a\sqrt{d/8}`.
+    r"""Return Fano's bound on the paper's packing in closed form: :math:`\frac14p_0^a\sqrt{d/8}`.
 
     :math:`p_0=\min(1,(\sqrt{1+4K/\rho}-1)/(2n))` with :math:`K=\frac d{16}\ln2-\ln2`; 0 for
     d <= 16. See theory/kamath-liu-zhang.md, 4.4, item 5.
@@ -218,6 +221,7 @@ def spike_pure(
 def _pure_values(
     p: Floats, n: int, d: int, order: float, epsilon: float, power: int, *, fine: bool = False
 ) -> Floats:
+    """Return the bound at every spike probability for epsilon-DP."""
     log_size, distance = paper_packing(d)
     log_rest = log_size + math.log(-math.expm1(-log_size))
     mean = expectation(
@@ -225,7 +229,7 @@ def _pure_values(
         n,
         p,
         scale=0.7 / epsilon,
-        # Beyond this count less than 1e-26 is left.
+        # Less than 1e-26 of the bound remains beyond this count.
         largest=math.floor((log_rest + 60) / epsilon),
         fine=fine,
     )
@@ -248,7 +252,7 @@ def spike_markov_pure(
 
 
 def convex_factor(d: int) -> float:
-    r"""Return what turns the l2 bounds of the packing into bounds for linear losses.
+    r"""Return the factor from the packing's l2 bounds to bounds for linear losses.
 
     On the unit ball the risk of :math:`-\langle w,x\rangle` exceeds its minimum by
     :math:`\|\mu\|-\langle w,\mu\rangle\ge\frac12\|\mu\|\|w-\mu/\|\mu\|\|^2`, and the
@@ -287,7 +291,7 @@ def best_cdp_gilbert(n: int, d: int, moment_order: float, rho: float, largest: f
 
 
 def _fano_stationary(slack: Floats, n: int, power: float, rho: float) -> Floats:
-    r"""Positive root of the derivative of :math:`p^b[s-\rho(n^2p^2+np(1-p))]`."""
+    r"""Return the p > 0 at which :math:`p^b[s-\rho(n^2p^2+np(1-p))]` is stationary."""
     quadratic = (power + 2) * rho * n * (n - 1.0)
     linear = (power + 1) * rho * n
     constant = power * np.maximum(slack, 0.0)

@@ -25,10 +25,10 @@ from dpsco_core.bounds.instances.leakage import FULL, Leakage
 from dpsco_core.bounds.instances.spikes import spike_exponent
 from dpsco_core.data.spike_scale import centring_shrink
 
-# Shapes u: a step of 5 % costs less than 1e-4 of a bound.
+# The shapes u that are tried; steps of 5 % lose less than 1e-4 of a bound.
 SHAPES = np.geomspace(0.1, 4000.0, 218)
-# An interval of 60 in ln x is halved so often, to 1e-3; then chords take it on, to 1e-11 where
-# there is no kink. Data have a single shape, and halvings alone, to 1e-12 everywhere.
+# An interval of length 60 in ln x is halved this often, to 1e-3. The chord method then reaches
+# 1e-11 where there is no kink. Data have a single shape, for which halving alone reaches 1e-12.
 _HALVINGS, _CHORDS = 16, 6
 _HALVINGS_ALONE = 46
 
@@ -80,13 +80,13 @@ def median_gain(u: Floats, d: int, spread: float) -> Floats:
     return np.asarray(np.where(excess > 0, spread**2 * excess * factor**2, 0.0))
 
 
-def _root(u: Floats, x: Floats, gain: Floats) -> Floats:
+def _positive_root(u: Floats, x: Floats, gain: Floats) -> Floats:
     r"""Return the positive root of :math:`u\alpha^2+x\alpha=G`, without cancellation."""
     return np.asarray(2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300))
 
 
 def mean_scale(q: float, moment_order: float) -> float:
-    """Return what biases are multiplied by in the mean, with spike probability q."""
+    """Return the factor from biases to means at the spike probability q."""
     return math.pow(q, spike_exponent(moment_order)) * centring_shrink(moment_order)
 
 
@@ -96,7 +96,7 @@ class TracingBounds:
 
     n: int
     d: int
-    moment_order: float  # k > 1
+    moment_order: float  # the moment order k > 1
     leakage: Leakage
 
     def __post_init__(self) -> None:
@@ -105,9 +105,11 @@ class TracingBounds:
 
     @property
     def power(self) -> float:
+        """The exponent of q in the size of a mean."""
         return spike_exponent(self.moment_order)
 
-    def _size(self, q: Floats) -> Floats:
+    def _mean_size(self, q: Floats) -> Floats:
+        """Return the size of a mean's coordinates in units of the biases."""
         return np.asarray(q**self.power * centring_shrink(self.moment_order))
 
     def gain(self, u: Floats) -> Floats:
@@ -115,13 +117,13 @@ class TracingBounds:
         return median_gain(u, self.d, self.leakage.spread)
 
     def _second_moment(self, u: Floats) -> Floats:
-        r"""Return :math:`S_2=E\|\Theta\|^2`."""
+        r"""Return the second moment :math:`S_2=E\|\Theta\|^2` of the biases."""
         return np.asarray(self.d * self.leakage.spread**2 / (1 + u))
 
     def l2_at(self, q: Floats, u: Floats) -> Floats:
         """Return T1, a bound on the mean l2 error; 0 for d = 1."""
         x = self.n * q * self.leakage.kappa(self.d)
-        return np.asarray(self._size(q) * _root(u, x, self.gain(u)))
+        return np.asarray(self._mean_size(q) * _positive_root(u, x, self.gain(u)))
 
     def squared_at(self, q: Floats, u: Floats) -> Floats:
         """Return T2, a bound on the mean squared error, or the square of T1 where it is larger."""
@@ -129,7 +131,7 @@ class TracingBounds:
         for c, slack in self._squared_pairs(u):
             x = self.n * q
             left = np.maximum(0.0, u * self._second_moment(u) - x * slack)
-            best = np.maximum(best, (self._size(q) * _root(u, x * c, left)) ** 2)
+            best = np.maximum(best, (self._mean_size(q) * _positive_root(u, x * c, left)) ** 2)
         return np.asarray(best)
 
     def _squared_pairs(self, u: Floats) -> tuple[tuple[Floats, float], ...]:
@@ -149,9 +151,9 @@ class TracingBounds:
         forms = [x * e + x * c / np.hypot(1.0, x * c) for c, e in pairs]
         x = x * self.leakage.kappa(self.d)
         forms.append(x / (u * norm))
-        ratio = np.minimum(1.0, _root(u, x, self.gain(u)) / norm)
+        ratio = np.minimum(1.0, _positive_root(u, x, self.gain(u)) / norm)
         forms.append(np.sqrt((1 - ratio) * (1 + ratio)))
-        return np.asarray(np.stack([self._size(q) * norm * (ceiling - y) for y in forms]))
+        return np.asarray(np.stack([self._mean_size(q) * norm * (ceiling - y) for y in forms]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
         r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
@@ -163,7 +165,7 @@ class TracingBounds:
         longest = math.sqrt(self.d) * (1 + np.sqrt(1 + u))
         return tuple((c / scale, e * longest / scale) for c, e in self.leakage.pairs)
 
-    # -- the best q for each u ----------------------------------------------------------------
+    # -- The spike probability q with the largest bound, for each shape u ---------------------
 
     def best_l2(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         r"""Return the q in (0, largest] and the u where T1 is largest.
@@ -174,8 +176,8 @@ class TracingBounds:
         a = self.power
         gain = self.gain(u)
         x = np.sqrt(4 * u * gain) * a / math.sqrt((1 - a) * (1 + a))
-        q = self._capped(x, self.leakage.kappa(self.d), largest)
-        return _best(self.l2_at, (q,), u)
+        q = self._spike_probability_of(x, self.leakage.kappa(self.d), largest)
+        return _best_candidate(self.l2_at, (q,), u)
 
     def best_squared(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where T2 is largest."""
@@ -188,15 +190,17 @@ class TracingBounds:
             def rises(
                 x: Floats, share: Floats = share, total: Floats = total, u: Floats = u
             ) -> Floats:
+                """Return whether the squared bound still rises at x, as a sign."""
                 left = np.maximum(total - share * x, 0.0)
-                alpha = _root(u, x, left) + 1e-300
+                alpha = _positive_root(u, x, left) + 1e-300
                 return np.asarray(a - x / (2 * u * alpha + x) * (1 + share / alpha))
 
-            # Without the slack it is where T1's formula says; with it, before.
+            # Without the slack the maximum is where T1's formula places it; with the slack it lies
+            # before.
             top = np.sqrt(4 * u * total) * a / math.sqrt((1 - a) * (1 + a))
-            candidates.append(self._capped(_turn(rises, top), c, largest))
+            candidates.append(self._spike_probability_of(_change_of_sign(rises, top), c, largest))
         q, shape = self.best_l2(largest, u)
-        best = _best(self.squared_at, tuple(candidates), u)
+        best = _best_candidate(self.squared_at, tuple(candidates), u)
         value = self.squared_at(np.array([q, best[0]]), np.array([shape, best[1]]))
         return (q, shape) if value[0] > value[1] else best
 
@@ -209,17 +213,23 @@ class TracingBounds:
             slack = e / c
 
             def rises(x: Floats, slack: Floats = slack, ceiling: Floats = ceiling) -> Floats:
+                """Return whether the linear bound still rises at x, as a sign."""
                 root = np.sqrt(1 + x * x)
                 return np.asarray(a * (ceiling - slack * x - x / root) - slack * x - x / root**3)
 
-            # One change of sign: beyond x = 1 the two last terms exceed a.
-            candidates.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
+            # The derivative changes sign once, because beyond x = 1 the last two terms exceed a.
+            candidates.append(
+                self._spike_probability_of(_change_of_sign(rises, np.ones_like(u)), c, largest)
+            )
         kappa = self.leakage.kappa(self.d)
-        candidates.append(self._capped(a / (1 + a) * ceiling, kappa / (u * norm), largest))
+        candidates.append(
+            self._spike_probability_of(a / (1 + a) * ceiling, kappa / (u * norm), largest)
+        )
         gain = self.gain(u)
 
         def rises_by_distance(x: Floats) -> Floats:
-            alpha = _root(u, x, gain)
+            """Return whether the linear bound by distance still rises at x, as a sign."""
+            alpha = _positive_root(u, x, gain)
             ratio = np.minimum(1 - 1e-15, alpha / norm)
             left = np.sqrt((1 - ratio) * (1 + ratio))
             return np.asarray(
@@ -227,8 +237,10 @@ class TracingBounds:
             )
 
         top = 4 * np.sqrt(u * gain + 1e-300)
-        candidates.append(self._capped(_turn(rises_by_distance, top), kappa, largest))
-        return _best(self.linear_at, tuple(candidates), u)
+        candidates.append(
+            self._spike_probability_of(_change_of_sign(rises_by_distance, top), kappa, largest)
+        )
+        return _best_candidate(self.linear_at, tuple(candidates), u)
 
     def best(self, form: Form, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where a bound is largest."""
@@ -249,14 +261,14 @@ class TracingBounds:
                 return float(self.squared_at(*points)[0])
         return float(self.linear_at(*points)[0])
 
-    def _capped(self, x: Floats, per_spike: Floats | float, largest: float) -> Floats:
-        """Return q from x = n q c, at most `largest`."""
+    def _spike_probability_of(self, x: Floats, per_spike: Floats | float, largest: float) -> Floats:
+        """Return q from x = n q c, limited to `largest`."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             q = np.where(x > 0, x / (self.n * np.asarray(per_spike)), largest)
         return np.clip(q, min(1e-300, largest), largest)
 
 
-def _turn(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
+def _change_of_sign(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
     """Return the points below `top` where a function of positive x changes from + to -."""
     high = np.log(np.maximum(top, 1e-290))
     low = high - 60
@@ -270,7 +282,8 @@ def _turn(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
         middle = low + share * (high - low)
         value = rises(np.exp(middle))
         is_rising = value > 0
-        # The Illinois rule: an end that stays where it is counts half, so that no end stays long.
+        # By the Illinois rule the value at an end that stays is halved, so that no end stays for
+        # long.
         weight = np.where(is_rising == was_rising, 0.5, 1.0) if chord > 0 else 1.0
         low, high = np.where(is_rising, middle, low), np.where(is_rising, high, middle)
         at_low = np.where(is_rising, value, at_low * weight)
@@ -279,7 +292,7 @@ def _turn(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
     return np.asarray(np.exp(middle if chords else (low + high) / 2))
 
 
-def _best(
+def _best_candidate(
     bound_at: Callable[[Floats, Floats], Floats], candidates: tuple[Floats, ...], u: Floats
 ) -> tuple[float, float]:
     """Return the candidate q, of several for each u, at which a bound is largest, and its u."""
@@ -290,12 +303,13 @@ def _best(
 
 
 def hardest_tracing(
-    form: Form,  # the bound that is largest there
+    form: Form,  # the form of the bound that is largest there
     n: int,
     d: int,
     moment_order: float,
-    leakage: Leakage,  # at the spread of the data, `CONCENTRATED`
-    mean_bound: float,  # R, which may be infinite; the probability is 0 only if it is 0
+    leakage: Leakage,  # the leakage at the spread of the data, `CONCENTRATED`
+    # the bound R on the mean, which may be infinite; the probability is 0 only if R is 0
+    mean_bound: float,
 ) -> tuple[float, float]:
     """Return the spike probability and the shape of the data: see `tracing_shape`."""
     shape = tracing_shape(d, moment_order)

@@ -37,16 +37,19 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
-_LINES = 48  # Lines of the first grid.
-_DEEPEST, _EVEN_STEP = 1000.0, 0.01  # Of the table of slopes: how far down it goes, in which steps.
-_CELL = 0.004  # Cells of c, in each of which at most one node of the conjugate's table is.
-_ROUNDS = 5  # In each, points come between those whose lines matter.
-_ENOUGH_LINES = 150  # So many lines on the envelope need no more between them.
-_SMALL = 0.03  # Below this share of its start the bound is not refined.
-_INTERVALS, _HALVINGS = 10, 6  # Intervals of an answer's norm, and how often one is halved.
+_LINES = 48  # the number of lines of the first grid
+# The table of slopes reaches this far down, in steps of this size.
+_DEEPEST, _EVEN_STEP = 1000.0, 0.01
+# The width of the cells of c, each of which contains at most one node of the conjugate's table.
+_CELL = 0.004
+_ROUNDS = 5  # In each round, points are added between those whose lines matter.
+_ENOUGH_LINES = 150  # An envelope of this many lines is not refined further.
+_SMALL = 0.03  # The bound is not refined where it is below this share of its start.
+# The number of intervals of an answer's norm, and how often an interval is halved.
+_INTERVALS, _HALVINGS = 10, 6
 # Up to this dimension the law of a sum of signs is exact.
 _ATOMS = 256
-# In higher dimension its points are so many standard deviations apart.
+# In higher dimensions the law has points at this distance, in standard deviations.
 _SPACING = 0.05
 
 
@@ -69,12 +72,12 @@ def conjugate(c: Floats) -> Floats:
     nodes, values, _ = _conjugate_table()
     chords = _chord_table()
     place = (c - chords.start) * (1 / _CELL)
-    # Far out on either side few values are asked for, and a search finds them.
+    # Few values lie far outside the cells, and they are found by a search.
     is_near = (place >= 0) & (place < len(chords.left_chord) - 1)
     if is_near.all():
-        return _on_chord(c, place)
+        return _conjugate_on_chord(c, place)
     bound = np.empty_like(place)
-    bound[is_near] = _on_chord(c[is_near], place[is_near])
+    bound[is_near] = _conjugate_on_chord(c[is_near], place[is_near])
     bound[~is_near] = np.interp(c[~is_near], nodes, values, right=1e306)
     return bound
 
@@ -83,7 +86,7 @@ def conjugate(c: Floats) -> Floats:
 class _Chords:
     """The chords of the conjugate by even cells of c, so that no search is needed."""
 
-    start: float  # the least c of the cells
+    start: float  # the smallest c of the cells
     left_chord: NDArray[np.intp]  # the chord at the left end of each cell
     ends: Floats  # the right end of each chord
     slopes: Floats
@@ -91,14 +94,15 @@ class _Chords:
 
 @lru_cache(maxsize=1)
 def _chord_table() -> _Chords:
+    """Return the table of chords of the conjugate."""
     nodes, values, _ = _conjugate_table()
     cells = np.arange(-_DEEPEST, nodes[-1], _CELL)
     left_chord = np.searchsorted(nodes, cells, side="right") - 1
     return _Chords(-_DEEPEST, left_chord, nodes[1:], np.diff(values) / np.diff(nodes))
 
 
-def _on_chord(c: Floats, place: Floats) -> Floats:
-    """Return the conjugate at c in a cell, by the chord of the cell or the next one."""
+def _conjugate_on_chord(c: Floats, place: Floats) -> Floats:
+    """Return the conjugate at c, by the chord of its cell or the next chord."""
     nodes, values, _ = _conjugate_table()
     chords = _chord_table()
     chord = chords.left_chord[place.astype(np.intp)]
@@ -114,7 +118,7 @@ def _even_table() -> tuple[Floats, Floats]:
     return even, np.diff(even)
 
 
-def _slopes(c: Floats) -> tuple[Floats, Floats]:
+def _conjugate_derivatives(c: Floats) -> tuple[Floats, Floats]:
     r"""Return :math:`x=f^{*\prime}(c)=\frac1t` and :math:`f^{*\prime\prime}(c)=\frac{x^2}{1+x}`.
 
     To 1e-5, since only a search for c asks: a table with even steps needs no search of its own.
@@ -141,7 +145,7 @@ def sum_of_signs(d: int) -> tuple[Floats, Floats]:
     root = math.sqrt(d)
     counts = np.arange(d + 1, dtype=np.float64)
     sums = (2 * counts - d) / root
-    # No weight is rounded to 0, where the function could be as large as its inverse.
+    # No weight is rounded to 0, since the function could be as large as the weight's inverse.
     weights = np.maximum(np.exp(log_pmf(counts, d, np.full(1, 0.5))), 1e-305)
     if d <= _ATOMS:
         return sums, weights
@@ -153,11 +157,12 @@ def sum_of_signs(d: int) -> tuple[Floats, Floats]:
     left = np.clip(np.searchsorted(points, sums, side="right") - 1, 0, len(points) - 2)
     share = np.clip((sums - points[left]) / (points[left + 1] - points[left]), 0.0, 1.0)
     size = len(points)
-    spread = _sums(left, weights * (1 - share), size)
-    return points, spread + _sums(left + 1, weights * share, size)
+    spread = _sum_groups(left, weights * (1 - share), size)
+    return points, spread + _sum_groups(left + 1, weights * share, size)
 
 
-def _sums(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
+def _sum_groups(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
+    """Return the sums of the values in each group."""
     return np.asarray(np.bincount(group, values, size), dtype=np.float64)
 
 
@@ -165,9 +170,9 @@ def _sums(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
 class LeastLoss:
     r"""The least mean loss at every amount of two-sided information."""
 
-    start: float  # without any information
+    start: float  # the bound without any information
     lines: Envelope
-    end: float  # the information from which on the bound is 0
+    end: float  # the information beyond which the bound is 0
 
     def value_at(self, information: Floats) -> Floats:
         """Return the bound at every amount of information."""
@@ -184,14 +189,14 @@ def curve(d: int, form: Form) -> LeastLoss:
     """
     require(d >= 1, "d", "a positive integer", d)
     start = float(d) if form == "squared" else math.sqrt(d)
-    heights_of = _linear_heights if form == "linear" else _heights
+    heights_of = _linear_heights_of_slopes if form == "linear" else _heights_of_slopes
     return least_loss(start, 300.0 * max(1.0, d / 4), lambda slopes: heights_of(d, slopes, form))
 
 
 def least_loss(
-    start: float,  # the least loss without any information
-    steepest: float,  # the largest slope of the first grid, over `start`
-    heights_of: Callable[[Floats], Floats],  # H of every slope
+    start: float,  # the smallest loss without any information
+    steepest: float,  # the largest slope of the first grid, in units of `start`
+    heights_of: Callable[[Floats], Floats],  # the function H of every slope
 ) -> LeastLoss:
     r"""Return :math:`\Phi` on a grid of :math:`\lambda` that is refined where its lines matter."""
     slopes = np.geomspace(0.03, steepest, _LINES) / start
@@ -201,7 +206,7 @@ def least_loss(
         upper = envelope(values, -1 / slopes)
         if len(upper.heights) > _ENOUGH_LINES:
             break
-        # A line is worth a closer look where the bound is not yet a small part of its start.
+        # A line is refined where the bound is not yet a small part of its start.
         tops = np.concatenate([upper.heights[:1], upper.value_at(upper.breaks)])
         worth = np.isin(values, upper.heights[tops > _SMALL * start])
         is_near = worth[:-1] | worth[1:]
@@ -221,15 +226,18 @@ def least_loss_of_words(losses: Floats, weights: Floats, start: float) -> LeastL
     """
 
     def heights_of(slopes: Floats) -> Floats:
+        """Return H of every slope for given losses of words."""
         scaled = slopes[:, None, None] * losses
-        c = _solve(scaled, weights, 25)
+        c = _solve_for_c(scaled, weights, 25)
         return np.asarray((c - (conjugate(c[..., None] - scaled) * weights).sum(-1)).min(axis=-1))
 
     return least_loss(start, 400.0, heights_of)
 
 
-def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = None) -> Floats:
-    r"""Return nearly the c with :math:`E\,f^{*\prime}(c-\ell)=1`, from which no bound is taken.
+def _solve_for_c(
+    losses: Floats, weights: Floats, steps: int, start: Floats | None = None
+) -> Floats:
+    r"""Return an approximate c with :math:`E\,f^{*\prime}(c-\ell)=1`; no bound relies on it.
 
     The mean slope is 1 at the best c, and by Jensen's inequality no less at the mean loss.
     Newton's method for its logarithm, which is convex: from above it never passes the root.
@@ -237,7 +245,7 @@ def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = N
     top = losses @ weights
     c = top if start is None else np.minimum(start, top)
     for _ in range(steps):
-        x, curvature = _slopes(c[..., None] - losses)
+        x, curvature = _conjugate_derivatives(c[..., None] - losses)
         mean = x @ weights
         previous = c
         c = np.minimum(c - np.log(mean) * mean / (curvature @ weights), top)
@@ -246,15 +254,16 @@ def _solve(losses: Floats, weights: Floats, steps: int, start: Floats | None = N
     return np.asarray(c)
 
 
-def _linear_heights(d: int, slopes: Floats, _: Form) -> Floats:
+def _linear_heights_of_slopes(d: int, slopes: Floats, _: Form) -> Floats:
+    """Return H of every slope for the linear form."""
     sums, weights = sum_of_signs(d)
     losses = slopes[:, None] * (math.sqrt(d) - sums)
-    c = _solve(losses, weights, 12)
+    c = _solve_for_c(losses, weights, 12)
     return np.asarray(c - (conjugate(c[:, None] - losses) * weights).sum(-1))
 
 
-def _loss(d: int, norm: Floats, sums: Floats, form: Form) -> tuple[Floats, Floats]:
-    """Return the loss of an answer of that norm, and its derivative in the norm."""
+def _loss_and_derivative(d: int, norm: Floats, sums: Floats, form: Form) -> tuple[Floats, Floats]:
+    """Return the loss of an answer with this norm, and its derivative in the norm."""
     square = np.maximum(d + norm * norm - 2 * norm * sums, 0.0)
     if form == "squared":
         return square, 2 * (norm - sums)
@@ -262,8 +271,8 @@ def _loss(d: int, norm: Floats, sums: Floats, form: Form) -> tuple[Floats, Float
     return distance, np.clip((norm - sums) / np.maximum(distance, 1e-12), -1.0, 1.0)
 
 
-def _heights(d: int, slopes: Floats, form: Form) -> Floats:
-    r"""Return H of every slope, from a lower bound on the infimum over the norm of the answer.
+def _heights_of_slopes(d: int, slopes: Floats, form: Form) -> Floats:
+    r"""Return a lower bound on H of every slope, over all norms of the answer.
 
     The loss is convex in the norm :math:`\tau`, so that on an interval about :math:`\tau_0` it is
     at least :math:`\ell(\tau_0)+\ell'(\tau_0)(\tau-\tau_0)`. With that in its place
@@ -279,8 +288,8 @@ def _heights(d: int, slopes: Floats, form: Form) -> Floats:
     lowest, target = np.full(len(slopes), math.inf), np.full(len(slopes), math.inf)
     for is_last in (*[False] * _HALVINGS, True):
         middle, half, slope = (low + high) / 2, (high - low)[:, None] / 2, slopes[rows, None]
-        loss, derivative = _loss(d, middle[:, None], sums, form)
-        c = _solve(slope * loss, weights, 8 if c is None else 2, c)
+        loss, derivative = _loss_and_derivative(d, middle[:, None], sums, form)
+        c = _solve_for_c(slope * loss, weights, 8 if c is None else 2, c)
         level = c[:, None] - slope * loss
         tilt = slope * derivative * half
         ends = np.minimum(
@@ -309,12 +318,13 @@ def two_sided(
     """
     check_point(p, n, d)
     require(rho > 0, "rho", "positive", rho)
-    return float(_values(np.array([p]), n, d, moment_order, rho, form, fine=True)[0])
+    return float(_bound_values(np.array([p]), n, d, moment_order, rho, form, fine=True)[0])
 
 
-def _values(
+def _bound_values(
     p: Floats, n: int, d: int, moment_order: float, rho: float, form: Form, *, fine: bool = False
 ) -> Floats:
+    """Return the bound at every spike probability."""
     phi, two_ways = curve(d, form), rho * -math.expm1(-d * LOG_2)
     largest_count = math.floor(math.sqrt(phi.end / two_ways))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
@@ -335,4 +345,4 @@ def best(
 ) -> float:
     """Return the p in (0, largest] that maximises `two_sided`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _values(p, n, d, moment_order, rho, form), low, high)
+    return maximise(lambda p: _bound_values(p, n, d, moment_order, rho, form), low, high)

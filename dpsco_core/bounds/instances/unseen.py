@@ -38,6 +38,7 @@ def best(n: int, moment_order: float, largest: float, form: Form = "l2") -> floa
     low, high = search_range(1.0, n, largest)
 
     def values(q: Floats) -> Floats:
+        """Return the bound at every spike probability."""
         inside = np.minimum(q, 1 - 1e-16)
         return np.asarray(mean_power(q, moment_order, power) * np.exp(n * np.log1p(-inside)))
 

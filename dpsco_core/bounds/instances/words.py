@@ -19,8 +19,8 @@ from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.packing import averaged
 from dpsco_core.bounds.instances.spikes import check_point
 
-# The argument of a bound, and which algorithms it binds: the first two rho-zCDP, the third
-# (epsilon, delta) ones, and with delta = 0 pure ones.
+# The argument of a bound. The first two bind rho-zCDP algorithms; the third binds (epsilon, delta)
+# algorithms and, at delta = 0, pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
 
 
@@ -34,7 +34,7 @@ class WordPrior(ABC):
 
     @abstractmethod
     def left(self, argument: Argument, level: Level) -> Falling:
-        """Return what is left of the loss at b spikes, for algorithms of a level.
+        """Return the loss that remains at b spikes, for algorithms of a privacy level.
 
         Raises `InvalidInput` if the level is not one of the algorithms that the argument binds.
         """
@@ -42,7 +42,7 @@ class WordPrior(ABC):
 
 @lru_cache(maxsize=512)
 def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
-    """Return what is left of the loss at b spikes; a cache keeps it."""
+    """Return the loss that remains at b spikes; the result is cached."""
     return words.left(argument, level)
 
 
@@ -55,7 +55,7 @@ def tabulated(largest: float, left: Callable[[Floats], Floats]) -> Falling:
 def words_bound(
     words: WordPrior,
     argument: Argument,
-    q: float,  # spike probability in [0, 1]
+    q: float,  # the spike probability
     n: int,
     moment_order: float,
     level: Level,

@@ -28,7 +28,7 @@ from dpsco_core.problems.linear_models import LinearModelProblem
 _LOSSES = {Absolute: "the absolute loss", Huber: "Huber's loss"}
 
 
-def _row(
+def _make_row(
     problem: type[LinearModelProblem],
     form: str,
     title: str,
@@ -39,6 +39,7 @@ def _row(
     letters: tuple[Letter, ...],
     proof: Proof,
 ) -> Bound:
+    """Return the row of a lower bound with labels that no linear model fits."""
     slug = problem.card.slug
     losses = f"{_LOSSES[problem]} with any labels"
     card = risk_card(
@@ -106,5 +107,5 @@ _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...], Proof
     ),
 )
 ANY_LABELS_RISKS: tuple[Bound, ...] = tuple(
-    _row(problem, *row) for problem in (Absolute, Huber) for row in _ROWS
+    _make_row(problem, *row) for problem in (Absolute, Huber) for row in _ROWS
 )

@@ -32,7 +32,7 @@ from dpsco_core.problems import Hinge, Logistic
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear_models import LinearModelProblem
 
-# These multiples of the best q of the hinge are tried.
+# These multiples of the best q of the hinge loss are tried.
 _SHARES_TRIED = np.geomspace(0.3, 1.3, 10)
 
 
@@ -68,7 +68,7 @@ def linear_excess(slopes: Floats) -> Floats:
 
 
 def logistic_excess(sizes: Floats) -> Floats:
-    r"""Return :math:`\ln\frac{1+e^a}2`, that of the logistic loss: convex, and 0 at 0."""
+    r"""Return the excess :math:`\ln\frac{1+e^a}2` of the logistic loss: convex, and 0 at 0."""
     return np.asarray(np.logaddexp(0.0, sizes) - math.log(2))
 
 
@@ -77,11 +77,12 @@ class CornerBounds:
     """The bounds of a loss on the simplex of radius r."""
 
     n: int
-    d: int  # at least 2
-    moment_order: float  # p, at least 2
+    d: int  # the dimension, at least 2
+    moment_order: float  # the moment order p, at least 2
     level: Level
-    loss: Callable[[Floats], Floats]  # the excess at margins of minus a size: convex, increasing
-    reach: float = 1.0  # g r, the largest margin at q = 1
+    # The excess loss at margins of minus a size, as a function of the size: convex and increasing.
+    loss: Callable[[Floats], Floats]
+    reach: float = 1.0  # the largest margin g r at q = 1
     largest: float = 1.0  # the largest q of the class
 
     def __post_init__(self) -> None:
@@ -89,7 +90,7 @@ class CornerBounds:
         require(0 < self.largest <= 1, "largest", "in (0, 1]", self.largest)
 
     def value_at(self, q: float) -> float:
-        r"""Return the bound at q.
+        r"""Return the bound at a spike probability q.
 
         .. math:: q\,E\,f\big(gr\,q^{-1/p}\,(1-X_B)\big),\quad B\sim\mathrm{Bin}(n,q)
 
@@ -107,11 +108,12 @@ class CornerBounds:
         return q * float(mean[0])
 
     def best(self) -> float:
-        """Return the best q of the linear loss, or near it that of another."""
+        """Return the best q of the linear loss, or a nearby best q of another loss."""
         left, power = missed_after(self.d, self.level), 1 - 1 / self.moment_order
         scale = max(1.0, 0.05 * left.last_count)
 
         def linear(q: Floats) -> Floats:
+            """Return the bound of the linear loss at every q."""
             mean = expectation(left, self.n, q, largest=left.last_count, scale=scale)
             return np.asarray(q**power * mean)
 
@@ -130,7 +132,7 @@ def hardest_corner(bounds: CornerBounds) -> float:
 
 
 def _has_corners(setting: Setting) -> bool:
-    """Whether the set is a simplex of more than a point."""
+    """Return whether the set is a simplex of more than one point."""
     return isinstance(setting.constraint, Simplex) and setting.d > 1
 
 
@@ -186,7 +188,7 @@ LETTERS = (
 )
 
 
-def _row(
+def _make_row(
     problem: type[LinearModelProblem],
     privacy: Privacy,
     loss: Callable[[Floats], Floats],
@@ -194,6 +196,7 @@ def _row(
     latex: str,
     statement: str,
 ) -> Bound:
+    """Return the row of a loss and a privacy notion."""
     slug = problem.card.slug
     losses = f"{name} with any labels"
     card = BoundCard(
@@ -221,6 +224,7 @@ def _row(
     )
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the private term of the bound at a setting."""
         bounds, q = corners_at(setting, loss, privacy), setting.spike_probability
         if bounds is None:
             return {"privacy": 0.0}
@@ -232,7 +236,7 @@ def _row(
 
 
 CORNER_RISKS: tuple[Bound, ...] = tuple(
-    _row(problem, privacy, loss, name, latex, statement)
+    _make_row(problem, privacy, loss, name, latex, statement)
     for problem, loss, name, latex, statement in (
         (
             Hinge,

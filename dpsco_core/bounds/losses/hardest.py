@@ -24,7 +24,7 @@ from dpsco_core.problems.linear_models import LinearModelProblem
 
 def hardest_hidden(
     problem: type[Problem],
-    family: Any,  # a class of hard instances that hide something else than a mean
+    family: Any,  # a class of hard instances that hide a quantity other than a mean
     body: ConstraintSet,
     n: int,
     moment_order: float,
@@ -43,7 +43,7 @@ def hardest_hidden(
         s = median.hardest(n, body.d, binding_level(budget))
         return {"spike_probability": s, "distance": FAR_DISTANCE * body.l2_radius}
     if family.hides == "classes":
-        return {"spike_probability": _hardest_corner(problem, body, n, moment_order, budget)}
+        return {"spike_probability": _corner_probability(problem, body, n, moment_order, budget)}
     corner = hidden_corner(body)
     if corner is None:
         raise InvalidInput(
@@ -64,10 +64,10 @@ def hardest_hidden(
     return {"spike_probability": s, "size": z / corner.half, "paired": corner.paired}
 
 
-def _hardest_corner(
+def _corner_probability(
     problem: type[Problem], body: ConstraintSet, n: int, moment_order: float, budget: Budget
 ) -> float:
-    """Return the q of the corners of a simplex; on other sets, on which nothing is proven, too."""
+    """Return the best q of the corners of a simplex, and some q for sets without a bound."""
     bounds = CornerBounds(
         n=n,
         d=body.d,

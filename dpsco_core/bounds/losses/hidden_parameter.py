@@ -82,15 +82,16 @@ _COUNT = r",\ B\sim\mathrm{Bin}(n,\tfrac sk)"
 _CLASS = r",\ z=t\min\big\{g(\tfrac ks)^{1/p},\tfrac Rs\sqrt{\tfrac kw}\big\}"
 
 
-def _row(
+def _make_row(
     problem: type[LinearModelProblem],
     privacy: Privacy,
     losses: str,
     summary: str,
-    price: str,  # LaTeX of what is maximised, before the mean
-    ending: str,  # LaTeX of the law of the count and of the class
+    price: str,  # the LaTeX of the maximised expression, before the mean
+    ending: str,  # the LaTeX of the law of the count and of the class
     statement: str,
 ) -> Bound:
+    """Return the row of a problem with a hidden parameter and a privacy notion."""
     slug = problem.card.slug
     notion = "zCDP" if privacy == "zcdp" else "every (ε, δ)"
     card = BoundCard(
@@ -115,6 +116,7 @@ def _row(
     )
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the private term of the bound at a setting."""
         bounds, s = one_hot_at(setting, problem, privacy), setting.spike_probability
         if bounds is None:
             return {"privacy": 0.0}
@@ -165,7 +167,7 @@ _ROWS: tuple[tuple[type[LinearModelProblem], str, str, str, str, str], ...] = (
     ),
 )
 HIDDEN_PARAMETER_RISKS: tuple[Bound, ...] = tuple(
-    _row(problem, privacy, losses, summary, price, ending, statement)
+    _make_row(problem, privacy, losses, summary, price, ending, statement)
     for problem, losses, summary, price, ending, statement in _ROWS
     for privacy in ("zcdp", "approx")
 )

@@ -82,7 +82,8 @@ LETTERS = (
 )
 
 
-def _row(privacy: Privacy) -> Bound:
+def _make_row(privacy: Privacy) -> Bound:
+    """Return the row of the geometric median for a privacy notion."""
     slug = GeometricMedian.card.slug
     losses = "the distance loss with any points"
     card = BoundCard(
@@ -105,13 +106,14 @@ def _row(privacy: Privacy) -> Bound:
         proof="hidden signs",
         instance_problem=slug,
         loss_class=LIPSCHITZ,
-        # As the distance grows the losses of the instance become as smooth as one likes.
+        # The losses of the instance become arbitrarily smooth as the distance grows.
         instance_class=SMOOTH_LIPSCHITZ,
         losses=losses,
         problems=(slug,),
     )
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the private term of the bound at a setting."""
         level, radius = level_at(setting, privacy), setting.constants.diameter / 2
         s, n, d = setting.spike_probability, setting.n, setting.d
         mean = setting.constants.mean_gradient_bound
@@ -119,7 +121,7 @@ def _row(privacy: Privacy) -> Bound:
         if level is None or not exists:
             return {"privacy": 0.0}
         if s is None:
-            # Few enough points on axes that the mean gradient is within R.
+            # So few points lie on axes that the mean gradient is within R.
             s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
             return {"privacy": radius * median_bound(s, n, d, level)}
         return {"privacy": radius * median_bound(s, n, d, level, distance=FAR_DISTANCE)}
@@ -129,5 +131,5 @@ def _row(privacy: Privacy) -> Bound:
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=LETTERS)
 
 
-MEDIAN_RISKS: tuple[Bound, ...] = (_row("zcdp"), _row("approx"))
+MEDIAN_RISKS: tuple[Bound, ...] = (_make_row("zcdp"), _make_row("approx"))
 """The bounds of the geometric median."""

@@ -26,8 +26,8 @@ from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.problems.guesses import Guess
 
-_ROUNDS = 8  # In each, sizes of margins come between the best one and its neighbours.
-_RAREST = 1e-260  # Where s is smaller, margins may be too large for a float.
+_ROUNDS = 8  # In each round, sizes of margins are added between the best one and its neighbours.
+_RAREST = 1e-260  # At smaller s the margins may exceed the range of a float.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,13 @@ class OneHotBounds:
     """The bounds of one loss on the one-hot instances of a class."""
 
     n: int
-    moment_order: float  # p, at least 2
+    moment_order: float  # the moment order p, at least 2
     corner: Corner  # the hidden signs and the true parameters in the constraint set
-    guess: Guess  # what the loss makes of a sign that is not known
+    guess: Guess  # the loss of a guess at an unknown sign
     level: Level  # the privacy budget
-    scale: float = 1.0  # g, the root of the moment bound
-    mean_bound: float = math.inf  # R, the largest norm of a mean gradient
-    diameter: float = math.inf  # M, of the constraint set
+    scale: float = 1.0  # the root g of the moment bound
+    mean_bound: float = math.inf  # the largest norm R of a mean gradient
+    diameter: float = math.inf  # the diameter M of the constraint set
 
     def __post_init__(self) -> None:
         require(self.n >= 1, "n", "a positive integer", self.n)
@@ -52,7 +52,7 @@ class OneHotBounds:
     def largest_margins(self, s: Floats) -> Floats:
         """Return the largest true margins z that the class allows at s."""
         by_moment = self.scale * (self.corner.signs / s) ** (1 / self.moment_order)
-        by_mean = np.maximum(self._lengths[0] / s, np.sqrt(self._lengths[1] / s))
+        by_mean = np.maximum(self._largest_products[0] / s, np.sqrt(self._largest_products[1] / s))
         return np.asarray(self.corner.half * np.minimum(by_moment, by_mean))
 
     def largest_probability(self, z: float) -> float:
@@ -60,12 +60,12 @@ class OneHotBounds:
         k, c = self.corner.signs, z / self.corner.half
         log = self.moment_order * (math.log(self.scale) - math.log(c))
         by_moment = k * math.exp(min(log, 600.0))
-        by_mean = max(self._lengths[0] / c, self._lengths[1] / c**2)
+        by_mean = max(self._largest_products[0] / c, self._largest_products[1] / c**2)
         return min(1.0, by_moment, by_mean)
 
     @property
-    def _lengths(self) -> tuple[float, float]:
-        """Return the largest s c, and the largest s c^2, by the bound on the mean gradient.
+    def _largest_products(self) -> tuple[float, float]:
+        """Return the largest s c and the largest s c^2 that the bound on the mean gradient allows.
 
         One of the two is enough.
         """
@@ -82,10 +82,11 @@ class OneHotBounds:
         The bound may have a sharp peak there, between two points of a grid.
         """
         k, p = self.corner.signs, self.moment_order
-        length, square = self._lengths
+        length, square = self._largest_products
         if math.isinf(length):
             return np.ones(1)
-        by_moment = math.log(self.scale) + math.log(k) / p  # The moment allows this log c at s = 1.
+        # The moment bound allows this log c at s = 1.
+        by_moment = math.log(self.scale) + math.log(k) / p
         logs = [0.0, (math.log(length) - by_moment) / (1 - 1 / p)]
         if square > 0:
             logs.append(2 * math.log(length) - math.log(square))
@@ -112,36 +113,38 @@ class OneHotBounds:
         if not self.guess.sizes:
 
             def value(chance: Floats) -> Floats:
+                """Return the bound at every size of the margins."""
                 s = np.minimum(chance * k, 1.0)
                 return self.values(s, self.largest_margins(s))
 
             best_s = min(1.0, k * best_chance(value, n, level, 1 / k))
-            # At margins of 1 Huber's loss changes from a square to a line.
+            # Huber's loss changes from a square to a line at margins of 1.
             peaks = np.append(kinks, self.largest_probability(1.0))
             candidates = np.append(best_s, peaks[peaks > _RAREST])
             margins = self.largest_margins(candidates)
             top = int(np.argmax(self.values(candidates, margins)))
             return float(candidates[top]), float(margins[top])
-        # At margins of one size the bound is a multiple of this, until a cap on s binds.
+        # For margins of one size the bound is a multiple of this value, until a cap on s binds.
         free = best_chance(
             lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
         )
         sizes, margins = np.array(self.guess.sizes), self.largest_margins(kinks)
-        if len(sizes) > 1:  # The largest margins may all be smaller than those of the guess.
+        # The largest possible margins may all be smaller than those of the guess.
+        if len(sizes) > 1:
             sizes = np.unique(np.concatenate([sizes, margins[margins < sizes[-1]]]))
         for _ in range(_ROUNDS):
-            s, values = self._at_sizes(sizes, free)
+            s, values = self._bounds_at_sizes(sizes, free)
             top = int(np.argmax(values))
             nearby_sizes = sizes[max(top - 1, 0) : top + 2]
             sizes = np.unique(
                 np.concatenate([nearby_sizes, np.sqrt(nearby_sizes[1:] * nearby_sizes[:-1])])
             )
-        s, values = self._at_sizes(sizes, free)
+        s, values = self._bounds_at_sizes(sizes, free)
         top = int(np.argmax(values))
         return float(s[top]), float(sizes[top])
 
-    def _at_sizes(self, sizes: Floats, free: float) -> tuple[Floats, Floats]:
-        """Return s and the bound at margins of each size: s as free as the class allows."""
+    def _bounds_at_sizes(self, sizes: Floats, free: float) -> tuple[Floats, Floats]:
+        """Return s and the bound at each size of the margins; s is as large as allowed."""
         largest = np.array([self.largest_probability(float(z)) for z in sizes])
         s = np.minimum(free * self.corner.signs / self.guess.telling(sizes), largest)
         return s, self.values(s, sizes)

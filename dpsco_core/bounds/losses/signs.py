@@ -16,7 +16,7 @@ from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.level import Level
 
-# It takes counts b, and returns a bound on 1 - E|m|, or another share that falls with b.
+# A function of counts b that returns a bound on 1 - E|m|, or another share that falls with b.
 Left = Callable[[Floats], Floats]
 
 
@@ -55,10 +55,11 @@ def unlearnt_square(level: Level) -> Left:
     r"""Return a bound on :math:`1-Em^2` at b records, :math:`1-T^2(\rho b^2)` or :math:`\tau_b`."""
     if isinstance(level, tuple):
         return partial(squared_overlap, epsilon=min(level[0], 600.0), delta=level[1])
-    return partial(_unknown_square, level)
+    return partial(_mean_square_of_sign_error, level)
 
 
-def _unknown_square(rho: float, count: Floats) -> Floats:
+def _mean_square_of_sign_error(rho: float, count: Floats) -> Floats:
+    """Return the least mean square of the error in a sign, at given counts."""
     left = unknown_sign(rho * count**2)
     return np.asarray(left * (2 - left))
 
@@ -69,13 +70,13 @@ def telling_count(level: Level) -> float:
 
 
 def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = False) -> Floats:
-    """Return the mean of what B records leave, B of the law Bin(n, chance), for every chance."""
+    """Return the mean of the remaining share over B of the law Bin(n, chance), for every chance."""
     count = telling_count(level)
     return expectation(
         left,
         n,
         chance,
-        # Beyond this count the terms are below 1e-12, and may be dropped.
+        # Terms beyond this count are below 1e-12 and may be dropped.
         largest=math.floor(min(30 * count + 30, 1e15)),
         scale=max(1.0, 0.1 * count),
         fine=fine,
@@ -83,10 +84,10 @@ def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = 
 
 
 def best_chance(
-    value: Callable[[Floats], Floats],  # vectorised over chances
+    value: Callable[[Floats], Floats],  # a function that is vectorised over the chances
     n: int,
     level: Level,
-    largest: float,  # in (0, 1]
+    largest: float,  # the largest chance, in (0, 1]
 ) -> float:
     """Return the chance in (0, largest] at which a value is largest: any one is valid."""
     low, high = search_range(telling_count(level), n, largest)

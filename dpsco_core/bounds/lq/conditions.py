@@ -19,18 +19,21 @@ from dpsco_core.problems.base import Setting
 W = TypeVar("W", bound=WordPrior)
 
 
-def _exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
+def _condition_on_exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
+    """Return the condition that the exponent of the norm has a property."""
+
     def check(setting: Setting) -> str:
+        """Return the reason why the exponent does not fit; empty if it does."""
         q = setting.exponent
         return "" if holds(q) else f"The statement needs {text}, and q={q:g}."
 
     return Hypothesis(text=text, check=check)
 
 
-ABOVE_1 = _exponent("q > 1", lambda q: q > 1)
-BELOW_2 = _exponent("1 < q < 2", lambda q: 1 < q < 2)
-AT_MOST_2 = _exponent("q <= 2", lambda q: q <= 2)
-AT_LEAST_2 = _exponent("q >= 2", lambda q: q >= 2)
+ABOVE_1 = _condition_on_exponent("q > 1", lambda q: q > 1)
+BELOW_2 = _condition_on_exponent("1 < q < 2", lambda q: 1 < q < 2)
+AT_MOST_2 = _condition_on_exponent("q <= 2", lambda q: q <= 2)
+AT_LEAST_2 = _condition_on_exponent("q >= 2", lambda q: q >= 2)
 
 
 def finite_set(setting: Setting) -> bool:
@@ -39,11 +42,12 @@ def finite_set(setting: Setting) -> bool:
 
 
 def width_bounds(setting: Setting) -> Width:
-    """Return what is known of the Gaussian width of the set; infinite for the whole space."""
+    """Return the Gaussian width of the set, or its bounds; infinite for the whole space."""
     return setting.body.gaussian_width() if finite_set(setting) else Width.from_value(math.inf)
 
 
-def _holds_origin(setting: Setting) -> str:
+def _check_contains_origin(setting: Setting) -> str:
+    """Return the reason why the set does not contain 0; empty if it does."""
     if not finite_set(setting) or setting.body.contains(np.zeros(setting.d)):
         return ""
     return (
@@ -52,7 +56,7 @@ def _holds_origin(setting: Setting) -> str:
     )
 
 
-CONTAINS_ZERO = Hypothesis(text="the set contains 0", check=_holds_origin)
+CONTAINS_ZERO = Hypothesis(text="the set contains 0", check=_check_contains_origin)
 
 
 VARIANCE = Hypothesis(
@@ -65,7 +69,8 @@ VARIANCE = Hypothesis(
 )
 
 
-def _small_gradient(setting: Setting) -> str:
+def _check_small_gradient(setting: Setting) -> str:
+    """Return the reason why R exceeds 10 sigma; empty if it does not."""
     if not finite_set(setting):
         return ""
     constants = own_constants(setting)
@@ -78,11 +83,12 @@ def _small_gradient(setting: Setting) -> str:
     )
 
 
-# Kamath et al. (2022), Theorems 5.2 and 5.5, need R <= 10 moment units; here the unit is sigma.
-SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_small_gradient)
+# Theorems 5.2 and 5.5 of Kamath et al. (2022) need R <= 10 moment units; here the unit is sigma.
+SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_check_small_gradient)
 
 
-def _lipschitz_everywhere(setting: Setting) -> str:
+def _check_lipschitz_everywhere(setting: Setting) -> str:
+    """Return the reason why the loss is not Lipschitz on the whole space; empty if it is."""
     c = setting.constants
     model = c.linear_model
     if c.structure != "mean" and (model is None or math.isfinite(model.slope)):
@@ -91,11 +97,12 @@ def _lipschitz_everywhere(setting: Setting) -> str:
 
 
 LIPSCHITZ_EVERYWHERE = Hypothesis(
-    text="a loss that is Lipschitz on the whole space", check=_lipschitz_everywhere
+    text="a loss that is Lipschitz on the whole space", check=_check_lipschitz_everywhere
 )
 
 
-def _amplified(setting: Setting) -> str:
+def _check_amplification(setting: Setting) -> str:
+    """Return the reason why amplification by shuffling does not apply; empty if it does."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return ""
@@ -108,28 +115,30 @@ def _amplified(setting: Setting) -> str:
     )
 
 
-AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_amplified)
+AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_check_amplification)
 
 
-def _steps(setting: Setting) -> float:
-    """The T of Theorem 7; NaN where it has none."""
+def _theorem_7_steps(setting: Setting) -> float:
+    """Return the T of Theorem 7; NaN where it is not defined."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP) or setting.exponent > 2:
         return math.nan
     return published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
 
 
-def _more_records(setting: Setting) -> str:
-    # A NaN stays one.
-    steps = max(_steps(setting), 1.0)
+def _check_records_per_step(setting: Setting) -> str:
+    """Return the reason why n is below the number of steps; empty if it is not."""
+    # The maximum of a NaN and 1.0, in this order, is NaN.
+    steps = max(_theorem_7_steps(setting), 1.0)
     if math.isnan(steps) or setting.n > steps:
         return ""
     return f"The regulariser of Theorem 7 needs n > T = {steps:.4g}, and n={setting.n}."
 
 
-def _long_enough(setting: Setting) -> str:
-    # A NaN stays one.
-    steps = max(_steps(setting), 1.0)
+def _check_enough_steps(setting: Setting) -> str:
+    """Return the reason why there are too few steps; empty if there are enough."""
+    # The maximum of a NaN and 1.0, in this order, is NaN.
+    steps = max(_theorem_7_steps(setting), 1.0)
     if math.isnan(steps) or setting.n <= steps:
         return ""
     fewest = 2 * math.log2(setting.n / steps)
@@ -141,8 +150,9 @@ def _long_enough(setting: Setting) -> str:
     )
 
 
-def _large_sample(setting: Setting) -> str:
-    steps, budget = _steps(setting), setting.budget
+def _check_large_sample(setting: Setting) -> str:
+    """Return the reason why the sample is too small; empty if it is not."""
+    steps, budget = _theorem_7_steps(setting), setting.budget
     if math.isnan(steps) or not isinstance(budget, ApproxDP):
         return ""
     fewest = budget.epsilon**2 / (-setting.d * math.log(budget.delta))
@@ -154,17 +164,18 @@ def _large_sample(setting: Setting) -> str:
     )
 
 
-MORE_RECORDS = Hypothesis(text="n > T", check=_more_records)
-LONG_ENOUGH = Hypothesis(text="T >= 2 log2(n/T)", check=_long_enough)
+MORE_RECORDS = Hypothesis(text="n > T", check=_check_records_per_step)
+LONG_ENOUGH = Hypothesis(text="T >= 2 log2(n/T)", check=_check_enough_steps)
 LARGE_SAMPLE = Hypothesis(
-    text="n >= epsilon^4/((d ln(1/delta))^2 sqrt(kappa))", check=_large_sample
+    text="n >= epsilon^4/((d ln(1/delta))^2 sqrt(kappa))", check=_check_large_sample
 )
 
 
-def _large_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
-    """The condition on the lambda of Theorem 10, or of the batched variant."""
+def _condition_on_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
+    """Return the condition on the lambda of Theorem 10, or of its batched variant."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why lambda is too small; empty if it is not."""
         budget = setting.budget
         if not (finite_set(setting) and isinstance(budget, ApproxDP)):
             return ""
@@ -192,20 +203,23 @@ def _large_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
 
 
 # The condition of Theorem 10 on n is lambda >= max(beta, 1) M, in units of sigma/M.
-LARGE_TRUNCATION = _large_truncation("Theorem 10", shuffled=True)
-# What the derivation of the rate uses (theory/su-zhao-wang.md, 2.6 and 3.6); the paper's is in
-# its appendix.
-LARGE_BATCHED_TRUNCATION = _large_truncation("The rate", shuffled=False)
+LARGE_TRUNCATION = _condition_on_truncation("Theorem 10", shuffled=True)
+# The derivation of the rate in theory/su-zhao-wang.md, 2.6 and 3.6, uses this condition; the
+# paper's own is in its appendix.
+LARGE_BATCHED_TRUNCATION = _condition_on_truncation("The rate", shuffled=False)
 
 
-def _is_ball(setting: Setting) -> str:
+def _check_is_ball(setting: Setting) -> str:
+    """Return the reason why the set is not an l_q ball; empty if it is one."""
     body = setting.constraint
     if not finite_set(setting) or body is None or is_round(body):
         return ""
     return f"The bound is proven on the l2 ball, and here the set is {body.name}."
 
 
-L2_BALL = Hypothesis(text="the constraint set is the l2 ball", check=_is_ball, is_about_set=True)
+L2_BALL = Hypothesis(
+    text="the constraint set is the l2 ball", check=_check_is_ball, is_about_set=True
+)
 
 
 def is_symmetric(setting: Setting) -> bool:
@@ -213,7 +227,8 @@ def is_symmetric(setting: Setting) -> bool:
     return isinstance(setting.body, Symmetric)
 
 
-def _symmetric(setting: Setting) -> str:
+def _check_symmetric(setting: Setting) -> str:
+    """Return the reason why the set is not symmetric; empty if it is."""
     if not finite_set(setting) or is_symmetric(setting):
         return ""
     return (
@@ -221,7 +236,9 @@ def _symmetric(setting: Setting) -> str:
     )
 
 
-SYMMETRIC = Hypothesis(text="a set that is symmetric about 0", check=_symmetric, is_about_set=True)
+SYMMETRIC = Hypothesis(
+    text="a set that is symmetric about 0", check=_check_symmetric, is_about_set=True
+)
 
 
 def words_in(setting: Setting, words_of: Callable[[ConstraintSet], W | None]) -> W | None:
@@ -229,7 +246,8 @@ def words_in(setting: Setting, words_of: Callable[[ConstraintSet], W | None]) ->
     return words_of(setting.body) if finite_set(setting) else None
 
 
-def _touched(setting: Setting) -> str:
+def _check_touched(setting: Setting) -> str:
+    """Return the reason why the minimiser is not on the boundary; empty if it is."""
     if not finite_set(setting) or touches_at_signs(setting.body):
         return ""
     return (
@@ -240,7 +258,7 @@ def _touched(setting: Setting) -> str:
 
 TOUCHED = Hypothesis(
     text="the set touches the ball around it at all sign vectors",
-    check=_touched,
+    check=_check_touched,
     is_about_set=True,
 )
 
@@ -249,6 +267,7 @@ def on_words(words_of: Callable[[ConstraintSet], WordPrior | None], sets: str) -
     """Return the condition that a set has these words; `sets` names the sets that have them."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why the set lacks the hidden words; empty if it has them."""
         if not finite_set(setting) or words_in(setting, words_of) is not None:
             return ""
         return f"The bound is proven on {sets}, and here the set is {setting.body.name}."

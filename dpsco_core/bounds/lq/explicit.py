@@ -34,14 +34,16 @@ SMALLEST = (
 GAUSSIAN = " With Gaussian noise."
 FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE)
 KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
-# What the paper prints for kappa, which its own parameters take; they are rounded where whole.
+# The kappa that the paper prints and uses for its own parameters; these are rounded where they must
+# be whole.
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
 
 
-def _in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[Letter, ...]:
-    """Return the letters of formulas whose constants are these."""
+def _letters_in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[Letter, ...]:
+    """Return the letters of formulas with the given constants."""
 
     def constant(field: str) -> Callable[[Setting], float]:
+        """Return one of the constants as a function of a setting."""
         return lambda setting: float(getattr(constants_of(setting), field))
 
     return (
@@ -63,16 +65,16 @@ def _in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[Letter, 
     )
 
 
-_LETTERS = _in_norm(own_constants)
+_LETTERS = _letters_in_norm(own_constants)
 _PRINTED_KAPPA = Letter(
     r"\kappa",
     "regularity of the dual norm, as printed",
     lambda s: space_of(s).printed_kappa if 1 <= s.exponent <= 2 else math.nan,
 )
-# The rates for q above 2 are in that norm, but for the one of a method that works in l2 there.
-RATE_LETTERS = (*_in_norm(dual_constants), _PRINTED_KAPPA)
+# The rates for q above 2 are in this norm, except for the rate of the method that works in l2.
+RATE_LETTERS = (*_letters_in_norm(dual_constants), _PRINTED_KAPPA)
 OWN_RATE_LETTERS = (*_LETTERS, _PRINTED_KAPPA)
-# The explicit bounds have a regularity of their own, which their formulas define.
+# The formulas of the explicit bounds define their own regularity.
 _EXPLICIT_LETTERS = (
     *_LETTERS,
     Letter(r"\kappa", "regularity of a smooth norm near the dual one"),
@@ -136,7 +138,7 @@ def explicit_row(
 
 
 def noise_rows(
-    card: BoundCard,  # the summary says nothing of the noise
+    card: BoundCard,  # the card, whose summary does not mention the noise
     names: tuple[str, ...],
     needs: tuple[str, ...],
     risk: Callable[[Setting, Noise, Calibration], Terms4],
@@ -150,7 +152,10 @@ def noise_rows(
     base = card.slug.removesuffix("-explicit")
 
     def row(noise: Noise, calibration: Calibration, *conditions: Hypothesis, **texts: Any) -> Bound:
+        """Return the row of one kind of noise."""
+
         def formula(setting: Setting) -> Terms4:
+            """Return the terms of the bound with this noise."""
             return VOID if setting.exponent > 2 else risk(setting, noise, calibration)
 
         return explicit_row(card, names, needs, formula, conditions, **texts)

@@ -33,8 +33,10 @@ from dpsco_core.problems.base import Setting
 WordsOf = Callable[[ConstraintSet], WordPrior | None]
 
 
-def _value(words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap: float) -> float:
-    """Return the bound for moments of 1 and a set of size 1; 0 on a set without these words."""
+def _value_on_words(
+    words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap: float
+) -> float:
+    """Return the bound for moments of 1 and a set of size 1; 0 for a set without these words."""
     words = words_in(setting, words_of)
     level = level_at(setting, "approx" if argument == "approx" else "zcdp")
     if words is None or level is None:
@@ -48,13 +50,15 @@ def _value(words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap
     return words_bound(words, argument, q, n, order, level)
 
 
-def _in_class(words_of: WordsOf) -> Hypothesis:
-    """Return the condition that a fixed spike probability keeps the words in the class."""
+def _condition_on_class(words_of: WordsOf) -> Hypothesis:
+    """Return the condition that the words at a fixed spike probability are in the class."""
 
     def largest(words: WordPrior, _: int, order: float, bound: float) -> float:
+        """Return the largest spike probability in the class."""
         return largest_probability(words.weight, order, bound)
 
     def check(setting: Setting) -> str:
+        """Return the reason why the words are not in the class; empty if they are."""
         words = words_in(setting, words_of)
         if words is None:
             return ""
@@ -66,19 +70,21 @@ def _in_class(words_of: WordsOf) -> Hypothesis:
 
 @dataclass(frozen=True)
 class _Sets:
-    """Which sets have words of a kind, and what the cards of the bounds there say."""
+    """The sets that have hidden words of one kind, and the texts of the cards of their bounds."""
 
     words_of: WordsOf
-    name: str  # in slugs and titles
+    name: str  # the name in slugs and titles
     title: str
-    description: str  # in sentences
-    statement: str  # the section of the page, without Fano's, and for every (epsilon, delta)
+    description: str  # the description in sentences
+    # The sections of the page with the statements: without Fano's inequality, with it, and for
+    # every (epsilon, delta).
+    statement: str
     approximate: str
     instance: str
     loss: str  # the loss of an answer, in LaTeX
-    fano: str  # what Fano's inequality leaves, in LaTeX
-    left: str  # what every (epsilon, delta) leaves, in LaTeX
-    # of two-sided information, of Fano's inequality, of group privacy
+    fano: str  # the loss that remains by Fano's inequality, in LaTeX
+    left: str  # the loss that remains under every (epsilon, delta), in LaTeX
+    # the summaries for two-sided information, for Fano's inequality and for group privacy
     summaries: tuple[str, str, str]
     letters: tuple[Letter, ...]
     fano_proof: Proof = "fano over words"
@@ -210,7 +216,8 @@ _TWO_SIDED_LQ = (
 )
 
 
-def _rows(sets: _Sets) -> tuple[Bound, ...]:
+def _rows_of_sets(sets: _Sets) -> tuple[Bound, ...]:
+    """Return the rows of a kind of sets."""
     unit = r"\frac{gM}2\max_ss^{1-1/p}" if sets is _SIGNS else r"\frac{gM}2\max_qq^{1-1/p}"
     two_sided, fano, groups = sets.summaries
     two_sided_latex = _TWO_SIDED_LQ if sets is _SIGNS else _TWO_SIDED_WORDS
@@ -219,7 +226,7 @@ def _rows(sets: _Sets) -> tuple[Bound, ...]:
         "fano": sets.fano,
         "approx": sets.left,
     }
-    # Here q is the exponent of the ball.
+    # In this formula q is the exponent of the ball.
     if sets is _SIGNS:
         latex = {k: v.replace(BINOMIAL, BINOMIAL.replace("q", "s")) for k, v in latex.items()}
     rows: tuple[tuple[Argument, str, str, str, str, tuple[Letter, ...]], ...] = (
@@ -242,18 +249,19 @@ def _rows(sets: _Sets) -> tuple[Bound, ...]:
         ),
     )
     return tuple(
-        _row(sets, argument, name, title, statement, summary, unit + latex[argument], letters)
+        _make_row(sets, argument, name, title, statement, summary, unit + latex[argument], letters)
         for argument, name, title, statement, summary, letters in rows
     )
 
 
 def _proof_of(sets: _Sets, argument: Argument) -> Proof:
+    """Return the kind of proof of an argument on these sets."""
     if argument == "fano":
         return sets.fano_proof
     return "packing" if argument == "approx" else "two-sided information"
 
 
-def _row(
+def _make_row(
     sets: _Sets,
     argument: Argument,
     name: str,
@@ -263,6 +271,7 @@ def _row(
     latex: str,
     letters: tuple[Letter, ...],
 ) -> Bound:
+    """Return the row of one argument on these sets."""
     card = risk_card(
         name,
         title,
@@ -281,20 +290,20 @@ def _row(
     )
     return bound_over(
         card,
-        partial(_value, sets.words_of, argument),
+        partial(_value_on_words, sets.words_of, argument),
         *((APPROXIMATE_BUDGET,) if argument == "approx" else ()),
-        _in_class(sets.words_of),
+        _condition_on_class(sets.words_of),
         letters=_all_letters(sets, letters),
         on_set=on_words(sets.words_of, sets.description),
     )
 
 
 def _all_letters(sets: _Sets, letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
-    """Return the letters of a formula: of the argument, then of the sets, then of all words."""
+    """Return the letters of a formula: those of the argument, of the sets and of all words."""
     letters_by_token = {letter.token: letter for letter in (*_WORDS, *letters)}
     return tuple((letters_by_token | {letter.token: letter for letter in sets.letters}).values())
 
 
 WORD_RISKS: tuple[Bound, ...] = tuple(
-    row for sets in (_CORNERS, _BLOCKS, _SIGNS) for row in _rows(sets)
+    row for sets in (_CORNERS, _BLOCKS, _SIGNS) for row in _rows_of_sets(sets)
 )

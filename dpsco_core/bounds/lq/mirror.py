@@ -49,9 +49,11 @@ BOTH_ORDERS: tuple[Order, ...] = ("shuffled", "public")
 
 def b4(
     inputs: MirrorInputs,
-    steps: int,  # T, from 1 to n
-    threshold: float,  # :math:`\tau`; the paper's is :math:`\beta M+\lambda`
-    step_weight: float | None = None,  # :math:`\gamma`; None for the best one, of `best_weight`.
+    steps: int,  # the number T of steps, from 1 to n
+    # the threshold :math:`\tau`, for which the paper takes :math:`\beta M+\lambda`
+    threshold: float,
+    # the step weight :math:`\gamma`; None for the best one, of `best_weight`
+    step_weight: float | None = None,
 ) -> Terms4:
     r"""B4: an explicit bound on the mean excess risk, over data and noise.
 
@@ -63,16 +65,17 @@ def b4(
 
     Returns optimisation, sampling, noise and bias; their sum is the bound.
     """
-    return _b4_after(inputs, steps, step_weight)(threshold)
+    return _b4_formula(inputs, steps, step_weight)(threshold)
 
 
-def _b4_after(
+def _b4_formula(
     inputs: MirrorInputs, steps: int, step_weight: float | None = None
 ) -> Callable[[float], Terms4]:
-    """Return `b4` at a number of steps: a search over thresholds asks for many."""
+    """Return `b4` at a number of steps as a function of the threshold, for fast searches."""
     errors, smoothness, diameter = inputs.errors_after(steps), inputs.smoothness, inputs.diameter
 
     def terms(threshold: float) -> Terms4:
+        """Return the terms at a threshold."""
         bias, sampling, noise = errors(threshold)
         if not math.isfinite(noise):
             return VOID
@@ -88,8 +91,8 @@ def _b4_after(
     return terms
 
 
-def _least_b4_after(inputs: MirrorInputs, steps: int) -> Callable[[float], float]:
-    r"""Return the sum of `b4` at its best weight, as a function of the threshold.
+def _least_b4_formula(inputs: MirrorInputs, steps: int) -> Callable[[float], float]:
+    r"""Return the sum of `b4` at its best step weight as a function of the threshold.
 
     It is :math:`\frac{\beta D_\Phi}T+\sqrt{2VD_\Phi/T}+MB`.
     """
@@ -97,6 +100,7 @@ def _least_b4_after(inputs: MirrorInputs, steps: int) -> Callable[[float], float
     start, pace = inputs.smoothness * inputs.divergence / steps, 2 * inputs.divergence / steps
 
     def value(threshold: float) -> float:
+        """Return the sum at a threshold."""
         bias, sampling, noise = errors(threshold)
         return start + math.sqrt(pace * (sampling + noise)) + diameter * bias
 
@@ -118,14 +122,16 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
-        value = _least_b4_after(inputs, steps)
+        """Return the smallest bound at a number of steps, and its threshold."""
+        value = _least_b4_formula(inputs, steps)
 
         log = best_log(
             lambda log: value(inputs.gradient_bound + math.exp(log)),
             math.log(scale) - 5.0,
             math.log(scale) + 15.0,
         )[1]
-        # The bias has kinks where nothing is clipped, and where it is sigma at the least threshold.
+        # The bias has kinks at the thresholds from which on nothing is clipped, and at the one
+        # where it is sigma.
         kinks = [t for t in (inputs.lipschitz, 2 * inputs.gradient_bound) if 0 < t < math.inf]
         tried = [(value(t), t) for t in (*kinks, inputs.gradient_bound + math.exp(log))]
         return smallest_or(tried, lambda pair: pair[0], (math.inf, math.inf))
@@ -144,7 +150,7 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
 def better_descent(
     setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration
 ) -> MirrorInputs:
-    """Return what B4 needs, with the noise of the order whose best bound is the smaller.
+    """Return the inputs of bound B4, with the noise of the order whose best bound is smaller.
 
     Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
     private: the choice looks at no data. The first where B4 is infinite for all.
@@ -168,6 +174,7 @@ def descent_risk(
         return VOID if math.isinf(best.value) else b4(inputs, *best[:3])
 
     def at_published(inputs: MirrorInputs) -> Terms4:
+        """Return the terms with the parameters that the paper prints."""
         is_certified = 0 < inputs.variance < math.inf and math.isfinite(
             inputs.smoothness * inputs.gradient_bound
         )
@@ -200,7 +207,7 @@ _B4 = (
     + r",\ "
     + KAPPA
 )
-# In l2, kappa is 1 and the truncated gradients' spread about their own mean is the smaller one.
+# In l2, kappa is 1, and the spread of the truncated gradients about their own mean is smaller.
 _B4_EUCLIDEAN = (
     (_B4_HEAD + r"V=\frac{\sigma_0^2}{\lfloor n/T\rfloor}+V_z" + _B4_TAIL)
     .replace(r"\kappa R_q", " R_2")

@@ -41,10 +41,10 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
 
 
 def least_regret(
-    steps: int,  # m
+    steps: int,  # the number m of steps
     energy: Energy,  # the two parts of `step_energy`
-    # bound on :math:`D_\Phi(u\|w_1)`: :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1` minimises
-    # Phi over the set
+    # A bound on :math:`D_\Phi(u\|w_1)`, such as :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1`
+    # minimises Phi over the set.
     divergence: float,
 ) -> tuple[float, float, float]:
     r"""The regret of mirror descent over its gradient steps: a bound on the mean excess risk.

@@ -27,10 +27,11 @@ from dpsco_core.problems.base import Setting
 def b3_prime(
     n: int,
     d: int,
-    lipschitz: float,  # L
-    distance: float,  # bound on :math:`\|\theta^*\|_2`, at most :math:`d^{1/2-1/q}\|\theta^*\|_q`
-    factor: float,  # c
-    step: float,  # :math:`\eta`
+    lipschitz: float,  # the Lipschitz constant L
+    # a bound on :math:`\|\theta^*\|_2`, which is at most :math:`d^{1/2-1/q}\|\theta^*\|_q`
+    distance: float,
+    factor: float,  # the factor c of the noise
+    step: float,  # the step size :math:`\eta`
 ) -> Terms4:
     r"""B3': an explicit bound on the mean excess risk, for :math:`\eta/4\le2/\beta`.
 
@@ -40,7 +41,7 @@ def b3_prime(
 
     Returns start, sampling, noise and last noise; their sum is the bound.
     """
-    sampling, noise, last_noise = _parts(n, d, lipschitz, factor)
+    sampling, noise, last_noise = _step_coefficients(n, d, lipschitz, factor)
     return distance**2 / step * (2 / (n // 2)), step * sampling, step * noise, step * last_noise
 
 
@@ -48,12 +49,16 @@ def best_step(
     n: int, d: int, lipschitz: float, distance: float, factor: float, smoothness: float
 ) -> float:
     r"""Return the :math:`\eta\le8/\beta` that minimises `b3_prime`; it looks at no data."""
-    free = distance * math.sqrt(2 / (n // 2) / math.fsum(_parts(n, d, lipschitz, factor)))
+    free = distance * math.sqrt(
+        2 / (n // 2) / math.fsum(_step_coefficients(n, d, lipschitz, factor))
+    )
     return min(free, 8 / smoothness) if smoothness > 0 else free
 
 
-def _parts(n: int, d: int, lipschitz: float, factor: float) -> tuple[float, float, float]:
-    """What multiplies the step: gradients, noise, last noise."""
+def _step_coefficients(
+    n: int, d: int, lipschitz: float, factor: float
+) -> tuple[float, float, float]:
+    """Return the coefficients of the step size: of the gradients, the noise and the last noise."""
     count, energy = phases(n), lipschitz**2
     sampling = energy / 6 * -math.expm1(-count * math.log(4))
     noise = math.fsum(8 * 4.0**-i / (n // 2**i) for i in range(2, count + 1))
@@ -79,7 +84,8 @@ def phased_risk(setting: Setting, *, diameter_free: bool = False) -> Terms4:
     return b3_prime(n, d, c.lipschitz, distance, factor, step)
 
 
-def _step_fits(setting: Setting) -> str:
+def _check_step_size(setting: Setting) -> str:
+    """Return the reason why the step size is too large; empty if it is not."""
     c, rho = setting.constants, setting.gaussian_rho
     if not (rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)):
         return ""
@@ -116,7 +122,7 @@ PHASED_RISKS: tuple[Bound, ...] = (
         _TERMS,
         _NEEDS,
         lambda setting: phased_risk(setting, diameter_free=True),
-        (*_HYPOTHESES, Hypothesis(text="eta/4 <= 2/beta", check=_step_fits)),
+        (*_HYPOTHESES, Hypothesis(text="eta/4 <= 2/beta", check=_check_step_size)),
         slug="upper.lp.phased-sgd-free",
         name="Phased SGD without a constraint, step size without a distance",
         statement="Theorem 8's algorithm, explicit bound at a step size that knows no distance",

@@ -133,33 +133,34 @@ def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False
     return sampling if printed else sampling / math.sqrt(n), private
 
 
-def _product(
+def _product_of_constants(
     constants_of: Callable[[Setting], DualConstants], *names: str
 ) -> Callable[[Setting], float]:
-    """Return the product of some constants."""
+    """Return a function that multiplies some constants of a setting."""
     return lambda setting: math.prod(float(getattr(constants_of(setting), name)) for name in names)
 
 
-_OVER_SET = _product(dual_constants, "lipschitz", "diameter")
-_LIPSCHITZ = _product(dual_constants, "lipschitz")
+_OVER_SET = _product_of_constants(dual_constants, "lipschitz", "diameter")
+_LIPSCHITZ = _product_of_constants(dual_constants, "lipschitz")
 
 
-def _heavy(setting: Setting) -> float:
-    r"""Return :math:`\sigma M`, infinite where the variance is."""
+def _heavy_tailed_unit(setting: Setting) -> float:
+    r"""Return :math:`\sigma M`; infinite if the variance is infinite."""
     dual = dual_constants(setting)
     return math.inf if math.isinf(dual.variance) else math.sqrt(dual.variance) * dual.diameter
 
 
-def _terms(
+def _rate_formula(
     rate: Rate,
     unit: Callable[[Setting], float],
     needs: tuple[str, ...],
     smallest_q: float = 1.0,
     largest_q: float = math.inf,
 ) -> Callable[[Setting], Terms]:
-    """Return `rate` times a unit; infinite but for exponents q from `smallest_q` to `largest_q`."""
+    """Return `rate` times a unit; infinite for exponents q outside the given range."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
+        """Return the terms of the rate at a setting."""
         budget = setting.budget
         if not isinstance(budget, ApproxDP) or not smallest_q <= setting.exponent <= largest_q:
             return math.inf, math.inf
@@ -169,7 +170,7 @@ def _terms(
     return name_terms(("sampling", "privacy"), needs, terms)
 
 
-def _row(
+def _make_row(
     slug: str,
     name: str,
     statement: str,
@@ -178,30 +179,32 @@ def _row(
     evaluate: Callable[[Setting], Terms],
     hypotheses: tuple[Hypothesis, ...],
     letters: tuple[Letter, ...] = RATE_LETTERS,
-    **fields: Any,  # fields of the card
+    **fields: Any,  # further fields of the card
 ) -> Bound:
+    """Return the row of a rate."""
     fields |= {"constant": "rate", "privacy": "approx"}
     card = upper_card(slug, name, statement, f"{summary} {_UNIT_CONSTANTS}", latex, **fields)
     return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters)
 
 
-def _dimension(setting: Setting) -> str:
+def _check_dimension(setting: Setting) -> str:
+    """Return the reason why the dimension is too small; empty if it is not."""
     if setting.d >= 2 or setting.exponent >= 2:
         return ""
     return f"The logarithm of the dimension in kappa needs d >= 2, and d={setting.d}."
 
 
-_TWO_DIMENSIONS = Hypothesis(text="d >= 2, for q < 2", check=_dimension)
+_TWO_DIMENSIONS = Hypothesis(text="d >= 2, for q < 2", check=_check_dimension)
 _BELOW_1 = approximate(is_strict=True)
 _KAPPA = r"\kappa=\min\{\tfrac1{q-1},2\ln d\}"
 _UNIT_CONSTANTS = "Constants and logarithms are set to 1."
 _NEEDS = ("lipschitz", "diameter")
 _FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE, MINIMUM_INTERIOR, DIAMETER)
-# Assumption 4 has every record's loss smooth; for q < 2 the proof of B4 uses the risk's only
-# (theory/su-zhao-wang.md, 3.6).
+# Assumption 4 asks for smooth losses of all records, but for q < 2 the proof of bound B4
+# (theory/su-zhao-wang.md, 3.6) uses only the smoothness of the risk.
 _TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR, CONTAINS_ZERO)
 _REDUCTION = (AT_LEAST_2, *_TAILS, SAMPLE_SMOOTH, SMALL_SIGMA_GRADIENT)
-_BASSILY = _row(
+_BASSILY = _make_row(
     "prior-bassily-2021",
     "Bassily et al. 2021, rate",
     "as quoted by Su et al., Table 2, row 1, and section 5",
@@ -210,12 +213,12 @@ _BASSILY = _row(
     r"LM\Big(\sqrt{\tfrac\kappa n}+\tfrac{\kappa\sqrt d}{n\varepsilon}\Big)\ (q<2),\quad "
     r"LM\Big(\tfrac{d^{1/2-1/q}}{\sqrt n}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)\ (q\ge2),\ "
     + _KAPPA,
-    _terms(bassily_2021, _OVER_SET, _NEEDS),
+    _rate_formula(bassily_2021, _OVER_SET, _NEEDS),
     (ABOVE_1, _BELOW_1, LIPSCHITZ, DIAMETER, _TWO_DIMENSIONS),
     loss_class=classes.LIPSCHITZ,
     paper=BASSILY_2021,
 )
-_PHASED = _row(
+_PHASED = _make_row(
     "phased-sgd",
     "Phased SGD without a constraint, rate",
     "Theorem 8, with its additive term; Table 2",
@@ -223,7 +226,7 @@ _PHASED = _row(
     "the norm of the minimiser, which the set bounds here.",
     r"L\big(1+d^{1-2/q}\|\theta^*\|_q^2\big)\Big(\frac1{\sqrt n}+"
     r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
-    _terms(
+    _rate_formula(
         lambda s, budget: theorem_8(s, budget, dual_constants(s).radius),
         _LIPSCHITZ,
         _NEEDS,
@@ -234,13 +237,13 @@ _PHASED = _row(
     method="lp.phased-sgd",
     printing="reworked",
 )
-_HEAVY_EUCLIDEAN = _row(
+_HEAVY_EUCLIDEAN = _make_row(
     "euclidean-reduction",
     "Heavy tails by way of l2, rate",
     "Table 2, q of at least 2, first term over the root of n",
     "The rate for gradients of finite variance and q of at least 2, by reduction to l2.",
     r"\sigma M\Big(\frac{d^{3/2-1/q}}{\sqrt n}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
-    _terms(heavy_euclidean, _heavy, ("diameter",), smallest_q=2.0),
+    _rate_formula(heavy_euclidean, _heavy_tailed_unit, ("diameter",), smallest_q=2.0),
     _REDUCTION,
     loss_class=classes.SMOOTH,
     method="lp.euclidean-reduction",
@@ -250,7 +253,9 @@ LQ_RATES: tuple[Bound, ...] = (
     _BASSILY,
     bound_like(
         _BASSILY.card,
-        evaluate=_terms(partial(bassily_2021, printed=True), _OVER_SET, _NEEDS, smallest_q=2.0),
+        evaluate=_rate_formula(
+            partial(bassily_2021, printed=True), _OVER_SET, _NEEDS, smallest_q=2.0
+        ),
         hypotheses=(AT_LEAST_2, _BELOW_1, LIPSCHITZ, DIAMETER),
         letters=RATE_LETTERS,
         slug="upper.lp.prior-bassily-2021-paper",
@@ -260,7 +265,7 @@ LQ_RATES: tuple[Bound, ...] = (
         statement="as printed in Su et al., Table 2, row 1",
         latex=r"LM\Big(d^{1/2-1/q}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)",
     ),
-    _row(
+    _make_row(
         "regularized-mirror-descent",
         "Regularised mirror descent, rate",
         "Theorem 7; Table 2",
@@ -269,7 +274,12 @@ LQ_RATES: tuple[Bound, ...] = (
         "bounds here.",
         r"L\|\theta^*\|_q\,\kappa^{4/5}\Big(\frac{\sqrt{d\ln(1/\delta)}}{n\varepsilon}"
         r"\Big)^{2/5},\ " + _KAPPA,
-        _terms(theorem_7, _product(dual_constants, "lipschitz", "radius"), _NEEDS, largest_q=2.0),
+        _rate_formula(
+            theorem_7,
+            _product_of_constants(dual_constants, "lipschitz", "radius"),
+            _NEEDS,
+            largest_q=2.0,
+        ),
         (BELOW_2, *_FREE, _TWO_DIMENSIONS, LARGE_SAMPLE, MORE_RECORDS, LONG_ENOUGH),
         loss_class=classes.SMOOTH_LIPSCHITZ,
         method="lp.regularized-mirror-descent",
@@ -277,7 +287,7 @@ LQ_RATES: tuple[Bound, ...] = (
     _PHASED,
     bound_like(
         _PHASED.card,
-        evaluate=_terms(
+        evaluate=_rate_formula(
             lambda s, budget: theorem_8(s, budget, dual_constants(s).radius, printed=True),
             _LIPSCHITZ,
             _NEEDS,
@@ -294,7 +304,7 @@ LQ_RATES: tuple[Bound, ...] = (
         latex=r"L\,d^{1-2/q}\|\theta^*\|_q^2\Big(\frac1{\sqrt n}+"
         r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
     ),
-    _row(
+    _make_row(
         "shuffled-mirror-descent",
         "Shuffled mirror descent, rate",
         "Theorem 10; Table 2",
@@ -303,19 +313,19 @@ LQ_RATES: tuple[Bound, ...] = (
         "Gaussian noise, and 3/4 with the paper's. The theorem's logarithm of a failure "
         "probability is dropped.",
         r"\sigma M\,\frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}},\ " + _KAPPA,
-        _terms(theorem_10, _heavy, ("diameter",), largest_q=2.0),
+        _rate_formula(theorem_10, _heavy_tailed_unit, ("diameter",), largest_q=2.0),
         (BELOW_2, *_TAILS, _TWO_DIMENSIONS, AMPLIFIED, LARGE_TRUNCATION),
         loss_class=classes.SMOOTH,
         method="lp.shuffled-mirror-descent",
     ),
-    _row(
+    _make_row(
         "batched-mirror-descent",
         "Batched mirror descent, rate",
         "the rate for general epsilon, introduction and Table 2",
         "The rate for gradients of finite variance and q between 1 and 2, with noise for every "
         "batch and without shuffling.",
         r"\sigma M\,\frac{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}{(n\varepsilon)^{1/3}},\ " + _KAPPA,
-        _terms(general_epsilon, _heavy, ("diameter",), largest_q=2.0),
+        _rate_formula(general_epsilon, _heavy_tailed_unit, ("diameter",), largest_q=2.0),
         (BELOW_2, *_TAILS, _TWO_DIMENSIONS, LARGE_BATCHED_TRUNCATION),
         loss_class=classes.SMOOTH,
         method="lp.batched-mirror-descent",
@@ -323,8 +333,11 @@ LQ_RATES: tuple[Bound, ...] = (
     _HEAVY_EUCLIDEAN,
     bound_like(
         _HEAVY_EUCLIDEAN.card,
-        evaluate=_terms(
-            partial(heavy_euclidean, printed=True), _heavy, ("diameter",), smallest_q=2.0
+        evaluate=_rate_formula(
+            partial(heavy_euclidean, printed=True),
+            _heavy_tailed_unit,
+            ("diameter",),
+            smallest_q=2.0,
         ),
         hypotheses=_REDUCTION,
         letters=RATE_LETTERS,
@@ -335,7 +348,7 @@ LQ_RATES: tuple[Bound, ...] = (
         summary="The table's entry, whose first term has lost the root of n. " + _UNIT_CONSTANTS,
         latex=r"\sigma M\Big(d^{3/2-1/q}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
     ),
-    _row(
+    _make_row(
         "noisy-mirror-descent",
         "Noisy mirror descent, rate",
         "Theorem 6 with Remark 1, by Theorem 3 with a general potential",
@@ -343,7 +356,9 @@ LQ_RATES: tuple[Bound, ...] = (
         "any Lipschitz loss and small epsilon; for q above 2, in l2.",
         r"LM\Big(\sqrt{\frac\kappa n}+\frac{\kappa\sqrt d\,\ln(3/\delta)}{\varepsilon n}\Big)"
         r",\ " + _KAPPA,
-        _terms(general_potential, _product(own_constants, "lipschitz", "diameter"), _NEEDS),
+        _rate_formula(
+            general_potential, _product_of_constants(own_constants, "lipschitz", "diameter"), _NEEDS
+        ),
         (*REMARK_1, _TWO_DIMENSIONS),
         OWN_RATE_LETTERS,
         loss_class=classes.LIPSCHITZ,

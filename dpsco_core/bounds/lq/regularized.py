@@ -34,9 +34,9 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-# The search of `best_b3` allows so many full gradients.
+# The search of `best_b3` considers up to this many full gradients.
 LARGEST_STEPS = 2_000
-# Beyond this x, e^x leaves the range of doubles.
+# The exponential of a larger number exceeds the range of doubles.
 _NO_GROWTH = 700.0
 
 
@@ -44,13 +44,14 @@ _NO_GROWTH = 700.0
 class Regularized:
     r"""What B3 depends on besides the steps and the regulariser."""
 
-    n: int  # records
-    space: RegularSpace  # the parameters' space
-    # L and beta of every record, with respect to :math:`\|\cdot\|_q`; positive and finite
+    n: int  # the number of records
+    space: RegularSpace  # the space of the parameters
+    # The Lipschitz constant L and the smoothness beta of every record's loss, with respect to
+    # :math:`\|\cdot\|_q`; positive and finite.
     lipschitz: float
     smoothness: float
-    radius: float  # bound on :math:`\|\theta^*\|_q`: public, never from the data
-    # bound on :math:`E\|g_1\|_{q'}^2` if the run had one step: T steps have T times as much each.
+    radius: float  # a public bound on :math:`\|\theta^*\|_q`, never computed from the data
+    # A bound on :math:`E\|g_1\|_{q'}^2` for a run of one step; each of T steps has T times as much.
     energy: float
 
     @property
@@ -74,8 +75,8 @@ class Regularized:
 
 def b3(
     inputs: Regularized,
-    steps: float,  # T >= 1; a whole number in a run
-    regulariser: float,  # :math:`\alpha > 0`
+    steps: float,  # the number T of steps, at least 1, and whole in a run
+    regulariser: float,  # the weight :math:`\alpha > 0` of the regulariser
 ) -> Terms4:
     r"""B3: an explicit bound on the mean excess risk.
 
@@ -118,7 +119,8 @@ def best_b3(inputs: Regularized) -> RegularizedChoice:
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
-        # Outside, the first or the last term alone is above the trivial L ||theta||.
+        """Return the smallest bound at a number of steps, and its regulariser."""
+        # Outside this range the first or the last term alone exceeds the trivial bound L ||theta||.
         scale = math.log(inputs.lipschitz / inputs.radius)
         place, least_value = lowest_between(
             lambda log: math.fsum(b3(inputs, steps, math.exp(log))),
@@ -143,7 +145,7 @@ def published_choice(inputs: Regularized, epsilon: float, delta: float) -> tuple
 
 
 def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Regularized:
-    """Return what B3 needs at a setting; the radius is that of the set."""
+    """Return the inputs of bound B3 at a setting; the radius is that of the set."""
     constants, space = own_constants(setting), space_of(setting)
     rho = composed_rho(setting.budget, noise, calibration)
     unit = dual_energy(space, noise, calibration) / rho if rho > 0 else math.inf

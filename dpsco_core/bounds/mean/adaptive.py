@@ -21,17 +21,20 @@ from dpsco_core.methods.mean.shares import GUARDED_FROM
 from dpsco_core.problems.base import Setting
 
 
-def _single(setting: Setting) -> AdaptiveMean:
+def _single_mode_statistic(setting: Setting) -> AdaptiveMean:
+    """Return the statistic of adaptive clipping in single mode."""
     return AdaptiveClipping(mode="single").plan(setting).statistic
 
 
-def _single_mode(setting: Setting) -> str:
+def _check_single_mode(setting: Setting) -> str:
+    """Return the reason why the method does not run in single mode; empty if it does."""
     mode = "in guarded mode, of which no bound is proven"
     guarded = f"From d={GUARDED_FROM} on the method runs {mode}, and d={setting.d}."
     return guarded if setting.d >= GUARDED_FROM else ""
 
 
-def _no_centre(setting: Setting) -> str:
+def _check_no_centre(setting: Setting) -> str:
+    """Return the reason why the method chooses a centre; empty if it does not."""
     bound = scaled_mean_bound(setting)
     if bound <= 2 * math.sqrt(setting.d):
         return ""
@@ -41,11 +44,12 @@ def _no_centre(setting: Setting) -> str:
     )
 
 
-def _records_to_look_at(setting: Setting) -> str:
-    # These say what is wrong themselves, and without them there is no plan.
+def _check_records_for_radius(setting: Setting) -> str:
+    """Return the reason why records are too few to choose a radius; empty if they suffice."""
+    # Each of these conditions has its own sentence, and there is no plan unless all hold.
     if any(h.check(setting) for h in (GAUSSIAN_BUDGET, MEAN_BOUND, TWO_RECORDS)):
         return ""
-    if setting.gaussian_rho > 0 and finds_radius(_single(setting)):
+    if setting.gaussian_rho > 0 and finds_radius(_single_mode_statistic(setting)):
         return ""
     return f"With n={setting.n} records the method does not look, and is simple clipping."
 
@@ -58,14 +62,17 @@ CONDITIONS = (
     GAUSSIAN_BUDGET,
     COORDINATE_MOMENT,
     MEAN_BOUND,
-    Hypothesis(text=f"single mode: d < {GUARDED_FROM}", check=_single_mode),
-    Hypothesis(text="no centre: R <= 2 sqrt(d) moment units", check=_no_centre),
+    Hypothesis(text=f"single mode: d < {GUARDED_FROM}", check=_check_single_mode),
+    Hypothesis(text="no centre: R <= 2 sqrt(d) moment units", check=_check_no_centre),
     TWO_RECORDS,
-    Hypothesis(text="2k + Delta <= 0.85 n: records enough to look at", check=_records_to_look_at),
+    Hypothesis(
+        text="2k + Delta <= 0.85 n: records enough to look at", check=_check_records_for_radius
+    ),
 )
 
 
 def _rate_terms(setting: Setting) -> Terms:
+    """Return the terms of the rate of adaptive clipping."""
     n, d, p = setting.n, setting.d, setting.moment_order
     scale, rho = moment_scale(setting), setting.gaussian_rho
     shrunk = d / (n * math.sqrt(rho)) if rho > 0 else math.inf
@@ -105,23 +112,24 @@ def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
     return in_ball(parts, math.fsum, plan.answer_radius).values
 
 
-def _planned(value: Callable[[AdaptiveMean], float]) -> Callable[[Setting], float]:
-    """Return a number of the plan of single mode; NaN where there is none."""
+def _number_of_plan(value: Callable[[AdaptiveMean], float]) -> Callable[[Setting], float]:
+    """Return a number of the plan in single mode as a function of a setting; NaN without a plan."""
 
     def number(setting: Setting) -> float:
+        """Return the number at a setting."""
         if setting.gaussian_rho <= 0 or not math.isfinite(scaled_mean_bound(setting)):
             return math.nan
-        return value(_single(setting))
+        return value(_single_mode_statistic(setting))
 
     return number
 
 
 LETTERS = (
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
-    Letter("R_1", "largest radius of the ladder", _planned(lambda mean: mean.top_radius)),
-    Letter("k", "norms that are to be above the radius", _planned(lambda mean: mean.target)),
+    Letter("R_1", "largest radius of the ladder", _number_of_plan(lambda mean: mean.top_radius)),
+    Letter("k", "norms that are to be above the radius", _number_of_plan(lambda mean: mean.target)),
     Letter(r"\bar\Delta", "by how many the choice misses k, at most, in the mean"),
-    Letter(r"\rho'", "share of the release", _planned(lambda mean: mean.release_rho)),
+    Letter(r"\rho'", "share of the release", _number_of_plan(lambda mean: mean.release_rho)),
     Letter("m_p", r"root of the dimension, and the bound on the mean"),
     *BALL,
 )

@@ -38,7 +38,8 @@ from dpsco_core.methods.mean.coordinatewise import (
 from dpsco_core.methods.mean.not_private import SampleMean
 from dpsco_core.problems.base import Setting
 
-Release = Literal["norm", "gaussian", "laplace"]  # what is clipped, and which noise hides it
+# The norm or the coordinates are clipped, with Gaussian or Laplace noise for the coordinates.
+Release = Literal["norm", "gaussian", "laplace"]
 BELOW_TWO = Hypothesis(
     text="p < 2",
     check=lambda s: (
@@ -53,13 +54,14 @@ _CLIPPED = (*_CLASS, MEAN_BOUND)
 _PROVEN = "It is proven for p from 1 to 2: no step of it reads a variance of the records."
 
 
-def _sample(plan: Plan) -> tuple[float]:
+def _sampling_terms(plan: Plan) -> tuple[float]:
+    """Return the error of the sample in a run."""
     s = plan.setting
     return (moment_scale(s) * sample_mean_error(s.n, s.d, min(2.0, s.moment_order)),)
 
 
-def _noise(setting: Setting, release: Release) -> float:
-    """Return the mean squared norm of the noise at level 1; infinite where there is no budget."""
+def _noise_square_at_unit_level(setting: Setting, release: Release) -> float:
+    """Return the mean squared norm of the noise at clipping level 1; infinite without a budget."""
     n, d = setting.n, setting.d
     if release == "laplace":
         return 8 * d**3 / (setting.laplace_epsilon * n) ** 2
@@ -86,11 +88,11 @@ def at_level(setting: Setting, release: Release, level: float, noise: float) -> 
 
 def at_best(setting: Setting, release: Release) -> Parts:
     """Return the parts at the level that makes the mean square least."""
-    noise, scale = _noise(setting, release), moment_scale(setting)
+    noise, scale = _noise_square_at_unit_level(setting, release), moment_scale(setting)
     is_sized = 0 < scale < math.inf and math.isfinite(scaled_mean_bound(setting))
     if not is_sized or math.isinf(noise):
         return void(math.inf)
-    if setting.moment_order > 2:  # Lyapunov's inequality
+    if setting.moment_order > 2:  # The ratio is a consequence of Lyapunov's inequality.
         constants = replace(setting.constants, coordinate_moment=scale**2)
         setting = replace(setting, moment_order=2.0, constants=constants)
     level = best_level(setting, _COSTS[release], noise)
@@ -107,7 +109,8 @@ def of_coordinatewise(plan: MedianPlan, release: Release) -> Parts:
     """Return the parts of a run with one block; of medians of several nothing is proven."""
     if plan.statistic.blocks != 1:
         return void(math.inf)
-    variance = 2.0 if release == "laplace" else 1.0  # over the square of the noise's scale
+    # The variance of the noise, over the square of its scale.
+    variance = 2.0 if release == "laplace" else 1.0
     noise = math.sqrt(variance * plan.setting.d) * noise_scale(plan.noise)
     return at_level(plan.setting, release, 3 * plan.statistic.threshold, noise)
 
@@ -135,14 +138,15 @@ _CARD = BoundCard(
 )
 
 
-def _row(
+def _bound_at_best_level(
     slug: str, name: str, statement: str, latex: str, release: Release, level: Letter
 ) -> Bound:
-    """Return the bound at its best level."""
+    """Return the bound at its best clipping level."""
     pure = release == "laplace"
     budget = () if pure else (GAUSSIAN_BUDGET,)
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the terms at the best level."""
         return dict(zip(PARTS, at_best(setting, release).values, strict=True))
 
     what = "record" if release == "norm" else "coordinate"
@@ -163,8 +167,8 @@ def _row(
     )
 
 
-def _run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str) -> Bound:
-    """Return the bound on a run beside the one at its best level."""
+def _bound_on_run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str) -> Bound:
+    """Return the bound on a run that corresponds to a bound at its best level."""
     return bound_like(
         row.card,
         slug=f"{row.card.slug}-run",
@@ -180,7 +184,7 @@ def _run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str
 
 
 _RADIUS, _LIMIT = Letter("R", "clip radius"), Letter(r"\tau", "limit of the entries")
-_NORM_ROW = _row(
+_NORM_ROW = _bound_at_best_level(
     "mean.clipped",
     "Simple clipping",
     "Infinite variance, 2.2",
@@ -188,7 +192,7 @@ _NORM_ROW = _row(
     "norm",
     _RADIUS,
 )
-_GAUSSIAN_ROW = _row(
+_GAUSSIAN_ROW = _bound_at_best_level(
     "mean.cwme-cdp",
     "Coordinate-wise, Gaussian",
     "Infinite variance, 2.1",
@@ -196,7 +200,7 @@ _GAUSSIAN_ROW = _row(
     "gaussian",
     _LIMIT,
 )
-_LAPLACE_ROW = _row(
+_LAPLACE_ROW = _bound_at_best_level(
     "mean.cwme-pure",
     "Coordinate-wise, Laplace",
     "Infinite variance, 2.1",
@@ -207,20 +211,20 @@ _LAPLACE_ROW = _row(
 BELOW_TWO_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
-        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sample),
+        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sampling_terms),
         hypotheses=_CLASS,
     ),
     _NORM_ROW,
-    _run(_NORM_ROW, SimpleClipping(), of_clipped, _NORM % r"d\sigma^2"),
+    _bound_on_run(_NORM_ROW, SimpleClipping(), of_clipped, _NORM % r"d\sigma^2"),
     _GAUSSIAN_ROW,
-    _run(
+    _bound_on_run(
         _GAUSSIAN_ROW,
         CoordinatewiseCDP(),
         lambda plan: of_coordinatewise(plan, "gaussian"),
         _COORDINATE % r"d\sigma^2",
     ),
     _LAPLACE_ROW,
-    _run(
+    _bound_on_run(
         _LAPLACE_ROW,
         CoordinatewisePure(),
         lambda plan: of_coordinatewise(plan, "laplace"),

@@ -47,12 +47,13 @@ class ClippingBias:
     r"""The bias :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}` of clipping to R."""
 
     constant: float
-    amplitude: float  # A
-    scale: float  # S
-    order: float  # p >= 2
-    shift: float = 0.0  # by how much a record may be longer than what the moment bounds
+    amplitude: float  # the constant A
+    scale: float  # the scale S
+    order: float  # the moment order p >= 2
+    shift: float = 0.0  # how much longer a record may be than the vector whose moment is bounded
 
     def at_radius(self, radius: float) -> float:
+        """Return the bias at a clip radius R."""
         if radius <= self.shift:
             return math.inf
         room = radius - self.shift
@@ -78,16 +79,17 @@ class ClippingBias:
         low, high = math.log1p(share) / (power + 1), math.log1p(share) / power
 
         def excess(v: float) -> float:
+            """Return the derivative whose root is the best radius."""
             return math.exp(power * v) - math.exp(-v) - share
 
-        # Where the two ends are one number, rounding decides the signs.
+        # If both ends round to the same number, the signs of the function are unreliable.
         sure = high > low and excess(low) < 0 < excess(high)
         exponent = scipy.optimize.brentq(excess, low, high) if sure else high
         return self.shift + unshifted * math.exp(-exponent)
 
 
 def printed_bias(setting: Setting) -> ClippingBias:
-    r"""Return (55): :math:`\frac{d^{p/2}M^p}{p-1}R^{1-p}`."""
+    r"""Return the bias (55) of Zhao et al. (2024): :math:`\frac{d^{p/2}M^p}{p-1}R^{1-p}`."""
     scale = math.sqrt(setting.d) * setting.constants.directional_moment
     order = setting.moment_order
     return ClippingBias(1 / (order - 1), scale, scale, order)
@@ -179,7 +181,7 @@ def high_probability(setting: Setting, beta: float) -> Parts:
     bias = directional_bias(setting)
     tail = 8 * size / n
     noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
-    # The sum is convex in R with one kink, where the two sampling terms meet.
+    # The sum is convex in R, with one kink where the two sampling terms are equal.
     kink = floor / tail
     radius = min(bias.best_radius(noise), max(kink, bias.best_radius(noise + tail)))
     return Parts(
@@ -205,7 +207,8 @@ def mean_square(
     return Parts(sampling=sampling, bias=bias.at_radius(radius), noise=slope * radius)
 
 
-# Zhao et al. (2024), after Theorem 4: below it the third term of the rate is not the largest.
+# Zhao et al. (2024), after Theorem 4: at smaller epsilon the third term of the rate is not the
+# largest.
 OPTIMAL = Frontier(text="ε = 1/√d", epsilon=lambda d: 1 / math.sqrt(d))
 _OTHER_RADIUS = "The method's own tunings take other radii, and may have a larger error."
 _CLIPPED_CARD = BoundCard(

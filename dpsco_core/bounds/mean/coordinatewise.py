@@ -86,7 +86,7 @@ def high_probability(
     if n < blocks:
         return void(math.inf)
     unit, root = noise_level(setting, 1.0, noise, blocks), math.sqrt(d)
-    # The norm of the noise is below this with probability 1 - beta/2.
+    # The norm of the noise is below this number with probability 1 - beta/2.
     if noise == "gaussian":
         unit *= root + math.sqrt(2 * math.log(2 / beta))
     else:
@@ -96,10 +96,11 @@ def high_probability(
         return void(sampling * moment_scale(setting))
 
     def parts(threshold: float) -> Parts:
+        """Return the parts of the bound at a threshold."""
         bias = root * hinge_bias(3 * threshold - mean_bound, setting.moment_order)
         return Parts(sampling=sampling, bias=bias, noise=unit * threshold)
 
-    return _at_threshold(parts, lambda threshold: parts(threshold).total(), setting, tau)
+    return _parts_at_threshold(parts, lambda threshold: parts(threshold).total(), setting, tau)
 
 
 def mean_square(
@@ -123,26 +124,28 @@ def mean_square(
     size = n // blocks
     per_unit = noise_level(setting, 1.0, noise, blocks)
     unit = per_unit * math.sqrt(d) * (1.0 if noise == "gaussian" else math.sqrt(2))
-    spread = _spread(d, blocks, size)
+    spread = _sampling_root(d, blocks, size)
     if math.isinf(mean_bound) or math.isinf(unit):
         return void(spread * moment_scale(setting))
 
     def parts(threshold: float) -> Parts:
+        """Return the parts of the bound at a threshold."""
         return squared_parts(setting, blocks, size, threshold, unit * threshold)
 
     order = setting.moment_order
 
     def size_at(threshold: float) -> float:
+        """Return the root mean square at a threshold."""
         bias = joint_bias(3 * threshold, mean_bound, d, order)
         if blocks <= 2:
             return math.hypot(spread, bias, unit * threshold)
         return math.hypot(spread + bias, unit * threshold)
 
-    return _at_threshold(parts, size_at, setting, tau)
+    return _parts_at_threshold(parts, size_at, setting, tau)
 
 
-def _spread(d: int, blocks: int, size: int) -> float:
-    """Return the root of the sampling term in moment units; `mean_square`."""
+def _sampling_root(d: int, blocks: int, size: int) -> float:
+    """Return the root of the sampling term in `mean_square`, in moment units."""
     if blocks <= 2:
         return math.sqrt(d / (blocks * size))
     return math.sqrt(d * blocks / (math.ceil(blocks / 2) - 1) / size)
@@ -152,15 +155,15 @@ def squared_parts(
     setting: Setting, blocks: int, size: int, threshold: float, noise: float
 ) -> Parts:
     """Return the parts of `mean_square` at a threshold and a noise, in moment units."""
-    spread = _spread(setting.d, blocks, size)
+    spread = _sampling_root(setting.d, blocks, size)
     bias = joint_bias(3 * threshold, scaled_mean_bound(setting), setting.d, setting.moment_order)
-    # The square (spread + bias)^2 is split so that the squares of the two parts add up to it.
+    # The square (spread + bias)^2 is split into two parts that add up to it.
     share = 1.0 if blocks <= 2 or math.isinf(bias) else (spread + bias) / math.hypot(spread, bias)
     return Parts(sampling=share * spread, bias=share * bias, noise=noise)
 
 
 def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
-    r"""Theorem 4.1 with the printed constants, C = 14 and noise 1152 (or 48), tau of Corollary 4.2.
+    r"""Return Theorem 4.1 as printed: C = 14, noise 1152 (or 48), and tau of Corollary 4.2.
 
     m is read as a real number, as printed; tau is floored at 10, as the theorem asks.
     """
@@ -180,7 +183,7 @@ def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
 
 
 def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
-    r"""Theorem 4.1 as a rate: its terms with constant 1, logarithms kept, tau of Corollary 4.2.
+    r"""Return Theorem 4.1 as a rate: terms with constant 1 and logarithms, at Corollary 4.2's tau.
 
     The factor :math:`C^{k-1}` of the bias is among the hidden constants.
     """
@@ -207,18 +210,18 @@ def printed_threshold(setting: Setting, noise: Noise) -> float:
     return corollary_4_2_threshold(setting.n, setting.d, level, noise, order)
 
 
-def _at_threshold(
+def _parts_at_threshold(
     parts_at: Callable[[float], Parts],
     size_at: Callable[[float], float],
     setting: Setting,
     tau: float | None,
 ) -> Parts:
-    """Evaluate at `tau`, or at the threshold above R/3 that minimises the size of the bound."""
+    """Return the parts at `tau`, or at the threshold above R/3 with the smallest bound."""
     mean_bound = scaled_mean_bound(setting)
     if tau is None:
         place, _ = lowest_between(
             lambda log_distance: size_at((mean_bound + math.exp(log_distance)) / 3),
-            # Below, the bias alone leaves the range of doubles.
+            # Below this threshold the bias exceeds the range of doubles.
             -min(14.0, 600 / setting.moment_order),
             35.0,
             tolerance=1e-7,
@@ -228,10 +231,12 @@ def _at_threshold(
     return parts_at(tau).scaled(moment_scale(setting))
 
 
-def _printed_threshold(noise: Noise) -> Hypothesis:
+def _condition_on_threshold(noise: Noise) -> Hypothesis:
+    """Return the condition that Corollary 4.2's threshold is at least 10."""
     power = "sqrt(d/rho)" if noise == "gaussian" else "d/epsilon"
 
     def check(setting: Setting) -> str:
+        """Return the reason why the threshold is below 10; empty if it is not."""
         tau = printed_threshold(setting, noise)
         if level_of(setting, noise) <= 0 or tau >= 10:
             return ""
@@ -249,7 +254,8 @@ _PAPER_BLOCKS = enough_records(
 _EVEN_BLOCKS = enough_records(
     "m = 4 ln(2d/0.05), rounded up to even", lambda setting: even_blocks(setting.d, BETA)
 )
-# The bracket of the rate, its inverse, and the noise: proven, with logarithms, printed, squared.
+# The bracket of the rate and its inverse, and the noise terms: proven, with logarithms, printed,
+# and squared.
 _GAUSSIAN_LATEX = (
     r"\frac{\sqrt d}{\sqrt\rho\,n}",
     r"\frac{\sqrt\rho\,n}{\sqrt d}",
@@ -269,8 +275,8 @@ _LAPLACE_LATEX = (
 )
 
 
-def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
-    """Return the five bounds of Algorithm 3 with Gaussian or with Laplace noise."""
+def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
+    """Return the five bounds on Algorithm 3 with Gaussian or with Laplace noise."""
     private = noise == "gaussian"
     slug = "mean.cwme-cdp" if private else "mean.cwme-pure"
     title = f"Coordinate-wise, {noise.capitalize()}"
@@ -279,10 +285,11 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
     latex = _GAUSSIAN_LATEX if private else _LAPLACE_LATEX
     bracket, signal, noise_text, log_noise, printed_noise, energy = latex
     level_text = r",\ \tau=\Big(" + signal + r"\Big)^{1/p}"
-    # Theorem 4.1 holds at every tau of at least 10, and at no smaller one.
+    # Theorem 4.1 holds at every tau >= 10, and at no smaller tau.
     printed_level = r",\ \tau=\max\Big\{10,\Big(" + signal + r"\Big)^{1/p}\Big\}"
 
     def rate(setting: Setting) -> tuple[float, float]:
+        """Return the terms of the rate at a setting."""
         return mean_rate_cdp(setting, setting.gaussian_rho) if private else mean_rate_pure(setting)
 
     rate_card = BoundCard(
@@ -299,7 +306,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
         privacy="zcdp" if private else "pure",
         method=slug,
     )
-    level = _printed_threshold(noise)
+    level = _condition_on_threshold(noise)
     paper_conditions = (*budget, COORDINATE_MOMENT, SMALL_MEAN, level, _PAPER_BLOCKS)
     explicit_conditions = (*budget, COORDINATE_MOMENT, MEAN_BOUND)
     return (
@@ -375,5 +382,5 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
 
 
 COORDINATEWISE_BOUNDS = lettered(
-    letters.BLOCKS, (*_coordinatewise("gaussian"), *_coordinatewise("laplace"))
+    letters.BLOCKS, (*_bounds_of_noise("gaussian"), *_bounds_of_noise("laplace"))
 )

@@ -55,7 +55,8 @@ SCORED = "The proof reads the score of the law, or how far shifts are apart, and
 _PAIRS = r"\max_\theta\sqrt d\,\theta\,E\,a(B)"
 
 
-def _card(notion: Notion) -> BoundCard:
+def _floor_card(notion: Notion) -> BoundCard:
+    """Return the card of a lower bound for a notion."""
     short, algorithms = NAMES[notion]
     return BoundCard(
         slug=f"lower.mean.floor-{short}",
@@ -73,9 +74,9 @@ def _card(notion: Notion) -> BoundCard:
     )
 
 
-def _floors(notion: Notion) -> tuple[Bound, ...]:
+def _floors_of_notion(notion: Notion) -> tuple[Bound, ...]:
     """Return the floors that bind a notion: on the mean error, its square, and near the law."""
-    card = _card(notion)
+    card = _floor_card(notion)
     short, algorithms = NAMES[notion]
     squared = replace(
         card,
@@ -96,7 +97,8 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
         latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
         r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
         law_class=NEARBY_SLOPES,
-        # Its integrals are cut off where the first moments of such laws still count.
+        # The integrals are cut off at a point beyond which the first moments of such laws still
+        # matter.
         infinite_variance="",
         drawn=False,
     )
@@ -128,4 +130,6 @@ _NEAR_LETTERS = (
     Letter("G", "what the output tells of the mean, at most"),
     Letter("J", "what the prior tells"),
 )
-FLOORS: tuple[Bound, ...] = tuple(bound for notion in NOTIONS for bound in _floors(notion))
+FLOORS: tuple[Bound, ...] = tuple(
+    bound for notion in NOTIONS for bound in _floors_of_notion(notion)
+)

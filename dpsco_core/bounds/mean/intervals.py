@@ -19,13 +19,13 @@ from dpsco_core.methods.mean.coordinatewise import MedianPlan
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.statements.kamath import Noise
 
-# The sample is farther off than its term with this chance, and so is the noise.
+# The sampling error exceeds its term with this probability, and so does the noise.
 CHANCE = 0.025
 GUARANTEE: Guarantee = "probability 0.95"
 
 
 def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "gaussian") -> Parts:
-    r"""Return what the terms of a mean square error are below, but for a chance of 0.05.
+    r"""Return bounds on the error's parts that fail with probability at most 0.05 together.
 
     Of the average of independent records that clipping leaves within `reach` of 0, and noise: the
     sample by its fourth moment, the noise by its own law or, Laplace noise, by its fourth moment.
@@ -82,13 +82,14 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     )
 
 
-# The terms, with the squared length that a record may have instead of R^2, and the noise's factor.
+# The LaTeX of the sampling term, with placeholders for the largest squared length of a record
+# (instead of R^2) and for the factor of the noise.
 SAMPLE = r"\Big[\tfrac1{0.025}\Big(3\lambda^2+\frac{4%s\lambda}{%s^2}\Big)\Big]^{1/4}+"
 SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
 NOISE = r"+\sigma q_d"
 _SPREAD = Letter(r"\lambda", "variance of what is averaged, over how many there are")
 _QUANTILE = Letter("q_d", "length that one standard normal vector in 40 exceeds")
-# The weight is in moment units, as the bias of clipped entries is.
+# The weight is in moment units, like the bias of clipped entries.
 _UNITS = r",\ \lambda=\frac dn,\ "
 _BALL = r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
 _ENTRIES = r"\Big[(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)\Big]^{1/2}"

@@ -103,10 +103,11 @@ def printed(setting: Setting) -> tuple[float, float]:
     bias = printed_bias(setting)
 
     def value(radius: float) -> tuple[float, float]:
+        """Return the terms at a radius."""
         return 6 * group_radius(records, d, moment, rho, radius, groups), bias.at_radius(radius)
 
     slope = 6 * group_radius(records, d, 0.0, rho, 1.0, groups)
-    return value(_minimise(lambda r: math.fsum(value(r)), bias, slope))
+    return value(_best_radius(lambda r: math.fsum(value(r)), bias, slope))
 
 
 @lru_cache(maxsize=4096)
@@ -140,15 +141,16 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
     total = n // groups * groups
 
     def value(radius: float) -> tuple[float, float]:
+        """Return the terms at a radius."""
         r0 = unsplit_radius(total, d, moment, rho, radius, groups, beta, tau=tau)
         return 6 * r0, bias.at_radius(radius)
 
     slope = 6 * unsplit_radius(total, d, 0.0, rho, 1.0, groups, beta, tau=tau)
-    radius = _minimise(lambda r: math.fsum(value(r)), bias, slope)
+    radius = _best_radius(lambda r: math.fsum(value(r)), bias, slope)
     return (*value(radius), groups)
 
 
-def _minimise(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
+def _best_radius(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
     """Return the radius that minimises a convex bound, near where bias and noise balance."""
     centre = math.log(bias.best_radius(slope))
     place, _ = lowest_between(lambda x: value(math.exp(x)), centre - 2, centre + 14, tolerance=1e-8)
@@ -159,16 +161,21 @@ _NAMES = ("sampling", "clipping bias", "privacy noise")
 
 
 def _paper_terms(setting: Setting) -> Terms:
+    """Return the terms of the paper's bound at a setting."""
     return dict(zip(("sampling and privacy noise", "clipping bias"), printed(setting), strict=True))
 
 
 def _quantile_terms(setting: Setting) -> Terms:
+    """Return the terms of the bound on quantiles at a setting."""
     radius, bias, _ = general_quantile(setting, BETA)
     return {"sampling and privacy noise": radius, "clipping bias": bias}
 
 
-def _not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
+def _condition_not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
+    """Return the condition that the bound is below the trivial one."""
+
     def check(setting: Setting) -> str:
+        """Return the reason why the bound is trivial; empty if it is not."""
         moment = setting.constants.directional_moment
         distance = 4 / 6 * evaluate(setting)["sampling and privacy noise"]
         if math.isinf(distance) or distance < moment:
@@ -181,7 +188,8 @@ def _not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
     return Hypothesis(text="4 r_0 < M", check=check)
 
 
-def _solved(setting: Setting) -> str:
+def _check_solution(setting: Setting) -> str:
+    """Return the reason why the paper's equation has no solution; empty if it has one."""
     if setting.d <= EXACT_DIMENSIONS:
         return ""
     return (
@@ -191,11 +199,12 @@ def _solved(setting: Setting) -> str:
 
 
 SOLVED_EXACTLY = Hypothesis(
-    text=f"directions that solve (27) exactly: d <= {EXACT_DIMENSIONS}", check=_solved
+    text=f"directions that solve (27) exactly: d <= {EXACT_DIMENSIONS}", check=_check_solution
 )
 
 
-def _amplification(setting: Setting) -> str:
+def _check_amplification(setting: Setting) -> str:
+    """Return the reason why amplification does not apply; empty if it does."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return f"Amplification by shuffling needs an (epsilon, delta) budget, not {budget}."
@@ -259,7 +268,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             SOLVED_EXACTLY,
             Hypothesis(
                 text="epsilon <= 8e^2 sqrt(ln(4/delta)/k), k >= 16 e ln(4/delta)",
-                check=_amplification,
+                check=_check_amplification,
             ),
         ),
     ),
@@ -280,7 +289,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             *DIRECTIONAL_CONDITIONS,
             _GROUPS,
             SOLVED_EXACTLY,
-            _not_vacuous(_paper_terms),
+            _condition_not_vacuous(_paper_terms),
         ),
     ),
     bound_like(
@@ -298,7 +307,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             *DIRECTIONAL_CONDITIONS,
             enough_records("k = 8", lambda setting: 8),
             SOLVED_EXACTLY,
-            _not_vacuous(_quantile_terms),
+            _condition_not_vacuous(_quantile_terms),
         ),
     ),
 )

@@ -41,8 +41,11 @@ _CLASS = {
 }
 
 
-def _within_class(instance: Instance) -> Hypothesis:
+def _condition_on_class(instance: Instance) -> Hypothesis:
+    """Return the condition that a fixed spike probability keeps the instance in the class."""
+
     def check(setting: Setting) -> str:
+        """Return the reason why the instance is not in the class; empty if it is."""
         p, bound = setting.spike_probability, scaled_mean_bound(setting)
         largest = largest_spike_probability(instance, setting.d, setting.moment_order, bound)
         if p is None or p <= largest * (1 + 1e-9):
@@ -55,7 +58,7 @@ def _within_class(instance: Instance) -> Hypothesis:
     return Hypothesis(text="the prior's means have norm at most R", check=check)
 
 
-def _spikes(
+def _bound_over_spikes(
     name: str,
     title: str,
     statement: str,
@@ -66,16 +69,18 @@ def _spikes(
     privacy: Literal["pure", "zcdp"],
     proof: Proof,
     form: tuple[ValueAt, Best]
-    | None = None,  # the value at p, and the best p; else that of `FORMS`
+    | None = None,  # the value at p and the best p; None for those of `FORMS`
     quantity: Quantity = "l2 error",
     smallest_d: int = 1,
     drawn: bool = True,
     is_fano: bool = False,
     letters: tuple[Letter, ...] = letters.LOWER,
 ) -> Bound:
+    """Return a private lower bound over rare spikes, for the error of a mean."""
     value_at, best = form or FORMS[name]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
+        """Return the bound at the prior's spike probability, or at the best one."""
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)
@@ -99,16 +104,20 @@ def _spikes(
         infinite_variance=SHRUNK,
     )
     sizes = (large_enough(smallest_d),) if smallest_d > 1 else ()
-    in_class = _within_class(instance)
+    in_class = _condition_on_class(instance)
     if instance == "hypercube":
         in_class = within_cubes(in_class, strong=False)
     return over_prior(card, value, in_class, *sizes, letters=letters)
 
 
-_fano_cdp = partial(_spikes, instance="spike", privacy="zcdp", proof="fano by packing")
-_fano_pure = partial(_spikes, instance="spike", privacy="pure", proof="fano by packing")
-_hypercube_cdp = partial(_spikes, instance="hypercube", privacy="zcdp", proof="hypercube")
-_hypercube_pure = partial(_spikes, instance="hypercube", privacy="pure", proof="hypercube")
+_fano_cdp = partial(_bound_over_spikes, instance="spike", privacy="zcdp", proof="fano by packing")
+_fano_pure = partial(_bound_over_spikes, instance="spike", privacy="pure", proof="fano by packing")
+_hypercube_cdp = partial(
+    _bound_over_spikes, instance="hypercube", privacy="zcdp", proof="hypercube"
+)
+_hypercube_pure = partial(
+    _bound_over_spikes, instance="hypercube", privacy="pure", proof="hypercube"
+)
 SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
     _fano_cdp(
         "fano-cdp",
@@ -218,25 +227,28 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
 )
 
 
-def _sampling(value: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
-    """Return the one term of a bound for every algorithm from its value in moment units."""
+def _sampling_formula(value: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
+    """Return the single term of a bound on every algorithm, from its value in moment units."""
 
     def terms(setting: Setting) -> Terms:
+        """Return the sampling term by name."""
         scale = moment_scale(setting)
         return {"sampling": scale * value(setting) if 0 < scale < math.inf else 0.0}
 
     return terms
 
 
-def _signs(setting: Setting) -> float:
+def _signs_bound(setting: Setting) -> float:
+    """Return the bound for bounded signs in moment units."""
     delta = gaussian.best_separation(setting.n, setting.d, scaled_mean_bound(setting))
     return gaussian.bounded_signs(delta, setting.n, setting.d)
 
 
-def _rate(rate: Callable[[Setting], tuple[float, float]]) -> Callable[[Setting], Terms]:
-    """Return the terms of a rate in moment units, the private one at most sqrt(d)."""
+def _rate_formula(rate: Callable[[Setting], tuple[float, float]]) -> Callable[[Setting], Terms]:
+    """Return the terms of a rate in moment units, with the private term at most sqrt(d)."""
 
     def terms(setting: Setting) -> Terms:
+        """Return the terms of the rate by name."""
         scale, (sampling, privacy) = moment_scale(setting), rate(setting)
         if not math.isfinite(scale):
             return {"sampling": 0.0, "privacy": 0.0}
@@ -245,12 +257,15 @@ def _rate(rate: Callable[[Setting], tuple[float, float]]) -> Callable[[Setting],
     return terms
 
 
-_rate_cdp_terms = _rate(lambda setting: mean_rate_cdp(setting, setting.rho))
-_rate_pure_terms = _rate(mean_rate_pure)
+_rate_cdp_terms = _rate_formula(lambda setting: mean_rate_cdp(setting, setting.rho))
+_rate_pure_terms = _rate_formula(mean_rate_pure)
 
 
-def _below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
+def _condition_below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
+    """Return the condition that the bound is at most R, the error of the answer 0."""
+
     def check(setting: Setting) -> str:
+        """Return the reason why the bound exceeds R; empty if it does not."""
         rate = math.fsum(terms(setting).values())
         bound = setting.constants.mean_gradient_bound
         if rate <= bound:
@@ -282,7 +297,7 @@ _CARD = replace(_GAUSSIAN, infinite_variance="")
 _BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_GAUSSIAN,
-        evaluate=_sampling(lambda s: gaussian.gaussian_minimax(s.n, s.d, s.moment_order)),
+        evaluate=_sampling_formula(lambda s: gaussian.gaussian_minimax(s.n, s.d, s.moment_order)),
         hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, MEAN_UNRESTRICTED),
     ),
     bound_like(
@@ -296,7 +311,7 @@ _BOUNDS: tuple[Bound, ...] = (
         r"(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)",
         drawn=True,
         infinite_variance=SIGNS_BELOW_TWO,
-        evaluate=_sampling(_signs),
+        evaluate=_sampling_formula(_signs_bound),
         hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET),
     ),
     bound_like(
@@ -313,7 +328,7 @@ _BOUNDS: tuple[Bound, ...] = (
         r"\tfrac{(p-3)_+}4r[(1+r)^p-(1-r)^p]\big)^{1/p}\big\}\Big\}",
         drawn=True,
         infinite_variance=SIGNS_BELOW_TWO,
-        evaluate=_sampling(
+        evaluate=_sampling_formula(
             lambda s: gaussian.biased_signs(s.n, s.d, s.moment_order, scaled_mean_bound(s))
         ),
         hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, D_TWO),
@@ -331,7 +346,7 @@ _BOUNDS: tuple[Bound, ...] = (
         constant="rate",
         drawn=True,
         evaluate=_rate_cdp_terms,
-        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _below_mean_bound(_rate_cdp_terms)),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _condition_below_mean_bound(_rate_cdp_terms)),
     ),
     bound_like(
         _CARD,
@@ -345,7 +360,7 @@ _BOUNDS: tuple[Bound, ...] = (
         constant="rate",
         drawn=True,
         evaluate=_rate_pure_terms,
-        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _below_mean_bound(_rate_pure_terms)),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _condition_below_mean_bound(_rate_pure_terms)),
     ),
 )
 OTHER_LOWER_BOUNDS = lettered(letters.SIGNS, _BOUNDS)

@@ -52,7 +52,7 @@ Notion = Literal["approx", "zcdp"]
 
 def over_prior(
     card: BoundCard,
-    value: Value,  # in moment units
+    value: Value,  # the bound in moment units
     *hypotheses: Hypothesis,
     letters: tuple[Letter, ...] = LOWER,
 ) -> Bound:
@@ -63,6 +63,7 @@ def over_prior(
         value, on_set = on_cubes(value, card.privacy, strong=False), KNOWN_CUBES
 
     def evaluate(setting: Setting) -> Terms:
+        """Return the private term of the bound at a setting."""
         scale = moment_scale(setting)
         if not 0 < scale < math.inf:
             return {"privacy": 0.0}
@@ -75,7 +76,7 @@ def over_prior(
 
 
 def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
-    """Return what a record may reveal under the budget; None if the notion has no such budget.
+    """Return a bound on a record's leakage under the budget; None if the notion has no budget.
 
     The data of the catalogue have the spread `CONCENTRATED`, whatever the notion.
     """
@@ -100,6 +101,7 @@ def at_least_at_two(value: Value) -> Value:
     """
 
     def value_of_class(setting: Setting, form: Form, cap: float) -> float:
+        """Return the bound for the class at a setting."""
         largest = value(setting, form, cap)
         if setting.moment_order >= 2 or setting.spike_probability is not None:
             return largest

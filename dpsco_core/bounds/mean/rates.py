@@ -9,7 +9,7 @@ from dpsco_core.problems.base import Setting
 
 
 def mean_rate_cdp(setting: Setting, rho: float) -> tuple[float, float]:
-    r"""Concentrated DP: Kamath et al. (2022), Corollary 4.2; capped at :math:`\sqrt d`, Lemma 6.3.
+    r"""Return the rate of Kamath et al. (2022), Corollary 4.2, concentrated DP; at most sqrt(d).
 
     Upper bounds are at ``setting.gaussian_rho``, lower ones at ``setting.rho``.
     """
@@ -17,7 +17,7 @@ def mean_rate_cdp(setting: Setting, rho: float) -> tuple[float, float]:
 
 
 def mean_rate_pure(setting: Setting) -> tuple[float, float]:
-    """Pure DP: Kamath et al. (2022), Corollary 4.2 and Lemma 6.3."""
+    """Return the rate of Kamath et al. (2022), Corollary 4.2 and Lemma 6.3, for pure DP."""
     return private_rate(setting, float(setting.d), setting.pure_epsilon)
 
 

@@ -63,8 +63,8 @@ def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: f
     )
 
 
-def _directional(plan: ClippedPlan) -> Parts:
-    """The bias is at most M in every direction."""
+def _directional_parts(plan: ClippedPlan) -> Parts:
+    """Return the parts for directional moments, where the bias is at most M in every direction."""
     unit = directional_unit(plan.setting)
     return clipped(plan, unit, directional_bias(plan.setting), unit)
 
@@ -84,7 +84,7 @@ def coordinatewise(plan: MedianPlan) -> Parts:
     if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):
         return void(math.inf)
     is_gaussian, blocks = isinstance(plan.noise, GaussianNoise), plan.statistic.blocks
-    # This is the variance of the noise over the square of its scale.
+    # The variance of the noise, over the square of its scale.
     per_coordinate = 1.0 if is_gaussian else 2.0
     size = math.sqrt(per_coordinate * setting.d) * noise_scale(plan.noise) / scale
     threshold = plan.statistic.threshold / scale
@@ -116,15 +116,16 @@ _AT_PARAMETERS = {
 }
 
 
-def _row(
-    slug: str,  # the slug of the bound at its own parameters
+def _bound_on_run(
+    slug: str,  # the slug of the bound with parameters of its own
     method: Method,
-    formula: Callable[[Any], Parts],  # takes the method's plan
+    # the function that takes the method's plan and returns the parts
+    formula: Callable[[Any], Parts],
     statement: str,
     latex: str,
-    *letters: Letter,  # those of the run
+    *letters: Letter,  # the letters of the run
 ) -> Bound:
-    """Return the bound on a run beside the one at its own parameters."""
+    """Return the bound on a run that corresponds to the bound with its own parameters."""
     row = _AT_PARAMETERS[slug]
     row_letters = (own for own in row.letters if own.token not in {one.token for one in letters})
     levels = " and ".join(f"the {one.meaning}" for one in letters)
@@ -155,7 +156,7 @@ _COORDINATEWISE = (
     r"\psi(t)=h_p(3\tau-t)^2,\ " + HINGE
 )
 RUN_BOUNDS: tuple[Bound, ...] = (
-    _row(
+    _bound_on_run(
         "upper.mean.cwme-cdp-expected",
         CoordinatewiseCDP(),
         coordinatewise,
@@ -165,7 +166,7 @@ RUN_BOUNDS: tuple[Bound, ...] = (
         _BLOCKS,
         _SIGMA,
     ),
-    _row(
+    _bound_on_run(
         "upper.mean.cwme-pure-expected",
         CoordinatewisePure(),
         coordinatewise,
@@ -175,7 +176,7 @@ RUN_BOUNDS: tuple[Bound, ...] = (
         _BLOCKS,
         _LAPLACE,
     ),
-    _row(
+    _bound_on_run(
         "upper.mean.smoothed-expected",
         NoiseSmoothing(),
         smoothed,
@@ -188,16 +189,16 @@ RUN_BOUNDS: tuple[Bound, ...] = (
         Letter("c", "run's smoothing variance"),
         _SIGMA,
     ),
-    _row(
+    _bound_on_run(
         "upper.mean.clipped-expected",
         SimpleClipping(),
-        _directional,
+        _directional_parts,
         "Theorem 2, second-moment version, directional moments, at any radius",
         r"\Big[\frac{dM^2}n+\min\{\kappa_pd^{(p-1)/2}M^pR^{1-p},M\}^2" + _CLIPPED,
         _RADIUS,
         _SIGMA,
     ),
-    _row(
+    _bound_on_run(
         "upper.mean.clipped-expected-coordinate",
         SimpleClipping(),
         coordinate_parts,

@@ -14,17 +14,19 @@ from dpsco_core.methods.mean.not_private import SampleMean
 from dpsco_core.problems.base import Setting
 
 
-def _sample(plan: Plan) -> tuple[float]:
+def _sampling_terms(plan: Plan) -> tuple[float]:
+    """Return the error of the sample in a run."""
     return (math.sqrt(plan.setting.constants.variance_trace / plan.setting.n),)
 
 
-def _median_rate(setting: Setting) -> Terms:
+def _median_rate_terms(setting: Setting) -> Terms:
+    """Return the rate of the median of means."""
     log_size = math.log(setting.d / BETA)
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
-def _median_of_means(setting: Setting) -> Terms:
-    """The sample part of Theorem 4.1, which fails with probability beta/2; infinite for n < m."""
+def _median_of_means_terms(setting: Setting) -> Terms:
+    """Return the sampling part of Theorem 4.1, with failure beta/2; infinite for n < m."""
     size = setting.n // theory_blocks(setting.d)
     scale = moment_scale(setting)
     return {"sampling": scale * (10 * math.sqrt(setting.d / size)) if size else math.inf}
@@ -61,10 +63,10 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
             law_class=VARIANCE,
             tables=("kamath",),
         ),
-        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sample),
+        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sampling_terms),
         hypotheses=(FINITE_VARIANCE,),
     ),
-    Bound(card=_MEDIAN_CARD, evaluate=_median_rate, hypotheses=(COORDINATE_MOMENT, _BLOCKS)),
+    Bound(card=_MEDIAN_CARD, evaluate=_median_rate_terms, hypotheses=(COORDINATE_MOMENT, _BLOCKS)),
     bound_like(
         _MEDIAN_CARD,
         slug="upper.mean.median-of-means-probability",
@@ -75,7 +77,7 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
         "in 95 of 100 runs; not private.",
         constant="explicit",
         latex=r"10\sqrt{\frac d{\lfloor n/m\rfloor}},\quad m=\lceil4\ln\tfrac{2d}\beta\rceil",
-        evaluate=_median_of_means,
+        evaluate=_median_of_means_terms,
         hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )

@@ -33,12 +33,12 @@ from dpsco_core.bounds.tools import (
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
-# It is certain that |phi(u) - u| <= SECOND_ORDER u^2.
+# By theory, |phi(u) - u| is at most SECOND_ORDER u^2.
 SECOND_ORDER = 3 / (8 * math.sqrt(2))
 
 
 def smoothed_rate(setting: Setting) -> tuple[float, float]:
-    """The rate of second moments, whatever the order: Corollary 4.2 at p = 2.
+    """Return the rate of second moments at any order: Corollary 4.2 at p = 2.
 
     From Kamath et al. (2022), Lemma B.4 in its fixed-point form, at the truncation level that
     balances bias and noise.
@@ -90,7 +90,8 @@ def root_sum_of_squares(d: int, mean_bound: float) -> float:
     return math.sqrt(d + 2 * square + square**2)
 
 
-def _printed_level(setting: Setting) -> str:
+def _check_printed_level(setting: Setting) -> str:
+    """Return the reason why the printed level does not fit; empty if it does."""
     tau = printed_threshold(replace(setting, moment_order=2.0), "gaussian")
     if setting.gaussian_rho <= 0 or tau >= 10:
         return ""
@@ -100,7 +101,7 @@ def _printed_level(setting: Setting) -> str:
     )
 
 
-_LEVEL = Hypothesis(text="n >= 100 sqrt(d/rho)", check=_printed_level)
+_LEVEL = Hypothesis(text="n >= 100 sqrt(d/rho)", check=_check_printed_level)
 _OTHER_LEVEL = "The method's own tunings take other levels, and may have a larger error."
 _MOMENTS = r"\sum_jv_j=d+R^2,\ \sum_jv_j^2=d+2R^2+R^4,\ S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)"
 _SMOOTHED_CARD = BoundCard(

@@ -67,15 +67,16 @@ def non_smooth(case: UserLevel, *, printed: bool = False) -> float:
 
 
 def simplified(case: UserLevel) -> float:
-    r"""Contribution 1, at n = d and :math:`\varepsilon=1`:
-    :math:`\max\{\kappa^{1/4}(nm)^{9/8},\kappa^{1/2}n^{1/4}m^{5/4}\}`.
+    r"""Return Contribution 1 of Lowy, Liu and Asi (2024), at n = d and epsilon = 1.
+
+    It is :math:`\max\{\kappa^{1/4}(nm)^{9/8},\kappa^{1/2}n^{1/4}m^{5/4}\}`.
     """
     extra = math.sqrt(case.condition) * math.pow(case.n, 0.25) * math.pow(case.m, 1.25)
     return max(math.pow(case.condition, 0.25) * math.pow(case.total, 1.125), extra)
 
 
 def simplified_non_smooth(case: UserLevel) -> float:
-    r"""Contribution 1, at :math:`\varepsilon=1`: :math:`n^{11/8}m^{5/4}`."""
+    r"""Return Contribution 1 without smoothness at epsilon = 1: :math:`n^{11/8}m^{5/4}`."""
     return math.pow(case.n, 1.375) * math.pow(case.m, 1.25)
 
 
@@ -103,11 +104,12 @@ def super_polynomial(case: UserLevel) -> float:
     return math.inf
 
 
-def _bassily_sun_fails(case: UserLevel) -> tuple[str, ...]:
+def _bassily_sun_failures(case: UserLevel) -> tuple[str, ...]:
+    """Return the failing assumptions of Bassily and Sun (2023)."""
     n, m, d = case.n, case.m, case.d
     largest = min(n / math.sqrt(m * d), n**1.5 / (d * math.sqrt(m)))
     items = max(math.sqrt(d), n * case.epsilon**2 / math.sqrt(d))
-    return _failing(
+    return _describe_failures(
         (case.condition < largest, f"beta R/L < {largest:.4g}, and it is {case.condition:.4g}"),
         (
             n >= math.sqrt(d) / case.epsilon,
@@ -117,47 +119,53 @@ def _bassily_sun_fails(case: UserLevel) -> tuple[str, ...]:
     )
 
 
-def _asi_liu_fails(case: UserLevel) -> tuple[str, ...]:
+def _asi_liu_failures(case: UserLevel) -> tuple[str, ...]:
+    """Return the failing assumptions of Asi and Liu (2024)."""
     users = math.log(case.m * case.d) / case.epsilon
-    return _failing((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
+    return _describe_failures((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
-def _ghazi_fails(case: UserLevel) -> tuple[str, ...]:
+def _ghazi_failures(case: UserLevel) -> tuple[str, ...]:
+    """Return the failing assumptions of Ghazi et al. (2023)."""
     users = math.log(case.d) / case.epsilon
-    return _failing((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
+    return _describe_failures((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
-def _algorithm_3_fails(case: UserLevel) -> tuple[str, ...]:
+def _algorithm_3_failures(case: UserLevel) -> tuple[str, ...]:
+    """Return the failing assumptions of Algorithm 3."""
     users = math.log(case.d) / case.epsilon
-    return _failing(
+    return _describe_failures(
         (case.n >= users, f"n >= {users:.4g}"),
         (case.delta * case.total < 1, "delta < 1/(mn)"),
         (case.epsilon <= 10, "epsilon <= 10"),
     )
 
 
-def _local_fails(case: UserLevel) -> tuple[str, ...]:
+def _local_failures(case: UserLevel) -> tuple[str, ...]:
+    """Return the failing assumptions of the linear-time local method."""
     n, m, d, epsilon = case.n, case.m, case.d, case.epsilon
     largest = epsilon**3 * math.sqrt(n**3 / (m * d**3))
     middle = d / epsilon**2
-    return _failing(
+    return _describe_failures(
         (case.condition < largest, f"beta R/L < {largest:.4g}, and it is {case.condition:.4g}"),
         (m <= middle, f"m <= {middle:.4g}, and m={m}"),
         (middle <= n, f"n >= {middle:.4g}, and n={n}"),
     )
 
 
-def _algorithm_1_fails(case: UserLevel) -> tuple[str, ...]:
+def _algorithm_1_failures(case: UserLevel) -> tuple[str, ...]:
+    """Return the failing assumptions of Algorithm 1."""
     largest = math.sqrt(case.d * case.total * case.epsilon)
     users = (math.log(case.n) + case.log_delta) / case.epsilon
-    return _failing(
+    return _describe_failures(
         (case.condition <= largest, f"beta R/L <= {largest:.4g}"),
         (case.n >= users, f"n >= {users:.4g}"),
         (case.epsilon <= 10, "epsilon <= 10"),
     )
 
 
-def _failing(*conditions: tuple[bool, str]) -> tuple[str, ...]:
+def _describe_failures(*conditions: tuple[bool, str]) -> tuple[str, ...]:
+    """Return a sentence for each condition that does not hold."""
     return tuple(f"It needs {text}." for holds, text in conditions if not holds)
 
 
@@ -166,26 +174,34 @@ class TableRow(NamedTuple):
 
     slug: str
     name: str
-    # whether its excess risk is optimal up to logarithms; otherwise it takes linear time
+    # whether the excess risk is optimal up to logarithms; otherwise the method takes linear time
     optimal: bool
-    # gradients on losses of either kind; None where there is no such result
+    # The gradients for smooth and for non-smooth losses; None where there is no such result.
     smooth: Count | None
     non_smooth: Count | None
-    # one sentence for every assumption that fails, logarithms and constants dropped
+    # one sentence for every assumption that fails, without logarithms and constants
     failures: Callable[[UserLevel], tuple[str, ...]]
 
 
-# Levy et al. (2021) have a suboptimal upper bound, whose rate the paper does not give: no row.
+# Levy et al. (2021) have no row: their upper bound is suboptimal, and the paper does not give its
+# rate.
 COMPARISON: tuple[TableRow, ...] = (
     TableRow(
-        "bassily-sun-2023", "Bassily and Sun 2023", True, bassily_sun, None, _bassily_sun_fails
+        "bassily-sun-2023", "Bassily and Sun 2023", True, bassily_sun, None, _bassily_sun_failures
     ),
     TableRow(
-        "ghazi-2023", "Ghazi et al. 2023", True, super_polynomial, super_polynomial, _ghazi_fails
+        "ghazi-2023", "Ghazi et al. 2023", True, super_polynomial, super_polynomial, _ghazi_failures
     ),
-    TableRow("asi-liu-2024", "Asi and Liu 2024", True, asi_liu, asi_liu_non_smooth, _asi_liu_fails),
     TableRow(
-        "algorithm-3", "Lowy et al. 2024, Algorithm 3", True, smooth, non_smooth, _algorithm_3_fails
+        "asi-liu-2024", "Asi and Liu 2024", True, asi_liu, asi_liu_non_smooth, _asi_liu_failures
+    ),
+    TableRow(
+        "algorithm-3",
+        "Lowy et al. 2024, Algorithm 3",
+        True,
+        smooth,
+        non_smooth,
+        _algorithm_3_failures,
     ),
     TableRow(
         "group-privacy",
@@ -201,10 +217,15 @@ COMPARISON: tuple[TableRow, ...] = (
         False,
         single_pass,
         None,
-        _local_fails,
+        _local_failures,
     ),
     TableRow(
-        "algorithm-1", "Lowy et al. 2024, Algorithm 1", False, single_pass, None, _algorithm_1_fails
+        "algorithm-1",
+        "Lowy et al. 2024, Algorithm 1",
+        False,
+        single_pass,
+        None,
+        _algorithm_1_failures,
     ),
 )
 
@@ -215,17 +236,17 @@ class Curve:
 
     slug: str
     name: str
-    loss: str  # "smooth" or "non-smooth"
-    items: tuple[int, ...]  # n m
+    loss: str  # the kind of loss, "smooth" or "non-smooth"
+    items: tuple[int, ...]  # the numbers n m of items
     gradients: tuple[float, ...]
-    applies: tuple[bool, ...]  # whether the method's assumptions hold there
+    applies: tuple[bool, ...]  # whether the method's assumptions hold at each number
 
 
 def figure_1(
-    users: Sequence[int],  # n, which is d too
-    m: int,  # items per user
+    users: Sequence[int],  # the numbers n of users, which are also the dimensions d
+    m: int,  # the number of items per user
     *,
-    smoothness: float = 1.0,  # :math:`\beta`, of the smooth losses
+    smoothness: float = 1.0,  # the smoothness :math:`\beta` of the smooth losses
 ) -> tuple[Curve, ...]:
     r"""Return Figure 1 as curves over n m: the optimal algorithms at n = d, L = R = 1 = epsilon.
 
@@ -239,7 +260,7 @@ def figure_1(
     ((16, 256), [22.627, 512.0])
     """
     require(len(users) > 0, "users", "at least one number", list(users))
-    # The delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
+    # This delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
     delta = 0.1 / (max(users) * m)
     points = [
         UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=smoothness) for n in users

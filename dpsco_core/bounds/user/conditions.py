@@ -16,6 +16,7 @@ Check = Callable[[UserLevel], str]
 
 
 def _user_level(setting: Setting, epsilon: float, delta: float) -> UserLevel | None:
+    """Return the sizes and constants at user level; None where a constant is missing."""
     c = setting.constants
     if not (0 < c.lipschitz < math.inf and 0 < c.diameter < math.inf):
         return None
@@ -55,9 +56,10 @@ def gaussian_user_level(setting: Setting) -> UserLevel | None:
 
 
 def condition(text: str, check: Check) -> Hypothesis:
-    """Return a condition on what `user_level` returns."""
+    """Return the condition that a check of the setting at user level finds no fault."""
 
     def of_setting(setting: Setting) -> str:
+        """Return the sentence of the check at a setting."""
         case = user_level(setting)
         return "" if case is None else check(case)
 
@@ -77,8 +79,11 @@ def best_share(n: int) -> float:
     return n * math.pow(digits / (digits + 1), digits) / (digits + 1)
 
 
-def _enough_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], float]) -> Check:
+def _check_of_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], float]) -> Check:
+    """Return the check that n is at least a logarithm's multiple over epsilon."""
+
     def check(case: UserLevel) -> str:
+        """Return the reason why there are too few users; empty if there are enough."""
         required, largest = 100 * logarithm(case) / case.epsilon, best_share(case.n)
         if largest >= required:
             return ""
@@ -92,11 +97,13 @@ def _enough_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], f
 
 USERS_SGD = condition(
     "n^(1-q) (1 - 2^-q) >= 100 ln(n/delta)/epsilon for some q > 0",
-    _enough_users("B.1", "100 ln(n/delta)/epsilon", lambda case: math.log(case.n) + case.log_delta),
+    _check_of_users(
+        "B.1", "100 ln(n/delta)/epsilon", lambda case: math.log(case.n) + case.log_delta
+    ),
 )
 USERS_ERM = condition(
     "n^(1-q) (1 - 2^-q) > 100 ln(20nmd e^epsilon/delta)/epsilon for some q > 0",
-    _enough_users(
+    _check_of_users(
         "C.1",
         "100 ln(20nmd e^epsilon/delta)/epsilon",
         lambda case: math.log(20) + case.log_size + case.epsilon + case.log_delta,
@@ -114,7 +121,8 @@ SMALL_DELTA = condition(
 )
 
 
-def _step_fits(case: UserLevel) -> str:
+def _check_step_size(case: UserLevel) -> str:
+    """Return the reason why the step size is too large; empty if it is not."""
     largest = case.lipschitz / case.diameter * math.sqrt(case.d * case.total * case.epsilon)
     if case.smoothness <= largest or not math.isfinite(case.smoothness):
         return ""
@@ -124,7 +132,7 @@ def _step_fits(case: UserLevel) -> str:
     )
 
 
-STEP_FITS = condition("beta <= (L/R) sqrt(dmn epsilon)", _step_fits)
+STEP_FITS = condition("beta <= (L/R) sqrt(dmn epsilon)", _check_step_size)
 AS_QUOTED = condition(
     "n = d and epsilon = 1",
     lambda case: (
@@ -136,7 +144,8 @@ AS_QUOTED = condition(
 )
 
 
-def _steps_covered(case: UserLevel) -> str:
+def _check_steps_covered(case: UserLevel) -> str:
+    """Return the reason why the users do not suffice for the steps; empty if they do."""
     largest = math.pow(case.n, 2.5) * case.epsilon**3
     if case.m <= largest:
         return ""
@@ -146,4 +155,4 @@ def _steps_covered(case: UserLevel) -> str:
     )
 
 
-STEPS_COVERED = condition("m <= n^(5/2) epsilon^3", _steps_covered)
+STEPS_COVERED = condition("m <= n^(5/2) epsilon^3", _check_steps_covered)

@@ -59,7 +59,7 @@ FILTERED = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)
 class ExplicitRisk:
     """The smallest bound over the schedules tried, and the schedule that has it."""
 
-    terms: Terms5  # as named in TERMS; all infinite where no schedule can run
+    terms: Terms5  # the terms as named in `TERMS`; all infinite if no schedule is possible
     schedule: SgdSchedule | ErmSchedule | None
 
     @property
@@ -85,6 +85,7 @@ def fits(risk: Risk) -> Hypothesis:
     """Return the condition that the filter's test can pass in some schedule."""
 
     def check(case: UserLevel) -> str:
+        """Return the reason why the filter's test cannot pass; empty if it can."""
         if not math.isfinite(case.smoothness) or risk(case).schedule is not None:
             return ""
         return (
@@ -98,12 +99,14 @@ def fits(risk: Risk) -> Hypothesis:
 def row(
     card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
+    """Return the row of an explicit bound."""
     return upper(
         card, lambda c: risk(c).terms, hypotheses, SMOOTH_NEEDS, TERMS, level_of, **changes
     )
 
 
 def better(best: ExplicitRisk, terms: Terms5, schedule: SgdSchedule | ErmSchedule) -> ExplicitRisk:
+    """Return the better of the best bound so far and a new one."""
     new = ExplicitRisk(terms=terms, schedule=schedule)
     return smallest_or((best, new), lambda risk: risk.value, best)
 
@@ -120,9 +123,10 @@ def phased_sgd_risk(
     case: UserLevel,
     schedule: SgdSchedule,
     *,
-    # D, at least the distance of the start from a minimiser (R/2 from the centre of a ball), or R
+    # The distance D, at least that of the start from a minimiser (R/2 from the centre of a ball);
+    # by default R.
     distance: float | None = None,
-    failure: float = 0.0,  # P(B), 0 without a filter
+    failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
     r"""Bound on the risk of phased one-pass SGD with noise on the averages, projected.
 
@@ -140,6 +144,7 @@ def calibrated_sgd_risk(case: UserLevel, *, distance: float | None = None) -> Ex
     failure = allowed_failure(case)
 
     def schedule(phases: int, decay: float, step: float) -> SgdSchedule:
+        """Return the schedule for given steps, with calibrated noise."""
         share = failure / (2 * phases)
         return calibrated_sgd(
             case, phases=phases, decay=decay, step=step, halt=share, spread_failure=share
@@ -157,7 +162,8 @@ def one_chain_risk(case: UserLevel, *, distance: float | None = None) -> Explici
     >>> round(one_chain_risk(case, distance=0.5).value, 4)
     0.0079
     """
-    # Where the noise of a user's m steps costs as much as the start: it falls with m, not root m.
+    # At this base step, the noise of a user's m steps costs as much as the start, so the step falls
+    # like 1/m.
     multiplier = gaussian_multiplier(case.epsilon, case.delta)
     loud = case.n * float(case.m) ** 2 * math.sqrt(case.d) * multiplier
     return _best_sgd(
@@ -229,7 +235,7 @@ _GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
 
 
 def stability(case: UserLevel, users: float, regulariser: float) -> float:
-    r"""Return :math:`\frac{2L^2}{\lambda nm}`: what the regularised minimiser overfits.
+    r"""Return the generalisation error :math:`\frac{2L^2}{\lambda nm}` of a regularised minimiser.
 
     Replacing one of the n m items moves it by at most :math:`\frac{2L}{\lambda nm}` (strong
     convexity, twice), and :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2
@@ -240,10 +246,10 @@ def stability(case: UserLevel, users: float, regulariser: float) -> float:
 
 def restarts(
     case: UserLevel,
-    # :math:`\lambda` and :math:`V^2`, of the whole gradient
+    # The regulariser :math:`\lambda` and the variance :math:`V^2` of the whole gradient.
     regulariser: float,
     variance: float,
-    steps: int,  # T
+    steps: int,  # the number T of steps
 ) -> tuple[tuple[int, ...], float]:
     r"""Return the stages of T steps on the regularised objective, and the bound on the gap.
 
@@ -261,12 +267,12 @@ def restarts(
 
 
 def phased_erm_risk(
-    case: UserLevel,  # with a finite smoothness
-    schedule: ErmSchedule,  # with full batches
+    case: UserLevel,  # the setting, with a finite smoothness
+    schedule: ErmSchedule,  # the schedule, with full batches
     *,
-    # D, at least the distance of the start from a minimiser; None for R.
+    # The distance D, at least that of the start from a minimiser; by default R.
     distance: float | None = None,
-    failure: float = 0.0,  # P(B), 0 without a filter
+    failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
     r"""Bound on the risk of phased regularised ERM with noisy accelerated steps on full batches.
 
@@ -316,7 +322,7 @@ def erm_risk(case: UserLevel, *, filtered: bool, distance: float | None = None) 
     reach = case.diameter if distance is None else distance
     for phases in PHASES:
         for weight in _WEIGHTS:
-            # No number of steps makes up for the start and the first phase's users.
+            # No number of steps can reduce the parts of the start and of the first phase's users.
             start = base * weight * reach**2 / 2 + stability(case, case.n, base * weight)
             if start * FLOOR > best.value:
                 continue

@@ -45,13 +45,14 @@ _PASS = r"nm"
 _AS_QUOTED = "as quoted by Lowy et al. 2024, section 1"
 
 
-def _row(
+def _make_row(
     card: BoundCard,
     count: Count,
     hypotheses: tuple[Hypothesis, ...],
     needs: tuple[str, ...] = SMOOTH_NEEDS,
     **changes: Any,
 ) -> Bound:
+    """Return the row of a number of gradients."""
     terms = ("item gradients",)
     return upper(card, lambda case: (count(case),), hypotheses, needs, terms, **changes)
 
@@ -108,9 +109,9 @@ _ASI_LIU = replace(
     method="",
 )
 USER_GRADIENTS: tuple[Bound, ...] = (
-    _row(_LINEAR, user_complexity.single_pass, ALGORITHM_1),
-    _row(_SMOOTH, user_complexity.smooth, THEOREM_3_2, printing="reworked"),
-    _row(
+    _make_row(_LINEAR, user_complexity.single_pass, ALGORITHM_1),
+    _make_row(_SMOOTH, user_complexity.smooth, THEOREM_3_2, printing="reworked"),
+    _make_row(
         _SMOOTH,
         partial(user_complexity.smooth, printed=True),
         THEOREM_3_2,
@@ -124,8 +125,8 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
         r"\Big),\ \kappa=\frac{\beta R}L",
     ),
-    _row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS, printing="reworked"),
-    _row(
+    _make_row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS, printing="reworked"),
+    _make_row(
         _NON_SMOOTH,
         partial(user_complexity.non_smooth, printed=True),
         (*THEOREM_4_1, STEPS_COVERED),
@@ -137,7 +138,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         "where its proof has 5/4, which is loose below 1. " + _UNIT_CONSTANTS,
         latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
     ),
-    _row(
+    _make_row(
         _SMOOTH,
         user_complexity.smooth,
         REMARK_3_6,
@@ -151,7 +152,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
         problems=ITEMS_STRONG,
     ),
-    _row(
+    _make_row(
         _LINEAR,
         user_complexity.single_pass,
         (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
@@ -160,7 +161,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         statement="footnote 3, with Feldman et al. 2020",
         method="user.group-privacy",
     ),
-    _row(
+    _make_row(
         _ASI_LIU,
         user_complexity.bassily_sun,
         (*BASSILY_SUN_NEEDS, AS_QUOTED),
@@ -171,7 +172,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         + _UNIT_CONSTANTS,
         latex=r"mn^{3/2}",
     ),
-    _row(
+    _make_row(
         _ASI_LIU,
         user_complexity.super_polynomial,
         (
@@ -186,8 +187,8 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         latex=r"(nmd)^{\omega(1)}",
         loss_class=classes.LIPSCHITZ,
     ),
-    _row(_ASI_LIU, user_complexity.asi_liu, (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, AS_QUOTED)),
-    _row(
+    _make_row(_ASI_LIU, user_complexity.asi_liu, (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, AS_QUOTED)),
+    _make_row(
         _ASI_LIU,
         user_complexity.asi_liu_non_smooth,
         ASI_LIU_NEEDS,
@@ -200,7 +201,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         latex=r"(nm)^3+(nm)^2\sqrt d",
         loss_class=classes.LIPSCHITZ,
     ),
-    _row(
+    _make_row(
         _ASI_LIU,
         user_complexity.asi_liu,
         (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, AS_QUOTED),
@@ -213,7 +214,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
         problems=ITEMS_STRONG,
     ),
-    _row(
+    _make_row(
         _LINEAR,
         user_complexity.single_pass,
         LOCAL_NEEDS,

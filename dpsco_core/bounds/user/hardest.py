@@ -52,6 +52,7 @@ def hardest_for_users(
 def _hardest_tracing(
     n: int, m: int, d: int, moment_order: float, level: Level, mean_bound: float
 ) -> dict[str, float]:
+    """Return the parameters of the tracing instance with the largest bound."""
     leakage = (
         approximate_leakage(*level, d, CONCENTRATED)
         if isinstance(level, tuple)

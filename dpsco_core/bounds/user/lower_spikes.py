@@ -44,12 +44,14 @@ def active_share(q: Floats, m: int) -> Floats:
 
 
 def item_share(active: Floats, m: int) -> Floats:
-    """Return the probability of a spike at which so many users have one."""
+    """Return the probability of a spike at which this share of the users has one."""
     return np.asarray(-np.expm1(np.log1p(-np.minimum(active, 1 - 1e-16)) / m))
 
 
-def _hidden(d: int, level: Level, form: Form) -> tuple[Callable[[Floats], Floats], float, float]:
-    """Return the least loss at b active users, from where on it is 0, and how fast it falls."""
+def _least_loss(
+    d: int, level: Level, form: Form
+) -> tuple[Callable[[Floats], Floats], float, float]:
+    """Return the least loss at b active users, the b from which on it is 0, and its scale."""
     if isinstance(level, tuple):
         losses = packing.losses(form, d, *level)
         return losses, losses.last_count, 0.05 * losses.last_count
@@ -79,7 +81,7 @@ def user_values(
 
     Under (epsilon, delta) with the expectiles of the packing in the place of :math:`\Phi`.
     """
-    loss, largest_count, scale = _hidden(d, level, form)
+    loss, largest_count, scale = _least_loss(d, level, form)
     share = active_share(q, m)
     mean = expectation(loss, n, share, largest=largest_count, scale=max(1.0, scale), fine=fine)
     return np.asarray(q ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
@@ -90,11 +92,12 @@ def hardest_spikes(
     n: int, m: int, d: int, moment_order: float, level: Level, largest: float, form: Form = "l2"
 ) -> float:
     """Return the q in (0, largest] at which the bound is largest."""
-    _, largest_count, _ = _hidden(d, level, form)
+    _, largest_count, _ = _least_loss(d, level, form)
     largest_share = float(active_share(np.array([largest]), m)[0])
     low, high = search_range(max(1.0, largest_count), n, largest_share)
 
     def value(active: Floats) -> Floats:
+        """Return the bound at every spike probability."""
         return user_values(item_share(active, m), n, m, d, moment_order, level, form)
 
     return min(largest, float(item_share(np.array([maximise(value, low, high)]), m)[0]))
@@ -115,11 +118,13 @@ def spikes_value(setting: Setting, form: Form, cap: float, *, notion: priors.Not
     return float(user_values(np.array([q]), n, m, d, order, level, form, fine=True)[0])
 
 
-def _zcdp(setting: Setting, form: Form, cap: float) -> float:
+def _zcdp_bound(setting: Setting, form: Form, cap: float) -> float:
+    """Return the bound for rho-zCDP in moment units."""
     return spikes_value(setting, form, cap, notion="zcdp")
 
 
-def _approx(setting: Setting, form: Form, cap: float) -> float:
+def _approximate_bound(setting: Setting, form: Form, cap: float) -> float:
+    """Return the bound for (epsilon, delta)-DP in moment units."""
     return spikes_value(setting, form, cap, notion="approx")
 
 
@@ -156,8 +161,8 @@ _APPROX = replace(
 )
 _IN_CLASS = within_cubes(prior_within(priors.on_hypercube, scaled_mean_bound), strong=False)
 USER_SPIKES: tuple[Bound, ...] = (
-    priors.over_prior(_CDP, _zcdp, _IN_CLASS, letters=(*information.BOTH_WAYS, _USERS)),
+    priors.over_prior(_CDP, _zcdp_bound, _IN_CLASS, letters=(*information.BOTH_WAYS, _USERS)),
     priors.over_prior(
-        _APPROX, _approx, APPROXIMATE_BUDGET, _IN_CLASS, letters=(*priors.PACKED, _USERS)
+        _APPROX, _approximate_bound, APPROXIMATE_BUDGET, _IN_CLASS, letters=(*priors.PACKED, _USERS)
     ),
 )

@@ -37,7 +37,7 @@ from dpsco_core.bounds.instances.tracing import (
 from dpsco_core.bounds.mean import lower_priors as priors
 from dpsco_core.problems.base import Setting
 
-_SUMMED = 200.0  # Up to this mean number of spikes the mean of its root is a sum.
+_SUMMED = 200.0  # Up to this mean number of spikes, the mean of the root is computed as a sum.
 
 
 @lru_cache(maxsize=65_536)
@@ -52,7 +52,7 @@ def mean_root(m: int, q: float) -> float:
     top = min(m, math.ceil(mean + 10 * math.sqrt(mean) + 40))
     counts = np.arange(1.0, top + 1)
     weights = np.exp(log_pmf(counts, m, np.array([q])))
-    # Of the terms beyond, with a share below 1e-15, each counts for the whole block.
+    # The omitted terms have a total share below 1e-15, and each counts as the whole block.
     return min(math.sqrt(mean), mean, float(weights @ np.sqrt(counts)) + 1e-15 * math.sqrt(m))
 
 
@@ -63,16 +63,16 @@ class UserTracing:
     n: int
     m: int
     d: int
-    moment_order: float  # p, at least 2
+    moment_order: float  # the moment order p, at least 2
     level: Level
-    spread: float = FULL  # r, of the biases
+    spread: float = FULL  # the spread r of the biases
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "d"):
             require(getattr(self, name) >= 1, name, "a positive integer", getattr(self, name))
 
     def leakage(self, q: float) -> float:
-        r"""Return x: what the blocks of all users may reveal, for :math:`\|f\|\le1`."""
+        r"""Return x, a bound on the leakage of all users' blocks, for :math:`\|f\|\le1`."""
         root, square, mean = mean_root(self.m, q), self.spread**2, self.m * q
         if not isinstance(self.level, tuple):
             return self.n * math.sqrt(2 * self.level) * square * root
@@ -82,7 +82,7 @@ class UserTracing:
         fresh += delta * reach * math.sqrt(self.d) * mean
         if epsilon > 600:
             return self.n * fresh
-        # E M^(3/2) is at most the root of E M times E M^2 (Cauchy and Schwarz).
+        # By Cauchy and Schwarz, E M^(3/2) is at most the root of E M times E M^2.
         blocks = math.sqrt(mean * (mean * (1 - q) + mean**2))
         c = max(expectile(epsilon), math.sqrt(delta * self.d * blocks / root))
         return self.n * min(fresh, square * (c * root + delta * self.d * blocks / c))

@@ -43,7 +43,7 @@ from dpsco_core.problems.base import Setting
 
 
 def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    r"""Second-moment bound at the radius of a run; `clipped` is the setting of what is clipped.
+    r"""Return the mean square bound at a run's radius; `clipped` is the clipped vectors' setting.
 
     .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}n\Big(\gamma+\frac{1-\gamma}m\Big)
         +\text{bias}(R)^2+d\sigma^2
@@ -57,7 +57,7 @@ def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     sampling = moment_scale(setting) * math.sqrt(variance)
     if math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
-    # The mean length of the clipped part is at most this.
+    # The mean length of the clipped part is at most this number.
     largest_bias = bias.scale + bias.shift
     noise = math.sqrt(setting.d) * noise_std(plan.noise, setting.d)
     return Parts(
@@ -88,23 +88,23 @@ def best_pure(setting: Setting) -> Parts:
     try:
         plan = UserMeanClipped(tuning="theory").plan(setting)
     except NotApplicable:
-        # There is no finite moment, or no bound on the mean: the hypotheses say so.
+        # No moment is finite, or the mean is unbounded; the hypotheses state which.
         return void(math.inf)
     return pure_run(plan, of_user_means(setting))
 
 
-def _in_ball(plan: UserMeansPlan, parts: Parts) -> tuple[float, ...]:
-    """Return these terms of a run whose answer lies in the ball of the plan."""
+def _limit_by_ball(plan: UserMeansPlan, parts: Parts) -> tuple[float, ...]:
+    """Return the terms of a run, limited by the ball that contains the answer."""
     return in_ball(parts, root_sum_square, plan.answer_radius).values
 
 
-def _interval(plan: UserMeansPlan, clipped: Setting, averaged: int) -> Parts:
-    """Return the terms of the interval of a run that averages so many clipped vectors."""
+def _interval_terms(plan: UserMeansPlan, clipped: Setting, averaged: int) -> Parts:
+    """Return the terms of the interval of a run that averages `averaged` clipped vectors."""
     return at_most(gaussian_run(plan, clipped), plan.statistic.radius, averaged, plan.setting.d)
 
 
-def _epsilon(setting: Setting) -> float:
-    r"""Return the rate's epsilon: of a zCDP budget :math:`\sqrt{2\rho}`, of others its own."""
+def _epsilon_of_rate(setting: Setting) -> float:
+    r"""Return the epsilon of the rate: :math:`\sqrt{2\rho}` for zCDP, else the budget's own."""
     budget = setting.budget
     return math.sqrt(2 * budget.rho) if isinstance(budget, ZCDP) else setting.pure_epsilon
 
@@ -112,18 +112,20 @@ def _epsilon(setting: Setting) -> float:
 def person_rate(setting: Setting) -> tuple[float, float, float]:
     """Return the rate in units of M: each term of the number of people, solved for the error."""
     n, m, d, p = setting.n, setting.m, setting.d, setting.moment_order
-    noise = d / (n * _epsilon(setting))
+    noise = d / (n * _epsilon_of_rate(setting))
     return math.sqrt(d / (n * m)), noise / math.sqrt(m), math.pow(noise / m, 1 - 1 / p)
 
 
-def _enough_people(setting: Setting) -> str:
-    fewest = math.ceil(setting.d / _epsilon(setting))
+def _check_enough_users(setting: Setting) -> str:
+    """Return the reason why there are too few users; empty if there are enough."""
+    fewest = math.ceil(setting.d / _epsilon_of_rate(setting))
     if setting.n >= fewest:
         return ""
     return f"The rate needs n >= d/epsilon = {fewest:,} people, and n={setting.n:,}."
 
 
-def _share(setting: Setting) -> float:
+def _common_share(setting: Setting) -> float:
+    """Return the share of the variance that the items of a user have in common."""
     return setting.alike
 
 
@@ -135,13 +137,13 @@ LETTERS = (
     Letter(r"\sigma", "deviation of the run's noise, per coordinate"),
     Letter("m", "records of each user", lambda s: s.m),
     Letter("c", "what a mean of m records keeps of a moment's root"),
-    Letter(r"\gamma", "share of the variance that a user's records have in common", _share),
+    Letter(r"\gamma", "share of the variance that a user's records have in common", _common_share),
 )
 _ALIKE = (
     "Users are independent, and of a user only the mean of its items enters, whose variance and "
     "moment have the part in common in them."
 )
-# The sampling error of n user means, and what such a mean keeps of a moment's root.
+# The sampling error of n users' means, and the factor of the moment root of such a mean.
 _SAMPLING = r"\frac{dg^2}n\big(\gamma+\tfrac{1-\gamma}m\big)"
 _KEEPS = r"c^2=\min\Big\{1,\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}\Big\},\ "
 _RATE = BoundCard(
@@ -185,7 +187,7 @@ _BOUNDS: tuple[Bound, ...] = (
         ),
         hypotheses=(
             DIRECTIONAL_MOMENT,
-            Hypothesis(text="n >= d/epsilon", check=_enough_people),
+            Hypothesis(text="n >= d/epsilon", check=_check_enough_users),
         ),
     ),
     Bound(
@@ -193,7 +195,7 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanGroup(),
             names=PARTS,
-            formula=lambda plan: _in_ball(plan, at_run(plan, plan.setting)),
+            formula=lambda plan: _limit_by_ball(plan, at_run(plan, plan.setting)),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
@@ -210,7 +212,9 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: _in_ball(plan, gaussian_run(plan, of_user_means(plan.setting))),
+            formula=lambda plan: _limit_by_ball(
+                plan, gaussian_run(plan, of_user_means(plan.setting))
+            ),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
@@ -255,7 +259,7 @@ _PURE: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: _in_ball(plan, pure_run(plan, of_user_means(plan.setting))),
+            formula=lambda plan: _limit_by_ball(plan, pure_run(plan, of_user_means(plan.setting))),
         ),
         combine=root_sum_square,
         hypotheses=_PURE_HYPOTHESES,
@@ -266,7 +270,7 @@ _GROUP_RUN, _CLIPPED_RUN = _LETTERED[1:]
 _INTERVALS: tuple[Bound, ...] = (
     interval_row(
         _GROUP_RUN,
-        lambda plan: _interval(plan, plan.setting, plan.setting.n * plan.setting.m),
+        lambda plan: _interval_terms(plan, plan.setting, plan.setting.n * plan.setting.m),
         SAMPLE % ("R^2", "(nm)")
         + r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
         + NOISE
@@ -276,7 +280,7 @@ _INTERVALS: tuple[Bound, ...] = (
     ),
     interval_row(
         _CLIPPED_RUN,
-        lambda plan: _interval(plan, of_user_means(plan.setting), plan.setting.n),
+        lambda plan: _interval_terms(plan, of_user_means(plan.setting), plan.setting.n),
         SAMPLE % ("R^2", "n")
         + r"\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},\sqrt dcg+R_0\}"
         + NOISE

@@ -48,7 +48,7 @@ _QUOTED = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)"
 
 
 def assumptions(slug: str, text: str) -> Hypothesis:
-    """Return what the comparison says that a method needs, by its slug there."""
+    """Return the assumptions of a method in the paper's comparison, by its slug there."""
     row = next(row for row in COMPARISON if row.slug == slug)
     return condition(text, lambda case: " ".join(row.failures(case)))
 
@@ -134,19 +134,21 @@ QUOTED_RATES: tuple[Bound, ...] = (
 )
 
 
-def _lower(
+def _lower_row(
     card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
+    """Return the row of a quoted lower rate."""
     at_setting = formula(rate, (0.0, 0.0))
 
     def terms(setting: Setting) -> dict[str, float]:
+        """Return the terms of the rate by name."""
         return dict(zip(TERMS, at_setting(setting), strict=True))
 
     return bound_like(card, evaluate=terms, hypotheses=hypotheses, **changes)
 
 
-def _cut(pair: tuple[float, float], ceiling: float) -> tuple[float, float]:
-    """Return the terms cut, so that their sum is at most `ceiling`."""
+def _limit_sum(pair: tuple[float, float], ceiling: float) -> tuple[float, float]:
+    """Return the terms, reduced so that their sum is at most `ceiling`."""
     sampling = min(pair[0], ceiling)
     return sampling, min(pair[1], ceiling - sampling)
 
@@ -156,15 +158,17 @@ def lower_rate(case: UserLevel) -> tuple[float, float]:
 
     The cut is not quoted (theory/lowy-liu-asi.md, 4).
     """
-    return _cut(quoted_lower(case), case.unit)
+    return _limit_sum(quoted_lower(case), case.unit)
 
 
-def _lower_strong(case: UserLevel) -> tuple[float, float]:
+def _strong_lower_rate(case: UserLevel) -> tuple[float, float]:
+    """Return the lower rate for strongly convex losses."""
     if case.strong_convexity <= 0:
         return 0.0, 0.0
-    # No point has more excess risk than L R, or than L^2/(2 mu): the risk is above a parabola.
+    # No point has an excess risk above L R, or above L^2/(2 mu), since the risk lies above a
+    # parabola.
     ceiling = min(case.unit, case.lipschitz**2 / (2 * case.strong_convexity))
-    return _cut(strong(case, logs=False), ceiling)
+    return _limit_sum(strong(case, logs=False), ceiling)
 
 
 _LOWER = BoundCard(
@@ -188,10 +192,10 @@ _LOWER = BoundCard(
     problems=SCO_PROBLEMS,
 )
 USER_LOWER: tuple[Bound, ...] = (
-    _lower(_LOWER, lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
-    _lower(
+    _lower_row(_LOWER, lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
+    _lower_row(
         _LOWER,
-        _lower_strong,
+        _strong_lower_rate,
         (
             failing_everywhere(
                 "a proof",

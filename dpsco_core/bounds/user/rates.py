@@ -37,7 +37,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 TERMS = ("sampling", "privacy")
-# Here the loss of every item is strongly convex.
+# In these problems the loss of every item is strongly convex.
 ITEMS_STRONG = ("quadratic",)
 NEEDS = ("lipschitz", "diameter")
 ANY_EPSILON = approximate(math.inf)
@@ -45,7 +45,7 @@ SMALL_EPSILON = approximate(10.0)
 LOSSES = (LIPSCHITZ, DIAMETER)
 ALGORITHM_1 = (SMALL_EPSILON, *LOSSES, SAMPLE_SMOOTH, STEP_FITS, USERS_SGD)
 THEOREM_3_2 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, SAMPLE_SMOOTH, USERS_ERM)
-# The smoothed loss looks at points around the set.
+# The smoothed loss depends on points around the set.
 THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, LIPSCHITZ_EVERYWHERE, USERS_ERM)
 REMARK_3_6 = (*THEOREM_3_2, SAMPLE_STRONGLY_CONVEX)
 _UNIT_CONSTANTS = "Constants are set to 1, and logarithms but that of delta."
@@ -56,12 +56,13 @@ Pair = tuple[float, float]
 Level = Callable[[Setting], UserLevel | None]
 
 
-def _size(case: UserLevel, logs: bool) -> float:
-    r""":math:`\sqrt{d\Lambda}`, or :math:`\sqrt d`."""
+def _dimension_factor(case: UserLevel, logs: bool) -> float:
+    r"""Return :math:`\sqrt{d\Lambda}`, or :math:`\sqrt d` without logarithms."""
     return math.sqrt(case.d * (case.log_delta if logs else 1.0))
 
 
-def _rate(case: UserLevel, sampling: float, private: float) -> Pair:
+def _rate_pair(case: UserLevel, sampling: float, private: float) -> Pair:
+    """Return the sampling and the private term, in the unit of the risk."""
     return case.unit * sampling, case.unit * private
 
 
@@ -77,8 +78,8 @@ def optimal(case: UserLevel, *, logs: bool = True) -> Pair:
     >>> round(sum(optimal(case)), 7)
     0.0047169
     """
-    private = _size(case, logs) / (case.epsilon * case.n * math.sqrt(case.m))
-    return _rate(case, 1 / math.sqrt(case.total), private)
+    private = _dimension_factor(case, logs) / (case.epsilon * case.n * math.sqrt(case.m))
+    return _rate_pair(case, 1 / math.sqrt(case.total), private)
 
 
 def linear_time(case: UserLevel, *, logs: bool = True) -> Pair:
@@ -91,10 +92,10 @@ def linear_time(case: UserLevel, *, logs: bool = True) -> Pair:
     0.012754
     """
     root = math.sqrt(case.total)
-    return _rate(
+    return _rate_pair(
         case,
         1 / (root * math.sqrt(case.epsilon)),
-        _size(case, logs) / (case.epsilon * root),
+        _dimension_factor(case, logs) / (case.epsilon * root),
     )
 
 
@@ -112,7 +113,7 @@ def linear_time_proven(case: UserLevel) -> Pair:
     0.02
     """
     term = math.sqrt(case.d / (case.total * case.epsilon))
-    return _rate(case, term, term)
+    return _rate_pair(case, term, term)
 
 
 def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
@@ -127,7 +128,9 @@ def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
     >>> round(sum(group_privacy(case)), 6)
     0.038169
     """
-    return _rate(case, 1 / math.sqrt(case.total), _size(case, logs) / (case.epsilon * case.n))
+    return _rate_pair(
+        case, 1 / math.sqrt(case.total), _dimension_factor(case, logs) / (case.epsilon * case.n)
+    )
 
 
 def strong(case: UserLevel, *, logs: bool = True) -> Pair:
@@ -143,7 +146,9 @@ def strong(case: UserLevel, *, logs: bool = True) -> Pair:
     """
     require(case.strong_convexity > 0, "strong_convexity", "positive", case.strong_convexity)
     unit = case.lipschitz**2 / case.strong_convexity
-    return unit / case.total, unit * (_size(case, logs) / (case.epsilon * case.n)) ** 2 / case.m
+    return unit / case.total, unit * (
+        _dimension_factor(case, logs) / (case.epsilon * case.n)
+    ) ** 2 / case.m
 
 
 def formula(
@@ -154,6 +159,7 @@ def formula(
     """Return `value` of a `Setting`, and `void` where there is no `UserLevel`."""
 
     def at_setting(setting: Setting) -> tuple[float, ...]:
+        """Return the terms at a setting."""
         case = level_of(setting)
         return void if case is None else value(case)
 
@@ -167,13 +173,15 @@ def upper(
     needs: tuple[str, ...] = NEEDS,
     terms: tuple[str, ...] = TERMS,
     level_of: Level = user_level,
-    **changes: Any,  # fields of the card
+    **changes: Any,  # further fields of the card
 ) -> Bound:
+    """Return the row of an upper bound at user level."""
     evaluate = name_terms(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
     return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)
 
 
-def _non_private(setting: Setting) -> tuple[float, ...]:
+def _non_private_rate(setting: Setting) -> tuple[float, ...]:
+    """Return the rate without privacy."""
     c = setting.constants
     return (c.lipschitz * c.diameter / math.sqrt(setting.n * setting.m),)
 
@@ -218,7 +226,8 @@ _FOOTNOTE_3 = replace(
 )
 
 
-def _condition(setting: Setting) -> float:
+def _condition_number(setting: Setting) -> float:
+    """Return the condition number beta R/L; NaN for a constant loss."""
     c = setting.constants
     return c.sample_smoothness * c.diameter / c.lipschitz if c.lipschitz > 0 else math.nan
 
@@ -228,7 +237,7 @@ LETTERS = (
     Letter(r"\lambda_i", "weight of the regulariser in phase i"),
     Letter("R", "diameter of the set", lambda s: s.constants.diameter),
     Letter(r"\mu", "strong convexity of the loss", lambda s: s.constants.sample_strong_convexity),
-    Letter(r"\kappa", "smoothness in units of L/R", _condition),
+    Letter(r"\kappa", "smoothness in units of L/R", _condition_number),
 )
 USER_RATES: tuple[Bound, ...] = (
     bound_like(
@@ -243,7 +252,7 @@ USER_RATES: tuple[Bound, ...] = (
         privacy="none",
         method="",
         loss_class=classes.LIPSCHITZ,
-        evaluate=name_terms(("sampling",), NEEDS, _non_private),
+        evaluate=name_terms(("sampling",), NEEDS, _non_private_rate),
         hypotheses=LOSSES,
     ),
     upper(_THEOREM_2_1, linear_time, ALGORITHM_1),

@@ -19,7 +19,7 @@ from dpsco_core.bounds.user.rates import LETTERS, USER_RATES
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
 UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(LETTERS, _UPPER)
 USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LOWER))
-# Where a bound has a row at its own parameters, that is no larger than the one at those of a run.
+# A bound with parameters of its own is at most the bound with those of a run.
 _PRIVATE_MEANS = tuple(
     b for b in USER_MEAN_BOUNDS if b.card.privacy != "pure" or b.parameters == "own"
 )

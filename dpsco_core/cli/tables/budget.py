@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_core.base.search import smallest
 from dpsco_core.cli.tools import number
 
 SAMPLERS = {"none": "no sampling", "fixed": "fixed batches", "poisson": "Poisson batches"}
@@ -119,7 +120,7 @@ def _answer_about_batch(
 def _answer_about_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    best = min(rows, key=lambda row: float(row["noise_multiplier"]))
+    best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
     # Replacing a record changes a sum by twice the largest norm.
     return BudgetAnswer(
         line=f"noise multiplier {number(2 * best['noise_multiplier'])} (replace-one); shuffled "

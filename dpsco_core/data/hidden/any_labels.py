@@ -81,6 +81,6 @@ class AnyLabels(HiddenParameter):
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         spike = self.spike
-        spiked = self._spiked(len(out), rng)
+        spiked = self._draw_spiked_indices(len(out), rng)
         out.fill(0.0)
         out[spiked] = np.where(rng.integers(0, 2, size=(len(spiked), 1)) > 0, spike, -spike)

@@ -14,8 +14,8 @@ from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.ranges import exp_or_inf
 from dpsco_core.geometry.base import ConstraintSet
 
-# How far away the points are, in radii of the constraint set. On it the loss of a point is linear
-# up to half the radius over this.
+# The distance of the points in radii of the constraint set. On the set a point's loss is linear, up
+# to half the radius over this distance.
 FAR_DISTANCE = 1e7
 
 
@@ -35,7 +35,8 @@ class FarPoints(HardInstance):
     (10000000.0, [-1.0, 1.0, 1.0, 1.0])
     """
 
-    distance: float = FAR_DISTANCE  # K: times the radius of the constraint set
+    # the distance K, in multiples of the radius of the constraint set
+    distance: float = FAR_DISTANCE
     # the hidden signs, one for each coordinate; None until they are drawn
     pattern: tuple[int, ...] | None = None
 
@@ -72,10 +73,11 @@ class FarPoints(HardInstance):
         return max(0.0, self._risk(w) - self._risk(self.parameter(body)))
 
     def _risk(self, w: Vector) -> float:
-        """Return the mean distance, less K: without the difference of large numbers."""
+        """Return the mean distance less K, computed without a difference of large numbers."""
         distance, square = self.distance, float(w @ w)
 
-        def excess_distance(projection: Vector) -> Vector:  # |w - K v| - K, from <w, v>
+        # The distance |w - K v| less K is computed from <w, v>, without cancellation.
+        def excess_distance(projection: Vector) -> Vector:
             change = square - 2 * distance * projection
             return np.asarray(change / (np.sqrt(distance * distance + change) + distance))
 
@@ -109,7 +111,7 @@ class FarPoints(HardInstance):
 
     @property
     def largest_second_moment(self) -> float:
-        """The moment along the diagonal, where every point but those on axes lies."""
+        """The second moment along the diagonal, where every point lies that is not on an axis."""
         s = self.spike_probability
         return self.distance**2 * (s / self.d + 1 - s)
 
@@ -142,7 +144,7 @@ class FarPoints(HardInstance):
         return self.distance + self.mean_norm
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`E|Z_j|^k`: of the axis, and of the diagonal."""
+        r"""Return :math:`E|Z_j|^k`, the sum over points on the axis and on the diagonal."""
         s, log = self.spike_probability, k * math.log(self.distance)
         share = s / self.d + (1 - s) * math.pow(self.d, -k / 2)
         return exp_or_inf(log + math.log(share))
@@ -168,7 +170,7 @@ class FarPoints(HardInstance):
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         signs = 2.0 * rng.integers(0, 2, size=(len(out), 1)) - 1.0
         out[:] = signs * (self.distance / math.sqrt(self.d))
-        spiked = self._spiked(len(out), rng)
+        spiked = self._draw_spiked_indices(len(out), rng)
         place = rng.integers(0, self.d, size=len(spiked)).astype(np.intp)
         out[spiked] = 0.0
         out[spiked, place] = self.distance * self.median_direction[place]

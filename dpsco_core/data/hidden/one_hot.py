@@ -19,8 +19,8 @@ from dpsco_core.geometry.simplex import OnVertices
 class Corner:
     """The corners of a cube in a constraint set, among which a true parameter is hidden."""
 
-    signs: int  # k, the dimension of the cube
-    half: float  # t, half the length of an edge in the coordinates that features measure
+    signs: int  # the number k of signs, which is the dimension of the cube
+    half: float  # half an edge of the cube, t, in the coordinates that features measure
     paired: bool  # whether a feature is the difference of two coordinates, as on simplices
 
 
@@ -64,7 +64,7 @@ class OneHot(HiddenParameter):
     (1.0, 0.5, (-1, 1, 1, 1))
     """
 
-    # c, the entry that is not 0; None stands for the one whose p-th moments are 1
+    # the entry c that is not 0; None stands for the entry whose p-th moments are 1
     size: float | None = None
     paired: bool = False
 
@@ -153,7 +153,7 @@ class OneHot(HiddenParameter):
         return self.entry * (pairs[::2] - pairs[1::2])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        spiked = self._spiked(len(out), rng)
+        spiked = self._draw_spiked_indices(len(out), rng)
         place = rng.integers(0, self.sign_count, size=len(spiked)).astype(np.intp)
         entries = self.entry * (2.0 * rng.integers(0, 2, size=len(spiked)) - 1.0)
         out.fill(0.0)

@@ -33,8 +33,8 @@ class HiddenParameter(HardInstance):
 
     hides: ClassVar[Hidden] = "parameter"
     fits_model: ClassVar[bool] = True  # whether the targets are those of the true parameter
-    # By how much the target of a spike is farther from 0 than its true margin is, where the
-    # problem has residuals.
+    # The difference between the target of a spike and its true margin, both measured from 0, where
+    # the problem has residuals.
     label_gap: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class HiddenParameter(HardInstance):
 
     @abstractmethod
     def spike_margins(self, w: Vector) -> Vector:
-        """Return the margins of the spikes at `w`, one for each; all spikes are as likely."""
+        """Return the margins of the spikes at `w`, one for each; all spikes are equally likely."""
 
     @property
     def mean(self) -> Vector:

@@ -19,13 +19,14 @@ MISSING = {
     *("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "nil", "missing"),
     *("-", "--", "–", "—", ".", "..", "...", "?"),
 }
-LONGEST_CELL = 400  # characters: more is no number, and floats end at 309 digits
+LONGEST_CELL = 400  # A longer cell is no number, since the digits of a float end at 309.
 _PLAIN = re.compile(r"\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*", re.ASCII)
 _EXPONENT = r"(?:[eE][-+]?[0-9]+)?"
 _SPACES = "\u00a0\u2007\u2009\u202f "
 _SIGNS = re.compile(r"[$€£¥₹₩₽₺₫₪฿¢%‰]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD)\b")
 _BODY = re.compile(rf"[0-9.,'’{_SPACES}]+{_EXPONENT}")
-_GROUPED = {  # groups of three, or as in India of two before the last three
+# Digits in groups of three or, as in India, in groups of two before a last group of three.
+_GROUPED = {
     mark: re.compile(rf"[0-9]{{1,3}}(?:[{mark}][0-9]{{2,3}})*[{mark}][0-9]{{3}}") for mark in ".,"
 }
 _MARK_NAMES = {".": "point", ",": "comma"}
@@ -35,10 +36,11 @@ _MARK_NAMES = {".": "point", ",": "comma"}
 class ReadCells:
     """What the cells of a column are."""
 
-    values: Vector  # NaN where there is no number
-    missing: tuple[int, ...]  # the places of missing marks other than a blank cell
-    unreadable: tuple[int, ...]  # the places of what is neither a number nor a missing mark
-    notes: tuple[str, ...]  # what was assumed
+    values: Vector  # the numbers of the cells, NaN where there is none
+    missing: tuple[int, ...]  # the places of marks for a missing number other than a blank cell
+    # the places of cells that hold neither a number nor a mark for a missing number
+    unreadable: tuple[int, ...]
+    notes: tuple[str, ...]  # sentences on what was assumed about the cells
 
 
 def is_number(cell: str) -> bool:
@@ -52,10 +54,11 @@ def is_number(cell: str) -> bool:
 def is_one_number(line: str) -> bool:
     """Whether a line is a number by the marks ``.`` or ``,``: 1,5 is one, and 12,5,7 is none."""
     parsed = _parse_number(line) if len(line) <= LONGEST_CELL else None
-    return parsed is not None and any(_size(parsed[0], mark) is not None for mark in ".,")
+    return parsed is not None and any(_absolute_value(parsed[0], mark) is not None for mark in ".,")
 
 
 def is_missing(cell: str) -> bool:
+    """Return whether a cell is blank or holds a mark for a missing number."""
     return cell.strip().lower() in MISSING
 
 
@@ -82,17 +85,17 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
     bodies = {i: body for i, (body, _, _) in marked.items()}
     dotted = {i: cells[i].strip() for i in np.flatnonzero(plain).tolist() if "." in cells[i]}
     whole = [abs(values[i]) for i in np.flatnonzero(plain).tolist() if cells[i].strip().isdigit()]
-    decimal, notes = _decimal_mark(bodies, dotted, max(whole, default=0.0), lines)
-    if decimal == ",":  # 1.234 is a thousand then
+    decimal, notes = _find_decimal_mark(bodies, dotted, max(whole, default=0.0), lines)
+    if decimal == ",":  # With a decimal comma, 1.234 is a thousand and more.
         bodies |= {i: text.lstrip("+-") for i, text in dotted.items()}
         marked |= {i: (bodies[i], "", text.startswith("-")) for i, text in dotted.items()}
     for i, (_, _, negative) in marked.items():
-        size = _size(bodies[i], decimal)
+        size = _absolute_value(bodies[i], decimal)
         values[i] = math.nan if size is None else -size if negative else size
         if size is None:
             unreadable.append(i)
     read = [i for i in marked if not math.isnan(values[i])]
-    notes += _sign_notes(cells, lines, read, marked, plain)
+    notes += _describe_signs(cells, lines, read, marked, plain)
     return ReadCells(
         values=values,
         missing=tuple(missing),
@@ -111,7 +114,7 @@ def _parse_number(cell: str) -> tuple[str, str, bool] | None:
     negative = text.startswith("(") and text.endswith(")")
     if negative:
         text = text[1:-1].strip(_SPACES + "\t")
-    if text.endswith("-") and not negative:  # the sign of an account
+    if text.endswith("-") and not negative:  # Accounts write the sign behind the number.
         negative, text = True, text[:-1].strip()
     elif text[:1] in ("-", "+") and not negative:
         negative, text = text[0] == "-", text[1:].strip()
@@ -120,12 +123,12 @@ def _parse_number(cell: str) -> tuple[str, str, bool] | None:
     return text, "".join(units), negative
 
 
-def _decimal_mark(
+def _find_decimal_mark(
     bodies: dict[int, str], dotted: dict[int, str], largest_whole: float, lines: Sequence[int]
 ) -> tuple[str, list[str]]:
-    """Return the decimal mark of a column and what is to be said of it."""
+    """Return the decimal mark of a column, with the sentences that explain its choice."""
     texts = bodies | {i: text.lstrip("+-") for i, text in dotted.items()}
-    votes = dict[str, int]()  # the decimal mark, and a cell that shows it
+    votes = dict[str, int]()  # for each decimal mark, the place of a cell that shows it
     for i, text in texts.items():
         comma, dot = text.count(","), text.count(".")
         if comma and dot:
@@ -148,7 +151,8 @@ def _decimal_mark(
     decimal = next(iter(votes), "")
     if not decimal and commas:
         example = f"'{texts[commas[0]]}' in line {lines[commas[0]]:,}"
-        # Numbers below a thousand have no groups: without any, three decimals look the same.
+        # Numbers below a thousand have no groups, so a comma before three digits is a decimal comma
+        # or separates groups: the column must have whole numbers below a thousand to decide.
         has_small = not dots and 0 < largest_whole < 1000
         if not has_small:
             raise InvalidInput(
@@ -168,23 +172,24 @@ def _decimal_mark(
         )
     if groups:
         name = _MARK_NAMES["." if decimal == "," else ","]
-        size = _size(texts[groups[0]], decimal)
+        size = _absolute_value(texts[groups[0]], decimal)
         read = f": '{texts[groups[0]]}' is read as {size:.15g}" if size is not None else ""
         notes.append(f"Thousands separator: {name}{read}.")
     for mark, name in (("'’", "apostrophe"), (_SPACES, "space")):
         using = next((t for t in bodies.values() if any(m in t for m in mark)), None)
-        if using is not None and _size(using, decimal) is not None:
-            read = f"'{shorten(using)}' is read as {_size(using, decimal):.15g}"
+        if using is not None and _absolute_value(using, decimal) is not None:
+            read = f"'{shorten(using)}' is read as {_absolute_value(using, decimal):.15g}"
             notes.append(f"Thousands separator: {name}: {read}.")
     return decimal, notes
 
 
 def _is_grouped(text: str, mark: str) -> bool:
+    """Return whether a text is a whole number in groups that `mark` separates."""
     return not text.startswith("0") and bool(_GROUPED[mark].fullmatch(text))
 
 
-def _size(text: str, decimal: str) -> float | None:
-    """Return the number of digits and marks, None where the marks are not of that kind."""
+def _absolute_value(text: str, decimal: str) -> float | None:
+    """Return the absolute value of a number in a cell; None where its marks do not fit."""
     whole, _, rest = text.partition(decimal)
     group = "," if decimal == "." else "."
     whole = re.sub(rf"['’{_SPACES}]", group, whole)
@@ -200,13 +205,14 @@ def _size(text: str, decimal: str) -> float | None:
         return None
 
 
-def _sign_notes(
+def _describe_signs(
     cells: Sequence[str],
     lines: Sequence[int],
     read: list[int],
     marked: dict[int, tuple[str, str, bool]],
     plain: np.ndarray,
 ) -> list[str]:
+    """Return sentences on units and signs; raise `InvalidInput` if units differ."""
     notes = []
     units = dict[str, int]()
     for i in read:

@@ -1,4 +1,4 @@
-"""The text of a file: its encoding, and a refusal of what is not text."""
+"""The text of a file: its encoding, and an error if it is not text."""
 
 import codecs
 import re
@@ -6,9 +6,11 @@ import re
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
 
-LARGEST_MEGABYTES = 8  # the one limit of size: of the page's field, the command and the reader
+# The page's field, the command and the reader share this limit of a file's size.
+LARGEST_MEGABYTES = 8
 LARGEST_BYTES = LARGEST_MEGABYTES * 2**20
-_MARKS = (  # byte order marks; that of UTF-32 begins like that of UTF-16
+# Byte order marks, with the encoding of each; the mark of UTF-32 begins like that of UTF-16.
+_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -25,7 +27,7 @@ def decode(content: bytes) -> tuple[str, str]:
     """
     must = f"at most {LARGEST_BYTES:,} bytes ({LARGEST_MEGABYTES} MB)"
     require(len(content) <= LARGEST_BYTES, "file", must, f"{len(content):,} bytes")
-    text, note = _decoded(content)
+    text, note = _decode_with_encoding(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a").removeprefix("\ufeff")
     control = _CONTROL.search(text)
     if control:
@@ -37,7 +39,8 @@ def decode(content: bytes) -> tuple[str, str]:
     return text, note
 
 
-def _decoded(content: bytes) -> tuple[str, str]:
+def _decode_with_encoding(content: bytes) -> tuple[str, str]:
+    """Return the text of a file and the name of its encoding."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
     if not encoding and content[:2000].count(0) > 0.4 * len(content[:2000]):
         encoding = "utf-16-le" if 0 in content[1:200:2] else "utf-16-be"

@@ -1,9 +1,10 @@
-"""Numbers written down to what blurs them, so that two of them that differ look different."""
+"""Numbers with so many digits that different numbers look different, given their uncertainty."""
 
 import math
 
-MOST_DIGITS = 16  # Floats have no more.
-SMALLEST, LARGEST = 1e-6, 1e15  # the size of a number that is written without an exponent
+MOST_DIGITS = 16  # A float has no more significant digits.
+# Numbers of a size between these limits are written without an exponent.
+SMALLEST, LARGEST = 1e-6, 1e15
 
 
 def decimals_of(resolution: float) -> int:
@@ -18,7 +19,7 @@ def decimals_of(resolution: float) -> int:
 
 
 def to_digits(value: float, resolution: float) -> str:
-    """Return a number with three digits of its blur: its noise, or the unit of what it is about.
+    """Return a number with three digits of its uncertainty: its noise, or the column's unit.
 
     Examples
     --------

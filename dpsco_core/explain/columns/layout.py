@@ -1,4 +1,4 @@
-"""How a file is laid out: what separates its cells, the line of a row, the names of the columns."""
+"""The layout of a file: the separator of its cells, its rows, and the names of its columns."""
 
 import io
 import re
@@ -14,9 +14,9 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.explain.columns.cells import is_missing, is_number, is_one_number
 from dpsco_core.explain.columns.decode import quoted_line
 
-SAMPLE = 500  # lines that show how a file is laid out
+SAMPLE = 500  # the number of lines from which the layout of a file is read
 YEARS = (1800, 2100)
-WIDEST = 1000  # columns
+WIDEST = 1000  # the largest number of columns
 _QUOTED = r'"(?:[^"]|"")*"'
 _WHOLE_CELL = rf"(?<![^\t;|, \n]){_QUOTED}(?=[\t;|, \n]|$)"
 
@@ -31,7 +31,7 @@ class FileRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The names of the columns, none twice, their rows, and what was assumed."""
+    """The columns' names, all different, their rows, and what was assumed."""
 
     names: tuple[str, ...]
     rows: tuple[FileRow, ...]
@@ -40,14 +40,14 @@ class Table:
 
 
 def read_table(text: str) -> Table:
-    """Return the table that a text is; raises `InvalidInput` for what is none, or two."""
-    separator, notes = _separator(text)
+    """Return the table in a text; raise `InvalidInput` if there is none, or there are two."""
+    separator, notes = _find_separator(text)
     cut = text
     if separator.startswith(" "):
-        cut, separator = _with_tabs(text, separator), "\t"
+        cut, separator = _replace_spaces_by_tabs(text, separator), "\t"
     unquoted = re.sub(rf"(?m)(^|{re.escape(separator)}) *{_QUOTED}", r"\1", cut).split("\n")
     widths = [line.count(separator) + 1 for line in unquoted]
-    rows = _rows(cut, separator, max(widths))
+    rows = _split_into_rows(cut, separator, max(widths))
     usual = Counter(
         w for w, row in zip(widths, rows, strict=False) if any(c.strip() for c in row.cells)
     )
@@ -77,7 +77,10 @@ def read_table(text: str) -> Table:
             quote = quoted_line(text, row.line)
             raise InvalidInput(f"file must hold one table, got {quote} in line {row.line:,}.")
     return Table(
-        names=_told_apart(names), rows=tuple(lines_kept), numeric=numeric, notes=tuple(notes)
+        names=_number_repeated_names(names),
+        rows=tuple(lines_kept),
+        numeric=numeric,
+        notes=tuple(notes),
     )
 
 
@@ -97,11 +100,12 @@ def counts_rows(cells: Sequence[str]) -> bool:
 
 
 def is_year(cell: str) -> bool:
+    """Return whether a cell is a year."""
     return bool(re.fullmatch(r"[0-9]{4}", cell)) and YEARS[0] <= int(cell) <= YEARS[1]
 
 
-def _rows(text: str, separator: str, widest: int) -> list[FileRow]:
-    """Return every row, blank ones too."""
+def _split_into_rows(text: str, separator: str, widest: int) -> list[FileRow]:
+    """Return every row of a text, including blank rows."""
     try:
         table = pd.read_csv(
             io.StringIO(text),
@@ -125,7 +129,8 @@ def _rows(text: str, separator: str, widest: int) -> list[FileRow]:
     rows, line = [], 1
     for cells in table.to_numpy().tolist():
         rows.append(FileRow(line, tuple(map(str, cells))))
-        line += 1 + sum(str(cell).count("\n") for cell in cells)  # a quoted cell can have lines
+        # A quoted cell can contain line breaks.
+        line += 1 + sum(str(cell).count("\n") for cell in cells)
     return rows
 
 
@@ -137,8 +142,8 @@ def _line_of_open_quote(text: str, separator: str) -> int:
     return 0 if opening is None else closed.count("\n", 0, opening.end()) + 1
 
 
-def _separator(text: str) -> tuple[str, list[str]]:
-    """Return what separates the cells of a line, ``;`` where there is one a line, and notes.
+def _find_separator(text: str) -> tuple[str, list[str]]:
+    """Return the separator of a file's cells, ``;`` if a line has one cell, and notes.
 
     One or two spaces stand for at least so many.
     """
@@ -152,19 +157,25 @@ def _separator(text: str) -> tuple[str, list[str]]:
         usual = Counter(counts).most_common(1)[0][0]
         if usual == 0:
             continue
-        if separator == "," and (spaces := _spaces(lines)) != ";" and _are_decimal(lines):
+        if (
+            separator == ","
+            and (spaces := _find_separating_spaces(lines)) != ";"
+            and _are_decimal(lines)
+        ):
             return spaces, []
-        if counts[0] == 0:  # the name of one column, or the title of a table
+        # A first line without the separator is the name of a single column, or the title of a
+        # table.
+        if counts[0] == 0:
             marked = [line for line in lines if separator in line]
             if separator != "," or not all(map(is_one_number, marked)):
                 _require_no_title(text, lines, separator, usual)
             continue
         if separator == "," and all(is_one_number(line) for line in lines if "," in line):
             if 0 in counts:
-                continue  # what stands alone is one number, and so is the rest
-            return _one_or_two(lines)
+                continue  # A line that is one number has no separator.
+            return _find_separator_of_commas(lines)
         return separator, []
-    return _spaces(lines), []
+    return _find_separating_spaces(lines), []
 
 
 def _require_no_title(text: str, lines: list[str], separator: str, usual: int) -> None:
@@ -177,8 +188,8 @@ def _require_no_title(text: str, lines: list[str], separator: str, usual: int) -
         raise InvalidInput(f"file must begin with its table, got {quote}.")
 
 
-def _one_or_two(lines: list[str]) -> tuple[str, list[str]]:
-    """Return the separator of lines such as ``1,5``: one number, or two if the first counts."""
+def _find_separator_of_commas(lines: list[str]) -> tuple[str, list[str]]:
+    """Return the separator of lines such as ``1,5``, which are one number or two, and notes."""
     before_comma, after_comma = zip(*(line.split(",", 1) for line in lines), strict=True)
     if counts_rows(before_comma) and len(set(after_comma)) > 1:
         note = (
@@ -187,15 +198,15 @@ def _one_or_two(lines: list[str]) -> tuple[str, list[str]]:
         )
         return ",", [note]
     if all(line.count(",") > 1 for line in lines):
-        return ";", []  # groups of thousands, in every line
+        return ";", []  # Every line has groups of thousands.
     raise InvalidInput(
         f"file must be clear, got '{shorten(lines[0])}' in line 1, one number or two: names of "
         "the columns in a first line would tell."
     )
 
 
-def _spaces(lines: list[str]) -> str:
-    """Return the spaces that separate the cells of a line, ``;`` where there is one a line."""
+def _find_separating_spaces(lines: list[str]) -> str:
+    """Return the spaces that separate the cells of a line, or ``;`` if a line has one cell."""
     counts = {
         spaces: [len(re.findall(f"{spaces}+", line)) for line in lines] for spaces in ("  ", " ")
     }
@@ -206,21 +217,21 @@ def _spaces(lines: list[str]) -> str:
     body = lines if is_number(lines[0]) else lines[1:]
     is_counted = counts_rows([row[0] for row in parts[len(lines) - len(body) :]])
     if even[0] == " " and all(map(is_one_number, body)) and not is_counted:
-        return ";"  # groups of thousands
+        return ";"  # The spaces separate groups of thousands.
     units = sum(len(row) == 2 and is_number(row[0]) and not is_number(row[1]) for row in parts)
-    if 2 * units > len(parts):  # a unit belongs to its number
+    if 2 * units > len(parts):  # A unit belongs to its number, so the spaces separate no cells.
         return ";"
     numbers = sum(any(map(is_number, row)) for row in parts)
     return even[0] if 2 * numbers > len(parts) else ";"
 
 
 def _are_decimal(lines: list[str]) -> bool:
-    """Whether every comma is in a number with spaces around it, as in ``a 1,5 2,5``."""
+    """Return whether every comma is in a number between spaces, as in ``a 1,5 2,5``."""
     parts = [part for line in lines for part in line.split() if "," in part]
     return not any(part.endswith(",") or not is_one_number(part) for part in parts)
 
 
-def _with_tabs(text: str, spaces: str) -> str:
+def _replace_spaces_by_tabs(text: str, spaces: str) -> str:
     """Return a text of aligned columns with a tab between two cells."""
     stripped = "\n".join(line.strip(" ") for line in text.split("\n"))
     return re.sub(
@@ -229,7 +240,7 @@ def _with_tabs(text: str, spaces: str) -> str:
 
 
 def _is_header(rows: Sequence[FileRow]) -> bool:
-    """Whether the first row names the columns.
+    """Return whether the first row contains the names of the columns.
 
     Names such as 2019 and 2020 look like numbers. They are names beside a word that heads numbers
     if they rise evenly, and beside any word if they are years above numbers of another kind.
@@ -241,7 +252,7 @@ def _is_header(rows: Sequence[FileRow]) -> bool:
     heads_numbers = any(k in numeric for k in words)
     if not words:
         return False
-    if not labels:  # a row of text and missing marks is one of the data
+    if not labels:  # A row of text and missing marks belongs to the data.
         return heads_numbers or not any(header_cells[k].strip() for k in numeric)
     cells = [header_cells[k].strip() for k in labels]
     if all(map(is_year, cells)):
@@ -254,8 +265,8 @@ def _is_header(rows: Sequence[FileRow]) -> bool:
     return len(steps) == 1 and min(steps) > 0
 
 
-def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names with a number after each that came before."""
+def _number_repeated_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, with a number after each name that occurred before."""
     separate = list[str]()
     for name in names:
         copies, unique = 1, name

@@ -39,16 +39,16 @@ MEAN = MeanEstimation.card.slug
 class Public:
     """What is known of the numbers of a column without a look at them, in their unit."""
 
-    guess: float  # a guess of their mean
-    within: float  # so far from the guess the true mean is at most
-    unit: float  # the p-th root of a bound on their p-th central moment
+    guess: float  # a guess of the mean of the column
+    within: float  # the largest distance of the true mean from the guess
+    unit: float  # the p-th root of a bound on the p-th central moment
 
     def __post_init__(self) -> None:
         require(math.isfinite(self.guess), "guess", "a finite number", self.guess)
         for name in ("within", "unit"):
             value = getattr(self, name)
             require(0 < value < math.inf, name, "a finite number above 0", value)
-        smallest, largest = span("diameter")[:2]  # The diameter is in units.
+        smallest, largest = span("diameter")[:2]  # The diameter is in units of the moment.
         must = f"{smallest / 2 * self.unit:g} to {largest / 2 * self.unit:g} at unit={self.unit:g}"
         require(smallest <= 2 * self.within / self.unit <= largest, "within", must, self.within)
 
@@ -60,11 +60,14 @@ class OwnRelease:
     The distance beyond which it clips is in `distance_unit`.
     """
 
-    method: str  # slug
-    values: tuple[float, ...] = ()  # the mean of every column; empty if it cannot run
-    clip: float = math.nan  # so far from the guess a record counts in full; NaN if none is clipped
-    spent: Budget | None = None  # None for a method without privacy
-    refusal: str = ""  # why it cannot run
+    method: str  # slug of the method
+    # the released mean of every column; empty if the method cannot run
+    values: tuple[float, ...] = ()
+    # the distance from the guess up to which a record counts in full; NaN if none is clipped
+    clip: float = math.nan
+    # the budget that the release spent; None for a method without privacy
+    spent: Budget | None = None
+    refusal: str = ""  # the reason why the method cannot run
     notes: tuple[str, ...] = ()
 
 
@@ -72,12 +75,13 @@ class OwnRelease:
 class ClipAdvice:
     """Where simple clipping clips, and why there; distances are in `distance_unit`."""
 
-    radius: float  # R
-    low: tuple[float, ...]  # the guess minus R, and plus R, in the unit of every column
+    radius: float  # the clip radius R
+    low: tuple[float, ...]  # the guess minus R and the guess plus R, in the unit of every column
     high: tuple[float, ...]
-    noise: float  # standard deviation in every column
-    bias: float  # the most that clipping can move the mean of any law with this moment
-    clipped: int  # records beyond: this looks at them
+    noise: float  # the standard deviation of the noise in every column
+    bias: float  # the largest distance that clipping can move the mean of a law with this moment
+    # the number of records beyond the radius; this number is computed from the records
+    clipped: int
 
 
 def distance_unit(publics: Sequence[Public]) -> float:
@@ -98,7 +102,8 @@ def scaled(values: Vector, publics: Sequence[Public]) -> Vector:
     guesses, units = (
         np.array([getattr(one, name) for one in publics]) for name in ("guess", "unit")
     )
-    with np.errstate(over="ignore"):  # what is infinite counts as a record that is not finite
+    # A record whose scaled value overflows counts as a record that is not finite.
+    with np.errstate(over="ignore"):
         records: Vector = (values - guesses) / units
     return records
 
@@ -106,7 +111,7 @@ def scaled(values: Vector, publics: Sequence[Public]) -> Vector:
 def of_numbers(
     scenario: Scenario, *, law: str, order: float, count: int, columns: int = 1
 ) -> Scenario:
-    """Return `scenario` as the estimation of the mean of so many records, a dimension a column."""
+    """Return `scenario` as mean estimation from the given numbers of records and columns."""
     methods = scenario.methods
     if scenario.problem != MEAN or scenario.level == "user":
         methods = default_methods(MEAN, "item")
@@ -151,7 +156,7 @@ def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
 
 
 def setting_of_records(point: Scenario) -> Setting:
-    """Return what methods may know of the records: of several columns, not how they depend."""
+    """Return the setting of the records for methods; how columns depend is left unknown."""
     return point.setting if point.d == 1 else of_class(point.setting)
 
 
@@ -178,11 +183,15 @@ def clip_advice(values: Vector, publics: Sequence[Public], point: Scenario) -> C
         high=tuple(one.guess + plan.statistic.radius * one.unit for one in publics),
         noise=plan.noise.noise_std * measure,
         bias=width * excess * measure,
-        clipped=int(np.count_nonzero(_norms(values, publics) > plan.statistic.radius * measure)),
+        clipped=int(
+            np.count_nonzero(
+                _distances_from_guesses(values, publics) > plan.statistic.radius * measure
+            )
+        ),
     )
 
 
-def _norms(values: Vector, publics: Sequence[Public]) -> Vector:
+def _distances_from_guesses(values: Vector, publics: Sequence[Public]) -> Vector:
     """Return the distances of records from the guesses, in `distance_unit`."""
     if len(publics) == 1:
         return np.abs(values[:, 0] - publics[0].guess)
@@ -197,24 +206,26 @@ def fresh_releases(
 
 
 def own_releases(
-    values: Vector,  # shape (n, d): a column of the file is one of the records
-    publics: Sequence[Public],  # one for each column
-    point: Scenario,  # the scenario of `point_of`
+    # the numbers, shape (n, d); a row is a record, and a column is a column of the file
+    values: Vector,
+    publics: Sequence[Public],  # the public knowledge of each column
+    point: Scenario,  # the scenario that `point_of` returns
     rng: np.random.Generator,
 ) -> Sequence[OwnRelease]:
-    """Return what every method of `point` releases of the numbers; each spends the whole budget."""
+    """Return the release of every method of `point`; each spends the whole budget."""
     require(len(values) == point.n, "numbers", f"as many as n={point.n}", len(values))
     records = DenseRows(scaled(values, publics))
-    return [_release(slug, records, publics, point, rng) for slug in point.methods]
+    return [_release_by_method(slug, records, publics, point, rng) for slug in point.methods]
 
 
-def _release(
+def _release_by_method(
     slug: str,
     records: DenseRows,
     publics: Sequence[Public],
     point: Scenario,
     rng: np.random.Generator,
 ) -> OwnRelease:
+    """Return the release of one method, or its refusal."""
     method = make_method(slug, point.calibration, point.tuning)
     try:
         plan = planned(point, slug, setting_of_records(point))

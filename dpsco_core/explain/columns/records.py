@@ -23,14 +23,16 @@ from dpsco_core.explain.tails import cap_notes
 class NumberRecords:
     """The rows of a file that have a number in every chosen column."""
 
-    chosen: tuple[str, ...]  # the columns, in the order in which they were named
-    names: tuple[str, ...]  # every column that holds numbers
-    kinds: tuple[tuple[str, str], ...]  # every column, and what it seems to hold
-    values: Vector  # shape (rows, columns)
-    left_out: int  # rows with a cell, but without a number in every chosen column
-    lacking: tuple[int, ...]  # how many of these lack the number of each column
-    examples: tuple[UnusedCell, ...]  # the first cell without a number of the first of them
-    assumptions: tuple[str, ...]  # what was assumed of the file and its numbers
+    chosen: tuple[str, ...]  # the chosen columns, in the order in which they were named
+    names: tuple[str, ...]  # the names of all columns that hold numbers
+    # the name of every column, and the kind of values that it seems to hold
+    kinds: tuple[tuple[str, str], ...]
+    values: Vector  # the numbers, shape (rows, columns)
+    left_out: int  # the number of rows that have a cell, but lack a number in a chosen column
+    lacking: tuple[int, ...]  # the number of these rows that lack the number of each column
+    # for the first of these rows, the first cells without a number
+    examples: tuple[UnusedCell, ...]
+    assumptions: tuple[str, ...]  # sentences on what was assumed about the file and its numbers
     notes: tuple[str, ...]  # the assumptions, and what was left out
 
     @property
@@ -72,7 +74,7 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
     for row in np.flatnonzero(is_left_out)[:EXAMPLES].tolist():
         examples.append(chosen[np.flatnonzero(~has_number[row])[0]].unused(row))
     left_out = int(np.count_nonzero(is_left_out))
-    assumptions = _assumptions(columns)
+    assumptions = _collect_assumptions(columns)
     notes = columns[0].notes
     if len(columns) > 1:
         used_count = int(np.count_nonzero(is_used))
@@ -119,8 +121,8 @@ def names_in_words(names: Sequence[str]) -> str:
     return f"{', '.join(other_names)} and {final_name}" if other_names else final_name
 
 
-def _assumptions(columns: Sequence[NumberColumn]) -> tuple[str, ...]:
-    """Return what was assumed of all columns, once, and of some of them, with their names."""
+def _collect_assumptions(columns: Sequence[NumberColumn]) -> tuple[str, ...]:
+    """Return the assumptions about all columns, each once, then those about some, with names."""
     notes = dict[str, None]()
     for column in columns:
         for note in column.assumptions:

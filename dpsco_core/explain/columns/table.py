@@ -1,4 +1,4 @@
-"""The columns of a file by their names, and the numbers of the one that is chosen."""
+"""The columns of a file by name, and the numbers of the chosen column."""
 
 import re
 from collections.abc import Sequence
@@ -14,10 +14,11 @@ from dpsco_core.explain.columns.decode import decode, quoted_line
 from dpsco_core.explain.columns.layout import Table, counts_rows, is_year, read_table
 from dpsco_core.explain.tails import FEWEST
 
-MOST_UNREADABLE = 0.05  # the largest share of the cells that may be neither numbers nor missing
-EXAMPLES = 5  # cells that are shown of those that are left out
+# the largest share of a column's cells that may hold neither numbers nor missing marks
+MOST_UNREADABLE = 0.05
+EXAMPLES = 5  # the number of unused cells that are shown as examples
 NUMBERS, TEXT = "numbers", "text"
-_KINDS = {  # what names say of the numbers below
+_KINDS = {  # Patterns of column names, by the kind of the numbers in such a column.
     kind: re.compile(rf"(?i:(^|[_ .-])({words})$)|(?<=[a-z])({words.title()})$")
     for kind, words in (
         ("identifiers", "id|ids|uid|uuid|code|zip|zipcode|postcode|fips"),
@@ -31,23 +32,24 @@ _KINDS = {  # what names say of the numbers below
 class UnusedCell:
     """A cell that is no number."""
 
-    column: str  # its name
-    cell: str  # its text, short
-    line: int  # counted from 1
-    is_missing: bool  # whether it is a known mark for a missing number
+    column: str  # the name of the column
+    cell: str  # the text of the cell, shortened
+    line: int  # the line of the cell, counted from 1
+    is_missing: bool  # whether the cell is a known mark for a missing number
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumberColumn:
-    """The numbers of one column of a file, and what was done with its other cells."""
+    """The numbers of one column of a file, and the treatment of its other cells."""
 
     name: str
-    names: tuple[str, ...]  # every column that holds numbers
-    kinds: tuple[tuple[str, str], ...]  # every column, and what it seems to hold
+    names: tuple[str, ...]  # the names of all columns that hold numbers
+    # the name of every column, and the kind of values that it seems to hold
+    kinds: tuple[tuple[str, str], ...]
     values: Vector
-    left_out: int  # cells that are neither blank nor a number
-    examples: tuple[UnusedCell, ...]  # the first of them
-    assumptions: tuple[str, ...]  # what was assumed of the file and its numbers
+    left_out: int  # the number of cells that are neither blank nor a number
+    examples: tuple[UnusedCell, ...]  # the first of these cells
+    assumptions: tuple[str, ...]  # sentences on what was assumed about the file and its numbers
     notes: tuple[str, ...]  # the assumptions, and what was left out
 
 
@@ -70,7 +72,7 @@ def read_columns(content: bytes, names: Sequence[str] | None = None) -> tuple[Nu
 
 @dataclass(frozen=True, kw_only=True)
 class OpenFile:
-    """The table of a file, what its columns seem to hold, and a note on its encoding."""
+    """The table of a file, the likely kinds of its columns, and a note on its encoding."""
 
     table: Table
     kinds: tuple[tuple[str, str], ...]
@@ -83,7 +85,7 @@ class OpenFile:
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenCells:
-    """The cells of a column, one a row of the table, and what they are as numbers."""
+    """The cells of a column, one for each row of the table, and their numbers."""
 
     name: str
     cells: tuple[str, ...]
@@ -91,7 +93,7 @@ class ChosenCells:
     read: ReadCells
 
     def unused(self, row: int) -> UnusedCell:
-        """Return what stands in a row that has no number here."""
+        """Return the cell of a row that has no number in this column."""
         cell = self.cells[row].strip()
         return UnusedCell(
             column=self.name,
@@ -109,7 +111,7 @@ def open_file(content: bytes) -> OpenFile:
         row = next((row for row in table.rows if not all(map(is_missing, row.cells))), None)
         count_text = f"0, as {quoted_line(text, row.line)} in line {row.line:,}" if row else "0"
         require(False, "numbers", f"at least {FEWEST} in one column", count_text)
-    kinds = tuple((table.names[k], _kind(table, k)) for k in range(len(table.names)))
+    kinds = tuple((table.names[k], _kind_of_column(table, k)) for k in range(len(table.names)))
     return OpenFile(table=table, kinds=kinds, encoding=encoding)
 
 
@@ -122,7 +124,7 @@ def chosen_names(file: OpenFile, names: Sequence[str] | None) -> Sequence[str]:
 
 
 def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
-    """Return the cells of a column; raises `InvalidInput` where too many are no numbers."""
+    """Return the cells of a column; raise `InvalidInput` where too many are not numbers."""
     table, names = file.table, file.numeric_names
     require(name in names, "column", f"one of {shorten(', '.join(names))}", shorten(name))
     k = table.names.index(name)
@@ -140,7 +142,7 @@ def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
 
 
 def number_column(file: OpenFile, chosen: ChosenCells) -> NumberColumn:
-    """Return the numbers of a column, with what was assumed and left out."""
+    """Return the numbers of a column, the assumptions about it, and the cells left out."""
     read = chosen.read
     rows = sorted((*read.missing, *read.unreadable))
     examples = [chosen.unused(row) for row in rows[:EXAMPLES]]
@@ -155,13 +157,14 @@ def number_column(file: OpenFile, chosen: ChosenCells) -> NumberColumn:
         left_out=missing + unreadable,
         examples=tuple(examples),
         assumptions=assumptions,
-        notes=(*assumptions, *_left_out_note(len(values), missing, unreadable, examples)),
+        notes=(*assumptions, *_describe_unused_cells(len(values), missing, unreadable, examples)),
     )
 
 
-def _left_out_note(
+def _describe_unused_cells(
     used_count: int, missing: int, unreadable: int, examples: Sequence[UnusedCell]
 ) -> list[str]:
+    """Return the sentence on unused cells, if there are any."""
     if not examples:
         return []
     example_text = f"'{examples[0].cell}' in line {examples[0].line:,}"
@@ -173,8 +176,8 @@ def _left_out_note(
     ]
 
 
-def _kind(table: Table, k: int) -> str:
-    """Return what a column seems to hold, by its name and its cells."""
+def _kind_of_column(table: Table, k: int) -> str:
+    """Return the kind of values that a column seems to hold, by its name and its cells."""
     if k not in table.numeric:
         return TEXT
     for kind, pattern in _KINDS.items():

@@ -53,7 +53,7 @@ def erratum(slug: str) -> Erratum:
 
 
 def errata_of(method: str) -> tuple[Erratum, ...]:
-    """Return what a method's own module does otherwise than its paper; by the method's slug."""
+    """Return the deviations of a method's module from its paper, by the method's slug."""
     (module,) = (m.__module__ for m in METHODS if m.card.slug == method)
     return tuple(e for e in ERRATA if module in e.modules)
 
@@ -64,7 +64,7 @@ def methods_of(entry: Erratum) -> tuple[str, ...]:
 
 
 def errata_json(*, run: bool = False) -> dict[str, Any]:
-    """Return every erratum as plain texts; with `run` also what its experiment finds now."""
+    """Return every erratum as plain texts; with `run`, also the result of its experiment."""
     rows = []
     for entry in ERRATA:
         row = entry.to_dict()

@@ -17,10 +17,12 @@ from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.privacy.budget import ApproxDP, Budget, gaussian_delta, gaussian_rho
 from dpsco_core.problems.base import Setting
 
-TARGET_EPSILON, TARGET_DELTA = 0.1, 1e-6  # what Theorem 6 and Remark 1 are asked for
+# the epsilon and the delta for which Theorem 6 and Remark 1 are applied
+TARGET_EPSILON, TARGET_DELTA = 0.1, 1e-6
 
 
 def _setting(n: int, d: int, budget: Budget, diameter: float) -> Setting:
+    """Return a setting with L = 1, for the formulas of the paper."""
     return unit_setting(d, 2.0, budget=budget, n=n, diameter=diameter, lipschitz=1.0)
 
 
@@ -28,11 +30,12 @@ def one_step() -> Finding:
     """Lemma 2 on one record: f(w, z) = zw, z = +L in one data set and -L in the other."""
     rows = []
     for local, delta, n in ((1.0, 1e-5, 100), (0.5, 1e-8, 10_000), (1.0, 1e-6, 1000)):
-        share = 1 / n  # m/|S| of the lemma: one record a step
-        std = math.sqrt(-3 * math.log(delta)) / local  # the printed noise, in units of L
+        share = 1 / n  # The lemma's share m/|S| is one record a step.
+        # The paper's noise has this standard deviation, in units of L.
+        std = math.sqrt(-3 * math.log(delta)) / local
         claimed = share * math.expm1(local)
         inner = math.log1p(math.expm1(claimed) / share)
-        actual = share * gaussian_delta(2 / std**2, inner)  # the two gradients are 2L apart
+        actual = share * gaussian_delta(2 / std**2, inner)  # The two gradients differ by 2L.
         rows.append((local, delta, n, share * delta, actual, actual / (share * delta)))
     return Finding(
         sentence=f"At n = {rows[0][2]}, ε̃ = {rows[0][0]:g} the step claims δ = {rows[0][3]:.2g} "
@@ -45,7 +48,7 @@ def one_step() -> Finding:
 
 
 def second_order() -> Finding:
-    r"""The second-order term of Theorem 5, and what bounds on the divergence make of it.
+    r"""Compare the second-order term of Theorem 5 with bounds on the divergence.
 
     The proof bounds the divergence of a step by :math:`\epsilon_0(e^{\epsilon_0}-1)`; the least
     bound is :math:`\epsilon_0\tanh(\epsilon_0/2)`, that of randomised response.
@@ -72,7 +75,8 @@ def utility_constants() -> Finding:
     d, distance, noise, rows = 5, 1.0, 2.0, []
     for n in (16, 100, 1000, 100_000):
         setting = _setting(n, d, ApproxDP(epsilon=TARGET_EPSILON, delta=TARGET_DELTA), distance)
-        doubled = _setting(n, d, setting.budget, 2 * distance)  # its centre is that distance away
+        # The set's centre has this distance from the minimiser.
+        doubled = _setting(n, d, setting.budget, 2 * distance)
         printed = sum(utility(setting, noise))
         exact = sum(sharp(doubled, noise, step=printed_step(setting, noise, distance)))
         rows.append((n, 2.5, 2.5 * exact / printed, gradient_steps(n), expected_steps(n)))

@@ -1,4 +1,4 @@
-"""What an erratum says: what is printed, what is wrong with it, and an experiment that shows it."""
+"""The content of an erratum: the printed text, its fault, and an experiment that shows it."""
 
 import math
 from collections.abc import Callable
@@ -21,9 +21,10 @@ Severity = Literal[
     "misprint",
     "valid but loose",
 ]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first; the last is no error
+# The severities, the gravest first; the last one means that there is no error.
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Value = str | float | int
-# the texts that every erratum has in its file
+# The texts that the file of every erratum contains.
 TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
 
 
@@ -31,13 +32,14 @@ TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
 class Finding:
     """What an experiment computed."""
 
-    sentence: str  # the result, with its numbers
-    columns: tuple[str, ...]  # heads of the table
-    rows: tuple[tuple[Value, ...], ...]  # one value a column: texts and finite or infinite numbers
-    # whether the numbers show the error: computed, so that a test can hold it to account
+    sentence: str  # one sentence with the result and its numbers
+    columns: tuple[str, ...]  # the heads of the table's columns
+    # the rows of the table; each value is a text or a number, which may be infinite
+    rows: tuple[tuple[Value, ...], ...]
+    # Whether the numbers show the error. The value is computed, so that a test can check it.
     shows: bool
-    # the conditions of the statement in its own symbols, each with whether every row meets it:
-    # computed from the paper's formulas
+    # The conditions of the statement in its own symbols, each with whether every row meets it. They
+    # are computed from the paper's formulas.
     conditions: tuple[tuple[str, bool], ...] = ()
 
     def __post_init__(self) -> None:
@@ -52,7 +54,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Numbers that show an erratum: `name` says what is computed, `run` does it in under 2 s."""
+    """A computation that shows an erratum: `name` describes it, `run` does it in under 2 s."""
 
     name: str
     run: Callable[[], Finding]
@@ -62,17 +64,18 @@ class Experiment:
 class Erratum:
     """One statement that was found wrong, incomplete or misprinted, or valid but loose."""
 
-    slug: str  # the paper's short name, a dot, and what it is about
+    slug: str  # the short name of the paper, a dot, and the subject
     paper: Paper
-    statement: str  # where it is printed
-    severity: Severity  # one of `SEVERITIES`
-    # what is printed, what is wrong with it, and what the product does instead: sentences, with
-    # formulas between dollar signs
+    statement: str  # the number of the statement in the paper
+    severity: Severity  # the severity, one of `SEVERITIES`
+    # What the paper prints, what is wrong with it, and what this library does instead: sentences,
+    # with formulas between dollar signs.
     printed: str
     wrong: str
     instead: str
-    modules: tuple[str, ...]  # where in the code that is done
-    experiment: Experiment | None = None  # None where there is nothing to compute
+    modules: tuple[str, ...]  # the modules that contain the correction
+    # the computation that shows the error; None where there is nothing to compute
+    experiment: Experiment | None = None
 
     def __post_init__(self) -> None:
         require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)
@@ -97,6 +100,7 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
 
 
 def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -> Erratum:
+    """Return the erratum that a table of a file describes."""
     place = f"{file}, {table.get('slug', 'an erratum')}"
     shown = ("experiment", "run") if {"experiment", "run"} & table.keys() else ()
     check_keys(place, table, (*TEXTS, "modules", *shown))

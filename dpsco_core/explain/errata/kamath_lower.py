@@ -5,7 +5,8 @@ import math
 from dpsco_core.explain.errata.base import Finding
 from dpsco_core.methods.mean.base import hinge_constant
 
-RHO, ORDER, RADIUS = 0.5, 4.0, 10.0  # RADIUS: the a-priori bound R on the mean, of Theorem 4.1
+# RHO is the budget, ORDER the moment order, and RADIUS the bound R on the mean in Theorem 4.1.
+RHO, ORDER, RADIUS = 0.5, 4.0, 10.0
 
 
 def one_dimension_risk(n: int) -> float:
@@ -20,9 +21,11 @@ def one_dimension_risk(n: int) -> float:
 
     The bias of clipping adds at most twice itself (theory/kamath-liu-zhang.md, 4.6).
     """
-    moment = math.pow(1 + RADIUS, ORDER)  # the records have it, since their mean is at most R
+    # The records have this moment, since their mean is at most R.
+    moment = math.pow(1 + RADIUS, ORDER)
 
     def risk(tau: float) -> float:
+        """Return the bound on the risk at the clipping threshold tau."""
         bias = hinge_constant(ORDER) * moment * math.pow(tau, 1 - ORDER)
         noise = 2 * tau / (n * math.sqrt(2 * RHO))
         return math.hypot(1 / math.sqrt(n), noise) / math.sqrt(3) + 2 * bias

@@ -22,7 +22,7 @@ from dpsco_core.privacy.budget import ZCDP, gaussian_delta, gaussian_epsilon
 from dpsco_core.statements import kamath
 
 RHO, DELTA = 0.5, 1e-6
-LARGEST_MEAN, LARGEST_SMOOTHNESS = 10.0, 10.0  # R and L of Theorems 4.1, 5.2 and 5.5
+LARGEST_MEAN, LARGEST_SMOOTHNESS = 10.0, 10.0  # the R and the L of Theorems 4.1, 5.2 and 5.5
 
 
 def smoothing_noise() -> Finding:
@@ -32,7 +32,7 @@ def smoothing_noise() -> Finding:
     rows = []
     for c in (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0):
         low, high = (float(v) for v in tau / n * smoothed_clip(outliers / tau, c))
-        noise = tau / (n * math.sqrt(RHO))  # printed, in one dimension
+        noise = tau / (n * math.sqrt(RHO))  # the paper's noise in one dimension
         spent = (high - low) ** 2 / (2 * noise**2)
         rows.append((c, spent / RHO, spent, gaussian_delta(spent, claimed) / DELTA))
     worst = rows[0]
@@ -54,7 +54,7 @@ def median_moves() -> Finding:
     """The median of clipped block means on its worst neighbours, against both sensitivities."""
     threshold, size, d, rows = kamath.SMALLEST_THRESHOLD, 5, 1, []
     for blocks in (3, 4, 5, 8, 9, 24, 25):
-        beta = 2 * d * math.exp(-blocks / 4)  # at which 4 log(2d/beta) is a whole number
+        beta = 2 * d * math.exp(-blocks / 4)  # At this beta the number 4 log(2d/beta) is whole.
         move = _median_move(threshold, blocks, size)
         printed = kamath.algorithm_3_sensitivity(threshold, blocks, blocks * size)
         tight = median_sensitivity(threshold, blocks, size)
@@ -80,7 +80,7 @@ def median_moves() -> Finding:
 
 
 def rounded_blocks() -> Finding:
-    """The printed sensitivity at the real number m, and what whole blocks really move by."""
+    """Compare the printed sensitivity, at a real number m, with that of whole blocks."""
     threshold, rows = kamath.SMALLEST_THRESHOLD, []
     for d, beta in ((1, 0.7), (3, 0.1), (5, 0.1)):
         real = kamath.algorithm_3_blocks(d, beta)
@@ -107,7 +107,7 @@ def rounded_blocks() -> Finding:
 
 
 def _median_move(threshold: float, blocks: int, size: int) -> float:
-    """Return how far one record moves the median, the other block means as far out as they go."""
+    """Return how far one record moves the median if all other block means are extreme."""
     limit, half = 3 * threshold, (blocks - 1) // 2
     means = [-limit] * half + [limit] * half + [0.0] * (blocks - 1 - 2 * half)
     medians = []
@@ -126,7 +126,7 @@ def truncation_bias() -> Finding:
         points = np.array([3 * tau - 1, 3 * tau + 1])
         bias = float(abs(points.mean() - np.clip(points, -3 * tau, 3 * tau).mean()))
         rows.append((tau, kamath.lemma_b1_bias(tau, order), bias))
-        means.append(float(points.mean()))  # ce = 0
+        means.append(float(points.mean()))  # The records are clipped around c e = 0.
         deviations.append(float(np.mean(np.abs(points - points.mean()) ** order)))
     return Finding(
         sentence=f"A law whose absolute central moments are all 1 has bias {rows[-1][2]:g} at τ = "
@@ -169,7 +169,8 @@ def void_packing() -> Finding:
     for d in (32, 64, 200, 1000):
         printed = min(1.0, math.sqrt(d / RHO) / n)
         information = RHO * (n**2 * printed**2 + n * printed * (1 - printed))
-        largest = d * math.log(2)  # the logarithm of all binary words, let alone of a code
+        # The logarithm of the number of all binary words is an upper bound on that of any code.
+        largest = d * math.log(2)
         factor = max(0.0, 1 - (information + math.log(2)) / largest)
         best, value = best_spike_probability("fano-cdp", n, d, order, RHO, math.inf)
         rows.append((d, printed, information, largest, factor, best, value))
@@ -230,7 +231,7 @@ def lost_diameter_smoothed() -> Finding:
         printed = sum(
             printed_rate(unit_setting(d, 2.0, budget=ZCDP(rho=RHO), n=n, diameter=diameter))
         )
-        hard = _lower_inside(n, d, 2.0, RHO, diameter)
+        hard = _lower_bound_in_set(n, d, 2.0, RHO, diameter)
         tau = math.sqrt(math.sqrt(RHO) * n / (diameter * d ** kamath.theorem_5_5_power(d, RHO)))
         steps = LARGEST_MEAN**2 * RHO * n**2 / (tau**2 * d**2)
         rows.append((diameter, n, tau, printed, hard.bound, hard.bound / printed))
@@ -242,7 +243,7 @@ def lost_diameter_smoothed() -> Finding:
         columns=("M", "n", "τ", "printed rate", "lower bound", "lower / printed"),
         rows=tuple(rows),
         shows=rows[-1][5] > 10 > 1 > rows[0][5],
-        conditions=_in_theorem(2.0, levels),
+        conditions=_conditions_of_theorems(2.0, levels),
     )
 
 
@@ -250,7 +251,7 @@ def lost_diameter_coordinatewise() -> Finding:
     """Theorem 5.2 against a lower bound for its own class, as the set grows and rho falls."""
     d, order, rows, levels = 1, 2.0, [], []
     for diameter in (1.0, 1e2, 1e4, 1e6, 1e8):
-        rho = RHO / diameter**2  # so that the private term is not below Md/sqrt(n)
+        rho = RHO / diameter**2  # At this rho the private term is at least Md/sqrt(n).
         n = math.ceil(400 * diameter * d**1.5 / math.sqrt(rho))
         tau = math.pow(math.sqrt(rho) * n / (diameter * d**1.5), 1 / order)
         printed = sum(
@@ -258,7 +259,7 @@ def lost_diameter_coordinatewise() -> Finding:
                 unit_setting(d, order, budget=ZCDP(rho=rho), n=n, diameter=diameter)
             )
         )
-        hard = _lower_inside(n, d, order, rho, diameter)
+        hard = _lower_bound_in_set(n, d, order, rho, diameter)
         steps = LARGEST_MEAN**2 * rho * n**2 / (tau**2 * d**4)
         rows.append((diameter, rho, n, tau, printed, hard.bound, hard.bound / printed))
         levels.append((tau, steps, hard))
@@ -269,7 +270,7 @@ def lost_diameter_coordinatewise() -> Finding:
         columns=("M", "ρ", "n", "τ", "printed rate", "lower bound", "lower / printed"),
         rows=tuple(rows),
         shows=rows[-1][6] > 10 > 1 > rows[0][6],
-        conditions=_in_theorem(order, levels),
+        conditions=_conditions_of_theorems(order, levels),
     )
 
 
@@ -277,16 +278,16 @@ class _Instance(NamedTuple):
     """A hard instance inside Assumption 2.12, and the lower bound that it proves."""
 
     bound: float
-    spike: float  # p
+    spike: float  # the spike probability p
     norm: float  # the norm of the mean of the records
     smoothness: float
     diameter: float
 
 
-def _in_theorem(
+def _conditions_of_theorems(
     order: float, levels: list[tuple[float, float, _Instance]]
 ) -> tuple[tuple[str, bool], ...]:
-    """Return the conditions of Theorems 5.2 and 5.5 from tau, T and the instance of each row."""
+    """Return the conditions of Theorems 5.2 and 5.5 on tau and T, given the rows' instances."""
     instances = [instance for _, _, instance in levels]
     moments = [(1 - i.spike) ** order + (1 - i.spike) * i.spike ** (order - 1) for i in instances]
     minimisers = [2 * i.norm / (i.smoothness * i.diameter) for i in instances]
@@ -300,7 +301,7 @@ def _in_theorem(
     )
 
 
-def _lower_inside(n: int, d: int, order: float, rho: float, diameter: float) -> _Instance:
+def _lower_bound_in_set(n: int, d: int, order: float, rho: float, diameter: float) -> _Instance:
     r"""Return a lower bound on the excess risk under Assumption 2.12, all of its points included.
 
     A record is 0, or with probability p :math:`p^{-1/k}\nu` with signs :math:`\nu`; the loss is
@@ -313,7 +314,8 @@ def _lower_inside(n: int, d: int, order: float, rho: float, diameter: float) -> 
     the sign hypercube bounds from below (theory/kamath-liu-zhang.md, 4.5).
     """
     instances = []
-    for share in np.linspace(0.01, 0.99, 99):  # shares of the p at which the bound is 0
+    # The bound is tried at these shares of the p at which it becomes 0.
+    for share in np.linspace(0.01, 0.99, 99):
         p = min(1.0, float(share) * math.sqrt(d / (2 * rho)) / n)
         norm = math.sqrt(d) * p ** (1 - 1 / order)
         unexplained = max(0.0, 1 - 2 * rho / d * (n**2 * p**2 + n * p * (1 - p)))
@@ -326,12 +328,13 @@ def _lower_inside(n: int, d: int, order: float, rho: float, diameter: float) -> 
 def strong_risk() -> Finding:
     """Theorem 3.2's first bound after one step with the exact gradient of a quadratic."""
     smoothness, steps, rows = LARGEST_SMOOTHNESS, 1, []
-    contraction = 1 - 1 / 4  # 1 - lambda L/(lambda + L)^2
+    contraction = 1 - 1 / 4  # The contraction 1 - lambda L/(lambda + L)^2 is taken at lambda = L.
     for diameter in (0.1, 0.3, 0.6, 0.8, 1.0):
-        w = diameter  # the set is [0, M], every record's loss (L/2) w^2, and lambda = L
+        w = diameter  # The set is [0, M], every record's loss is (L/2) w^2, and lambda = L.
         for _ in range(steps):
             w -= smoothness * w / (2 * smoothness)
-        printed = contraction**steps * diameter  # G = 0
+        # The paper's bound is taken at a deviation of G = 0.
+        printed = contraction**steps * diameter
         rows.append((diameter, smoothness * diameter, printed, w, smoothness / 2 * w**2))
     return Finding(
         sentence=f"At R = {rows[-1][1]:g} the printed bound on the risk is {rows[-1][2]:.3g} and "
@@ -349,10 +352,11 @@ def strong_risk() -> Finding:
 def fano_records() -> Finding:
     """Theorem 1.4's first term as printed, against a clipped mean with Gaussian noise."""
     count, spacing, clip, rho, rows = 8, 0.05, 10.0, 1.0, []
-    beta = ((count - 1) * spacing) ** 2 / 2  # N(i s, 1), i = 0, ..., 7, and r = s
+    beta = ((count - 1) * spacing) ** 2 / 2  # The laws are N(i s, 1) for i = 0, ..., 7, and r = s.
     gaps = [spacing * (j - i) for j in range(count) for i in range(j)]
     printed = spacing / 2 * (1 - (beta + math.log(2)) / math.log(count))
-    bias = 2 * math.exp(-((clip - (count - 1) * spacing) ** 2) / 2)  # at least E(|X| - clip)+
+    # The bias is at least the mean of (|X| - clip)+.
+    bias = 2 * math.exp(-((clip - (count - 1) * spacing) ** 2) / 2)
     for n in (10, 1000, 10**5, 10**7):
         noise = (2 * clip / n) / math.sqrt(2 * rho)
         error = math.sqrt(1 / n + noise**2) + bias
@@ -378,7 +382,8 @@ def literal_steps() -> Finding:
     for n, d, order in ((10**5, 2, 2), (10**6, 5, 4), (10**7, 10, 4), (10**8, 10, 4)):
         tau = (n / d**1.5) ** (1 / order)
         steps = n**2 / (tau**2 * d**4)
-        blocks = 8 * d * math.log(3 * float(n) ** 3)  # as in B.4, with alpha = n^-3
+        # The number of blocks is that of Appendix B.4, with alpha = n^-3.
+        blocks = 8 * d * math.log(3 * float(n) ** 3)
         energy = 72 * tau**2 * blocks**2 * d**2 * steps / n**2
         rows.append((n, d, steps, blocks, energy))
         levels.append(tau)

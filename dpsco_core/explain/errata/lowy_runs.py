@@ -28,7 +28,7 @@ from dpsco_core.methods.user.printed_schedules import (
 from dpsco_core.privacy.budget import gaussian_delta
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-TINY = 1e-12  # a delta below 1/(mn), which Theorems C.3 and D.3 ask for
+TINY = 1e-12  # Theorems C.3 and D.3 ask for a delta below 1/(mn), which this one is.
 
 
 def smoothed_printed(level: UserLevel) -> float:
@@ -46,7 +46,7 @@ def smoothed_printed(level: UserLevel) -> float:
 
 
 def smoothing_gap(level: UserLevel, radius: float, *, printed: bool = False) -> tuple[float, float]:
-    r"""Lemma D.1: what :math:`f_r-f` lies between, for the loss averaged over a ball.
+    r"""Return the bounds of Lemma D.1 on :math:`f_r-f`, where :math:`f_r` averages over a ball.
 
     .. math:: 0\le f_r-f\le Lr\frac d{d+1}
 
@@ -59,14 +59,18 @@ def smoothing_gap(level: UserLevel, radius: float, *, printed: bool = False) -> 
     return 0.0, level.lipschitz * radius * level.d / (level.d + 1)
 
 
-def _level(n: int, m: int, *, d: int = 10, epsilon: float = 1.0, delta: float = 1e-6) -> UserLevel:
+def _user_level(
+    n: int, m: int, *, d: int = 10, epsilon: float = 1.0, delta: float = 1e-6
+) -> UserLevel:
+    """Return sizes and a budget at user level, with smoothness 1."""
     return UserLevel(n=n, m=m, d=d, epsilon=epsilon, delta=delta, smoothness=1.0)
 
 
 def kept_points() -> Finding:
     """Points that the filter keeps: a hub of 40 % and six petals of 10 % just within its radius."""
     rows = []
-    for count in (2000, 3000, 4000):  # at ε = 10, m = 1 and δ = 1e-6 the paper's K is that large
+    # At ε = 10, m = 1 and δ = 1e-6 the paper's K is as large as this.
+    for count in (2000, 3000, 4000):
         petal = 0.99 * np.vstack([np.eye(3), -np.eye(3)])
         points = np.vstack(
             [np.zeros((4 * count // 10, 3)), *(np.tile(p, (count // 10, 1)) for p in petal)]
@@ -86,10 +90,10 @@ def kept_points() -> Finding:
 
 
 def laplace_excess() -> Finding:
-    """Twice the chance that the test's noise leaves its range, against what delta has for it."""
+    """Compare twice the chance that the test's noise leaves its range with delta's allowance."""
     rows = []
     for n, m, delta in ((10**6, 1, 1e-9), (10**6, 1, 1e-12), (10**6, 1, 1e-15), (10**6, 10, 1e-15)):
-        level = _level(n, m, delta=delta)
+        level = _user_level(n, m, delta=delta)
         allowed = delta / (10 * math.exp(level.epsilon))
         rows.append(
             (n, m, delta, 2 * laplace_tail(level), allowed, 2 * laplace_tail(level) / allowed)
@@ -110,7 +114,7 @@ def empty_groups() -> Finding:
     rows = []
     for n in (2**17, 2**18, 2**19):
         for m in (1, 10_000, 10**6):
-            level, q = _level(n, m), best_decay(n)
+            level, q = _user_level(n, m), best_decay(n)
             left_side, right_side = users_condition(level, q)
             words = (
                 "holds" if left_side >= right_side else "fails",
@@ -146,10 +150,10 @@ def gaussian_definition() -> Finding:
 
 
 def batch_too_large() -> Finding:
-    """Users a step that Algorithm 3 draws, over those that the phase has; the last phase."""
+    """Compare the users that a step of Algorithm 3 draws with those of its last phase."""
     rows = []
     for n in (10**6, 10**7, 10**8, 10**9):
-        level = _level(n, 100, delta=TINY)
+        level = _user_level(n, 100, delta=TINY)
         rows.append((n, batch_ratio(level, best_decay(n), 1), batch_ratio(level, best_decay(n))))
     return Finding(
         sentence=f"At n = {rows[1][0]:,} the first phase wants {rows[1][1]:.3g} times and the "
@@ -161,10 +165,10 @@ def batch_too_large() -> Finding:
 
 
 def missing_logarithm() -> Finding:
-    """The printed noise of Algorithm 2 over that of its proof's chain, whose constant is 1 here."""
+    """Compare the printed noise of Algorithm 2 with that of its proof, with constant 1."""
     steps, rows = 10**7, []
     for delta in (1e-12, 1e-24, 1e-48, 1e-96):
-        level = _level(10**8, 100, epsilon=0.1, delta=delta)
+        level = _user_level(10**8, 100, epsilon=0.1, delta=delta)
         users = phase_users(level.n, 1, best_decay(level.n))
         printed, chain = printed_noise(level, 1.0, users, steps), chain_noise(level, users, steps)
         rows.append((delta, printed, chain, printed / chain))
@@ -179,16 +183,18 @@ def missing_logarithm() -> Finding:
 
 
 def chain_noise(level: UserLevel, users: float, steps: int) -> float:
-    r"""Return the noise over tau for which the chain of Theorem C.1's proof has epsilon / 2.
+    r"""Return the noise over tau at which the proof's chain for Theorem C.1 has epsilon / 2.
 
     The sensitivity (8), :math:`\ln(nme^\varepsilon/\delta)/K` with its hidden constant left out;
     the Gaussian mechanism (Lemma A.6), subsampling (Lemma A.8) and composition (Lemma A.7), which
     together have :math:`\zeta T=\delta/(10e^\varepsilon)` for their deltas.
     """
     batch = printed_batch(level, users, steps)
-    log_share = level.log_delta + math.log(20) + level.epsilon  # for half of zeta T
+    # This share belongs to half of zeta T.
+    log_share = level.log_delta + math.log(20) + level.epsilon
 
     def excess(epsilon: float) -> float:
+        """Return the epsilon of all steps at one step's epsilon, less the half that is allowed."""
         composed = math.sqrt(2 * steps * log_share) * epsilon + steps * epsilon * math.expm1(
             epsilon
         )
@@ -205,7 +211,7 @@ def reversed_sandwich() -> Finding:
     """f_r - f at 0 for f(x) = ||x||: the mean distance from the centre of a ball of radius r."""
     rows = []
     for d in (1, 5, 50):
-        level, radius = _level(1000, 1, d=d), 0.5
+        level, radius = _user_level(1000, 1, d=d), 0.5
         exact = radius * d / (d + 1)
         printed, proven = smoothing_gap(level, radius, printed=True), smoothing_gap(level, radius)
         rows.append((d, exact, printed[1], proven[1]))
@@ -223,7 +229,7 @@ def regulariser_without_privacy() -> Finding:
     rows = []
     n = 10**7
     for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
-        level = _level(n, 100, d=d, epsilon=epsilon, delta=TINY)
+        level = _user_level(n, 100, d=d, epsilon=epsilon, delta=TINY)
         best = optimal(level, logs=False)[1]
         rows.append((d, n, epsilon, smoothed_printed(level), best, smoothed_printed(level) / best))
     worst = max(rows, key=lambda row: row[5])
@@ -242,7 +248,7 @@ def gradient_count() -> Finding:
     rows = []
     n = 10**7
     for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):
-        level = _level(n, m, epsilon=epsilon, delta=1e-25)
+        level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
         printed, whole = non_smooth(level, printed=True), non_smooth(level)
         rows.append((n, m, epsilon, printed, whole, whole / printed))
     worst = max(rows, key=lambda row: row[5])
@@ -259,7 +265,7 @@ def sum_for_minimum() -> Finding:
     """Theorem 3.2's count of item gradients with a sum where either term alone is enough."""
     rows = []
     for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
-        level = _level(n, m, epsilon=epsilon, delta=1e-25)
+        level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
         printed, smallest = smooth(level, printed=True), smooth(level)
         rows.append((n, m, epsilon, printed, smallest, printed / smallest))
     return Finding(
@@ -275,7 +281,7 @@ def power_of_epsilon() -> Finding:
     """The private term of Theorem 2.1 as stated and as its proof has it."""
     rows = []
     for epsilon in (0.001, 0.01, 0.1, 1.0):
-        level = _level(10**9, 100, epsilon=epsilon)
+        level = _user_level(10**9, 100, epsilon=epsilon)
         stated, proven = linear_time(level, logs=False)[1], linear_time_proven(level)[1]
         rows.append((epsilon, stated, proven, stated / proven))
     return Finding(
@@ -291,7 +297,7 @@ def first_phase_noise() -> Finding:
     """Noise of the first phase of Algorithm 1 as printed, in units of the set's diameter."""
     rows = []
     for n, m in ((10**6, 1), (10**6, 100), (10**7, 100), (10**9, 100)):
-        level = _level(n, m)
+        level = _user_level(n, m)
         first_phase = printed_sgd(level, best_decay(n)).phases[0]
         rows.append((n, m, math.sqrt(level.d) * first_phase.noise_std / level.diameter))
     return Finding(
@@ -326,7 +332,7 @@ def few_draws() -> Finding:
     """Users of a phase over the K_i T_i draws of all of its steps, in the phase with the fewest."""
     rows = []
     for n, epsilon, delta in ((10**16, 2e-7, 1e-17), (10**20, 2e-9, 1e-21), (10**24, 2e-11, 1e-25)):
-        phases = printed_erm(_level(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
+        phases = printed_erm(_user_level(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
         sizes = [(phase.users, phase.steps * phase.batch) for phase in phases]
         ratio, users, draws = max((owned / used, owned, used) for owned, used in sizes)
         rows.append((f"{n:.0e}", epsilon, f"{draws:.4g}", f"{users:.4g}", ratio))
@@ -341,14 +347,14 @@ def few_draws() -> Finding:
 
 
 def smoothness_too_large() -> Finding:
-    """The last phase's private distance over what the proof of Theorem C.3 has for it.
+    """Compare the last phase's private distance with the one that Theorem C.3's proof uses.
 
     With the least p of the theorem, and without its logarithms.
     """
     n, q, rows = 10**7, 0.1, []
     for power in (0.0, 8 + 11 * q, 12 + 11 * q, 16 + 11 * q):
         smoothness = math.pow(n, power)
-        level = replace(_level(n, 1, d=1, delta=1e-8), smoothness=smoothness)
+        level = replace(_user_level(n, 1, d=1, delta=1e-8), smoothness=smoothness)
         last_phase = printed_erm(level, q).phases[-1]
         distance = level.lipschitz * math.sqrt(last_phase.steps / level.m)
         distance /= last_phase.regulariser * level.epsilon * last_phase.users

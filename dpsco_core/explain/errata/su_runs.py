@@ -42,6 +42,7 @@ def accuracy_cap() -> Finding:
 
 
 def _projected(objective: Objective, alpha: float) -> float:
+    r"""Return :math:`L(\sqrt{\alpha\ell/\lambda}\,G/\varepsilon)^{1/2}` at Theorem 2's lambda."""
     ridge = theorem_2_ridge(objective.n, objective.lipschitz, objective.diameter)
     square = math.sqrt(alpha * objective.log_delta / ridge) * objective.width / objective.epsilon
     return objective.lipschitz * math.sqrt(square)
@@ -170,9 +171,9 @@ class Curved:
     :math:`s=1-\mu R`. (Its two kinks can be rounded off without a change of what is computed.)
     """
 
-    radius: float  # R; the l2 norm of the set's boundary points
+    radius: float  # the radius R, which is the l2 norm of the set's boundary points
     n: int = 1000
-    # smoothness is beta, that of the curved record
+    # The smoothness beta is that of the curved record.
     epsilon: float = 0.5
     delta: float = 1e-6
     smoothness: float = 10.0
@@ -184,26 +185,26 @@ class Curved:
 
     @property
     def curvature(self) -> float:
-        r""":math:`\mu=\Delta/R^2`, of every record."""
+        r"""The curvature :math:`\mu=\Delta/R^2` of every record."""
         return self.modulus / self.radius**2
 
     @property
     def slope(self) -> float:
-        """s, that is left of L."""
+        """The slope s that the curvature leaves of L."""
         return 1 - self.curvature * self.radius
 
     @property
     def half_width(self) -> float:
-        """w, on which the slope grows as fast as beta allows."""
+        """The half-width w of the interval on which the slope grows as fast as beta allows."""
         return self.slope / (self.smoothness - self.curvature)
 
     @property
     def ridge(self) -> float:
-        """The printed lambda; the rank is 1, and so is r."""
+        """The lambda that the paper prints, at rank 1, so that r = 1."""
         return max(self.smoothness / (self.epsilon * self.n) - self.modulus, 0.0)
 
     def chances(self) -> tuple[float, float]:
-        r"""Return how often the minimiser is in [-w, w]: with the curved record, and without.
+        r"""Return the chances of a minimiser in [-w, w] with the curved record, and without.
 
         Solved exactly (:math:`\alpha=0`), so that H is 0. It is there when -G lies between the
         slopes of n times the rest of the objective at -w and at w. Between them there is

@@ -23,23 +23,24 @@ DELTA = 1e-6
 
 
 def _by_15(epsilon: float) -> float:
-    """Return (15), what the whole run may spend for epsilon of at most 1."""
+    """Return the rho (15) that a whole run may spend for an epsilon of at most 1."""
     return equation_15_rho(epsilon, DELTA)
 
 
 def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
-    """Return (24), which `amplify` gives where Theorem 6's condition and that of [24] hold."""
+    """Return the amplification (24) by `amplify`, under the conditions of Theorem 6 and of [24]."""
     share = amplify(groups, epsilon, DELTA, "printed")
     assert share is not None
     return share
 
 
 def _largest_epsilon(groups: int) -> float:
-    """Return Theorem 6's bound on epsilon."""
+    """Return the largest epsilon that Theorem 6 allows."""
     return 8 * math.e**2 * math.sqrt(math.log(4 / DELTA) / groups)
 
 
 def _conditions_of_6(shares: list[ShuffleAmplification]) -> tuple[tuple[str, bool], ...]:
+    """Return the conditions of Theorem 6, each with whether all rows meet it."""
     return (
         ("ε ≤ 8e²√(ln(4/δ)/k)", all(s.epsilon <= _largest_epsilon(s.groups) for s in shares)),
         (
@@ -96,7 +97,8 @@ def moment_class() -> Finding:
     n, order, beta, epsilon, rows = 10**6, 3.0, 0.05, 1.0, []
     rho = _by_15(epsilon)
     for d in (1, 10, 100, 1000):
-        slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n  # the noise term of (14)
+        # the factor of the noise term in (14)
+        slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n
         values = []
         setting = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
         for bias in (printed_bias(setting), directional_bias(setting)):
@@ -119,7 +121,8 @@ def bias_power() -> Finding:
     order, rows = 4.0, []
     for d in (1, 10, 100, 1000):
         radius = 3 * math.sqrt(d)
-        setting = unit_setting(d, order, budget=ZCDP(rho=1.0))  # the bias knows no budget
+        # The bias does not depend on the budget.
+        setting = unit_setting(d, order, budget=ZCDP(rho=1.0))
         paper, sharp = (
             printed_bias(setting).at_radius(radius),
             directional_bias(setting).at_radius(radius),
@@ -162,7 +165,7 @@ def vacuous_constants() -> Finding:
 def quoted_bound() -> Finding:
     """The quoted lower bound (6) as epsilon or delta falls, on a set of diameter 2 with M = 1."""
     n, d, order, diameter, rows = 1000, 10, 3.0, 2.0, []
-    largest = diameter * 1.0  # by (4) the gradient of the risk is at most M
+    largest = diameter * 1.0  # By (4) the gradient of the risk is at most M.
     for epsilon, delta in ((1.0, 1e-6), (1.0, 1e-100), (0.1, 1e-6), (1e-3, 1e-6), (1e-6, 1e-6)):
         budget = ApproxDP(epsilon=epsilon, delta=delta)
         quoted = sum(quoted_lower(unit_setting(d, order, budget=budget, n=n), budget))
@@ -187,7 +190,7 @@ def clipping_moves_away() -> Finding:
     rho = _by_15(epsilon)
     for n in (100, 1000, 10_000):
         setting = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
-        radius = printed_radius(setting)  # (19) at M = 1
+        radius = printed_radius(setting)  # the radius R of (19) at M = 1
         distance = 2 * radius
         x = np.array([[-distance, 1.0], [0.0, 1.0], [distance, 1.0]])
         chances = np.array([0.5 / distance**2, 1 - 1 / distance**2, 0.5 / distance**2])
@@ -196,7 +199,7 @@ def clipping_moves_away() -> Finding:
         risk_before = float(chances @ (x[:, 1] - 1) ** 2)
         risk_after = float(chances @ (y[:, 1] - 1) ** 2)
         rows.append((n, radius, risk_before, risk_after))
-        reach.append(float(np.linalg.eigvalsh((chances * x.T) @ x)[-1]))  # M^2 at p = 2
+        reach.append(float(np.linalg.eigvalsh((chances * x.T) @ x)[-1]))  # the bound M^2 at p = 2
     return Finding(
         sentence=f"At R = {rows[-1][1]:.3g}, by (19) for n = {rows[-1][0]}, the second entry does "
         f"not vary before clipping, and {rows[-1][3]:.2g} around its mean after: (47) says that "
@@ -263,7 +266,8 @@ def bias_of_expectations() -> Finding:
     for n, size, steps in ((10, 1e-3, 10**6), (100, 1e-4, 10**8), (1000, 1e-5, 10**10)):
         share = 1 + math.expm1(steps * math.log1p(-size)) / (size * steps)
         risk = share**2 / (2 * n)
-        claimed = 4 / (2 * size * steps) + size * (4 + 1 / n)  # L = 2, lambda = 1, B = 0
+        # the claimed bound at L = 2, lambda = 1 and B = 0
+        claimed = 4 / (2 * size * steps) + size * (4 + 1 / n)
         rows.append((n, size, steps, risk, claimed, risk / claimed))
     return Finding(
         sentence=f"With n = {rows[1][0]} signs and B = 0 the excess risk is {rows[1][3]:.3g}, and "
@@ -279,15 +283,17 @@ def bias_of_expectations() -> Finding:
 
 
 def lost_factors() -> Finding:
-    """(37), (50) and (115) as printed: what is said to be at most, or equal to, what."""
+    """Compute both sides of (37), (50) and (115) as printed."""
     n, t = 100, 0.5
-    edge = 0.5  # 1/(2R), where the printed infimum stops: here M = R = 1
+    edge = 0.5  # The paper takes the infimum up to 1/(2R), and here M = R = 1.
     best = min(2 * n * t / 3, edge)
     infimum = math.exp(-best * t + 3 * best**2 / (4 * n))
     tail = math.exp(-n * t**2 / 3) if t <= 3 / 4 else math.exp(-n * t / 4)
     signs = [first + second for first in (-1, 1) for second in (-1, 1)]
-    supremum = sum(max(0, total) for total in signs) / len(signs)  # f is 0 or 1 at both records
-    step, point, gradient, target = 1.0, 1.0, -1.0, 0.5  # the set is [-1, 1]
+    # The function f is 0 or 1 at both records.
+    supremum = sum(max(0, total) for total in signs) / len(signs)
+    # the step size, point, gradient and target of a step in the set [-1, 1]
+    step, point, gradient, target = 1.0, 1.0, -1.0, 0.5
     projected = (min(1.0, point - step * gradient) - target) ** 2
     free = (point - step * gradient - target) ** 2
     rows = (

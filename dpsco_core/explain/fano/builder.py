@@ -1,4 +1,4 @@
-r"""Fano's inequality for private algorithms, number by number: what the page Lower bounds builds.
+r"""Fano's inequality for private algorithms, number by number, for the page Lower bounds.
 
 `Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing. `PackingProof` and `SignProof` are
 the two proofs on the hard instances of its Lemma 6.3, `DistanceProof` is Fano's argument by
@@ -42,13 +42,14 @@ class Builder:
     Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
     """
 
-    bits: float  # log2 of the number N of words, in [1, 1e6]
-    separation: float  # least distance r of two words' parameters
-    # bound alpha in [0, 1] on the total variation of two words' laws of one record
+    bits: float  # the log2 of the number N of words, in [1, 1e6]
+    separation: float  # the smallest distance r of two words' parameters
+    # a bound alpha in [0, 1] on the total variation between two words' laws of one record
     total_variation: float
-    kl: float  # bound beta on their Kullback-Leibler divergence, in nats; may be infinite
-    n: int  # records
-    # budgets of the concentrated and of the pure form
+    # a bound beta on the Kullback-Leibler divergence of two words' laws, in nats; may be infinite
+    kl: float
+    n: int  # the number of records
+    # the rho of the concentrated form, and the epsilon of the pure form
     rho: float
     epsilon: float
 
@@ -91,7 +92,7 @@ class Builder:
 
     @property
     def sampling_error(self) -> float:
-        """Chance of decoding the wrong word that follows from the records alone."""
+        """The chance of decoding the wrong word from the records alone, without privacy."""
         return decoding_error(self.log_size, self.sampling_information)
 
     @property
@@ -121,6 +122,7 @@ class Builder:
 
     @property
     def _numbers(self) -> tuple[float, float, float, float, int, float]:
+        """Return the arguments of Fano's inequality under concentrated DP."""
         alpha, beta = self.total_variation, self.kl
         return self.log_size, self.separation, alpha, beta, self.n, self.rho
 
@@ -148,7 +150,7 @@ class SpikeProof:
     n: int
     d: int
     order: float  # the tail index p > 1
-    q: float  # spike probability in [0, 1]
+    q: float  # the spike probability, in [0, 1]
     rho: float
     epsilon: float
 
@@ -170,6 +172,7 @@ class SpikeProof:
 
     @property
     def squared_changes(self) -> float:
+        """The mean of the squared number of records with a spike."""
         return mean_squared_count(self.n, self.q)
 
     @property
@@ -188,11 +191,12 @@ class PackingProof(SpikeProof):
 
     @property
     def mean_norm(self) -> float:
-        """Norm of the mean: what the answer 0 errs by."""
+        """The norm of the mean, which is the error of the answer 0."""
         return self.theta * math.sqrt(self.d // 2)
 
     @property
     def log_size(self) -> float:
+        """The logarithm of the number of words."""
         return spikes.paper_packing(self.d)[0]
 
     @property
@@ -207,12 +211,12 @@ class PackingProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound if the output told nothing about the word: half of `separation`."""
+        """The bound for an output independent of the word: half of `separation`."""
         return self.separation / 2
 
     @property
     def error(self) -> float:
-        """Chance of decoding the wrong word, for rho-zCDP algorithms."""
+        """The chance of decoding the wrong word under rho-zCDP."""
         return decoding_error(self.log_size, self.information)
 
     @property
@@ -234,7 +238,7 @@ class PackingProof(SpikeProof):
 
     @property
     def pure_error(self) -> float:
-        """Chance of decoding the wrong word, for epsilon-DP algorithms."""
+        """The chance of decoding the wrong word under epsilon-DP."""
         return 2 * self.pure_bound / self.separation if self.separation > 0 else 0.0
 
 
@@ -247,7 +251,7 @@ class SignProof(SpikeProof):
 
     @property
     def mean_norm(self) -> float:
-        """Norm of the mean: what the answer 0 errs by."""
+        """The norm of the mean, which is the error of the answer 0."""
         return self.theta * math.sqrt(self.d)
 
     @property
@@ -262,7 +266,7 @@ class SignProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound if the output told nothing about the word: half of all signs wrong."""
+        """The bound for an output independent of the word: half of all signs are wrong."""
         return self.mean_norm
 
     @property
@@ -311,7 +315,7 @@ class DistanceProof(SignProof):
 
     @property
     def told(self) -> float:
-        """What an output tells at that many spikes, in nats: rho times their square."""
+        """The information of an output at that many spikes, in nats: rho times their square."""
         return self.rho * self.typical**2
 
     @property
@@ -343,7 +347,7 @@ class ExpectileProof(SignProof):
     Theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
     """
 
-    delta: float  # 0 for pure DP
+    delta: float  # the delta of the budget; 0 for pure DP
 
     @property
     def typical(self) -> int:

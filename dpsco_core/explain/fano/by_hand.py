@@ -21,16 +21,17 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 
 RECORDS, SPIKES, SIGNS, ORDER = 1000, 7, 2, 2.0
 RHO = 0.01
-# The four candidates, by the place in the plane where their means are.
+# The four candidates, each with the place of its mean in the plane.
 CANDIDATES: dict[str, tuple[int, int]] = {
     "upper-left": (-1, 1),
     "upper-right": (1, 1),
     "lower-left": (-1, -1),
     "lower-right": (1, -1),
 }
-PUBLISHED = "lower-right"  # the one whose data are published
-ROUNDS = 25  # guesses of one trial
-OUTPUT, SHARE = "output", "named"  # the series: what is published, and the share of right guesses
+PUBLISHED = "lower-right"  # the candidate whose data are published
+ROUNDS = 25  # the number of guesses of one trial
+# the names of the series: the published outputs, and the share of right guesses
+OUTPUT, SHARE = "output", "named"
 
 
 def proof(d: int = SIGNS) -> DistanceProof:

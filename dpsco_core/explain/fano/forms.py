@@ -20,8 +20,8 @@ from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.explain.fano.instance import Class, MeanInstance, best_packing, curves, packing_at
 
 Source = Literal["paper", "optimised", "hypercube"]
-# Its key, the slug of its row after "lower.mean." ("" without one), whose constants it has, its
-# spike probability, and the bound there.
+# A form of the bound: its key, the slug of its catalogue row after "lower.mean." ("" without one),
+# the source of its constants, its spike probability, and its value as a function.
 Form = tuple[str, str, Source, float, Callable[..., float]]
 
 
@@ -30,13 +30,14 @@ class Rung:
     """One form of the lower bound."""
 
     key: str
-    # The bound of the catalogue that has this value at these settings; "" without one.
+    # the bound of the catalogue that has this value at these settings; "" without one
     slug: str
     binds: Class
-    # the constants' source: the paper's own, the best ones for its instance, a sharper instance
+    # the source of the constants: the paper, the best ones for the paper's instance, or a sharper
+    # instance
     source: Source
-    q: float  # the spike probability used
-    value: float  # 0 where the form says nothing
+    q: float  # the spike probability of the bound
+    value: float  # the value of the bound, 0 where the form proves nothing
 
 
 def literal_probability(instance: MeanInstance, binds: Class) -> float:
@@ -58,6 +59,7 @@ def ladder(instance: MeanInstance) -> tuple[Rung, ...]:
     level, implied = approximate_level(instance.setting), (epsilon, 0.0)
 
     def conditioned(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the bound of `spike_conditioned_cdp` at every spike probability of a grid."""
         return np.array([spikes.spike_conditioned_cdp(float(q), n, d, order, rho) for q in grid])
 
     plain = spikes.best_cdp(n, d, order, rho, code)
@@ -96,10 +98,10 @@ def ladder(instance: MeanInstance) -> tuple[Rung, ...]:
             distortion.distortion,
         ),
     )
-    concentrated += _by_distance((n, d, order, rho), cube)
+    concentrated += _distance_forms((n, d, order, rho), cube)
     markov, best = spikes.best_markov_pure(*dp, code), spikes.best_pure(*dp, code)
     corners, patterns = hypercube.best_pure(*dp, cube), best_packing(n, d, order, implied, cube)
-    # The row that binds every (epsilon, delta) algorithm says nothing of epsilon under zCDP.
+    # The bound for every (epsilon, delta) algorithm does not bind epsilon under zCDP.
     row = "approx-packing" if level is not None and level[1] == 0 else ""
     pure: tuple[Form, ...] = (
         (
@@ -159,8 +161,8 @@ def best_forms(instance: MeanInstance) -> tuple[Rung, ...]:
     return tuple(sorted([*drawn, *added], key=lambda rung: -rung.value))
 
 
-def _by_distance(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form, ...]:
-    """Return Fano's forms on all sign patterns, from a single distance to all, and two-sided."""
+def _distance_forms(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form, ...]:
+    """Return Fano's forms on all sign patterns: at a single distance, at all, and two-sided."""
     kinds: tuple[tuple[str, str, distance.Chance], ...] = (
         ("distances-fano-cdp", "", "fano"),
         ("distances-both-ways-cdp", "", "both ways"),
@@ -184,11 +186,12 @@ def _by_distance(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form,
 
 
 def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> float:
+    """Return the packing bound for epsilon-DP at a spike probability."""
     return packing_at(q, n, d, order, (epsilon, 0.0))
 
 
 def _closed_probability(instance: MeanInstance) -> float:
-    """Return the q at which the printed argument has half of Fano's factor left, within R."""
+    """Return the q at which half of Fano's factor is left in the paper's argument, within R."""
     s = instance.scenario
     value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, instance.rho)
     if value == 0:
@@ -198,13 +201,13 @@ def _closed_probability(instance: MeanInstance) -> float:
 
 
 def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
-    """Return the closed form at its own q, or at a smaller one, where half the factor is left."""
+    """Return the closed form at its own q, or at a smaller q that leaves half of the factor."""
     if spikes.spike_closed_form_cdp(n, d, order, rho) == 0:
         return 0.0
     return spikes.mean_scale(q, order) / 4 * math.sqrt(d / 8)
 
 
-# -- the proofs ---------------------------------------------------------------------------------
+# -- The numbers of the proofs ------------------------------------------------------------------
 
 Numbers = dict[str, float | str]
 _PACKED = ("squared_changes", "information", "error", "bound")
@@ -226,19 +229,24 @@ def proofs(instance: MeanInstance) -> dict[str, Numbers]:
     pure_proof = instance.proof(pure.q)
     counts = ("q", "theta", "mean_norm", "log_size", "expected_changes")
     endings = {
-        "proof": _numbers(concentrated, instance.proof(concentrated.q), (*counts, *_PACKED))
+        "proof": _numbers_of_proof(
+            concentrated, instance.proof(concentrated.q), (*counts, *_PACKED)
+        )
         if head == "fano"
-        else _numbers(concentrated, instance.by_distance(concentrated.q), (*counts, *_BY_DISTANCE)),
-        "pure_proof": _numbers(pure, pure_proof, counts)
+        else _numbers_of_proof(
+            concentrated, instance.by_distance(concentrated.q), (*counts, *_BY_DISTANCE)
+        ),
+        "pure_proof": _numbers_of_proof(pure, pure_proof, counts)
         | {"error": pure_proof.pure_error, "bound": pure_proof.pure_bound},
     }
     approx_form = forms.get("packing-approx", forms["packing-pure"])
     expectiles = instance.expectiles(approx_form.q)
     if head == "hypercube" and expectiles is not None:
         names = ("typical", "log_likelihood_ratio", "failure", "farthest", "nearest", "bound")
-        endings["expectile_proof"] = _numbers(approx_form, expectiles, (*counts, *names))
+        endings["expectile_proof"] = _numbers_of_proof(approx_form, expectiles, (*counts, *names))
     return endings
 
 
-def _numbers(form: Rung, proof: object, names: tuple[str, ...]) -> Numbers:
+def _numbers_of_proof(form: Rung, proof: object, names: tuple[str, ...]) -> Numbers:
+    """Return the named numbers of a proof, with the key of its form."""
     return {"form": form.key} | {name: getattr(proof, name) for name in names}

@@ -44,16 +44,18 @@ Class = Literal["zcdp", "pure", "approx"]
 HARDS: tuple[Hard, ...] = ("hypercube", "spike")
 PROOFS = (*HARDS, "tracing")
 CURVE_POINTS = 65
-CURVE_SPAN = (1 / 30, 30.0)  # times the smallest and the largest best probability
+# The curve extends from this multiple of the smallest best probability to this multiple of the
+# largest.
+CURVE_SPAN = (1 / 30, 30.0)
 
-Level = tuple[float, float]  # epsilon and delta
+Level = tuple[float, float]  # the epsilon and the delta of a budget
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanInstance:
     """The mean problem on which bounds are built."""
 
-    scenario: Scenario  # a single point of mean estimation on a hard instance
+    scenario: Scenario  # a scenario at a single point, of mean estimation on a hard instance
 
     def __post_init__(self) -> None:
         chosen = self.scenario
@@ -84,7 +86,7 @@ class MeanInstance:
         return self.setting.constants.mean_gradient_bound
 
     def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:
-        """Return what a bound takes of the budget; None if the budget says nothing of its class."""
+        """Return the part of the budget that a bound uses; None if its notion does not fit."""
         if binds == "approx":
             approximate = approximate_level(self.setting)
             if approximate is None or hard == "hypercube":
@@ -161,27 +163,27 @@ def mean_instance(
             delta=delta,
             rho=rho,
             diameter=2 * mean_bound,
-            offset=min(1.0, mean_bound),  # hard instances have a mean of their own
+            offset=min(1.0, mean_bound),  # The means of hard instances do not depend on the offset.
             trials=trials,
             seed=seed,
         ).validate(sampling=False)
     )
 
 
-# -- the bounds over the spike probability ------------------------------------------------------
+# -- The bounds as functions of the spike probability -------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FanoCurve:
     """One bound over the spike probability."""
 
-    slug: str  # the slug of its catalogue row
+    slug: str  # the slug of the bound in the catalogue
     binds: Class
     hard: Proof
-    # shape (k,): spike probabilities, increasing, and the bound at them
+    # increasing spike probabilities, shape (k,), and the bound at each
     q: NDArray[np.float64]
     values: NDArray[np.float64]
-    # where it is largest among the means within R, and the bound there
+    # the probability with the largest bound, among those whose means are within R, and that bound
     best_q: float
     best: float
 
@@ -192,10 +194,12 @@ class FanoCurve:
 
 
 def packing_at(q: float, n: int, d: int, order: float, level: Level) -> float:
+    """Return the packing bound at a spike probability."""
     return packing.packing("l2", q, n, d, order, *level)
 
 
 def best_packing(n: int, d: int, order: float, level: Level, largest: float) -> float:
+    """Return the spike probability at which the packing bound is largest."""
     return packing.best("l2", n, d, order, *level, largest)
 
 
@@ -263,19 +267,20 @@ def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve
     }
 
 
-# -- beside statistics --------------------------------------------------------------------------
+# -- Comparison with bounds that need no privacy ------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
 class Floors:
     """The floors of one problem."""
 
-    # what n records allow without any privacy, by signs: N2 of theory/kamath-liu-zhang.md, 4.6, or
-    # (S) of theory/approx-lower-bounds.md, 6, within R.
+    # The lower bound for n records without any privacy, from sign patterns: bound N2 of
+    # theory/kamath-liu-zhang.md, 4.6, or (S) of theory/approx-lower-bounds.md, 6, within R.
     sampling: float
-    gaussian: float  # the same for normal data with an unrestricted mean (N1)
-    # the largest bounds on rho-zCDP and on epsilon-DP algorithms; an epsilon-DP algorithm is also
-    # epsilon*tanh(epsilon/2)-zCDP
+    # the lower bound N1 of the same note for normal data with an unrestricted mean, without privacy
+    gaussian: float
+    # The largest bounds for rho-zCDP and for epsilon-DP algorithms; an epsilon-DP algorithm is also
+    # epsilon*tanh(epsilon/2)-zCDP.
     concentrated: float
     pure: float
 

@@ -1,4 +1,4 @@
-"""Sets, widths and noise as plain arrays, for pictures: what the page Geometry draws."""
+"""The sets, widths and noise that the page Geometry draws, as plain arrays."""
 
 from dpsco_core.explain.geometry.boundaries import (
     curve,

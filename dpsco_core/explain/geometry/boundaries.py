@@ -12,7 +12,8 @@ from dpsco_core.geometry import LqBall
 
 Norms = Callable[[Matrix], Vector]
 
-CURVE_POINTS = 720  # a multiple of 8: the axes and the diagonals are among them
+# The number of points is a multiple of 8, so that the axes and the diagonals are among them.
+CURVE_POINTS = 720
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from dpsco_core.geometry import (
 )
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 
-DIMENSIONS = (5, 10, 20, 50, 100, 200, 500, 1000)  # multiples of a group
+DIMENSIONS = (5, 10, 20, 50, 100, 200, 500, 1000)  # The dimensions are multiples of a group's size.
 GUIDES: dict[str, Callable[[float], float]] = {
     "√d": math.sqrt,
     "√(2 ln d)": lambda d: math.sqrt(2 * math.log(d)),

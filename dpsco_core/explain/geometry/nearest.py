@@ -10,29 +10,28 @@ from dpsco_core.base.errors import require
 from dpsco_core.explain.geometry.shapes import D, Shape
 from dpsco_core.geometry import LqBall, lq_norm
 
-ZERO = 1e-9  # what is nearer to 0 is rounding
+ZERO = 1e-9  # A number closer to 0 than this is a rounding error.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Nearest:
     r"""The projection of a point on a set."""
 
-    # shape (d,): x and its projection
+    # the point x and its projection, both of shape (d,)
     point: Vector
     nearest: Vector
-    distance: float  # the l2 distance of the two, 0 for a point of the set
-    # shape (d,): the residual at length 1; None for a point of the set. The set lies on one side of
+    distance: float  # the l2 distance of x from its projection, 0 for a point of the set
+    # The residual at length 1, shape (d,); None for a point of the set. The set lies on one side of
     # the plane through `nearest` that is orthogonal to it.
     normal: Vector | None
-    # Of x; the first is infinite where the set has no norm. The second is the support function at
-    # x.
+    # The Minkowski norm of x, infinite where the set has none, and the support function at x.
     norm: float
     dual_norm: float
-    # shape (k, d): where the support function at x is attained: one point, or the corners of a side
-    # by their last coordinate; none for x = 0
+    # The points at which the support function at x is attained, shape (k, d): one point, or the
+    # corners of a side in the order of their last coordinate; none for x = 0.
     farthest: Matrix
-    foot: Vector  # shape (d,): the foot of 0 on the supporting line or plane there, <x, w> = h(x)
-    zeros: int  # how many coordinates of the projection are 0 that are not 0 in x
+    foot: Vector  # the foot of 0 on the supporting line or plane <v, x> = h(x), shape (d,)
+    zeros: int  # the number of coordinates that are 0 in the projection but not in x
 
 
 def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
@@ -48,7 +47,8 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         normal = residual / distance
     else:
         distance = 0.0
-    tiny = 0.0 if isinstance(constraint, LqBall) else ZERO  # what is small there is not 0
+    # Small coordinates of a projection on an l_q ball are not 0.
+    tiny = 0.0 if isinstance(constraint, LqBall) else ZERO
     height, square = constraint.support(x), float(x @ x)
     farthest = constraint.support_point(x)[None]
     if shape.vertices is not None:

@@ -21,9 +21,9 @@ from dpsco_core.privacy.mechanisms.shaped import Noise, Shaped
 
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
 RHO = 0.5
-TABLE = 100_000  # entries of the random matrix behind one point of the sweep
+TABLE = 100_000  # the number of entries of the random matrix behind one point of the sweep
 MOST_DRAWS = 2000
-CIRCLE = 7200  # directions of the quadrature in the plane
+CIRCLE = 7200  # the number of directions in the quadrature in the plane
 LATITUDES, LONGITUDES = 64, 256
 SWEEP = (1.0, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
 
@@ -34,11 +34,11 @@ class DualSquare:
 
     noise: Noise
     q: float
-    # by quadrature in 2 and 3 dimensions, and in closed form where the noise is of the dual norm's
-    # own shape; NaN elsewhere
+    # The mean squared norm by quadrature in 2 and 3 dimensions, and in closed form where the noise
+    # has the shape of the dual norm; NaN elsewhere.
     exact: float
-    bound: float  # proven
-    # measured
+    bound: float  # a proven upper bound on the mean squared norm
+    # the mean of the measured squared norms
     mean: float
     standard_error: float
     # the 10 % and 90 % quantiles of a single draw's squared norm
@@ -53,15 +53,15 @@ def shaped(d: int, q: float, noise: Noise) -> Shaped:
 
 
 def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:
-    """Return what is known and what is measured of the squared dual norm of the noise."""
+    """Return bounds, measurements and exact values of the squared dual norm of the noise."""
     mechanism = shaped(d, q, noise)
     dual, unit = mechanism.norm.dual, d / (2 * RHO)
     count = max(50, min(MOST_DRAWS, TABLE // d))
-    squares = row_norms(_draws(mechanism, count, seed), dual) ** 2 / unit
+    squares = row_norms(_draw_noise(mechanism, count, seed), dual) ** 2 / unit
     return DualSquare(
         noise=noise,
         q=q,
-        exact=_exact(mechanism) / unit,
+        exact=_exact_mean_square(mechanism) / unit,
         bound=mechanism.dual_square_bound / unit,
         mean=float(squares.mean()),
         standard_error=float(squares.std(ddof=1)) / math.sqrt(count),
@@ -76,37 +76,41 @@ def sweep(d: int, seed: int, exponents: Sequence[float] = SWEEP) -> tuple[DualSq
     return tuple(dual_square(d, q, noise, seed) for noise in NOISES for q in exponents)
 
 
-def _draws(mechanism: Shaped, count: int, seed: int) -> Matrix:
+def _draw_noise(mechanism: Shaped, count: int, seed: int) -> Matrix:
+    """Return draws of the noise, shape (count, d)."""
     require(count >= 2, "count", "at least 2", count)
     d = mechanism.norm.d
     rng = np.random.default_rng([seed, d, NOISES.index(mechanism.noise)])
-    return generalized_gaussian_noise((count, d), _exponent(mechanism), mechanism.noise_scale, rng)
+    return generalized_gaussian_noise(
+        (count, d), _exponent_of_density(mechanism), mechanism.noise_scale, rng
+    )
 
 
-def _exponent(mechanism: Shaped) -> float:
-    """The exponent of the norm that the density falls with: N(0, sigma^2 I) is r = 2."""
+def _exponent_of_density(mechanism: Shaped) -> float:
+    """Return the exponent r of the norm in the density; for the normal law it is 2."""
     return mechanism.norm.smooth_exponent if mechanism.noise == "generalized gaussian" else 2.0
 
 
-def _exact(mechanism: Shaped) -> float:
-    r"""Return :math:`E\|z\|_{q'}^2`, NaN where only bounds are known.
+def _exact_mean_square(mechanism: Shaped) -> float:
+    r"""Return :math:`E\|z\|_{q'}^2`, or NaN where only bounds are known.
 
     In polar coordinates :math:`E\|z\|_{q'}^2 = d\sigma^2 \int\|u\|_{q'}^2\|u\|_r^{-d-2}\,du /
     \int\|u\|_r^{-d}\,du` over the unit sphere.
     """
-    d, r, dual = mechanism.norm.d, _exponent(mechanism), mechanism.norm.dual
+    d, r, dual = mechanism.norm.d, _exponent_of_density(mechanism), mechanism.norm.dual
     total = d * mechanism.noise_scale**2
     if r == dual:
         return total
     if d not in (2, 3):
         return math.nan
-    return total * _sphere_ratio(d, r, dual)
+    return total * _mean_ratio_on_sphere(d, r, dual)
 
 
 @lru_cache(maxsize=1024)
-def _sphere_ratio(d: int, exponent: float, dual: float) -> float:
-    points, weights = _sphere(d)
-    octant = (points > 0).all(axis=1)  # signs change nothing
+def _mean_ratio_on_sphere(d: int, exponent: float, dual: float) -> float:
+    """Return the mean ratio of two squared norms under the noise's law of directions."""
+    points, weights = _sphere_quadrature(d)
+    octant = (points > 0).all(axis=1)  # The signs of a point do not change its norms.
     points, weights = points[octant], weights[octant]
     sizes = row_norms(points, exponent)
     upper = float(weights @ (row_norms(points, dual) ** 2 * sizes ** (-d - 2)))
@@ -114,8 +118,8 @@ def _sphere_ratio(d: int, exponent: float, dual: float) -> float:
 
 
 @lru_cache(maxsize=2)
-def _sphere(d: int) -> tuple[Matrix, Vector]:
-    """Return points of the unit sphere of 2 or 3 dimensions, and weights that add up to 1.
+def _sphere_quadrature(d: int) -> tuple[Matrix, Vector]:
+    """Return points of the unit sphere in 2 or 3 dimensions, and weights that sum to 1.
 
     The mean of a smooth function is exact to rounding, of one with kinks to a relative 1e-4.
     """

@@ -31,8 +31,8 @@ D = 2
 class Shape:
     """One of the sets that can be drawn."""
 
-    kind: str = "l1"  # one of `GEOMETRIES`
-    q: float = 1.5  # exponent of the norm, in [1, infinity]; for the kind ``"lq"``
+    kind: str = "l1"  # the kind of set, one of `GEOMETRIES`
+    q: float = 1.5  # the exponent of the norm, in [1, infinity], for the kind ``"lq"``
 
     def __post_init__(self) -> None:
         require(self.kind in GEOMETRIES, "kind", f"one of {', '.join(GEOMETRIES)}", self.kind)
@@ -46,7 +46,7 @@ class Shape:
     @property
     def constraint(self) -> ConstraintSet:
         """The set itself; the same object for the same shape."""
-        return _constraint(self)
+        return _cached_constraint(self)
 
     @property
     def vertices(self) -> Matrix | None:
@@ -59,7 +59,7 @@ _EYE = np.eye(D)
 _CROSS = np.concatenate([_EYE, -_EYE])
 _VERTICES: dict[str, Matrix] = {
     "l1": _CROSS,
-    "sparse": _CROSS,  # one entry of two: the hull is the l1 ball
+    "sparse": _CROSS,  # With one nonzero entry of two, the hull is the l1 ball.
     "linf": np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]),
     "simplex": _EYE,
     "solid-simplex": np.concatenate([np.zeros((1, D)), _EYE]),
@@ -67,7 +67,8 @@ _VERTICES: dict[str, Matrix] = {
 
 
 @lru_cache(maxsize=512)
-def _constraint(shape: Shape) -> ConstraintSet:
+def _cached_constraint(shape: Shape) -> ConstraintSet:
+    """Return the set of a shape; the cache gives one object for equal shapes."""
     match shape.kind:
         case "l2":
             return Ball(d=D, radius=1.0)

@@ -21,15 +21,15 @@ from dpsco_core.runs.study import stream
 class Cancelling:
     """The noise of steps and of their sums, after each of T steps; all of shape (T,)."""
 
-    step_std: Vector  # standard deviation in a step; 1 for independent noise
-    sum_std: Vector  # in the sum of all steps so far
-    independent_std: Vector  # the same of independent noise
+    step_std: Vector  # the standard deviation of the noise in a step; 1 for independent noise
+    sum_std: Vector  # the standard deviation of the noise in the sum of all steps so far
+    independent_std: Vector  # the standard deviation of the sum for independent noise
     sum_path: Vector  # one path of the noise in the sum
-    independent_path: Vector  # one of independent noise, from the same draws
+    independent_path: Vector  # one path of the sum for independent noise, from the same draws
 
 
 def cancelling(steps: int, seed: int = 0) -> Cancelling:
-    """Return the noise of so many steps, with one path of each kind.
+    """Return the noise of the given number of steps, with one path of each kind.
 
     Examples
     --------

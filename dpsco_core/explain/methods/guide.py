@@ -26,10 +26,13 @@ from dpsco_core.runs.cost import EVALUATION, cost, machine_speed, release_second
 from dpsco_core.runs.study import Outcome, planned
 from dpsco_core.scenario import Scenario
 
-# What a method may need to be other than it is, by the questions of the controls.
+# The fields whose change may make a method run, grouped by the questions of the controls.
 NEEDS = ("m", "epsilon delta rho", "problem distribution", "geometry q diameter offset", "n d p")
-QUICK_SECONDS = 0.12  # the time of one run that is made at once; on the reference machine
-BEGIN_SECONDS = 3.0  # the time of all runs of a method with which a scenario begins; on it, too
+# the longest time, in seconds on the reference machine, of a run that starts at once
+QUICK_SECONDS = 0.12
+# the longest time, in seconds on the reference machine, of all runs of a method at the first
+# scenario
+BEGIN_SECONDS = 3.0
 
 
 def comparison_point(scenario: Scenario) -> Scenario:
@@ -66,7 +69,7 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
 
 
 def _is_quick(scenario: Scenario, slug: str) -> bool:
-    """Whether a method runs at a scenario, which may not be allowed, and soon.
+    """Return whether a method runs at a scenario, valid or not, within the quick time.
 
     On the reference machine: a link opens with the same methods everywhere.
     """
@@ -82,17 +85,17 @@ def _is_quick(scenario: Scenario, slug: str) -> bool:
 class Advice:
     """Which private method to start with, by measured errors."""
 
-    # the private methods that ran with their mean errors, the smallest first
+    # the private methods that ran, with their mean errors, the smallest first
     ranked: tuple[tuple[str, float], ...]
-    # those of them that the runs show no other one to be better than, in the same order
+    # the methods that are not shown to be worse than another, in the same order
     unbeaten: tuple[str, ...]
-    choice: str  # the one to start with; empty where none ran
+    choice: str  # the method to start with; empty where none ran
 
 
 def advice(
     outcomes: Sequence[Outcome],
     preferred: Collection[str] = (),
-    start: float = 0.0,  # the error of an answer without data
+    start: float = 0.0,  # the error of an answer that ignores the data
 ) -> Advice:
     """Return the private methods in the order of their mean errors on the same data.
 
@@ -119,15 +122,18 @@ class Fit:
     """Whether a method runs at a point."""
 
     slug: str
-    refusal: str  # why not, in one sentence; empty where it runs
-    seconds: float  # predicted for a run and its error on the reference machine: the same for all
+    refusal: str  # one sentence on why the method cannot run; empty if it runs
+    # the predicted seconds of a run and its error on the reference machine, equal for all visitors
+    seconds: float
 
     @property
     def runs(self) -> bool:
+        """Whether the method runs."""
         return not self.refusal
 
     @property
     def quick(self) -> bool:
+        """Whether a run starts at once."""
         return self.runs and self.seconds <= QUICK_SECONDS
 
 
@@ -149,7 +155,8 @@ def refusal(point: Scenario, slug: str) -> NotApplicable | None:
     try:
         planned(point, slug)
     except NotApplicable as refused:
-        return refused.with_traceback(None)  # a traceback would keep all that was planned
+        # A traceback would keep all data of the plan in memory.
+        return refused.with_traceback(None)
     return None
 
 
@@ -165,8 +172,8 @@ def nearest(scenario: Scenario, slug: str) -> Scenario:
         candidate = replace(
             scenario, **{f: getattr(example_scenario, f) for f in " ".join(needs).split()}
         )
-        for _ in range(3):  # a change may need another one
-            changes = _changes(candidate, slug)
+        for _ in range(3):  # A change may make another change necessary.
+            changes = _find_changes(candidate, slug)
             if changes is None:
                 if candidate == scenario:
                     return scenario
@@ -188,7 +195,7 @@ def nearest(scenario: Scenario, slug: str) -> Scenario:
     return example_scenario
 
 
-def _changes(scenario: Scenario, slug: str) -> dict[str, Any] | None:
+def _find_changes(scenario: Scenario, slug: str) -> dict[str, Any] | None:
     """Return the changes that would let a method run at a scenario's point; None if it runs."""
     try:
         point = replace(scenario, methods=(slug,), axis=None, grid=()).validate(sampling=False)
@@ -199,4 +206,5 @@ def _changes(scenario: Scenario, slug: str) -> dict[str, Any] | None:
 
 
 def _known_methods(scenario: Scenario) -> tuple[str, ...]:
+    """Return the methods for the scenario's problem and level."""
     return methods_for(scenario.problem, "user" if scenario.m > 1 else "item")

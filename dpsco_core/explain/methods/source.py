@@ -17,7 +17,7 @@ from dpsco_core.methods.steps import Moves
 
 METHODS = "dpsco_core.methods."
 PARTS = (Statistic, Access, Moves, PhasesPlan)
-# what a kind has to say itself, if it says anything else
+# These methods of the base classes only say which method is missing, and are not shown.
 OPEN = (
     Statistic.value,
     Access.open,
@@ -25,7 +25,7 @@ OPEN = (
     PhasesPlan.open,
     PhasesPlan.run,
 )
-# what a part of a plan does in a run: of a mean, and of any other
+# The methods of a plan's parts that a run calls: for means, and for other problems.
 DOES_ONCE = ("value", "estimate", "take")
 DOES = ("value", "measuring", "take", "open", "run")
 
@@ -40,32 +40,33 @@ class Source:
 
 
 def release_source(slug: str) -> tuple[Source, ...]:
-    """Return the code that runs: the method's `release`, its parts, and what they hand on to."""
+    """Return the code of a run: the method's `release`, its parts, and the functions they call."""
     kind = method_class(slug)
-    release = inspect.unwrap(kind.release)  # one that was added may be wrapped
-    source = _source(release.__qualname__, release)
+    release = inspect.unwrap(kind.release)  # The release of a plugin may be wrapped.
+    source = _source_of(release.__qualname__, release)
     handed = handed_on(release)
-    does = DOES_ONCE if "estimate" in _names(release.__code__) else DOES
+    does = DOES_ONCE if "estimate" in _names_in_code(release.__code__) else DOES
     parts = (part for part in parts_of(kind.plan, kind, does=does) if part not in handed)
     return (
         source,
-        *(_source(part.__name__, part) for part in handed),
-        *(_source(part.__qualname__, part) for part in parts),
+        *(_source_of(part.__name__, part) for part in handed),
+        *(_source_of(part.__qualname__, part) for part in parts),
     )
 
 
 def parts_of(
     function: Any,
-    owner: type | None = None,  # the method whose `plan` it is, or is asked by
+    # the method that has the function as its `plan`, or whose attributes the plan uses
+    owner: type | None = None,
     visited: set[Any] | None = None,
     does: tuple[str, ...] = DOES,
 ) -> tuple[FunctionType, ...]:
-    """Return what the parts do that a plan is made of, and the functions that they hand on to."""
+    """Return the methods of a plan's parts that run, with the functions that they call."""
     function, visited = inspect.unwrap(function), set() if visited is None else visited
     functions = dict[FunctionType, None]()
-    for name in dict.fromkeys(_names(function.__code__)):
+    for name in dict.fromkeys(_names_in_code(function.__code__)):
         thing = function.__globals__.get(name, getattr(owner, name, None))
-        thing = getattr(thing, "__wrapped__", thing)  # one that keeps its results
+        thing = getattr(thing, "__wrapped__", thing)  # A cached function wraps the original one.
         module = str(getattr(thing, "__module__", ""))
         if not (module.startswith(METHODS) and inspect.isroutine(thing) | inspect.isclass(thing)):
             continue
@@ -75,7 +76,7 @@ def parts_of(
         if isinstance(thing, FunctionType):
             functions |= dict.fromkeys(parts_of(thing, owner, visited, does))
         elif isinstance(thing, type) and callable(plan := getattr(thing, "plan", None)):
-            # Another method plans it.
+            # The plan belongs to another method.
             functions |= dict.fromkeys(parts_of(plan, thing, visited, does))
         elif isinstance(thing, type) and (issubclass(thing, PARTS) or hasattr(thing, "take")):
             members = (getattr(thing, name, None) for name in does)
@@ -88,11 +89,11 @@ def parts_of(
 def plan_source(slug: str) -> Source:
     """Return the code that chooses the parameters, without the data."""
     kind = method_class(slug)
-    return _source(kind.plan.__qualname__, inspect.unwrap(kind.plan))
+    return _source_of(kind.plan.__qualname__, inspect.unwrap(kind.plan))
 
 
 def handed_on(function: Any) -> tuple[FunctionType, ...]:
-    """Return the functions of methods that one names, and where that is one, what it names too.
+    """Return the method functions that a function names; for a single one, also its own.
 
     Checks are left out: they take no step. The projection of the answer is not followed further.
     """
@@ -104,25 +105,27 @@ def handed_on(function: Any) -> tuple[FunctionType, ...]:
 
 
 def _named_functions(function: FunctionType) -> Iterator[FunctionType]:
+    """Yield the functions of this library that a function names."""
     modules = ("dpsco_core.methods.", function.__module__)
-    for name in dict.fromkeys(_names(function.__code__)):
+    for name in dict.fromkeys(_names_in_code(function.__code__)):
         part = function.__globals__.get(name)
         is_check = name.startswith("check_")
         if isinstance(part, FunctionType) and part.__module__.startswith(modules) and not is_check:
             yield part
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names that code uses, that of functions inside it included."""
+def _names_in_code(code: CodeType) -> Iterator[str]:
+    """Yield the names that code uses, including those in nested functions."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _names(inner)
+            yield from _names_in_code(inner)
 
 
-def _source(title: str, function: Any) -> Source:
+def _source_of(title: str, function: Any) -> Source:
+    """Return a function's source with its title and its place."""
     assert isinstance(function, FunctionType)
     path = function.__module__.replace(".", "/") + ".py"
-    if not path.startswith("dpsco_core/"):  # whoever added it knows where
+    if not path.startswith("dpsco_core/"):  # The author of a plugin knows where its code is.
         path = Path(inspect.getfile(function)).name
     return Source(title=title, path=path, text=textwrap.dedent(inspect.getsource(function)))

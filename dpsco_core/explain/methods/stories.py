@@ -18,7 +18,7 @@ RECORDED = Proof(
 
 def story(slug: str) -> Story:
     """Return the story of a method; raises `InvalidInput` for an unknown slug."""
-    return method_class(slug).story or read_story(slug) or _of_card(method_card(slug))
+    return method_class(slug).story or read_story(slug) or _story_from_card(method_card(slug))
 
 
 def example(slug: str) -> Scenario:
@@ -32,8 +32,8 @@ def example_point(slug: str) -> Scenario:
     return Scenario(**(values | {"methods": (slug,)}))
 
 
-def _of_card(card: MethodCard) -> Story:
-    """Return what the card of a method tells that has no story of its own."""
+def _story_from_card(card: MethodCard) -> Story:
+    """Return a story made from the card of a method without one."""
     problem = card.problems[0]
     public = next(m for m in default_methods(problem) if method_card(m).privacy == "none")
     lq = card.geometry == "lq"

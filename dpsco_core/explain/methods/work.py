@@ -14,10 +14,10 @@ from dpsco_core.scenario import Scenario
 class Work:
     """What one run asks for."""
 
-    items: int  # records, or items of all users, that there are
-    gradients: int | None  # item gradients that are taken; None where nobody knows beforehand
+    items: int  # the number of records, or of items of all users
+    gradients: int | None  # the number of item gradients; None if it is not known in advance
     at_most: bool  # whether `gradients` is an upper bound
-    seconds: float  # predicted on this machine
+    seconds: float  # the predicted seconds on this machine
 
     @property
     def passes(self) -> float | None:
@@ -26,7 +26,7 @@ class Work:
 
 
 def work(point: Scenario, slug: str) -> Work:
-    """Return what one run of a method at a single point asks for.
+    """Return the records, gradients and seconds of one run of a method at a single point.
 
     Raises `NotApplicable` where the method does not run.
     """

@@ -40,7 +40,7 @@ class Runs:
         (self.method,) = base.methods
         self.method_run = make_method(self.method, base.calibration, base.tuning)
         self.count = 0
-        # Neither n nor the budget is in the labels of the streams.
+        # The labels of the random streams contain neither n nor the budget.
         plain = replace(canonical(base), n=1, epsilon=1.0, delta=1e-6, rho=None)
         self.label = f"{plain.to_query()}"
 
@@ -48,13 +48,14 @@ class Runs:
         """Return the logarithms of the errors of the first trials at a place, shape (trials,)."""
         point = point_at(self.base, self.unknown, unscaled(place, self.unknown))
         with one_blas_thread():
-            errors = [self._error(point, trial) for trial in range(trials)]
+            errors = [self._error_of_trial(point, trial) for trial in range(trials)]
         self.count += trials
         if self.progress is not None:
             self.progress(self.count)
         return np.log(np.maximum(errors, 1e-300))
 
-    def _error(self, point: Scenario, trial: int) -> float:
+    def _error_of_trial(self, point: Scenario, trial: int) -> float:
+        """Return the error of one trial at a point."""
         plan = self.method_run.plan(method_setting(point, self.method))
         ledger = Ledger(point.budget)
         data = stream(point.seed, f"need data {self.label}", trial)

@@ -34,14 +34,14 @@ from dpsco_core.scenario import Scenario
 PILOTS, PILOT_TRIALS = 6, 16
 FIRST_SLOPE, SLOPES = -0.6, (-1.2, -0.2)
 LONGEST_STEP, CLOSE = 1.5, 0.1
-SPACING = 0.3  # in ln n, from the middle of the last two points to either
-WIDE = 1.0  # the same, before a plateau is believed: chance may flatten a short slope
-FLATTEST = -0.15  # a slope above it is a plateau
+SPACING = 0.3  # the distance, in ln n, of the last two points from their middle
+WIDE = 1.0  # The distance before a plateau is accepted, because chance may flatten a short slope.
+FLATTEST = -0.15  # A slope above this number counts as a plateau.
 FINAL_TRIALS, FEW_TRIALS = 64, 16
-CHEAP = 100_000  # n times d up to which the last two points have many trials
-MOVES = 3  # moves of these two points, where the answer is not near them
+CHEAP = 100_000  # Up to this n times d the last two points have many trials.
+MOVES = 3  # The last two points are moved at most this often, if the answer is not near them.
 RESAMPLES = 1000
-MOST_ELEMENTS = 20_000_000  # n d m of the largest sample
+MOST_ELEMENTS = 20_000_000  # the largest sample, as n d m
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,42 +51,49 @@ class Floor:
     Below `value` the largest lower bound with proven constants is above the target.
     """
 
-    value: float  # a value of the unknown; infinite where none is enough
-    bound: str  # slug of that bound
-    binds: str  # the algorithms that it binds, after "every" or "no"
-    laws: str  # the class of laws, after "over"
+    # the smallest value of the unknown that the bound allows; infinite if none suffices
+    value: float
+    bound: str  # slug of the bound with that value
+    binds: str  # the algorithms that the bound binds, after "every" or "no"
+    laws: str  # the class of laws of the bound, after "over"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
     """What a target error takes."""
 
-    method: str  # slug
-    unknown: Unknown  # what was asked for
-    target: float  # the median error over data and noise that is to be reached
-    # where the answer is: in the range that was searched, below it, or above it; or that there is
-    # none, because the error hardly changes near where the search ended
+    method: str  # slug of the method
+    unknown: Unknown  # the unknown quantity
+    target: float  # the target for the median error over data and noise
+    # Where the answer lies: inside the searched range, below it, or above it. On a plateau there is
+    # none, because the error hardly changes near the end of the search.
     side: Literal["inside", "below", "above", "plateau"] = "plateau"
-    value: float = math.nan  # the answer, of records rounded up; NaN unless it is inside
-    # A 95 % interval of the answer from resampled trials
+    # The answer, with records rounded up; NaN unless it is inside the range.
+    value: float = math.nan
+    # a 95 % interval of the answer from resampled trials
     low: float = math.nan
     high: float = math.nan
-    # the end of the range that the answer is beyond; NaN if it is beyond none
+    # the end of the range beyond which the answer lies; NaN if it lies inside
     limit: float = math.nan
-    near: float  # where the last trials were
-    slope: float  # the slope of log error against the log of the unknown there; for rho of its root
-    trials: int  # at each of the last two points
-    floors: tuple[Floor, ...]  # what lower bounds say: of each class of laws, those of the budget
+    near: float  # the value of the unknown at the last trials
+    # The slope of log error against the log of the unknown at the last trials; for rho, against
+    # that of its root.
+    slope: float
+    trials: int  # the number of trials at each of the last two points
+    # the values that lower bounds require, one for each class of laws, for the algorithms of the
+    # budget
+    floors: tuple[Floor, ...]
 
 
 def need(
     scenario: Scenario,
     method: str,  # slug of one of the problem's methods
-    target: float,  # l2 error of a mean, or excess population risk
+    target: float,  # the target for the l2 error of a mean, or for the excess population risk
     unknown: Unknown = "n",
     *,
     elements: int = MOST_ELEMENTS,  # the largest n times d times m of a sample
-    progress: Progress | None = None,  # told after every point how many runs there have been
+    # a function that is called after every point with the number of runs so far
+    progress: Progress | None = None,
 ) -> Need:
     """Return how large `unknown` must be for a median error of `target`.
 
@@ -104,10 +111,10 @@ def need(
     if unknown != "n":
         require(card.privacy != "none", "method", "a private one for a budget", method)
     runs = Runs(base, unknown, progress)
-    ends = _ends(base, unknown, elements)
+    ends = _range_of_places(base, unknown, elements)
     goal = math.log(target)
-    start = _scale(float(getattr(base, unknown)), unknown)
-    middle = _pilot(runs, min(max(start, ends[0]), ends[1]), goal, ends)
+    start = _place_of_value(float(getattr(base, unknown)), unknown)
+    middle = _find_place_by_few_trials(runs, min(max(start, ends[0]), ends[1]), goal, ends)
     for _ in range(MOVES):
         final = _final_runs(runs, middle, SPACING, ends)
         if final.slope > FLATTEST:
@@ -122,7 +129,7 @@ def need(
         slope=final.slope,
         trials=len(final.left),
         near=unscaled(final.middle, unknown),
-        floors=_floors(base, unknown, target),
+        floors=_required_values(base, unknown, target),
     )
     if final.slope > FLATTEST:
         is_below = _is_reached(runs, ends[0], goal, len(final.left))
@@ -162,15 +169,17 @@ class _FinalRuns:
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
         left_errors, right_errors = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
         slope = (right_errors - left_errors) / (2 * self.spacing)
-        # A flatter resample is chance: a plateau would have been refused.
+        # A flatter resample is due to chance, since a plateau would have been refused.
         centre = goal - 0.5 * (left_errors + right_errors)
         ends = self.middle + centre / np.minimum(slope, FLATTEST)
         low, high = np.quantile(ends, (0.025, 0.975))
         return float(low), float(high)
 
 
-def _pilot(runs: Runs, start: float, goal: float, ends: tuple[float, float]) -> float:
-    """Walk towards the goal on medians of few trials; return where it seems to be."""
+def _find_place_by_few_trials(
+    runs: Runs, start: float, goal: float, ends: tuple[float, float]
+) -> float:
+    """Walk towards the goal on medians of few trials; return the place that seems to reach it."""
     places: list[float] = []
     levels: list[float] = []
     place = start
@@ -193,7 +202,7 @@ def _pilot(runs: Runs, start: float, goal: float, ends: tuple[float, float]) -> 
 
 
 def _pilot_slope(places: list[float], levels: list[float]) -> float:
-    """Return the slope of all points, kept within what an error of a mean has."""
+    """Return the slope of all points, limited to the slopes that an error of a mean can have."""
     if len(places) < 2:
         return FIRST_SLOPE
     if len(places) == 2:
@@ -204,7 +213,7 @@ def _pilot_slope(places: list[float], levels: list[float]) -> float:
 
 
 def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, float]) -> _FinalRuns:
-    """Run the trials on either side of the middle: fewer where records are many."""
+    """Run the trials on either side of the middle; fewer if there are many records."""
     spacing = min(spacing, 0.5 * (ends[1] - ends[0]))
     middle = min(max(middle, ends[0] + spacing), ends[1] - spacing)
     point = point_at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
@@ -227,22 +236,23 @@ def _field_value(place: float, unknown: Unknown) -> float:
     return max(1, math.ceil(math.exp(place))) if unknown == "n" else unscaled(place, unknown)
 
 
-def _scale(value: float, unknown: Unknown) -> float:
+def _place_of_value(value: float, unknown: Unknown) -> float:
+    """Return a value of the unknown on the scale of the search, a logarithm."""
     return math.log(value) / (2 if unknown == "rho" else 1)
 
 
-def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float]:
-    """Return the first and the last place that may be tried."""
+def _range_of_places(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float]:
+    """Return the smallest and the largest place that may be tried."""
     if unknown == "n":
         largest = min(LIBRARY.n, elements // (base.d * base.m))
         require(largest >= 4, "n times d times m", f"at most {elements:,}", base.d * base.m)
         return 0.0, math.log(largest)
     low, high = (EPSILON_MIN, EPSILON_MAX) if unknown == "epsilon" else (RHO_MIN, RHO_MAX)
-    return _scale(low, unknown), _scale(high, unknown)
+    return _place_of_value(low, unknown), _place_of_value(high, unknown)
 
 
-def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...]:
-    """Return what the lower bounds that bind every algorithm of the budget say, class by class."""
+def _required_values(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...]:
+    """Return the values that lower bounds of the budget require, for each class of laws."""
     problem = problem_card(base.problem)
     problem_class, quantity = problem.loss_class, problem.quantity
     private = method_card(base.methods[0]).privacy != "none"
@@ -250,24 +260,27 @@ def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...
     classes: dict[LawClass, list[Bound]] = {}
     for b in bounds_for(base.problem, base.level):
         sure = (b.card.kind, b.card.constant, b.card.quantity) == ("lower", "explicit", quantity)
-        if b.card.of_law:  # the answer is about classes of laws
+        if b.card.of_law:  # The answer is about classes of laws, not about a single law.
             continue
         if sure and b.card.applies_to(problem_class) and b.card.privacy in binds:
             classes.setdefault(b.card.laws, []).append(b)
-    floors = (_floor(base, unknown, target, bounds) for bounds in classes.values())
+    floors = (_required_value(base, unknown, target, bounds) for bounds in classes.values())
     return tuple(floor for floor in floors if floor is not None)
 
 
-def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound]) -> Floor | None:
-    """Return the least value at which no bound of one class of laws is above the target."""
+def _required_value(
+    base: Scenario, unknown: Unknown, target: float, bounds: list[Bound]
+) -> Floor | None:
+    """Return the least value at which no bound of one class of laws exceeds the target."""
 
     def largest(place: float) -> tuple[float, str]:
+        """Return the largest bound at a place, and its slug."""
         point = point_at(base, unknown, unscaled(place, unknown))
         pairs = [(b, bound_setting(point, b)) for b in bounds]
         values = [(b.value(s), b.card.slug) for b, s in pairs if not b.failures(s)]
         return max(values, default=(0.0, ""))
 
-    low, high = (0.0, math.log(LIBRARY.n)) if unknown == "n" else _ends(base, unknown, 1)
+    low, high = (0.0, math.log(LIBRARY.n)) if unknown == "n" else _range_of_places(base, unknown, 1)
     if largest(low)[0] <= target:
         return None
     if largest(high)[0] > target:
@@ -282,7 +295,7 @@ def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound])
     return Floor(value=value, bound=card.slug, binds=algorithms, laws=card.laws.words)
 
 
-# -- in words: the same on the page and on the command line --------------------------------------
+# -- The answer in words, for the page and the command line --------------------------------------
 
 
 def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
@@ -291,14 +304,17 @@ def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
     With `users` n counts users.
     """
     people = "users" if users else "records"
-    return (_answer(answer, people), *(_lower(answer, floor, people) for floor in answer.floors))
+    return (
+        _describe_answer(answer, people),
+        *(_describe_lower_bound(answer, floor, people) for floor in answer.floors),
+    )
 
 
-def _answer(answer: Need, people: str) -> str:
-    """Return what the method takes, or why there is no answer."""
+def _describe_answer(answer: Need, people: str) -> str:
+    """Return a sentence with the number that the method takes, or the reason for none."""
     name, goal = method_card(answer.method).name, f"a median error of {answer.target:.3g}"
     if answer.side == "plateau":
-        opening = f"Near {_amount(answer, answer.near, people)}"
+        opening = f"Near {_describe_amount(answer, answer.near, people)}"
         if answer.unknown == "n":
             return (
                 f"{opening} the error of {name} hardly falls as {people} are added: more of "
@@ -309,16 +325,18 @@ def _answer(answer: Need, people: str) -> str:
             f"will not bring it to {answer.target:.3g}, and it takes more {people}."
         )
     if answer.side == "above":
-        return f"{name} needs more than {_amount(answer, answer.limit, people)} for {goal}."
+        return (
+            f"{name} needs more than {_describe_amount(answer, answer.limit, people)} for {goal}."
+        )
     if answer.side == "below":
-        return f"{name} needs at most {_amount(answer, answer.limit, people)} for {goal}."
-    interval = f"{_number(answer.low)} to {_number(answer.high)}"
-    amount = _amount(answer, answer.value, people)
+        return f"{name} needs at most {_describe_amount(answer, answer.limit, people)} for {goal}."
+    interval = f"{_format_number(answer.low)} to {_format_number(answer.high)}"
+    amount = _describe_amount(answer, answer.value, people)
     return f"{name} needs about {amount} for {goal} (95 % interval: {interval})."
 
 
-def _lower(answer: Need, floor: Floor, people: str) -> str:
-    """Return what lower bounds of one class say: they bind mean errors in the worst case."""
+def _describe_lower_bound(answer: Need, floor: Floor, people: str) -> str:
+    """Return a sentence on the lower bounds of one class, which bind worst-case mean errors."""
     name = bound(floor.bound).card.name
     promise = (
         f"In the worst case over {floor.laws}, no {floor.binds} can guarantee a mean error of "
@@ -328,15 +346,16 @@ def _lower(answer: Need, floor: Floor, people: str) -> str:
         any_amount = f"any number of {people}" if answer.unknown == "n" else "any privacy budget"
         return f"{promise} with {any_amount} up to the largest allowed ({name})."
     smaller = "fewer than" if answer.unknown == "n" else "a budget below"
-    return f"{promise} with {smaller} {_amount(answer, floor.value, people)} ({name})."
+    return f"{promise} with {smaller} {_describe_amount(answer, floor.value, people)} ({name})."
 
 
-def _amount(answer: Need, value: float, people: str) -> str:
-    """Return so many records, or such a budget."""
+def _describe_amount(answer: Need, value: float, people: str) -> str:
+    """Return a number of records, or a budget, in words."""
     if answer.unknown == "n":
-        return f"{_number(value)} {people}"
-    return f"{answer.unknown} = {_number(value)}"
+        return f"{_format_number(value)} {people}"
+    return f"{answer.unknown} = {_format_number(value)}"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
+    """Return a number as text with few digits."""
     return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"

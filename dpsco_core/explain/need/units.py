@@ -34,7 +34,7 @@ def error_in_units(point: Scenario, error: float, unit: str) -> float:
 
 
 def error_in_words(point: Scenario, error: float) -> str:
-    """Return what an error is, and its size beside the spread of the data or beside no answer.
+    """Return the kind of error in words, with its size relative to the data's spread.
 
     Examples
     --------

@@ -15,9 +15,9 @@ from dpsco_core.scenario import Scenario
 class Spending(Entry):
     """Entries of a ledger that are alike, with the label of the first: same mechanism and share."""
 
-    count: int = 1  # how many entries there are
-    # all of them together, of what the whole run has spent; that of a block, where the dearest one
-    # counts, may be all of it
+    count: int = 1  # the number of equal entries
+    # The share of the run's spending that all these entries take. Of the blocks of a partition only
+    # the dearest counts, and may take all of it.
     share: float
 
     @property
@@ -34,10 +34,10 @@ class Spending(Entry):
 class Account:
     """What one run has released."""
 
-    outcome: Outcome  # the outcome of the run; `not_applicable` where it could not run
-    budget: Budget  # what it was allowed
-    spendings: tuple[Spending, ...]  # its entries, neighbours that are alike as one, in order
-    entries: tuple[Entry, ...]  # all of them
+    outcome: Outcome  # the outcome of the run; `not_applicable` if it could not run
+    budget: Budget  # the budget that the run may spend
+    spendings: tuple[Spending, ...]  # the entries in order, with equal neighbours as one
+    entries: tuple[Entry, ...]  # all entries of the run
 
     @property
     def parallel(self) -> bool:
@@ -62,26 +62,26 @@ def account(scenario: Scenario) -> Account:
 
 
 def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...]:
-    """Return the entries, those that follow each other and are alike as one.
+    """Return the entries in order, with equal neighbours as one.
 
     The share of an entry is its part of what all entries would cost one after the other, those of
     disjoint blocks of one partition counting as their dearest block. Where some are (epsilon,
     delta)-DP as a whole, the rho of the others counts as the epsilon that it costs at the delta
     that is left.
     """
-    prices = _prices(entries, budget)
+    prices = _price_entries(entries, budget)
     whole = _joint_price(entries, prices)
     shares = [price / whole if whole > 0 else math.nan for price in prices]
     spent = []
-    for _, alike in groupby(zip(entries, shares, strict=True), lambda pair: _key(pair[0])):
+    for _, alike in groupby(zip(entries, shares, strict=True), lambda pair: _key_of_entry(pair[0])):
         (first_entry, _), *_ = pairs = list(alike)
         share = math.fsum(share for _, share in pairs)
         spent.append(Spending(**vars(first_entry), count=len(pairs), share=share))
     return tuple(spent)
 
 
-def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
-    """Return what each entry costs, in one notion: rho or epsilon."""
+def _price_entries(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
+    """Return the price of each entry in one notion: rho or epsilon."""
     is_pure = [entry.mechanism in PURE for entry in entries]
     if isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and all(is_pure)):
         return [entry.epsilon for entry in entries]
@@ -98,7 +98,7 @@ def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
 
 
 def _joint_price(entries: tuple[Entry, ...], prices: list[float]) -> float:
-    """Return what all entries cost together: of a partition its dearest block."""
+    """Return the price of all entries together; of a partition, that of its dearest block."""
     total = 0.0
     blocks: dict[tuple[int, int], float] = {}
     for entry, price in zip(entries, prices, strict=True):
@@ -112,7 +112,7 @@ def _joint_price(entries: tuple[Entry, ...], prices: list[float]) -> float:
     return total + math.fsum(dearest.values())
 
 
-def _key(entry: Entry) -> tuple[object, ...]:
-    """Return what two entries must share to be drawn as one; not the words of their labels."""
+def _key_of_entry(entry: Entry) -> tuple[object, ...]:
+    """Return the values that two entries must share to be drawn as one; labels may differ."""
     values = (value for name, value in vars(entry).items() if name != "label")
     return tuple(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)

@@ -8,7 +8,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import scipy  # its `optimize` is imported on first use
+import scipy  # The module `optimize` of scipy is imported on first use.
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import one_of, real, whole
@@ -32,15 +32,15 @@ LEAST_NOISE, MOST_NOISE = 1e-2, 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Priced:
-    """Equal Gaussian releases: their noise, and what they cost together."""
+    """Equal Gaussian releases: their noise, and their total privacy cost."""
 
     releases: int
     sampling: Sampling
-    rate: float  # the share of the records in a batch
+    rate: float  # the expected share of the records in a batch
     epsilon: float
     delta: float
-    # the noise over the largest norm of a record in the sum, by the neighbours that it is for
-    replace_one: float | None  # None where the accountant has no proof for them
+    # The noise over the largest norm of a record in the sum, for each kind of neighbours.
+    replace_one: float | None  # None if the accountant has no proof for replaced records.
     add_remove: float | None
 
     @property
@@ -88,20 +88,21 @@ def noise_for(
     >>> round(priced.replace_one, 3), round(priced.add_remove, 3)
     (8.449, 4.225)
     """
-    rate = _checked(delta, releases, sampling, batch, records)
+    rate = _check_and_get_rate(delta, releases, sampling, batch, records)
     real("epsilon", epsilon, 1e-6, EPSILON_MAX)
     if sampling == "poisson":
         replace_one, add_remove = (
             poisson_noise_multiplier(rate, releases, epsilon, delta, name) for name in DIRECTIONS
         )
-        return _priced(epsilon, delta, releases, sampling, rate, replace_one, add_remove)
+        return _price_releases(epsilon, delta, releases, sampling, rate, replace_one, add_remove)
     rho = gaussian_rho(epsilon, delta) / releases
     if sampling == "none":
         over_sensitivity = 1 / math.sqrt(2 * rho)
-        return _of_sensitivity(epsilon, delta, releases, sampling, rate, over_sensitivity)
+        return _price_by_sensitivity(epsilon, delta, releases, sampling, rate, over_sensitivity)
     assert batch is not None and records is not None
 
     def excess(log_noise: float) -> float:
+        """Return the log of the epsilon at a noise multiplier over the wanted epsilon."""
         own_rho = math.exp(-2 * log_noise) / 2
         cost = batched_gaussian_epsilon(
             own_rho, delta, batch_size=batch, count=records, releases=releases
@@ -110,15 +111,15 @@ def noise_for(
 
     high = -0.5 * math.log(2 * rho)
     low = math.log(LEAST_NOISE)
-    if excess(high) >= 0:  # no credit for batches at this noise
+    if excess(high) >= 0:  # The accountant gives no credit for sampled batches at this noise.
         root = high
     else:
         root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-9)) + 1e-9
-    return _of_sensitivity(epsilon, delta, releases, sampling, rate, math.exp(root))
+    return _price_by_sensitivity(epsilon, delta, releases, sampling, rate, math.exp(root))
 
 
 def epsilon_of(
-    noise_multiplier: float,  # over the largest norm of a record
+    noise_multiplier: float,  # the noise over the largest norm of a record
     delta: float,
     *,
     neighbours: Neighbours = "replace-one",
@@ -127,7 +128,7 @@ def epsilon_of(
     batch: int | None = None,
     records: int | None = None,
 ) -> Priced:
-    """Return what equal releases with a noise multiplier cost together; see `noise_for`.
+    """Return the total cost of equal releases with a noise multiplier; see `noise_for`.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def epsilon_of(
     >>> round(epsilon_of(8.4494, 1e-6, neighbours="add-remove").epsilon, 4)
     0.4752
     """
-    rate = _checked(delta, releases, sampling, batch, records)
+    rate = _check_and_get_rate(delta, releases, sampling, batch, records)
     real("noise_multiplier", noise_multiplier, LEAST_NOISE, MOST_NOISE)
     one_of("neighbours", neighbours, tuple(DIRECTIONS))
     is_proven = sampling != "fixed" or neighbours == "replace-one"
@@ -146,7 +147,7 @@ def epsilon_of(
         replace_one, add_remove = (
             noise_multiplier if name == neighbours else None for name in DIRECTIONS
         )
-        return _priced(cost, delta, releases, sampling, rate, replace_one, add_remove)
+        return _price_releases(cost, delta, releases, sampling, rate, replace_one, add_remove)
     over_sensitivity = noise_multiplier / (2 if neighbours == "replace-one" else 1)
     rho = 1 / (2 * over_sensitivity**2)
     if sampling == "none":
@@ -156,10 +157,10 @@ def epsilon_of(
         cost = batched_gaussian_epsilon(
             rho, delta, batch_size=batch, count=records, releases=releases
         )
-    return _of_sensitivity(cost, delta, releases, sampling, rate, over_sensitivity)
+    return _price_by_sensitivity(cost, delta, releases, sampling, rate, over_sensitivity)
 
 
-def _of_sensitivity(
+def _price_by_sensitivity(
     epsilon: float,
     delta: float,
     releases: int,
@@ -167,12 +168,14 @@ def _of_sensitivity(
     rate: float,
     over_sensitivity: float,
 ) -> Priced:
-    """Return releases of a noise over their sensitivity: of a replaced record, two norms of one."""
+    """Return the price of releases by their noise over the sensitivity to a replaced record."""
     add_remove = over_sensitivity if sampling == "none" else None
-    return _priced(epsilon, delta, releases, sampling, rate, 2 * over_sensitivity, add_remove)
+    return _price_releases(
+        epsilon, delta, releases, sampling, rate, 2 * over_sensitivity, add_remove
+    )
 
 
-def _priced(
+def _price_releases(
     epsilon: float,
     delta: float,
     releases: int,
@@ -181,6 +184,7 @@ def _priced(
     replace_one: float | None,
     add_remove: float | None,
 ) -> Priced:
+    """Return the noise and the price of releases under both kinds of neighbours."""
     return Priced(
         releases=releases,
         sampling=sampling,
@@ -192,10 +196,10 @@ def _priced(
     )
 
 
-def _checked(
+def _check_and_get_rate(
     delta: float, releases: int, sampling: str, batch: int | None, records: int | None
 ) -> float:
-    """Return the share of the records in a batch; raises `InvalidInput` for what does not fit."""
+    """Check the arguments and return the share of the records in a batch."""
     one_of("sampling", sampling, tuple(SAMPLINGS))
     whole("releases", releases, 1, 1_000_000)
     real("delta", delta, 1e-300, 0.999)

@@ -21,8 +21,8 @@ from dpsco_core.privacy.poisson import poisson_noise_multiplier
 from dpsco_core.runs.store import budget_fields
 from dpsco_core.scenario import Scenario
 
-CLOSE = 1e-9  # the relative rounding of a sensitivity that is formed of the same numbers
-# What a run reports of the length to which it shortens a record, in words.
+CLOSE = 1e-9  # Two sensitivities with this relative difference are equal up to rounding.
+# The diagnostics that report the length to which a run shortens a record, in words.
 CLIPS = {
     "clip_radius": "clip radius (max_grad_norm)",
     "feature_bound": "largest norm of a record: longer ones are shrunk to it",
@@ -30,8 +30,9 @@ CLIPS = {
     "truncation_level": "clip radius in the dual norm",
     "tau": "truncation level of a coordinate",
 }
-SHRUNK = "bound on a gradient, which follows from shrunk records"  # the radius beside that bound
-# Gaussian noise, whose l2 sensitivity its entry states.
+# the words for the radius beside that bound
+SHRUNK = "bound on a gradient, which follows from shrunk records"
+# The mechanisms whose ledger entries state an l2 sensitivity.
 EUCLIDEAN = (
     "gaussian",
     "shuffled gaussian",
@@ -40,7 +41,7 @@ EUCLIDEAN = (
     "tested gaussian",
 )
 SHUFFLED = ("shuffled gaussian", "allocated gaussian", "shuffled generalized gaussian")
-# Noise of so many times its sensitivity costs the same whatever the sensitivity is.
+# For these mechanisms the privacy cost depends only on the ratio of noise and sensitivity.
 SCALED = ("gaussian", "laplace", "spherical laplace", "generalized gaussian")
 ACCOUNTANTS: Mapping[MechanismName, str] = {
     "gaussian": "rho of Gaussian noise adds up",
@@ -63,23 +64,24 @@ ACCOUNTANTS: Mapping[MechanismName, str] = {
 class NoisyRelease:
     """Releases that are alike: one of the noisy values, or all steps of a descent."""
 
-    label: str  # what is released, in words
+    label: str  # the released quantity in words
     mechanism: MechanismName
     count: int
-    records: str  # the records that each of them looks at
-    sensitivity: float  # how far replacing a record moves one of them, in the mechanism's norm
-    noise: float  # its standard deviation, or its scale, per coordinate
-    share: float  # the share of the budget that all of them take
-    # Of a sum or a mean of records none of which is longer than `length`; else None.
+    records: str  # the records that each of these releases uses
+    # how far the replacement of a record moves the released value, in the mechanism's norm
+    sensitivity: float
+    noise: float  # the standard deviation of the noise, or its scale, per coordinate
+    share: float  # the share of the budget that all these releases take
+    # The largest length of a record, if the release is a sum or a mean of records; else None.
     length: float | None = None
-    batch: int | None = None  # so many records are in it
-    is_mean: bool = False  # whether it is their mean, rather than their sum
-    # Where sampling hides a record, what an accountant of its own asks for under add/remove.
+    batch: int | None = None  # the number of records in the sum or the mean
+    is_mean: bool = False  # whether the release is a mean rather than a sum
+    # If sampling hides records, the noise multiplier that its accountant needs under add/remove.
     sampled_add_remove: float | None = None
 
     @property
     def over_sensitivity(self) -> float:
-        """The noise over the sensitivity of replacing a record: what a ledger prices."""
+        """The noise over the sensitivity to a replaced record, which determines the cost."""
         return self.noise / self.sensitivity
 
     @property
@@ -117,7 +119,7 @@ class NoisyRelease:
         return full / 2 if full is not None and self.mechanism in SCALED else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known, for JSON; what does not apply is left out."""
+        """Return the known fields for JSON; fields that do not apply are left out."""
         values = {
             "label": self.label,
             "mechanism": self.mechanism,
@@ -142,17 +144,17 @@ class Recipe:
     """What to set for one method at one setting."""
 
     card: MethodCard
-    point: Scenario  # without an axis
-    refusal: str  # why the method cannot run here; empty if it can
-    clips: Mapping[str, float]  # by the keys of `CLIPS`
+    point: Scenario  # the scenario at a single point
+    refusal: str  # the reason why the method cannot run here; empty if it can
+    clips: Mapping[str, float]  # the clip radii by the keys of `CLIPS`
     steps: int | None
-    batch: int | None  # records, or users, of a step or of the one release
+    batch: int | None  # the number of records, or users, in a step or in the only release
     step_size: float | None
-    averaged: int | None  # the answer is the average of the last so many points
+    averaged: int | None  # The answer is the average of this many last points.
     releases: tuple[NoisyRelease, ...]
     spent: Budget | None
     accountant: str
-    sampling: str  # the records that a release sees, in words
+    sampling: str  # the records that a release uses, in words
 
     @property
     def budget(self) -> Budget:
@@ -171,7 +173,7 @@ class Recipe:
 
     @property
     def clip_words(self) -> dict[str, float]:
-        """The lengths to which records are shortened, by what they are in words."""
+        """The lengths to which records are shortened, by their descriptions."""
         words = CLIPS | ({"clip_radius": SHRUNK} if "feature_bound" in self.clips else {})
         return {words[name]: value for name, value in self.clips.items()}
 
@@ -181,7 +183,7 @@ class Recipe:
         return self.card.private_radius
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recipe for JSON; what does not apply is left out."""
+        """Return the recipe for JSON; fields that do not apply are left out."""
         values: dict[str, Any] = {
             "method": self.card.slug,
             "name": self.card.name,
@@ -223,40 +225,48 @@ def recipe(point: Scenario, method: str) -> Recipe:
         name: diagnostics[name] for name in CLIPS if math.isfinite(diagnostics.get(name, math.nan))
     }
     steps = int(diagnostics["steps"]) if "steps" in diagnostics else None
-    releases = tuple(_releases(point, card, run, clips))
+    releases = tuple(_list_releases(point, card, run, clips))
     return Recipe(
         card=card,
         point=point,
         refusal=run.outcome.not_applicable or "",
         clips=clips,
         steps=steps,
-        batch=_batch(point, card, diagnostics, run.spendings),
+        batch=_batch_of_run(point, card, diagnostics, run.spendings),
         step_size=diagnostics.get("step_size"),
         averaged=int(diagnostics["averaged"]) if "averaged" in diagnostics else None,
         releases=releases,
         spent=run.outcome.spent,
-        accountant=_accountant(run),
-        sampling=_sampling(run.spendings, card.level == "user", _is_once(point, card, diagnostics)),
+        accountant=_describe_accountant(run),
+        sampling=_describe_sampling(
+            run.spendings, card.level == "user", _has_disjoint_batches(point, card, diagnostics)
+        ),
     )
 
 
 def recipes(scenario: Scenario) -> tuple[Recipe, ...]:
-    """Return the recipes of the private methods of a scenario, at its point without the axis."""
+    """Return the recipes of the private methods of a scenario, at one point of its axis.
+
+    That is the scenario's own value where the grid has it, and the last of the grid elsewhere.
+    """
     point = replace(scenario, axis=None, grid=())
+    if scenario.axis is not None and getattr(scenario, scenario.axis) not in scenario.grid:
+        point = scenario.at(scenario.grid[-1])
     allowed = methods_for(point.problem, point.level)
     private = (m for m in scenario.methods if method_card(m).privacy != "none" and m in allowed)
     return tuple(recipe(point, method) for method in private)
 
 
-def _releases(
+def _list_releases(
     point: Scenario, card: MethodCard, run: Account, clips: Mapping[str, float]
 ) -> Iterator[NoisyRelease]:
+    """Yield the noisy releases of a run, in order."""
     diagnostics = run.outcome.diagnostics
     lengths = [clips[name] for name in ("clip_radius", "truncation_level") if name in clips]
     if "clip_limit" in clips:
         lengths.append(clips["clip_limit"] * math.sqrt(point.d))
-    batches = list(_batches(point, card, diagnostics))
-    for spending in _merged(run.spendings):
+    batches = list(_possible_batches(point, card, diagnostics))
+    for spending in _merge_spendings(run.spendings):
         release = NoisyRelease(
             label=spending.label,
             mechanism=spending.mechanism,
@@ -267,22 +277,23 @@ def _releases(
             share=spending.share,
             sampled_add_remove=_sampled_add_remove(point.budget, spending, diagnostics),
         )
-        yield next(_as_sums(release, lengths, batches), release)
+        yield next(_read_as_sums(release, lengths, batches), release)
 
 
 def _sampled_add_remove(
     budget: Budget, spending: Spending, diagnostics: Mapping[str, float]
 ) -> float | None:
+    """Return the noise multiplier of a sampled release under add/remove, if it has one."""
     if spending.mechanism != "poisson gaussian" or not isinstance(budget, ApproxDP):
         return None
     rate, steps = diagnostics["sampling_rate"], int(diagnostics["steps"])
     return poisson_noise_multiplier(rate, steps, budget.epsilon, budget.delta, "add-remove")
 
 
-def _as_sums(
+def _read_as_sums(
     release: NoisyRelease, lengths: Sequence[float], batches: Sequence[int]
 ) -> Iterator[NoisyRelease]:
-    """Yield the release as a mean or a sum, for each length and batch that its entry states."""
+    """Yield a release as a mean or as a sum, for each length and batch that fits its entry."""
     if release.mechanism not in EUCLIDEAN:
         return
     for length in lengths:
@@ -293,21 +304,24 @@ def _as_sums(
                     yield replace(release, length=length, batch=batch, is_mean=is_mean)
 
 
-def _batches(point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]) -> Iterator[int]:
-    """Yield the numbers of records that a release of the run may be a mean of, by its report."""
+def _possible_batches(
+    point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]
+) -> Iterator[int]:
+    """Yield the numbers of records that a release may be a mean of, as the run reports them."""
     if (step := _step_batch(point, card, diagnostics)) is not None:
         yield step
-    yield _records(point, card)
+    yield _count_records(point, card)
     if "groups" in diagnostics:
-        yield _records(point, card) // int(diagnostics["groups"])
+        yield _count_records(point, card) // int(diagnostics["groups"])
 
 
-def _records(point: Scenario, card: MethodCard) -> int:
+def _count_records(point: Scenario, card: MethodCard) -> int:
+    """Return the number of records, or of users, that a method sees."""
     return point.n if card.level == "user" or point.m == 1 else point.n * point.m
 
 
 def _step_batch(point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]) -> int | None:
-    """Return the records, or users, of a step, as the run reports them; None where it does not."""
+    """Return the number of records, or users, in a step; None if the run does not report it."""
     if "batch_size" in diagnostics:
         return int(diagnostics["batch_size"])
     if "gradient_calls" in diagnostics and diagnostics.get("steps"):
@@ -317,22 +331,23 @@ def _step_batch(point: Scenario, card: MethodCard, diagnostics: Mapping[str, flo
     return None
 
 
-def _batch(
+def _batch_of_run(
     point: Scenario,
     card: MethodCard,
     diagnostics: Mapping[str, float],
     spendings: Sequence[Spending],
 ) -> int | None:
+    """Return the number of records, or users, in a step or in the only release."""
     step = _step_batch(point, card, diagnostics)
     if step is not None:
         return step
     on_all = bool(spendings) and all(s.part is None and s.batch is None for s in spendings)
     is_shuffled = any(s.mechanism in SHUFFLED for s in spendings)
-    return _records(point, card) if on_all and not is_shuffled else None
+    return _count_records(point, card) if on_all and not is_shuffled else None
 
 
-def _merged(spendings: Sequence[Spending]) -> Iterator[Spending]:
-    """Yield spendings, those on blocks of one partition that are alike but for the block as one."""
+def _merge_spendings(spendings: Sequence[Spending]) -> Iterator[Spending]:
+    """Yield spendings, with equal spendings on the blocks of one partition as one."""
     groups: dict[tuple[object, ...], list[Spending]] = {}
     for spending in spendings:
         partition = None if spending.part is None else spending.part[0]
@@ -342,12 +357,12 @@ def _merged(spendings: Sequence[Spending]) -> Iterator[Spending]:
         count = sum(spending.count for spending in alike)
         if alike[0].part is None:
             yield replace(alike[0], count=count, share=math.fsum(s.share for s in alike))
-        else:  # disjoint blocks cost what the dearest of them does
+        else:  # Disjoint blocks together cost as much as the dearest of them.
             yield replace(alike[0], count=count, share=max(s.share for s in alike))
 
 
-def _accountant(run: Account) -> str:
-    """Return how the releases add up to what is spent, in words."""
+def _describe_accountant(run: Account) -> str:
+    """Return in words how the releases add up to the spent budget."""
     if not run.spendings:
         return ""
     words = list(dict.fromkeys(ACCOUNTANTS[spending.mechanism] for spending in run.spendings))
@@ -361,15 +376,17 @@ def _accountant(run: Account) -> str:
     return "; ".join(words)
 
 
-def _is_once(point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]) -> bool:
-    """Whether the steps of a run see a batch each, which no other step sees."""
+def _has_disjoint_batches(
+    point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]
+) -> bool:
+    """Return whether the batches of a run's steps are disjoint."""
     batch = _step_batch(point, card, diagnostics)
-    records = _records(point, card)
+    records = _count_records(point, card)
     return batch is not None and batch < records and batch * diagnostics["steps"] <= records
 
 
-def _sampling(spendings: Sequence[Spending], is_of_users: bool, is_once: bool) -> str:
-    """Return which records the releases see, in words."""
+def _describe_sampling(spendings: Sequence[Spending], is_of_users: bool, is_once: bool) -> str:
+    """Return in words which records the releases use."""
     if not spendings:
         return ""
     people = "users" if is_of_users else "records"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 
-Value = float | int | str | None  # a real number, a count, words; None where there is none
+# A value is a real number, a count or words; None where there is none.
+Value = float | int | str | None
 MULTIPLIER = (
     "The noise multiplier is the noise on the sum over the clip radius R, as Opacus has it. A "
     "record that is replaced moves the sum by up to 2R, one that is added or removed by up to R: "
@@ -20,8 +21,8 @@ class RecipeRow:
 
     name: str
     value: Value
-    unit: str = ""  # what a count counts
-    is_chosen: bool = False  # whether the run chooses it, by private releases
+    unit: str = ""  # the unit that a count counts
+    is_chosen: bool = False  # whether the run chooses the value, by private releases
 
     def text(self, number: Callable[[float], str]) -> str:
         """Return the value with its unit; `number` writes a real number."""
@@ -33,7 +34,7 @@ class ReleaseColumn:
     """One fact of the releases of a recipe."""
 
     title: str
-    short_title: str  # for a line that holds all columns
+    short_title: str  # the title for a line that holds all columns
     value: Callable[[NoisyRelease], Value]
 
 
@@ -51,7 +52,7 @@ COLUMNS = (
 
 
 def recipe_rows(recipe: Recipe) -> tuple[RecipeRow, ...]:
-    """Return what to set and how the budget is counted, without what does not apply.
+    """Return the rows of a recipe: the parameters to set, and how the budget is counted.
 
     Examples
     --------

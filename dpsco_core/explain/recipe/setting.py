@@ -28,12 +28,12 @@ def setting_in_words(point: Scenario) -> str:
 
 
 def standard_deviation(point: Scenario) -> float:
-    """Return that of a coordinate in units of the tool, the widest one; infinite without one."""
+    """Return the widest coordinate's standard deviation in the tool's units; may be infinite."""
     return math.sqrt(point.instance.law.moment(2.0))
 
 
 def unit_in_words(point: Scenario) -> str:
-    """Return what is 1 at a point, and how a radius is turned into a reader's own unit.
+    """Return the unit of a point in words, and how to convert a radius into a reader's unit.
 
     Examples
     --------
@@ -50,11 +50,11 @@ def unit_in_words(point: Scenario) -> str:
         factor = f"a standard deviation of yours over {spread:.4g}, or by {over_root}"
     else:
         size, factor = "no variance", over_root
-    return f"{subject} has {size}, and {moment} is at most {root}. {_turned(point, factor)}"
+    return f"{subject} has {size}, and {moment} is at most {root}. {_convert_radius(point, factor)}"
 
 
-def _turned(point: Scenario, factor: str) -> str:
-    """Return how a radius is turned into the reader's unit: by a factor, or not at all."""
+def _convert_radius(point: Scenario, factor: str) -> str:
+    """Return in words how a radius is converted into the reader's unit."""
     problem = point.instance.problem
     if not isinstance(problem, OptimisationProblem):
         return f"For a radius in your unit multiply by {factor}, from public knowledge."

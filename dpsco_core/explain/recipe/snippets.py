@@ -13,7 +13,8 @@ from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.problems.points import PointProblem
 
-SHRINKS = {"feature_bound"}  # what says that records are shrunk, and their gradients not clipped
+# Diagnostics which show that records are shrunk, and their gradients not clipped.
+SHRINKS = {"feature_bound"}
 Snippet = Callable[[Recipe, NoisyRelease], str]
 
 
@@ -43,34 +44,36 @@ def snippets(recipe: Recipe) -> dict[str, str]:
 
 
 def _only_release(recipe: Recipe) -> NoisyRelease | None:
-    """Return the releases of a run that makes no others: equal noisy sums of clipped records."""
+    """Return the release of a run whose releases are equal noisy sums of clipped records."""
     if len(recipe.releases) != 1 or "clip_radius" not in recipe.clips:
         return None
     [release] = recipe.releases
     is_gaussian = release.mechanism == "gaussian" and release.label == ClippedMean.label
     is_gaussian |= release.mechanism == "poisson gaussian"
-    is_whole = release.batch == recipe.batch  # not the batch of one of several groups
+    # A batch of one of several groups is smaller than the recipe's batch.
+    is_whole = release.batch == recipe.batch
     is_clipped = release.length == recipe.clips["clip_radius"] and not recipe.clips.keys() & SHRINKS
     return release if is_gaussian and is_whole and is_clipped else None
 
 
 def _has_ball(recipe: Recipe) -> bool:
-    """Whether the script's projection is that of the recipe: on a ball of the l2 norm."""
+    """Return whether the script's projection, on an l2 ball, is that of the recipe."""
     return recipe.point.geometry == "l2"
 
 
 def _is_of_points(recipe: Recipe) -> bool:
+    """Return whether the records are points without labels."""
     return isinstance(recipe.point.instance.problem, PointProblem)
 
 
 def _loss_note(recipe: Recipe) -> str:
-    """Return the comment behind the loss of a script, which has one for each kind of records."""
+    """Return the comment on the loss of a script, for the kind of its records."""
     name = problem_card(recipe.point.problem).name
     return f"# {name}: put its loss here if this is another one"
 
 
-def _head(recipe: Recipe, tested: str) -> str:
-    """Return the first comments: what the code is, at which setting, and what was tested."""
+def _head_comments(recipe: Recipe, tested: str) -> str:
+    """Return the first comments: the purpose of the code, its setting, and its tests."""
     point = recipe.point
     return (
         f"# {recipe.card.name} at n = {point.n}, d = {point.d}, {recipe.budget}.\n"
@@ -81,15 +84,17 @@ def _head(recipe: Recipe, tested: str) -> str:
 
 
 def _single_release(recipe: Recipe) -> NoisyRelease:
+    """Return the only release of a recipe."""
     [release] = recipe.releases
     return release
 
 
-def _opendp(recipe: Recipe, release: NoisyRelease) -> str:
+def _opendp_code(recipe: Recipe, release: NoisyRelease) -> str:
+    """Return a script that makes the release with OpenDP; empty if the recipe has steps."""
     if recipe.steps is not None or recipe.unit == "user":
         return ""
     return (
-        _head(recipe, "A whole script, run with OpenDP 0.16: pip install opendp numpy")
+        _head_comments(recipe, "A whole script, run with OpenDP 0.16: pip install opendp numpy")
         + f"""import numpy as np
 import opendp.prelude as dp
 
@@ -101,17 +106,19 @@ norms = np.linalg.norm(x, axis=1, keepdims=True)
 total = (x * np.minimum(1.0, clip_radius / np.maximum(norms, 1e-300))).sum(axis=0)
 space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
 release = space >> dp.m.then_gaussian(scale={release.on_sum!r})  # noise on the sum
-print("rho:", release.map(d_in=2 * clip_radius))  # of replacing a record: {_rho(release):.6g}
+print("rho:", release.map(d_in=2 * clip_radius))  # of replacing a record: {_rho_of(release):.6g}
 print("mean:", np.array(release(total.tolist())) / n)
 """
     ).rstrip("\n")
 
 
-def _rho(release: NoisyRelease) -> float:
+def _rho_of(release: NoisyRelease) -> float:
+    """Return the rho of a Gaussian release."""
     return release.count / (2 * release.over_sensitivity**2)
 
 
-def _opacus(recipe: Recipe, release: NoisyRelease) -> str:
+def _opacus_code(recipe: Recipe, release: NoisyRelease) -> str:
+    """Return a script that runs the descent with Opacus; empty if Opacus cannot."""
     is_sampled = release.mechanism == "poisson gaussian"
     if not _has_ball(recipe) or not (is_sampled or _is_full_descent(recipe, release)):
         return ""
@@ -137,7 +144,7 @@ targets = torch.sign(inputs[:, :1] + 0.5 * torch.randn(n, 1))  # and your labels
 model = torch.nn.Linear(d, 1, bias=False)"""
         loss = "torch.nn.functional.softplus(-targets * outputs).mean()"
     return (
-        _head(recipe, "A whole script, run with Opacus 1.6: pip install opacus")
+        _head_comments(recipe, "A whole script, run with Opacus 1.6: pip install opacus")
         + f"""import torch
 from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
@@ -171,17 +178,18 @@ while len(points) < steps:
         if len(points) == steps:
             break
 print("weights:", torch.stack(points[-averaged:]).mean(dim=0).flatten())
-print("epsilon, add or remove:", engine.get_epsilon(delta={_delta(recipe)!r}))
+print("epsilon, add or remove:", engine.get_epsilon(delta={_delta_to_state(recipe)!r}))
 {notice}"""
     )
 
 
-def _delta(recipe: Recipe) -> float:
-    """Return the delta at which another library reads epsilon; rho names none."""
+def _delta_to_state(recipe: Recipe) -> float:
+    """Return the delta at which another library states epsilon; a zCDP budget names none."""
     return recipe.point.delta or 1e-6
 
 
-def _jax_privacy(recipe: Recipe, release: NoisyRelease) -> str:
+def _jax_privacy_code(recipe: Recipe, release: NoisyRelease) -> str:
+    """Return a script that runs the descent with JAX Privacy; empty if it cannot."""
     if not _has_ball(recipe) or not _is_full_descent(recipe, release):
         return ""
     n, d = recipe.point.n, recipe.point.d
@@ -196,7 +204,7 @@ batch = (features, jnp.sign(features[:, 0]))  # and your labels, -1 or 1"""
     features, label = record
     return jax.nn.softplus(-label * jnp.vdot(params, jnp.ravel(features)))"""
     return (
-        _head(recipe, "A whole script, run with jax_privacy 2.0: pip install jax-privacy")
+        _head_comments(recipe, "A whole script, run with jax_privacy 2.0: pip install jax-privacy")
         + f"""import secrets
 
 import dp_accounting
@@ -233,7 +241,7 @@ print("parameters:", jnp.mean(jnp.stack(points[-averaged:]), axis=0))"""
 
 
 def _is_full_descent(recipe: Recipe, release: NoisyRelease) -> bool:
-    """Whether a recipe is steps on all records, with equal noise on clipped gradients."""
+    """Return whether a recipe's steps use all records, with equal noise on clipped gradients."""
     return (
         recipe.steps is not None
         and recipe.step_size is not None
@@ -245,7 +253,7 @@ def _is_full_descent(recipe: Recipe, release: NoisyRelease) -> bool:
 
 
 LIBRARIES: Mapping[str, Snippet] = {
-    "opacus": _opacus,
-    "opendp": _opendp,
-    "jax_privacy": _jax_privacy,
+    "opacus": _opacus_code,
+    "opendp": _opendp_code,
+    "jax_privacy": _jax_privacy_code,
 }

@@ -1,4 +1,4 @@
-"""Which rows of a table come first: what is comparable, what holds, and what leads."""
+"""The order of a table's rows: by comparability, by validity, and by value."""
 
 import math
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def floor(rows: Sequence[Row]) -> Row | None:
         for r in rows
         if counts(r)
         and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
-        and not r.bound.card.of_law  # the worst case
+        and not r.bound.card.of_law  # The table is about the worst case, not about single laws.
     ]
     wide = [r for r in bounds if r.bound.card.privacy != "pure"]
     return next(iter(sorted(wide or bounds, key=lambda r: -r.value)), None)
@@ -92,7 +92,7 @@ def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:
 
 
 def by_value(rows: Sequence[Row], count: int) -> list[Row]:
-    """Return rows from above: upper over lower ones, by value, those that count first.
+    """Return rows in order: upper before lower bounds, by value, valid rows first.
 
     Where there are more than `count`, the smallest upper and the largest lower bounds stay.
     """

@@ -10,9 +10,9 @@ from dpsco_core.explain.window import Notion, Window, window
 from dpsco_core.scenario import Scenario
 
 PROBLEMS = ("mean", "linear")
-SIZES = ((1000, 8), (10_000, 20), (100_000, 100))  # n and d
+SIZES = ((1000, 8), (10_000, 20), (100_000, 100))  # the pairs of n and d in the table
 ORDERS = (2.0, 3.0, 4.0)
-DIAMETER = 2.0  # twice the radius of the l2 ball of means, and of parameters
+DIAMETER = 2.0  # the diameter of the l2 ball of means and of parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class ConstantsRow:
 
     @property
     def command(self) -> str:
-        """The command that evaluates both of them again."""
+        """The command that evaluates both bounds again."""
         budget = " ".join(
             f"--{name} {value:g}"
             for name, value in BUDGETS[self.notion].items()

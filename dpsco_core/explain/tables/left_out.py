@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class LeftOut:
     """One statement without a row."""
 
-    table: str  # key of the table that would have it
-    statement: str  # the statement, with where it is printed
-    reason: str  # a sentence
+    table: str  # key of the table to which the statement would belong
+    statement: str  # the statement and its place in the paper
+    reason: str  # one sentence on why the statement is left out
 
     @property
     def line(self) -> str:
@@ -79,5 +79,5 @@ LEFT_OUT: tuple[LeftOut, ...] = (
 
 
 def left_out(table: str) -> tuple[LeftOut, ...]:
-    """Return what the table of a key leaves out; the table of every bound leaves out all."""
+    """Return the statements that a table leaves out; the table of all bounds has all of them."""
     return tuple(entry for entry in LEFT_OUT if table in (entry.table, "all"))

@@ -22,7 +22,7 @@ PROBABILITIES = {"probability 0.9": 0.1, "probability 0.95": 0.05}
 
 @dataclass(frozen=True, kw_only=True)
 class Symbol:
-    """A letter as LaTeX, what it means, and its value; NaN where it has none of its own."""
+    """A letter in LaTeX, its meaning, and its value; NaN where it has no value of its own."""
 
     latex: str
     meaning: str
@@ -30,11 +30,13 @@ class Symbol:
 
 
 def _epsilon(setting: Setting) -> float:
+    """Return the epsilon of the budget; NaN if it has none."""
     budget = setting.budget
     return budget.epsilon if isinstance(budget, (PureDP, ApproxDP)) else math.nan
 
 
 def _delta(setting: Setting) -> float:
+    """Return the delta of the budget; NaN if it has none."""
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
@@ -65,7 +67,7 @@ _COMMON = (
 
 
 def _width_letter(token: str, setting: Setting, kind: str) -> Letter:
-    """Return the letter of a width with the end that the bound takes, where two are proven."""
+    """Return the letter of a width, with the end of its interval that the bound uses."""
     widths, is_lower = width_bounds(setting), kind == "lower"
     value = widths.lower if is_lower else widths.upper
     end = "" if widths.exact else f", {'lower' if is_lower else 'upper'} bound"
@@ -73,7 +75,7 @@ def _width_letter(token: str, setting: Setting, kind: str) -> Letter:
 
 
 def symbols(
-    point: Scenario,  # A single point whose problem the bound is about
+    point: Scenario,  # a single point whose problem is that of the bound
     row: Bound,
 ) -> tuple[Symbol, ...]:
     """Return the letters of a bound's formula, in the order in which a reader looks them up."""
@@ -114,7 +116,7 @@ def contains(latex: str, token: str) -> bool:
     return re.search(rf"{re.escape(token)}(?![_'])", plain) is not None
 
 
-# -- the conditions with the numbers on both sides, where sizes and budget decide them -------------
+# -- Conditions on sizes and budgets, with the numbers on both sides -------------------------------
 
 _COMPARED = re.compile(r"(<=|>=|<|>|=)")
 _PIECE = re.compile(r"\d+\.?\d*|[A-Za-z_']+|\S")
@@ -123,28 +125,28 @@ _OPERAND = re.compile(r"[\w.]+$|\)")
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A condition: its words, whether it holds, why not, and both sides in numbers."""
+    """A condition: its words, whether it holds, why it fails, and the numbers on both sides."""
 
-    # the failure is empty where it holds
+    # The failure is empty if the condition holds.
     text: str
     failure: str
-    # values and the signs between them, as in `(500, ">=", 1234)`; empty where the condition does
-    # not compare sizes
+    # The numbers on both sides with the signs between them, as in `(500, ">=", 1234)`; empty where
+    # the condition does not compare sizes.
     sides: tuple[float | str, ...]
 
 
 def conditions(point: Scenario, row: Bound) -> tuple[Condition, ...]:
     """Return every condition of a bound at a single point whose problem it is about."""
     setting = row.setting_of_statement(bound_setting(point, row))
-    letters = _letters(setting, row)
+    letters = _letters_of_conditions(setting, row)
     return tuple(
-        Condition(text=h.text, failure=h.check(setting), sides=_sides(h.text, letters))
+        Condition(text=h.text, failure=h.check(setting), sides=_numbers_on_sides(h.text, letters))
         for h in row.hypotheses
     )
 
 
-def _letters(setting: Setting, row: Bound) -> dict[str, float]:
-    """Return the letters that mean the same in every condition."""
+def _letters_of_conditions(setting: Setting, row: Bound) -> dict[str, float]:
+    """Return the letters that have the same meaning in every condition."""
     values: dict[str, float] = {"n": setting.n, "d": setting.d, "p": setting.moment_order}
     if row.card.level == "user":
         values["m"] = setting.m
@@ -153,8 +155,8 @@ def _letters(setting: Setting, row: Bound) -> dict[str, float]:
     return values | {name: value for name, value in budget.items() if not math.isnan(value)}
 
 
-def _sides(text: str, letters: dict[str, float]) -> tuple[float | str, ...]:
-    """Return the numbers of a comparison; nothing where a side is no formula of `letters`.
+def _numbers_on_sides(text: str, letters: dict[str, float]) -> tuple[float | str, ...]:
+    """Return the numbers of a comparison; empty if a side is not a formula of `letters`.
 
     In ``n >= k = 16 ln(d)`` the name in the middle only stands for what follows.
     """
@@ -163,26 +165,29 @@ def _sides(text: str, letters: dict[str, float]) -> tuple[float | str, ...]:
         del parts[2:4]
     if len(parts) < 3 or "=" in parts:
         return ()
-    sides = [part if place % 2 else _value(part, letters) for place, part in enumerate(parts)]
+    sides = [
+        part if place % 2 else _value_of_formula(part, letters) for place, part in enumerate(parts)
+    ]
     numbers = (value for value in sides if isinstance(value, float))
     return tuple(sides) if all(map(math.isfinite, numbers)) else ()
 
 
-def _value(text: str, letters: dict[str, float]) -> float:
+def _value_of_formula(text: str, letters: dict[str, float]) -> float:
+    """Return the value of a formula in the letters."""
     try:
-        formula = parse_formula(_with_signs(text))
+        formula = parse_formula(_write_out_products(text))
     except InvalidInput:
         return math.nan
     lacking = set(formula.letters) - letters.keys()
     return math.nan if lacking else formula.value(letters)
 
 
-def _with_signs(text: str) -> str:
-    """Return a formula as people print it with every product and bracket written.
+def _write_out_products(text: str) -> str:
+    """Return a printed formula with every product and bracket written out.
 
     Examples
     --------
-    >>> _with_signs("4 ln(2md/0.1) + 2 ln n")
+    >>> _write_out_products("4 ln(2md/0.1) + 2 ln n")
     '4 * ln ( 2 * m * d / 0.1 ) + 2 * ln ( n )'
     """
     bracketed = re.sub(r"\bln ([a-z])\b", r"ln(\1)", text)

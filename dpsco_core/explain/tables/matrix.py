@@ -28,12 +28,12 @@ NO_USER_UPPER = (
     "At user level explicit upper bounds are proven for means, squared distances and linear losses "
     "only, and beside them that of answering without data; for other losses there are rates."
 )
-EXPONENT = 1.5  # q of the geometry lq
+EXPONENT = 1.5  # the exponent q of the geometry lq
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixCell:
-    """A problem on a set, under a kind of budget, and what the catalogue has there."""
+    """The methods and bounds of the catalogue for a problem on a set under a kind of budget."""
 
     problem: str
     geometry: str
@@ -41,8 +41,9 @@ class MatrixCell:
     m: int
     methods: tuple[str, ...]  # the private methods that run there
     uppers: tuple[str, ...]  # the explicit upper bounds on means that hold and are finite
-    lowers: tuple[str, ...]  # the explicit lower bounds over its own class that are positive
-    # those over a wider class of losses, whose hardest case is none of this problem
+    # the explicit lower bounds for the problem's own class of losses that are positive
+    lowers: tuple[str, ...]
+    # the explicit lower bounds for a wider class of losses, whose hard case is not of this problem
     wider: tuple[str, ...]
 
     @property
@@ -66,7 +67,7 @@ class MatrixCell:
 
 
 def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario | None:
-    """Return the scenario at which a cell is looked at; None where the problem is not posed."""
+    """Return the scenario of a cell; None where the problem is not posed."""
     fields: dict[str, Any] = {**SIZES, **BUDGETS[budget]}
     if geometry == "lq":
         fields["q"] = EXPONENT
@@ -80,7 +81,7 @@ def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario
 
 @lru_cache(maxsize=1024)
 def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | None:
-    """Return what the catalogue has in a cell; None where the problem is not posed there."""
+    """Return the methods and bounds of a cell; None where the problem is not posed."""
     scenario = scenario_of(problem, geometry, budget, m)
     if scenario is None:
         return None
@@ -90,7 +91,7 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
         if (b.card.kind, b.card.constant, b.card.guarantee) == ("upper", "explicit", "expectation")
         and b.card.quantity == problem_card(problem).quantity
         and b.card.privacy in ATTAINED[budget]
-        # A bound for no method would stand in every cell.
+        # A bound that belongs to no method would appear in every cell.
         and not b.card.ignores_data
     ]
     return MatrixCell(
@@ -101,9 +102,13 @@ def cell(problem: str, geometry: str, budget: Notion, m: int) -> MatrixCell | No
         methods=tuple(
             s for s in methods_under(problem, scenario.level, budget) if _runs(s, scenario)
         ),
-        uppers=_slugs(b for b in uppers if _holds(b, scenario)),
-        lowers=_slugs(b for b in proven_lowers(scenario, is_own=True) if _holds(b, scenario)),
-        wider=_slugs(b for b in proven_lowers(scenario, is_own=False) if _holds(b, scenario)),
+        uppers=_collect_slugs(b for b in uppers if _holds(b, scenario)),
+        lowers=_collect_slugs(
+            b for b in proven_lowers(scenario, is_own=True) if _holds(b, scenario)
+        ),
+        wider=_collect_slugs(
+            b for b in proven_lowers(scenario, is_own=False) if _holds(b, scenario)
+        ),
     )
 
 
@@ -118,11 +123,13 @@ def matrix(problem: str | None = None) -> Iterator[MatrixCell]:
                         yield matrix_cell
 
 
-def _slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
+def _collect_slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
+    """Return the slugs of bounds."""
     return tuple(b.card.slug for b in bounds)
 
 
 def _holds(bound: Bound, scenario: Scenario) -> bool:
+    """Return whether a bound holds at a scenario and is neither infinite nor 0."""
     setting = scenario.setting
     if bound.failures(setting) or bound.refusal(setting):
         return False
@@ -131,6 +138,7 @@ def _holds(bound: Bound, scenario: Scenario) -> bool:
 
 
 def _runs(slug: str, scenario: Scenario) -> bool:
+    """Return whether a method runs at a scenario."""
     try:
         make_method(slug, "tight", "practical").plan(replace(scenario, methods=(slug,)).setting)
     except NotApplicable:

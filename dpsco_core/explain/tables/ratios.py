@@ -17,17 +17,17 @@ class ClassRatio:
 
     @property
     def loss_class(self) -> LossClass:
-        """The class that the upper bound is about."""
+        """The class of losses of the upper bound."""
         return self.upper.bound.card.loss_class
 
     @property
     def ratio(self) -> float:
-        """Upper over lower; infinite without a lower bound."""
+        """The upper over the lower bound; infinite without a lower bound."""
         return float("inf") if self.lower is None else self.upper.value / self.lower.value
 
 
 def class_ratios(
-    # rows of one quantity; those count whose hypotheses hold and whose constants are proven
+    # rows for one quantity; only rows count whose hypotheses hold and whose constants are proven
     rows: Sequence[Row],
 ) -> tuple[ClassRatio, ...]:
     """Return the smallest proven upper bound of each class that meets a lower one, with that.

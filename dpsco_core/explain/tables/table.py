@@ -42,8 +42,9 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
-STEP = 1.05  # a factor of n and the budget, for a slope
-SLOPES = ("n", "d", "epsilon")  # a zCDP budget is swept in its place
+STEP = 1.05  # For a slope, n and the budget are multiplied and divided by this factor.
+# the axes of the slopes; for a zCDP budget rho takes the place of epsilon
+SLOPES = ("n", "d", "epsilon")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,29 +54,31 @@ class PaperTable:
     key: str
     title: str
     source: str
-    # whether a card belongs to the table although it does not name it
+    # whether a card belongs to the table although the card does not name the table
     holds: Callable[[BoundCard], bool] = lambda _: False
-    # fields of a scenario in which theorems of the table hold; empty for tables of no paper
+    # The fields of a scenario in which theorems of the table hold; empty for a table of no paper.
     covered: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def slugs(self) -> tuple[str, ...]:
-        """Bounds that name the table, then what else belongs to it, the rates first."""
+        """The slugs of the bounds that name the table, then of others that belong to it."""
 
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
+            """Return the rank of a card in the table: bounds of the paper come first."""
             return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
         cards = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))
         return tuple(card.slug for card in sorted(cards, key=rank))
 
 
-# Data whose gradients are bounded, so that a loss of smooth records is Lipschitz.
+# On these data gradients are bounded, so that a loss of smooth records is Lipschitz.
 _BOUNDED = {"distribution": "hypercube", "n": 100_000, "d": 2, "m": 1, "epsilon": 0.5}
 _APPROX = {"delta": 1e-6, "rho": None, "geometry": "l2", "q": None}
 _USERS = {"problem": "geometric-median", "n": 1_000_000, "d": 2, "m": 100, "epsilon": 0.5}
 
 
-def _risks(card: BoundCard, *papers: Paper) -> bool:
+def _is_on_risk(card: BoundCard, *papers: Paper) -> bool:
+    """Return whether a card is about risks, and is from one of the papers."""
     return card.paper in papers and card.geometry == "l2"
 
 
@@ -85,7 +88,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Zhao et al. 2024, Table I",
         source="Table I of Zhao et al. (2024): excess risk under heavy tails, with the earlier "
         "work that it compares with; below, its theorems and their explicit forms.",
-        holds=lambda c: _risks(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
+        holds=lambda c: _is_on_risk(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
         covered={"problem": "quadratic", "distribution": "student-t", "n": 10_000, "d": 2, "m": 1}
         | {"p": 2.0, "epsilon": 0.5}
         | _APPROX,
@@ -95,7 +98,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Kamath, Liu and Zhang 2022",
         source="The theorems of Kamath, Liu and Zhang (2022), which has no table: mean estimation, "
         "convex and strongly convex risks, and their lower bounds.",
-        holds=lambda c: _risks(c, KAMATH_2022, WANG_2020),
+        holds=lambda c: _is_on_risk(c, KAMATH_2022, WANG_2020),
         covered={"problem": "mean", "distribution": "student-t", "n": 10_000, "d": 20, "m": 1}
         | {"p": 2.0, "epsilon": 0.5}
         | _APPROX,
@@ -105,7 +108,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Su, Zhao and Wang 2023, Table 1",
         source="Table 1 of Su, Zhao and Wang (2023): Lipschitz losses on sets of small Gaussian "
         "width, convex and strongly convex.",
-        holds=lambda c: _risks(c, SU_2023),
+        holds=lambda c: _is_on_risk(c, SU_2023),
         covered={"problem": "quadratic"} | _BOUNDED | _APPROX,
     ),
     PaperTable(
@@ -177,15 +180,17 @@ class Row:
     """One bound at one scenario."""
 
     bound: Bound
-    value: float  # NaN where the bound is about something else than the scenario
+    value: float  # the value of the bound; NaN if the bound is about another problem
     terms: tuple[tuple[str, float], ...]
-    failures: tuple[str, ...]  # what fails: hypotheses, or that it is about something else
-    is_relevant: bool  # whether it is about the scenario's problem and what the scenario hides
-    # whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`
+    # the conditions that fail, or the reason why the bound is about another problem
+    failures: tuple[str, ...]
+    is_relevant: bool  # whether the bound is about the scenario's problem and its hidden quantity
+    # whether the bound covers methods for the problem's class of losses; see `BoundCard.applies_to`
     applies: bool = False
-    binds: str = ""  # as `Evaluation.binds`
-    note: str = ""  # as `Evaluation.note`
-    covers: tuple[LawClass, ...] = ()  # as `Evaluation.covers`
+    binds: str = ""  # the algorithms that the bound binds, as in `Evaluation.binds`
+    note: str = ""  # a remark on the bound, as in `Evaluation.note`
+    # the classes of laws that the bound covers, as in `Evaluation.covers`
+    covers: tuple[LawClass, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -202,17 +207,18 @@ def canonical_point(scenario: Scenario) -> Scenario:
 
 
 def rows(
-    point: Scenario,  # validated; its sweep and methods do not matter
+    point: Scenario,  # the scenario; it is valid, and its sweep and methods do not matter
     slugs: tuple[str, ...],
 ) -> tuple[Row, ...]:
     """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order."""
     canonical = canonical_point(point)
-    listed = [_row(canonical, slug) for slug in slugs]
+    listed = [_row_at(canonical, slug) for slug in slugs]
     return tuple(sorted(listed, key=lambda r: (not r.is_relevant, not r.holds)))
 
 
 @lru_cache(maxsize=20_000)
-def _row(point: Scenario, slug: str) -> Row:
+def _row_at(point: Scenario, slug: str) -> Row:
+    """Return the row of a bound at a point."""
     row = bound(slug)
     reason = _undefined_reason(point, row.card)
     if reason:
@@ -232,13 +238,14 @@ def _row(point: Scenario, slug: str) -> Row:
 
 
 def _undefined_reason(point: Scenario, card: BoundCard) -> str:
-    """Return a sentence if the bound is not about the point, otherwise nothing."""
+    """Return the reason why a bound is not about the point; empty if it is."""
     if point.problem not in card.problems:
         problem = problem_card(point.problem)
         subject = "the mean of heavy-tailed records"
         if card.loss_class != MEAN:
             subject = f"{card.loss_class} losses"
-            if problem.loss_class.has_curvature_of(card.loss_class):  # not the loss of every record
+            # The loss of single records may lack the curvature of the risk.
+            if problem.loss_class.has_curvature_of(card.loss_class):
                 subject += ", record by record"
         return f"It is about {subject}, and the problem here is {problem.name}."
     hides_items = card.kind == "upper" and card.level == "item" and card.privacy != "none"
@@ -247,7 +254,7 @@ def _undefined_reason(point: Scenario, card: BoundCard) -> str:
     return ""
 
 
-# -- slopes -------------------------------------------------------------------------------------
+# -- The slopes of bounds -----------------------------------------------------------------------
 
 
 def slopes(point: Scenario, slug: str) -> dict[str, float]:
@@ -256,28 +263,31 @@ def slopes(point: Scenario, slug: str) -> dict[str, float]:
     d log(value) / d log(x) over 5 % to both sides; over one dimension (or a group of them) where
     that is more. NaN where the bound is not about the point, or infinite or 0 beside it.
     """
-    return dict(_slopes(canonical_point(point), slug))
+    return dict(_slopes_at(canonical_point(point), slug))
 
 
 @lru_cache(maxsize=20_000)
-def _slopes(point: Scenario, slug: str) -> tuple[tuple[str, float], ...]:
-    return tuple((axis, _slope(point, slug, axis)) for axis in SLOPES)
+def _slopes_at(point: Scenario, slug: str) -> tuple[tuple[str, float], ...]:
+    """Return the slopes of a bound on each axis."""
+    return tuple((axis, _slope_on_axis(point, slug, axis)) for axis in SLOPES)
 
 
-def _slope(point: Scenario, slug: str, axis: str) -> float:
+def _slope_on_axis(point: Scenario, slug: str, axis: str) -> float:
+    """Return the slope of a bound's logarithm on one axis, by a central difference."""
     field = "rho" if axis == "epsilon" and point.rho is not None else axis
     try:
-        low, high = (_moved_value(point, field, up) for up in (False, True))
+        low, high = (_move_field(point, field, up) for up in (False, True))
     except InvalidInput:
         return math.nan
-    values = [_row(p, slug).value for p in (low, high)]
+    values = [_row_at(p, slug).value for p in (low, high)]
     if not all(0 < v < math.inf for v in values):
         return math.nan
     width = math.log(getattr(high, field) / getattr(low, field))
     return math.log(values[1] / values[0]) / width
 
 
-def _moved_value(point: Scenario, field: str, is_up: bool) -> Scenario:
+def _move_field(point: Scenario, field: str, is_up: bool) -> Scenario:
+    """Return the point with one field multiplied or divided by `STEP`."""
     value = getattr(point, field)
     if field in ("n", "d"):
         unit = GROUP_SIZE if field == "d" and point.geometry == "group-l1" else 1
@@ -288,7 +298,7 @@ def _moved_value(point: Scenario, field: str, is_up: bool) -> Scenario:
     return replace(point, **{field: new_value}).validate(sampling=False)
 
 
-# -- where Explore draws it ---------------------------------------------------------------------
+# -- The scenario at which the page Explore draws a bound ---------------------------------------
 
 
 def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:

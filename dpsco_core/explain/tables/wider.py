@@ -47,10 +47,10 @@ def wider_limit(scenario: Scenario) -> tuple[Evaluation, ...]:
     ()
     """
     points = scenario.points()
-    if any(_value(row, p) > 0 for _, p in points for row in proven_lowers(p, is_own=True)):
+    if any(_value_or_zero(row, p) > 0 for _, p in points for row in proven_lowers(p, is_own=True)):
         return ()
     chosen = replace(scenario, axis=None, grid=())
-    values = {row: _value(row, chosen) for row in proven_lowers(chosen, is_own=False)}
+    values = {row: _value_or_zero(row, chosen) for row in proven_lowers(chosen, is_own=False)}
     largest = max(values, key=values.__getitem__, default=None)
     if largest is None or values[largest] == 0:
         return ()
@@ -58,7 +58,7 @@ def wider_limit(scenario: Scenario) -> tuple[Evaluation, ...]:
     return tuple(e for e in curve if not e.failures and e.value > 0)
 
 
-def _value(row: Bound, point: Scenario) -> float:
-    """Return the value of a lower bound that holds at a point; 0 of one that does not."""
+def _value_or_zero(row: Bound, point: Scenario) -> float:
+    """Return the value of a lower bound at a point; 0 if the bound does not hold there."""
     e = evaluate(point, row)
     return 0.0 if e.failures or e.refusal else e.value

@@ -7,7 +7,8 @@ from dpsco_core.scenario import Scenario
 
 ADAPTIVE, CLIPPED, POOLED = "user.mean-adaptive", "user.mean-clipped", "mean.sample"
 LADDER = (1, 3, 10, 30, 100, 300, 1000, 3000)
-MOST_ELEMENTS = 6_000_000  # the largest n m d that is drawn: 48 MB, some tenths of a second
+# the largest n m d of a drawn sample, which takes 48 MB and some tenths of a second
+MOST_ELEMENTS = 6_000_000
 
 
 def items_drawn(n: int, d: int) -> tuple[float, ...]:

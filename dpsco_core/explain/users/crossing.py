@@ -17,10 +17,10 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 FILTERED, PLAIN = "user.accelerated", "user.clipped-means"
-# The law of the records, the same at every m: a hard instance has another activation at every m.
+# The law of the records is the same at every m, whereas a hard instance depends on m.
 LAW, OFFSET = "gaussian", 0.1
 LADDER = (1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
-# All items are drawn where they fit in memory, which takes seconds above this many elements.
+# All items are drawn if they fit in memory; above this many elements that takes seconds.
 QUICK_ELEMENTS = 1_000_000
 
 
@@ -72,8 +72,8 @@ class Errors:
     """What one method left, by m and trial."""
 
     method: str
-    items: NDArray[np.float64]  # shape (k,): m, increasing
-    # shape (k, trials): excess population risk; NaN where the method cannot run
+    items: NDArray[np.float64]  # the increasing numbers m of items, shape (k,)
+    # the excess population risks, shape (k, trials); NaN where the method cannot run
     risks: NDArray[np.float64]
 
     @property

@@ -29,8 +29,8 @@ class UsersNeeded:
 
     slug: str
     method: str
-    printed: bool  # with the paper's constants; otherwise calibrated
-    # the least n at a `UserLevel`, whose own n does not count; infinite where there is none
+    printed: bool  # whether the constants are the paper's; otherwise they are calibrated
+    # The least n as a function of a `UserLevel`, whose own n is ignored; infinite if there is none.
     least_users: Callable[[UserLevel], float]
 
 
@@ -40,6 +40,7 @@ def theorem_accelerated(level: UserLevel) -> float:
     """
 
     def works(n: int) -> bool:
+        """Return whether the condition of Theorem C.1 holds with n users."""
         with_n = level.with_users(n)
         logarithm = math.log(20) + with_n.log_size + level.epsilon + level.log_delta
         return best_share(n) > 100 * logarithm / level.epsilon
@@ -68,7 +69,7 @@ NEEDS = (
     UsersNeeded(
         slug="theorem-c1", method="user.accelerated", printed=True, least_users=theorem_accelerated
     ),
-    # Theorem B.1: n^(1-q) (1 - 2^-q) >= 100 ln(n/delta) / epsilon at the best q
+    # Theorem B.1 asks for n^(1-q) (1 - 2^-q) >= 100 ln(n/delta) / epsilon at the best q.
     UsersNeeded(
         slug="theorem-b1",
         method="user.phased-sgd",
@@ -77,7 +78,7 @@ NEEDS = (
             lambda n: best_share(n) >= 100 * (math.log(n) + level.log_delta) / level.epsilon
         ),
     ),
-    # the first phase of Algorithm 1 fills the printed groups
+    # The first phase of Algorithm 1 must fill the groups of the printed size.
     UsersNeeded(
         slug="groups-printed",
         method="user.phased-sgd",
@@ -86,7 +87,7 @@ NEEDS = (
             lambda n: phase_users(n, 1, best_decay(n)) >= printed_count(level.with_users(n))
         ),
     ),
-    UsersNeeded(  # three phases of twenty steps: theory/lowy-liu-asi.md, 2.3
+    UsersNeeded(  # The method has three phases of twenty steps: theory/lowy-liu-asi.md, 2.3.
         slug="recommended-c1",
         method="user.accelerated",
         printed=False,
@@ -98,7 +99,7 @@ NEEDS = (
         printed=False,
         least_users=calibrated_accelerated,
     ),
-    UsersNeeded(  # the groups that the calibrated test of Algorithm 1 takes, a user in each
+    UsersNeeded(  # The calibrated test of Algorithm 1 needs this many groups, with a user in each.
         slug="groups-calibrated",
         method="user.phased-sgd",
         printed=False,

@@ -26,25 +26,28 @@ LOSSES: tuple[Loss, ...] = ("smooth", "any", "strong")
 GROUP, CLIPPED = "user.group-privacy", "user.clipped-means"
 GROUPS, FILTERED = "user.phased-sgd", "user.accelerated"
 STRONG, NON_SMOOTH = "user.accelerated-strong", "user.accelerated-nonsmooth"
-# Clipped means have the rate of group privacy: the two are one region of the map of rates.
+# Clipped means have the rate of group privacy, so both are one region of the map of rates.
 RATES: dict[Loss, tuple[str, ...]] = {
     "smooth": (GROUP, GROUPS, FILTERED),
     "any": (NON_SMOOTH,),
     "strong": (GROUP, GROUPS, FILTERED, STRONG),
 }
 BOUNDED = (GROUP, CLIPPED, GROUPS, FILTERED)
-MEASURED = (CLIPPED, GROUPS, FILTERED)  # a run of group privacy takes n m steps
-LARGEST_STRONG = 2.0  # mu R/L of an L-Lipschitz loss on a set of diameter R
-RATE_USERS = tuple(round(10 ** (k / 3)) for k in range(6, 22))  # 100 to 10^7
-RATE_ITEMS = tuple(round(10 ** (k / 3)) for k in range(19))  # 1 to 10^6
+MEASURED = (CLIPPED, GROUPS, FILTERED)  # A run of group privacy takes n m steps.
+LARGEST_STRONG = 2.0  # the largest ratio mu R/L of an L-Lipschitz loss on a set of diameter R
+# the numbers of users, from 100 to 10^7
+RATE_USERS = tuple(round(10 ** (k / 3)) for k in range(6, 22))
+RATE_ITEMS = tuple(round(10 ** (k / 3)) for k in range(19))  # the numbers of items, from 1 to 10^6
 PROVEN_USERS = (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROVEN_ITEMS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 MEASURED_USERS = (1000, 3000, 10_000, 30_000)
-MEASURED_ITEMS = (1, 10, 1000, 10_000, 100_000, 1_000_000)  # none whose items are all drawn
+# the numbers of items in measured maps, none of which requires all items to be drawn
+MEASURED_ITEMS = (1, 10, 1000, 10_000, 100_000, 1_000_000)
 
 
 @lru_cache(maxsize=1)
-def _base() -> Setting:
+def _base_setting() -> Setting:
+    """Return the setting from which the settings of all cells are derived."""
     return Scenario(
         problem="quadratic", distribution="gaussian", methods=(GROUP,), d=2, n=100
     ).setting
@@ -63,17 +66,18 @@ def unit_setting(
     strong = min(condition, LARGEST_STRONG) if loss == "strong" else 0.0
     smooth = {"smooth": condition, "any": math.inf, "strong": strong}[loss]
     constants = replace(
-        _base().constants,
+        _base_setting().constants,
         lipschitz=1.0,
         diameter=1.0,
         smoothness=smooth,
         sample_smoothness=smooth,
         strong_convexity=strong,
         sample_strong_convexity=strong,
-        structure="linear" if loss == "any" else "mean",  # Lipschitz on the whole space, or not
+        # A linear loss is Lipschitz on the whole space, a quadratic one is not.
+        structure="linear" if loss == "any" else "mean",
     )
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    return replace(_base(), n=n, m=m, d=d, budget=budget, constants=constants)
+    return replace(_base_setting(), n=n, m=m, d=d, budget=budget, constants=constants)
 
 
 def bound_of(method: str, basis: Reading) -> Bound:
@@ -105,17 +109,18 @@ def bounds_map(
                 values[k, i, j] = index.value(setting)
                 holds[k, i, j] = not index.failures(setting)
             if basis == "proven":
-                yield _map(methods, users, items, values, holds)
-    yield _map(methods, users, items, values, holds)
+                yield _make_map(methods, users, items, values, holds)
+    yield _make_map(methods, users, items, values, holds)
 
 
-def _map(
+def _make_map(
     methods: tuple[str, ...],
     users: tuple[int, ...],
     items: tuple[int, ...],
     values: NDArray[np.float64],
     holds: NDArray[np.bool_],
 ) -> Contest:
+    """Return a map of values over users and items."""
     ties = np.zeros(values.shape[1:], dtype=bool)
     plane = user_plane(users, items)
     return Contest(

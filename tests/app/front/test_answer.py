@@ -1,4 +1,4 @@
-"""The answer above the figure: its factors are the trials', and it never claims too much."""
+"""The answer above the figure: its factors come from the trials, and it never claims too much."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsco_app.figure.values import Axis
 from dpsco_app.front import links
 from dpsco_app.front.answer import IGNORING, Answer, answer
 from dpsco_app.front.changes import fitted
-from dpsco_app.front.costs import UNTOLD, cost_words, loose_ends
+from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.headline import AS_WELL, LIMIT, limit_text
 from dpsco_app.front.second import beside
@@ -48,11 +48,11 @@ def say(*studies: Study) -> Answer:
     return answer(studies)
 
 
-def small(told_answer: Answer) -> str:
+def small_line(told_answer: Answer) -> str:
     return "".join(text for text, _ in told_answer.small)
 
 
-def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> None:
+def test_the_answer_and_the_table_have_the_factor_of_the_best_private_method() -> None:
     the_answer = say(study_of(SWEEP))
     rows = numbers(run(SWEEP).outcomes, SWEEP).query("n == 10000")
     means = rows.set_index("Estimator")["Mean error"]
@@ -74,7 +74,7 @@ def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
     assert say(study_of(between_points)) == say(study_of(replace(SWEEP, n=50_000)))
 
 
-def test_who_speaks_is_who_has_the_smallest_error_there_whatever_was_shown_before() -> None:
+def test_the_answer_names_the_method_with_the_smallest_error_whatever_was_shown_before() -> None:
     study = study_of(SWEEP)
     assert study.lead == "mean.clipped"
     factor = {study.lead: 100.0}
@@ -84,7 +84,7 @@ def test_who_speaks_is_who_has_the_smallest_error_there_whatever_was_shown_befor
     assert study_of(SWEEP, outcomes=public).lead == ""
 
 
-def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
+def test_only_the_hardest_data_show_a_limit_on_every_algorithm() -> None:
     hard = hardest(SWEEP)
     assert hard is not None
     study = study_of(hard, role="hardest")
@@ -108,7 +108,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
     worse = [replace(o, error=o.error * factor.get(o.method, 1.0)) for o in hard_study.outcomes]
     the_answer = answer([own_study, replace(hard_study, outcomes=worse)])
     assert [method for _, method in the_answer.small if method] == ["mean.clipped", "mean.cwme-cdp"]
-    assert " on the left and " in small(the_answer) and len(the_answer.headline) == 2
+    assert " on the left and " in small_line(the_answer) and len(the_answer.headline) == 2
 
 
 def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> None:
@@ -126,25 +126,25 @@ def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> Non
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "chosen: coordinate-wise, Laplace, against" in small(say(study_of(scenario)))
+    assert "chosen: coordinate-wise, Laplace, against" in small_line(say(study_of(scenario)))
 
 
-def test_without_private_results_it_says_what_is_missing() -> None:
+def test_without_private_results_the_answer_says_what_is_missing() -> None:
     assert say(study_of(SWEEP, outcomes=())).headline == ("", "")
     open_ones = replace(SWEEP, methods=("mean.sample", "mean.median-of-means"))
     assert say(study_of(open_ones)).plain == GOLDEN["no private algorithm is chosen"]
 
 
-def test_only_refused_estimators_leave_the_one_that_ran() -> None:
+def test_the_answer_names_the_only_estimator_that_was_not_refused() -> None:
     scenario = replace(SWEEP, delta=0.0, methods=("mean.clipped", "mean.cwme-pure"))
-    assert "coordinate-wise, Laplace" in small(say(study_of(scenario)))
+    assert "coordinate-wise, Laplace" in small_line(say(study_of(scenario)))
     for methods in (("mean.clipped",), ("mean.sample", "mean.clipped")):
         all_refused = replace(SWEEP, delta=0.0, methods=methods)
         assert say(study_of(all_refused)).plain == GOLDEN["no chosen private algorithm can run"]
 
 
-def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
-    """But not at offset 0, where it is right by construction and no yardstick."""
+def test_the_answer_says_where_ignoring_the_data_wins() -> None:
+    """At offset 0 the answer without data is right by construction, so it is not compared there."""
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = study_of(replace(scenario, offset=0.01))
     the_answer = say(blind)
@@ -153,21 +153,23 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     )
     row = blind.at("mean.clipped", None)
     assert row is not None
-    assert small(the_answer).replace(NO_BREAK, " ") == (
+    assert small_line(the_answer).replace(NO_BREAK, " ") == (
         f"Best of the private algorithms chosen: simple clipping, error {rounded(row.mean)}; "
         "ignoring the data, 0.0100 (n = 200, d = 20, ε = 0.1)."
     )
     rows = front_figure([blind], View()).ladder.rows
     assert [row.values[0] for row in rows if row.key == "start"] == ["0.0100"]
     mixed = say(study_of(SWEEP), replace(blind, role="pin"))
-    assert mixed.headline[0].endswith(";") and "against the non-private sample mean" in small(mixed)
+    assert mixed.headline[0].endswith(";") and "against the non-private sample mean" in small_line(
+        mixed
+    )
     assert mixed.headline[1] == GOLDEN["the pinned run is useless"]
     equal = say(blind, replace(blind, role="pin"))
     assert equal.plain.lower().count("ignoring") == 1
     assert "ignoring" not in say(study_of(replace(scenario, offset=0.0))).plain.lower()
 
 
-def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_are_said() -> None:
+def test_the_answer_mentions_an_error_as_large_as_without_data_and_an_unswept_value() -> None:
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=3, axis="n")
     study = study_of(replace(scenario, grid=(2000, 4000)))
     row = study.at("mean.clipped", 2000)
@@ -177,10 +179,12 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
         "beats ignoring the data" in say(study_of(level)).headline[0]
     )
     assert "ignoring" not in say(study_of(SWEEP)).plain.lower()
-    assert "outside of the sweep" not in small(say(study_of(level)))
-    assert small(say(study_of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
+    assert "outside of the sweep" not in small_line(say(study_of(level)))
+    assert small_line(say(study_of(replace(level, n=100)))).endswith(
+        " n = 100 is outside of the sweep."
+    )
     wide = study_of(replace(level, n=10_000, d=1000, grid=(100, 200)))
-    way_out, remark = "but not for the command dpsco run.", small(say(wide))
+    way_out, remark = "but not for the command dpsco run.", small_line(say(wide))
     assert (
         remark.endswith(f" n = 10,000 is too large to run here, {way_out}")
         and "(n\xa0=\xa0200," in remark
@@ -188,7 +192,7 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     items = replace(
         level, axis="m", grid=(10, 20), m=10**7, methods=default_methods("mean", "user")
     )
-    assert small(say(study_of(items))).endswith(" m = 10⁷ is too large to run here.")
+    assert small_line(say(study_of(items))).endswith(" m = 10⁷ is too large to run here.")
 
 
 def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
@@ -203,7 +207,7 @@ def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
     assert cost_words(Ratio(value=500.0, low=200.0, high=900.0), "") == "more than 100 times"
 
 
-def test_a_panel_alone_is_called_what_it_is_called_beside_the_other() -> None:
+def test_a_panel_keeps_its_name_when_it_is_shown_alone() -> None:
     hard = hardest(SWEEP)
     names = panel_names(SWEEP, hard, "hardest")
     assert names == {"both": "Side by side", "first": "Student t", "second": "Hardest data"}
@@ -212,7 +216,7 @@ def test_a_panel_alone_is_called_what_it_is_called_beside_the_other() -> None:
     assert panel_names(SWEEP, None, "own")["second"] == "Hardest data"
 
 
-def test_the_verdict_on_two_panels_that_share_it_is_said_once() -> None:
+def test_two_panels_with_the_same_verdict_state_it_once() -> None:
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=2, epsilon=0.2)
     blind = without_data(scenario)
     outcomes = tuple(
@@ -249,7 +253,7 @@ def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy()
     assert row.values[1] == rounded(exact)
 
 
-def test_where_the_hardest_data_for_privacy_have_the_smaller_error_that_is_said() -> None:
+def test_the_answer_says_when_the_hardest_data_have_the_smaller_error() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), p=4, n=500, grid=(500,))
     for epsilon, easier in ((0.2, False), (5.0, True)):
         at_epsilon = replace(scenario, epsilon=epsilon)
@@ -262,12 +266,12 @@ def test_where_the_hardest_data_for_privacy_have_the_smaller_error_that_is_said(
         assert ("on the hardest data known for privacy" in say(*studies).plain) is easier
 
 
-def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
+def test_the_answer_states_a_cost_with_the_certainty_of_the_trials() -> None:
     open_one = Ratio(value=1.4, low=0.6, high=2.9)
     assert open_one.within_noise
     assert cost_words(open_one, "") == "at most 2.9 times"
     assert cost_words(replace(open_one, high=2.9001), "") == "at most 2.9 times"
-    assert cost_words(replace(open_one, high=800.0), "") == UNTOLD
+    assert cost_words(replace(open_one, high=800.0), "") == TOO_FEW_TRIALS
     # An upper end alone would say that a line that is measured below the other is above it.
     range_text = "between 0.6 and 2.9 times the error"
     assert cost_words(replace(open_one, value=0.9), "error") == range_text
@@ -282,27 +286,29 @@ def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
     assert cost_words(replace(one_trial, value=0.7), "error") == "less error"
 
 
-def test_less_error_than_without_privacy_is_said_with_whom_it_is_compared() -> None:
+def test_an_error_below_that_without_privacy_names_the_method_it_is_compared_with() -> None:
     study = study_of(SWEEP)
     better = [
         o if o.method == "mean.sample" else replace(o, error=o.error / 9) for o in study.outcomes
     ]
     the_answer = say(study_of(SWEEP, outcomes=better), replace(study, role="pin"))
     assert the_answer.headline[0] == GOLDEN["a gain over the sample mean"]
-    # The comparison is new, so its error is named again.
+    # The comparison is with another method, so the answer names its error again.
     assert "times the error" in the_answer.headline[1]
-    assert "against the non-private sample mean (" in small(the_answer)
-    assert "the sample mean clips nothing, so that a few far records move it." in small(the_answer)
-    assert "Choose the median of means, too" in small(the_answer)
+    assert "against the non-private sample mean (" in small_line(the_answer)
+    assert "the sample mean clips nothing, so that a few far records move it." in small_line(
+        the_answer
+    )
+    assert "Choose the median of means, too" in small_line(the_answer)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 20.0])
 @pytest.mark.parametrize("p", [2.0, 3.5])
 @pytest.mark.parametrize("n", [500, 2000, 10_000])
-def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
+def test_the_answer_states_a_cost_only_where_the_private_method_beats_an_answer_without_data(
     n: int, p: float, epsilon: float
 ) -> None:
-    """In the headline and in the figure alike; where it is not better, that alone is said."""
+    """The headline and the figure agree; where the method is not better, they say only that."""
     methods = ("mean.sample", "mean.clipped", "mean.adaptive")
     scenario = Scenario(n=n, p=p, epsilon=epsilon, methods=methods, trials=5)
     hard = hardest(scenario)
@@ -321,17 +327,20 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
         assert is_ignored is not better
         assert ("does better" in line or "worse" in line) is (best.mean - best.half > start > 0)
         assert panel.gap is not None or not better
-        # A price beside that verdict is one number, and the figure has it, too.
+        # The headline gives a price beside that verdict only if the figure shows the same single
+        # number.
         assert not ("times" in line and is_ignored) or panel.gap is not None
     is_useless = all(study.useless(chosen_point(study.scenario)) for study in studies)
-    assert ("ignoring the data, " in small(say(*studies))) is is_useless
+    assert ("ignoring the data, " in small_line(say(*studies))) is is_useless
 
 
 @pytest.mark.parametrize("change", [{}, {"p": 3.0}, {"p": 8.0}, {"epsilon": 5.0}])
-def test_in_the_hardest_case_more_is_proven_of_the_price_than_on_the_data_shown(
+def test_the_proven_price_is_larger_in_the_hardest_case_than_on_the_chosen_data(
     change: dict[str, Any],
 ) -> None:
-    """Over the exact error without privacy there, and over the measured one here."""
+    """The hardest case uses its exact error without privacy, the chosen data their measured
+    error.
+    """
     scenario = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, **change)
     hard, n = beside(scenario, HARDEST, "").second, chosen_point(scenario)
     assert hard is not None
@@ -342,7 +351,7 @@ def test_in_the_hardest_case_more_is_proven_of_the_price_than_on_the_data_shown(
     assert prices[1] > max(1.0, prices[0])
 
 
-def test_a_line_that_ends_within_the_axis_is_not_drawn_on_to_the_edge() -> None:
+def test_a_line_that_ends_inside_the_axis_is_not_extended_to_the_edge() -> None:
     (panel,) = front_figure([study_of(SWEEP)], View()).panels
     place = PanelBox(panel, Axis(title="", low=1e-3, high=1, ticks=()), 0, 1, Theme())
     x, y = [float(x) for x in SWEEP.grid], [0.5 / i for i in range(1, len(SWEEP.grid) + 1)]
@@ -372,29 +381,31 @@ def test_a_ratio_is_written_with_two_digits(value: float) -> None:
     assert float(text.replace(",", "")) == pytest.approx(value, rel=0.07)
 
 
-def test_a_comma_in_a_name_does_not_make_two_methods_of_one() -> None:
+def test_a_comma_in_a_method_name_does_not_split_it_in_two() -> None:
     """Of three methods, two have a comma in their names; the list has three entries."""
     slugs = ("mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
     assert method_names(slugs).split("; ") == [method_card(slug).name for slug in slugs]
     assert method_names(("mean.sample", "mean.clipped")) == "Sample mean, Simple clipping"
 
 
-def move_slider(scenario: Scenario, **change: float) -> Scenario:
+def moved_slider(scenario: Scenario, **change: float) -> Scenario:
     """Return a scenario after a slider has moved."""
     return fitted(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
 
 
-def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
-    """One that somebody has typed stays as it is, and one that cannot run is not reached."""
+def test_a_default_sweep_extends_to_the_chosen_value_and_shrinks_back() -> None:
+    """A sweep that the visitor typed is kept, and the default does not extend to a value that
+    cannot run.
+    """
     usual = DEFAULT.scenario.grid
-    at_100 = move_slider(DEFAULT.scenario, n=100)
+    at_100 = moved_slider(DEFAULT.scenario, n=100)
     assert at_100.grid == (100, *usual) and chosen_point(at_100) == 100
-    assert move_slider(at_100, n=200).grid == (200, *usual)
-    assert move_slider(at_100, n=1000).grid == usual
+    assert moved_slider(at_100, n=200).grid == (200, *usual)
+    assert moved_slider(at_100, n=1000).grid == usual
     assert links.read({"n": "100"})[0].grid == (100, *usual)
-    typed = move_slider(replace(DEFAULT.scenario, grid=(500, 1000)), n=100)
+    typed = moved_slider(replace(DEFAULT.scenario, grid=(500, 1000)), n=100)
     assert typed.grid == (500, 1000)
     with_3000 = replace(DEFAULT.scenario, grid=tuple(sorted((*usual, 3000))))
-    assert move_slider(with_3000, n=200).grid == with_3000.grid
+    assert moved_slider(with_3000, n=200).grid == with_3000.grid
     assert links.read({"n": "1000000"})[0].grid == usual
-    assert move_slider(DEFAULT.scenario, epsilon=0.01).grid == usual
+    assert moved_slider(DEFAULT.scenario, epsilon=0.01).grid == usual

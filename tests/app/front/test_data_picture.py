@@ -1,4 +1,4 @@
-"""The picture of the data is of these data, and the words beside it hold along the axis."""
+"""The picture of the data shows the scenario's own data, and its caption holds along the axis."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.panel import factor_text
 from dpsco_app.front.pictures.data import BARS, MOST_SPIKED, data_html, far_records
 from dpsco_app.front.questions.cards import cards_of
 from dpsco_app.front.study import Study
@@ -25,12 +26,12 @@ HARDEST = replace(FIRST.scenario, trials=2, grid=GRID)
 TEXTBOOK = Scenario(p=2, axis="n", grid=GRID)
 
 
-def drawing(html: str) -> str:
+def drawing_of_data(html: str) -> str:
     (code,) = re.findall(r"base64,([^']+)'", html)
     return base64.b64decode(code).decode()
 
 
-def whole(scenario: Scenario) -> Study:
+def complete_study(scenario: Scenario) -> Study:
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 
@@ -41,14 +42,15 @@ def test_the_far_records_of_the_picture_are_those_of_the_instance() -> None:
     assert far is not None and isinstance(law, HardInstance)
     rows = law.draw(np.random.default_rng(0)).sample(400_000, np.random.default_rng(1)).x
     is_far = np.any(rows != 0, axis=1)
-    # Standard deviation of the count: sqrt(290) of about 290, so six of them are a third.
+    # The count has mean 290 and standard deviation sqrt(290), so six standard deviations are a
+    # third of it.
     assert is_far.mean() * point.n == pytest.approx(far.count, rel=0.4)
     assert far.count + far.other_count == point.n
     distance = np.abs(rows[is_far]).max() / np.sqrt(law.moment(2))
     assert far.distance == pytest.approx(distance, rel=1e-9)
     html = data_html(Study(scenario=HARDEST, role="hardest"), Theme())
-    assert drawing(html).count("<circle") == far.count
-    assert f"{far.other_count:,} alike" in drawing(html)
+    assert drawing_of_data(html).count("<circle") == far.count
+    assert f"{far.other_count:,} alike" in drawing_of_data(html)
     assert f"{far.count} far records carry the mean" in html
 
 
@@ -58,18 +60,18 @@ def words_beside(scenario: Scenario) -> str:
     return re.sub(r"<[^>]+>", "", html)
 
 
-def test_the_hardest_data_are_said_to_be_others_at_each_point_of_an_axis() -> None:
+def test_the_caption_says_that_the_hardest_data_differ_at_each_point_of_an_axis() -> None:
     for axis, grid in (("n", GRID), ("d", (5, 20)), ("epsilon", (0.5, 1.0))):
         scenario = replace(HARDEST, axis=axis, grid=grid)
         sign = {"epsilon": "ε"}.get(axis, axis)
-        title = front_figure([whole(scenario)], View()).panels[0].x.title
+        title = front_figure([complete_study(scenario)], View()).panels[0].x.title
         assert f"the hardest data are new for each {sign}" in title
-        # As many records are far at each n alone.
+        # Only along n does the number of far records stay the same.
         assert ("here" in words_beside(scenario)) == (axis != "n")
     assert "here" not in words_beside(replace(HARDEST, axis=None, grid=()))
 
 
-def test_every_n_is_said_only_where_as_many_records_are_far_at_each() -> None:
+def test_the_caption_says_every_n_only_if_the_number_of_far_records_is_constant() -> None:
     far = far_records(HARDEST)
     assert far is not None and far.is_steady
     along_d = far_records(replace(HARDEST, axis="d", grid=(5, 20)))
@@ -80,7 +82,7 @@ def test_every_n_is_said_only_where_as_many_records_are_far_at_each() -> None:
     assert uneven is None or not uneven.is_steady
 
 
-def test_where_far_records_are_no_few_there_is_no_picture_of_them() -> None:
+def test_many_far_records_have_no_picture() -> None:
     many = replace(HARDEST, epsilon=0.02, axis=None, grid=(), n=500)
     law = many.instance.law
     assert isinstance(law, HardInstance) and law.spike_probability > MOST_SPIKED
@@ -89,33 +91,38 @@ def test_where_far_records_are_no_few_there_is_no_picture_of_them() -> None:
     assert far_records(TEXTBOOK) is None
 
 
-def test_a_heavy_tail_is_drawn_with_lonely_dots_far_out_and_a_light_one_as_a_bell() -> None:
+def test_a_heavy_tail_is_drawn_with_isolated_far_dots_and_a_light_tail_as_a_bell() -> None:
     heavy = data_html(Study(scenario=TEXTBOOK), Theme())
     light = data_html(Study(scenario=replace(TEXTBOOK, distribution="gaussian")), Theme())
-    bars = [drawing(html).count("<rect") for html in (heavy, light)]
+    bars = [drawing_of_data(html).count("<rect") for html in (heavy, light)]
     assert bars[0] < BARS / 4 < BARS / 2 < bars[1]
-    assert drawing(heavy).count("<circle") > 3
+    assert drawing_of_data(heavy).count("<circle") > 3
     times = [float(re.findall(r"is ([\d.]+) medians out", html)[0]) for html in (heavy, light)]
     assert times[0] > 20 and 4 < times[1] < 8
     assert data_html(Study(scenario=replace(TEXTBOOK, m=10)), Theme()) == ""
 
 
-def test_the_axis_asks_what_the_ratio_does_and_the_proof_says_why_it_stays() -> None:
+def test_the_axis_says_what_the_ratio_is_at_its_ends_and_the_proof_why_it_stays() -> None:
     steps = {}
     for p in (2.0, 10.0):
         scenario = replace(HARDEST, p=p)
-        shown = whole(scenario)
+        shown = complete_study(scenario)
         title = front_figure([shown], View()).panels[0].x.title
-        assert title.startswith("Records n (drag the dot") and title.endswith("?)")
-        assert "stays" not in title
+        assert title.startswith("Records n (drag the dot")
+        for n in GRID:
+            row = shown.at(shown.lead, n)
+            assert row is not None and row.price is not None
+            assert f"{factor_text(row.price)} at n = {n:,}" in title.replace(
+                "\N{NO-BREAK SPACE}", " "
+            )
         proof = next(c for c in cards_of(shown, scenario, "proof") if c.slug == "proof")
         steps[p] = " ".join(proof.more)
     assert "again have about 7, farther out: so the ratio stays" in steps[2.0]
     assert "so the ratio stays" not in steps[10.0]
 
 
-def test_without_a_picture_of_the_data_the_axis_says_that_they_are_others_at_each_point() -> None:
+def test_without_a_picture_the_axis_says_that_the_data_differ_at_each_point() -> None:
     many = replace(HARDEST, epsilon=0.02, n=500, grid=(400, 500))
     assert far_records(many) is None
-    title = front_figure([whole(many)], View()).panels[0].x.title
+    title = front_figure([complete_study(many)], View()).panels[0].x.title
     assert "new for each n" in title

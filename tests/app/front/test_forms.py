@@ -23,7 +23,7 @@ def screen(scenario: Scenario, size: str = "wide") -> FrontScreen:
     return front_screen((whole,), View(card="others"), Theme(size=SIZES[size]))
 
 
-def test_a_method_alone_in_its_form_is_named_behind_the_common_line() -> None:
+def test_the_caption_names_the_one_method_whose_form_differs() -> None:
     assert screen(SCENARIO).figure.ladder.caption == f"{CALIBRATED} Coordinate-wise: one block."
     pair = replace(SCENARIO, methods=METHODS[:2])
     assert screen(pair).figure.ladder.caption == CALIBRATED
@@ -34,21 +34,23 @@ def test_without_a_method_of_a_paper_there_is_no_caption() -> None:
     assert screen(scenario).figure.ladder.caption == ""
 
 
-def test_printed_noise_and_parameters_are_called_printed() -> None:
+def test_the_caption_calls_noise_and_parameters_from_a_paper_printed() -> None:
     printed = replace(SCENARIO, calibration="paper", tuning="theory")
     caption = screen(printed).figure.ladder.caption
     assert caption == GOLDEN["methods run as printed"]
 
 
-def notes(drawn_screen: FrontScreen) -> list[dict[str, Any]]:
+def ladder_notes(drawn_screen: FrontScreen) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = drawn_screen.charts["layout"]["annotations"]
     return [part for part in parts if "calibrated" in str(part["text"])]
 
 
-def test_the_caption_is_below_the_legend_and_the_sentence_in_table_and_hover() -> None:
+def test_the_caption_stands_below_the_legend_and_the_sentence_in_the_table_and_the_hover_text() -> (
+    None
+):
     wide, phone = screen(SCENARIO), screen(SCENARIO, "compact")
-    assert notes(wide) == [] and "one block" in wide.table
-    assert notes(phone) == [] and f"<tfoot><tr><td colspan='3'>{CALIBRATED}" in phone.table
+    assert ladder_notes(wide) == [] and "one block" in wide.table
+    assert ladder_notes(phone) == [] and f"<tfoot><tr><td colspan='3'>{CALIBRATED}" in phone.table
     assert "<small>Calibrated: the least noise" in phone.table
     hovers = {
         trace.get("name"): str(trace.get("customdata", trace)) for trace in wide.charts["data"]

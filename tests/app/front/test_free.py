@@ -1,4 +1,4 @@
-"""The front page's words and figure need no server, no drawing library and no tables."""
+"""The front page's words and figure work without a server, a drawing library or pandas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(*sorted({"streamlit", "plotly", "pandas"} & set(sys.modules)))
 """
 
 
-def test_the_front_page_is_told_and_drawn_without_streamlit_plotly_and_pandas() -> None:
+def test_the_front_page_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
     process = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False
     )

@@ -1,4 +1,6 @@
-"""A card asks for a guess before it opens: one choice is always right, and a link asks nothing."""
+"""A card asks for a guess before it opens, with exactly one right choice; a link opens it
+directly.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from dpsco_app.front.questions.tails import tail_price
 from dpsco_app.front.titles import NO_BREAK
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.session.session import CURVES
-from dpsco_app.static_page.visit import Visit, handled
+from dpsco_app.static_page.visit import Visit, handle_messages
 from dpsco_core.base.errors import InvalidInput
 
 
@@ -29,7 +31,7 @@ def cards(visit: Visit) -> list[Question]:
     return list(visit.session.screen(Theme()).cards)
 
 
-def headline(visit: Visit) -> str:
+def headline_text(visit: Visit) -> str:
     return visit.session.screen(Theme()).front.answer.plain
 
 
@@ -43,14 +45,17 @@ def test_exactly_one_choice_is_right_whatever_the_price_becomes() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_lighter_tail_asks_first_and_then_says_guess_and_answer(visit: Visit, place: int) -> None:
-    before, address = headline(visit), visit.address
+def test_the_card_on_lighter_tails_asks_for_a_guess_and_then_shows_guess_and_answer(
+    visit: Visit, place: int
+) -> None:
+    before, address = headline_text(visit), visit.address
     visit.change("card", "light")
     (card,) = cards(visit)
     sentence = card.sentence.replace(NO_BREAK, " ")
     assert "Your guess at p = 10, as a promise for all data?" in sentence
     assert len(card.choices) == 3
-    assert (headline(visit), visit.address) == (before, address)  # Nothing is given away.
+    # The question gives nothing away: headline and address are unchanged.
+    assert (headline_text(visit), visit.address) == (before, address)
     assert "Privacy costs ×3.4" in card.sentence
     visit.change("guess", str(place))
     answer = cards(visit)[0].sentence
@@ -58,12 +63,12 @@ def test_a_lighter_tail_asks_first_and_then_says_guess_and_answer(visit: Visit, 
     assert price is not None and f"the promise costs ×{price:.1f}." in answer
     assert card.choices[place] in answer
     assert ("rightly" in answer) == (place == 0)
-    assert "card=light" in visit.address and headline(visit) != before
+    assert "card=light" in visit.address and headline_text(visit) != before
     visit.change("card", "light")
-    assert "card=" not in visit.address and headline(visit) == before
+    assert "card=" not in visit.address and headline_text(visit) == before
 
 
-def test_textbook_data_are_measured_after_the_guess(visit: Visit) -> None:
+def test_the_textbook_data_run_only_after_the_guess(visit: Visit) -> None:
     visit.change("card", "data")
     (card,) = cards(visit)
     assert "Student t" in card.sentence and "×3.4" in card.sentence
@@ -72,7 +77,7 @@ def test_textbook_data_are_measured_after_the_guess(visit: Visit) -> None:
     assert answer.startswith("You guessed over ×3.4: measured is ×1.0.")
 
 
-def test_a_second_press_and_any_move_take_the_question_back(visit: Visit) -> None:
+def test_a_second_press_or_any_move_closes_the_question(visit: Visit) -> None:
     count = len(cards(visit))
     for take_back in (("card", "light"), ("epsilon", 2.0)):
         visit.change("card", "light")
@@ -81,13 +86,13 @@ def test_a_second_press_and_any_move_take_the_question_back(visit: Visit) -> Non
         assert len(cards(visit)) == count
     with pytest.raises(InvalidInput, match="guess must be asked for"):
         visit.change("guess", "0")
-    handled(visit, json.dumps([["change", "guess", "0"]]))
+    handle_messages(visit, json.dumps([["change", "guess", "0"]]))
     assert visit.words
 
 
-def test_what_has_no_one_number_opens_at_once_and_so_does_a_link(visit: Visit) -> None:
+def test_a_card_without_a_single_number_and_a_link_open_at_once(visit: Visit) -> None:
     visit.change("card", "proof")
     assert "card=proof" in visit.address and len(cards(visit)) > 1
     visit.session.open(CURVES, {"card": "light"})
     assert not any(card.choices for card in cards(visit))
-    assert "More records cure it" in headline(visit)
+    assert "More records cure it" in headline_text(visit)

@@ -1,4 +1,4 @@
-"""What the trials leave without a difference: errors of 0, and methods that are level."""
+"""Errors of exactly 0, and methods that the trials cannot tell apart."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ L1 = Scenario(
 )
 
 
-def with_errors(*errors: Sequence[float]) -> Study:
-    """Return a study whose methods, in their order, have given errors at its two points."""
+def study_with_errors(*errors: Sequence[float]) -> Study:
+    """Return a study whose methods, in order, have the given errors at its two points."""
     errors_of_method = dict(zip(L1.methods, errors, strict=True))
     outcomes = [replace(o, error=errors_of_method[o.method][o.x == L1.n]) for o in run(L1).outcomes]
     return Study(scenario=L1, outcomes=outcomes)
 
 
-def headline(reply: Answer) -> str:
+def headline_text(reply: Answer) -> str:
     return reply.plain.replace(NO_BREAK, " ")
 
 
-def small(reply: Answer) -> str:
+def small_line(reply: Answer) -> str:
     return "".join(text for text, _ in reply.small).replace(NO_BREAK, " ")
 
 
-def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
-    study = with_errors((0, 0), (0.5, 0), (0.6, 0.3))
+def test_an_error_of_zero_is_drawn_at_the_edge_and_mentioned_above_the_figure() -> None:
+    study = study_with_errors((0, 0), (0.5, 0), (0.6, 0.3))
     figure = front_figure([study], View(card="others"), "An answer")
     edge, label = figure.y.ticks[0]
     (panel,) = figure.panels
@@ -61,24 +61,25 @@ def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
     values = {row.key: row.values[0] for row in figure.ladder.rows}
     assert [values[method] for method in L1.methods] == ["0", "0", "0.30"]
     prices = {row.key: row.values[1] for row in figure.ladder.rows}
-    assert {prices[method] for method in L1.methods} == {""}  # over 0
+    # A ratio to an error of 0 has no price.
+    assert {prices[method] for method in L1.methods} == {""}
     (zero_label,) = [
         row.values[1]
-        for row in front_figure([with_errors((1, 1), (2, 2), (3, 3))], View()).ladder.rows
+        for row in front_figure([study_with_errors((1, 1), (2, 2), (3, 3))], View()).ladder.rows
         if row.key == CLIPPED
     ]
     assert zero_label == "2.0×"
     assert study.lead == CLIPPED
-    assert headline(answer([study])) == GOLDEN["an excess risk of 0"]
-    assert small(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")
+    assert headline_text(answer([study])) == GOLDEN["an excess risk of 0"]
+    assert small_line(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")
     at_500 = replace(study, scenario=replace(L1, n=500))
-    assert headline(answer([at_500])) == GOLDEN["an excess risk instead of 0"]
+    assert headline_text(answer([at_500])) == GOLDEN["an excess risk instead of 0"]
 
 
-def test_the_words_about_zero_stand_in_one_panel_and_no_axis_without_one_has_its_tick() -> None:
+def test_only_a_panel_with_an_error_of_zero_has_the_note_and_the_tick_for_it() -> None:
     positive, with_zeros = (
-        with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3)),
-        with_errors((0, 0), (1, 0), (1, 1)),
+        study_with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3)),
+        study_with_errors((0, 0), (1, 0), (1, 1)),
     )
     for studies, expected in (
         ([positive, with_zeros], [False, True]),
@@ -91,9 +92,9 @@ def test_the_words_about_zero_stand_in_one_panel_and_no_axis_without_one_has_its
     assert "0" not in [text for _, text in figure.y.ticks]
 
 
-def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
-    study = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
-    assert study.level == () and "level" not in small(answer([study]))
+def test_the_best_method_is_level_with_those_that_the_trials_cannot_distinguish() -> None:
+    study = study_with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
+    assert study.level == () and "level" not in small_line(answer([study]))
     noise = (0.15, 0.2, 0.26)
     close = [
         replace(o, error=noise[o.trial]) if o.method == COORDINATES else o for o in study.outcomes
@@ -101,19 +102,19 @@ def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
     tied = replace(study, outcomes=close)
     assert (tied.lead, tied.level) == (CLIPPED, (COORDINATES,))
     words = "clipped gradients (level with coordinate-wise gradients), against"
-    assert words in small(answer([tied])) and "level" not in headline(answer([tied]))
-    # In two panels the one that is best, or level with the best, in both of them is named.
-    tail_study = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
-    assert words in small(answer([tied, replace(tail_study, role="tail")]))
-    assert "level" not in small(answer([study, replace(tail_study, role="tail")]))
-    tail_study = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
-    remark = small(answer([tied, replace(tail_study, role="tail")]))
+    assert words in small_line(answer([tied])) and "level" not in headline_text(answer([tied]))
+    # With two panels, the answer names the method that is best, or level with the best, in both.
+    tail_study = study_with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
+    assert words in small_line(answer([tied, replace(tail_study, role="tail")]))
+    assert "level" not in small_line(answer([study, replace(tail_study, role="tail")]))
+    tail_study = study_with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    remark = small_line(answer([tied, replace(tail_study, role="tail")]))
     words = "clipped gradients (level with coordinate-wise gradients) on the left and coordinate-"
     assert words in remark and "gradients on the right" in remark
 
 
-def test_two_panels_speak_of_one_method_where_their_trials_allow_it() -> None:
-    main_study = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
+def test_two_panels_name_one_method_if_their_trials_allow_it() -> None:
+    main_study = study_with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
     noise = (0.15, 0.2, 0.22)
     close = [
         replace(o, error=noise[o.trial]) if o.method == COORDINATES else o
@@ -122,14 +123,14 @@ def test_two_panels_speak_of_one_method_where_their_trials_allow_it() -> None:
     tied = replace(main_study, outcomes=close, role="tail")
     assert tied.lead == COORDINATES
     assert [study.lead for study in agreed([main_study, tied])] == [CLIPPED, CLIPPED]
-    other_study = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    other_study = study_with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
     assert [study.lead for study in agreed([main_study, other_study])] == [CLIPPED, COORDINATES]
     figure = front_screen((main_study, tied), View(), Theme()).figure
     assert [panel.gap and panel.gap.key for panel in figure.panels] == [CLIPPED, CLIPPED]
 
 
-def test_what_is_far_below_all_else_is_drawn_at_the_edge_and_leaves_the_axis_to_the_rest() -> None:
-    study = with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
+def test_an_error_far_below_all_others_is_drawn_at_the_edge_and_does_not_stretch_the_axis() -> None:
+    study = study_with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
     figure = front_figure([study], View())
     edge, label = figure.y.ticks[0]
     lines = {line.key: list(line.y) for line in figure.panels[0].lines}
@@ -139,9 +140,9 @@ def test_what_is_far_below_all_else_is_drawn_at_the_edge_and_leaves_the_axis_to_
     assert row.values[0] == rounded(1e-29)
 
 
-def test_a_price_beyond_all_measure_leaves_the_axis_to_the_others() -> None:
-    price, low = View(measure="price"), with_errors((0.1, 0.1), (0.5, 0.4), (0.6, 0.3))
-    high = with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
+def test_a_huge_price_does_not_stretch_the_axis() -> None:
+    price, low = View(measure="price"), study_with_errors((0.1, 0.1), (0.5, 0.4), (0.6, 0.3))
+    high = study_with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
     axis_of_low, axis_of_both = (front_figure(studies, price).y for studies in ([low], [low, high]))
     assert axis_of_both.low == pytest.approx(
         axis_of_low.low

@@ -1,14 +1,23 @@
-"""The picture of hiding a person is of the method that is spoken of, up to its price."""
+"""The picture of how a person is hidden describes the method in the answer, up to its price."""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
 import pytest
 
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.pictures.meaning import LEAST_SHIFT, cause, meaning, noise_scale
+from dpsco_app.front.pictures.data import far_records
+from dpsco_app.front.pictures.meaning import (
+    CLIP,
+    LARGEST_UNIT,
+    LONGEST_ERROR,
+    cause,
+    errors,
+    meaning,
+)
 from dpsco_app.front.screen import front_screen
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
@@ -21,7 +30,7 @@ from dpsco_core.scenario import Scenario
 HARDEST = replace(FIRST.scenario, grid=(1000, 10_000))
 
 
-def whole(scenario: Scenario) -> Study:
+def complete_study(scenario: Scenario) -> Study:
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 
@@ -29,8 +38,8 @@ def words_of(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
-    screen = front_screen((whole(HARDEST),), View(), Theme())
+def test_the_steps_lead_from_no_price_to_the_price_of_the_headline() -> None:
+    screen = front_screen((complete_study(HARDEST),), View(), Theme())
     total = re.findall(r"costs ([\d.]+) times", screen.answer.headline[0])[0]
     words = words_of(screen.head)
     average, clipped, noisy = re.findall(
@@ -38,7 +47,9 @@ def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
     )[0]
     assert average == "1" and noisy == total
     assert float(average) < float(clipped) <= float(noisy)
-    assert "The clipping costs, hardly the noise." in words
+    far = far_records(HARDEST)
+    assert far is not None
+    assert words.endswith(f"Clipping {far.count} far records costs, noise hardly.")
 
 
 @pytest.mark.parametrize(
@@ -51,28 +62,42 @@ def test_the_steps_lead_from_no_price_to_that_of_the_headline() -> None:
     ],
 )
 def test_the_step_that_makes_the_price_is_named(clipping: float, noise: float, words: str) -> None:
-    assert words_of(cause(PriceParts(clipping=clipping, noise=noise), Theme())) == words
+    assert words_of(cause(PriceParts(clipping=clipping, noise=noise), None, Theme())) == words
 
 
-def test_the_noise_is_drawn_as_long_as_its_part_of_the_price() -> None:
-    parts = [PriceParts(clipping=c, noise=n) for c, n in ((2.4, 0.0), (1.0, 1.0), (0.0, 1.0))]
-    assert [noise_scale(p) for p in parts] == [LEAST_SHIFT, 0.5, 1.0]
+@pytest.mark.parametrize("is_one_sided", [True, False])
+@pytest.mark.parametrize(
+    ("clipping", "noise"), [(2.4, 0.05), (0.0, 0.7), (-0.2, 0.7), (1.0, 0.7), (8.0, 90.0)]
+)
+def test_the_errors_of_the_pictures_are_to_the_scale_of_their_prices(
+    clipping: float, noise: float, is_one_sided: bool
+) -> None:
+    parts = PriceParts(clipping=clipping, noise=noise)
+    places = errors(parts, is_one_sided=is_one_sided)
+    lengths = [math.dist(places.true_mean, answer) for answer in places.answers.values()]
+    unit = lengths[0]
+    assert 0 < unit <= LARGEST_UNIT and max(lengths) <= LONGEST_ERROR * (1 + 1e-9)
+    assert lengths == pytest.approx([unit, unit * (1 + clipping), unit * parts.price])
+    # What clipping leaves of one-sided records lies at their centre.
+    assert not is_one_sided or places.answers[CLIP] == pytest.approx((0.0, 0.0))
 
 
-def test_old_runs_keep_the_picture_and_lose_its_numbers() -> None:
-    old = front_screen((whole(HARDEST),), View(), Theme(), before=True, waiting="Measuring ...")
+def test_outdated_runs_keep_the_picture_without_its_numbers() -> None:
+    old = front_screen(
+        (complete_study(HARDEST),), View(), Theme(), before=True, waiting="Measuring ..."
+    )
     words = words_of(old.head)
     assert "average → clip first → add noise" in words and "×" not in words
 
 
-def test_a_method_that_works_in_another_way_says_what_it_does_itself() -> None:
+def test_a_method_that_does_not_clip_describes_its_own_steps() -> None:
     slug = "mean.cwme-cdp"
-    html = meaning(whole(replace(HARDEST, methods=("mean.sample", slug))), Theme())
+    html = meaning(complete_study(replace(HARDEST, methods=("mean.sample", slug))), Theme())
     assert method_card(slug).summary in html
     assert not re.search("clip first", words_of(html))
 
 
-def test_of_a_loss_gradients_are_clipped() -> None:
+def test_the_steps_say_that_an_optimiser_clips_gradients() -> None:
     scenario = Scenario(problem="logistic", n=500, d=5, methods=("sco.clipped",))
     assert "average → clip gradients first → add noise" in words_of(
         meaning(Study(scenario=scenario), Theme())

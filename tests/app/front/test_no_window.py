@@ -1,4 +1,4 @@
-"""Where no window is drawn, the words in its place give the true reason."""
+"""Where no window of proven bounds is drawn, the words in its place give the true reason."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 )
 
 
-def words(scenario: Scenario) -> str:
+def words_in_place_of_window(scenario: Scenario) -> str:
     return " ".join(no_window(scenario))
 
 
 def lower_bounds(point: Scenario) -> list[Evaluation]:
-    """Return what is proven for the budget of a point from below, on some data of the class."""
+    """Return the proven lower bounds for the budget of a point, on any data of the class."""
     return [
         e
         for e in evaluate_all(point)
@@ -54,7 +54,7 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
             point.validate(sampling=False)
         except InvalidInput:
             continue
-        reason, spans, proven = words(point), window(point), lower_bounds(point)
+        reason, spans, proven = words_in_place_of_window(point), window(point), lower_bounds(point)
         if "is proven on this set" in reason:
             assert not spans and proven == [] and kind != "l2"
         elif "in the ℓ₂ ball only" in reason:
@@ -76,16 +76,16 @@ def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str
             assert reason == "" and spans and problem_card(problem).slug == problem
 
 
-def test_a_small_ball_is_not_said_to_lack_a_lower_bound_for_a_loss_that_has_one() -> None:
+def test_the_reason_in_a_small_ball_is_not_that_the_loss_lacks_a_lower_bound() -> None:
     """Lower bounds for the linear loss are proven, but none of them holds in so small a ball."""
     scenario = Scenario(problem="linear", methods=("sco.erm",), diameter=0.1, offset=0.0)
-    assert "no lower bound holds at these settings" in words(scenario)
+    assert "no lower bound holds at these settings" in words_in_place_of_window(scenario)
 
 
 def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there() -> None:
-    """An upper bound below the answer without data does hold: of the mean in the l1 ball."""
+    """An upper bound below the error without data does hold: that of the mean in the l1 ball."""
     scenario = Scenario(geometry="l1", problem="geometric-median", methods=("sco.erm",))
-    assert "no lower bound is proven on this set" in words(scenario)
+    assert "no lower bound is proven on this set" in words_in_place_of_window(scenario)
     [proven] = evaluate_all(Scenario(geometry="l1", p=2), ["upper.mean.cwme-cdp-expected"])
     assert not proven.failures and proven.value < 1
 
@@ -101,11 +101,11 @@ def test_the_losses_of_the_hard_instances_have_a_window_on_every_set_and_a_harde
         methods = default_methods(problem)
         point = Scenario(problem=problem, geometry=kind, q=q, p=2.0, methods=methods, **budget)
         [(_, span)] = window(point)
-        assert 0 < span.low < span.high < math.inf and words(point) == ""
+        assert 0 < span.low < span.high < math.inf and words_in_place_of_window(point) == ""
         case = hardest_case(point)
         assert case is not None and case.geometry == kind and is_hard(case)
         [(_, floor)] = region(case)
         card = floor.bound.card
         assert (card.instance, card.instance_problem) == (case.distribution, problem)
         assert floor.value > 0 and card.privacy in binding(point.budget)
-        assert words(case) == ""
+        assert words_in_place_of_window(case) == ""

@@ -1,4 +1,4 @@
-"""The figure as PDF: of the same values as the one on the page, and the same bytes each time."""
+"""The PDF figure shows the values of the figure on the page, with the same bytes each time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsco_app.parts.evaluations import hardest
 from tests.app.results import SWEEP, run
 
 
-def test_a_paper_has_both_panels_below_one_another_in_one_column() -> None:
+def test_a_figure_for_a_paper_has_both_panels_in_one_column() -> None:
     hard = hardest(SWEEP)
     assert hard is not None
     studies = [

@@ -1,4 +1,4 @@
-"""A number and its name come from one place: every factor is over a method that has run."""
+"""A number and its name have one source: every factor is relative to a method that has run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from dpsco_app.front import links
 from dpsco_app.front.answer import TAILS_QUESTION, answer, question
 from dpsco_app.front.changes import changed
-from dpsco_app.front.costs import LESS, loose_ends
+from dpsco_app.front.costs import LESS_PREFIX, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.reference import reference_name, with_article
@@ -50,12 +50,12 @@ def run_study(scenario: Scenario) -> Study:
     return Study(scenario=scenario, outcomes=run(scenario).outcomes)
 
 
-def small(study: Study) -> str:
+def small_line(study: Study) -> str:
     return "".join(text for text, _ in answer([study]).small)
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_name_in_the_answer_is_a_method_of_the_run_and_the_factor_is_theirs(
+def test_every_method_in_the_answer_has_run_and_the_factor_is_the_ratio_of_their_errors(
     seed: int,
 ) -> None:
     scenario = random_scenario(seed)
@@ -88,11 +88,12 @@ def test_every_name_in_the_answer_is_a_method_of_the_run_and_the_factor_is_their
     )
     public = study.at(reference, x)
     assert public is not None
-    if public.mean == 0:  # as at a corner of a simplex that every sample finds
+    # The error is 0, for example, at a corner of a simplex that every sample identifies.
+    if public.mean == 0:
         assert math.isinf(row.price.value)
         return
     assert row.price.value == pytest.approx(row.mean / public.mean)
-    if the_answer.headline[0].startswith(LESS.capitalize()):
+    if the_answer.headline[0].startswith(LESS_PREFIX.capitalize()):
         assert f"than {with_article(reference)}" in the_answer.headline[0]
     (panel,) = front_figure([study], View()).panels
     if panel.gap is not None:
@@ -116,10 +117,10 @@ REPORTED = (
 
 
 @pytest.mark.parametrize("scenario", REPORTED)
-def test_the_reference_is_named_everywhere_as_the_one_that_ran(scenario: Scenario) -> None:
+def test_every_text_names_the_reference_method_that_ran(scenario: Scenario) -> None:
     (reference,) = (m for m in scenario.methods if m in PUBLIC)
     study = run_study(scenario)
-    all_words = "".join((*answer([study]).headline, small(study)))
+    all_words = "".join((*answer([study]).headline, small_line(study)))
     assert f"the non-private {reference_name(reference)}" in all_words
     assert "risk minimiser" not in all_words and "non-private sample mean" not in all_words
     panel = FrontPanel(study, View(), [study])
@@ -130,11 +131,11 @@ def test_the_reference_is_named_everywhere_as_the_one_that_ran(scenario: Scenari
     assert set(summary(frame(study.outcomes), scenario)["price_over"]) == {"", reference}
 
 
-def test_two_references_have_a_factor_each() -> None:
+def test_each_of_two_references_has_its_own_factor() -> None:
     methods = ("mean.sample", "mean.median-of-means", "mean.clipped")
     study = run_study(Scenario(methods=methods, n=1000, trials=5))
-    assert "against the non-private sample mean" in small(study)
-    assert "Against the median of means: " in small(study)
+    assert "against the non-private sample mean" in small_line(study)
+    assert "Against the median of means: " in small_line(study)
     (ratio,) = study.over_others(None).values()
     lead, robust = (study.at(m, None) for m in (study.lead, "mean.median-of-means"))
     assert lead is not None and robust is not None
@@ -143,13 +144,13 @@ def test_two_references_have_a_factor_each() -> None:
 
 def test_without_a_reference_there_is_no_price_and_the_page_says_what_to_choose() -> None:
     study = run_study(Scenario(methods=("mean.clipped",), n=1000, trials=2))
-    assert "Choose the sample mean or the median of means, too" in small(study)
+    assert "Choose the sample mean or the median of means, too" in small_line(study)
     (panel,) = front_figure([study], View()).panels
     assert panel.gap is None
 
 
 def test_the_bracket_and_the_headline_never_place_the_lower_line_above() -> None:
-    """A factor that is measured below 1 and within its noise has both its ends."""
+    """A factor that is measured below 1, but within its noise, shows both ends of its interval."""
     study = run_study(Scenario(methods=("mean.sample", "mean.clipped"), n=1000, trials=3))
     public = {o.trial: o.error for o in study.outcomes if o.method == "mean.sample"}
     factors = {0: 0.2, 1: 0.9, 2: 0.5}
@@ -179,7 +180,7 @@ def test_the_question_is_about_heavy_tails_only_where_the_data_have_one() -> Non
     assert question([sweep]) == question(pair) == TAILS_QUESTION
 
 
-def test_many_items_a_user_leave_a_curve_and_not_a_point() -> None:
+def test_many_items_per_user_leave_a_curve_and_not_a_single_point() -> None:
     scenario, problems = links.read({"m": "1000"})
     assert not problems and len(scenario.grid) >= 3 and max(scenario.grid) == 500
     assert links.read({"m": "1000", "grid": "500"})[0].grid == (500,)

@@ -1,4 +1,4 @@
-"""What is measured of a private algorithm never runs through the region that none can reach."""
+"""No measured private line runs through the region that no private algorithm can reach."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_no_private_line_runs_through_the_region_called_impossible(seed: int) ->
     assert [line for one in scenarios for line in crossings(one)] == []
 
 
-def test_the_random_scenarios_have_regions_to_cross_and_a_line_below_one_is_found() -> None:
+def test_a_line_below_the_region_of_a_random_scenario_is_detected() -> None:
     with_region = [s for s in map(random_scenario, range(40)) if region(s)]
     assert len(with_region) >= 15
     scenario = Scenario(methods=("mean.clipped",), axis="n", grid=(500, 2000), trials=3, n=500)
@@ -92,10 +92,10 @@ def test_no_floor_of_a_preset_is_above_the_answer_without_data(preset: Preset) -
     assert compared or not region(preset.scenario)
 
 
-def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() -> None:
-    """The one that the panel draws: at p = 20 that of the hard instance goes further down."""
+def test_the_ladder_lists_the_window_of_each_panel_if_they_differ() -> None:
+    """Each panel draws its own window: at p = 20 that of the hard instance reaches further down."""
     mean = Scenario(axis="n", grid=(1000, 10_000), n=10_000)
-    losses = ("quadratic", "linear")  # the hardest case of another loss is of that loss
+    losses = ("quadratic", "linear")  # For another loss, the hardest case is of that loss.
     cases = [mean, replace(mean, p=20.0), replace(mean, p=2.0, rho=0.5, epsilon=None, delta=None)]
     cases += [replace(mean, problem=loss, methods=()) for loss in losses]
     kinds = set()
@@ -126,13 +126,13 @@ def test_the_window_of_light_tails_is_the_same_in_the_figure_and_in_the_table() 
     assert (left, right) == ("0.035–0.053", "0.0041–0.053")
 
 
-def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
-    """Unequal scales, and a loss with which no bound is proven; the words say so in its place."""
+def test_no_window_is_drawn_if_its_bounds_are_about_other_data() -> None:
+    """The cases are unequal scales and a loss without proven bounds; words replace the window."""
     methods = ("mean.sample", "mean.clipped")
     equal = Study(scenario=Scenario(methods=methods, n=5000))
 
     def second_panel(scenario: Scenario) -> Panel:
-        """Return the first of two panels: a single one shows no bounds on all data."""
+        """Return the first of two panels, since a single panel shows no bounds on all data."""
         pair = [Study(scenario=scenario), Study(scenario=scenario, role="pin")]
         return front_figure(pair, View()).panels[0]
 
@@ -160,7 +160,8 @@ def test_fano_s_line_is_the_bound_on_the_algorithms_of_the_budget(
     problem: str, budget: dict[str, float | None], name: str
 ) -> None:
     scenario = Scenario(problem=problem, p=2.0, **budget)  # type: ignore[arg-type]
-    if scenario.delta != 0:  # on other data the worst case is above what is known to bind there
+    # On the chosen data the proven floor is below the worst case, which is about other data.
+    if scenario.delta != 0:
         (panel,) = front_figure([Study(scenario=scenario)], View()).panels
         assert fano(scenario) not in [line.key for line in panel.lines]
         hard = hardest(scenario)
@@ -177,7 +178,7 @@ def test_fano_s_line_is_the_bound_on_the_algorithms_of_the_budget(
     assert (line.name, bound(line.key).card.privacy) == (name, "pure" if pure else "zcdp")
 
 
-def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
+def test_the_row_for_the_error_without_data_names_the_data() -> None:
     study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped"), n=5000))
     hard = hardest(study.scenario)
     assert hard is not None
@@ -191,8 +192,10 @@ def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
     assert (priced.name, priced.values, priced.note) == ("without privacy", ["1.0"], "")
 
 
-def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
-    """Without privacy it is the same to a hundredth; where privacy adds more it is private."""
+def test_a_floor_from_sampling_alone_is_described_as_binding_every_algorithm() -> None:
+    """Such a floor is the same without privacy, to a hundredth; a larger private one binds private
+    algorithms.
+    """
     usual = Scenario(axis="n", grid=(500, 10_000), n=10_000)
     for scenario, binding, words in (
         (usual, "sampling", "No private algorithm"),
@@ -241,7 +244,7 @@ def test_a_mean_above_its_proven_bound_lies_within_the_error_of_the_trials() -> 
         assert ("within the trials’ error" in panel.lines[-1].hover[0]) is is_within
 
 
-def test_a_floor_that_is_mostly_sampling_says_so_where_it_is_pointed_at() -> None:
+def test_the_hover_text_says_that_a_floor_is_mostly_sampling() -> None:
     for n, epsilon, is_mostly_sampling in ((500, 1.0, True), (500, 0.05, False)):
         scenario = Scenario(n=n, epsilon=epsilon)
         (panel,) = front_figure([Study(scenario=scenario)], View()).panels
@@ -249,7 +252,7 @@ def test_a_floor_that_is_mostly_sampling_says_so_where_it_is_pointed_at() -> Non
         assert ("mostly sampling error" in area.hover[0]) is is_mostly_sampling
 
 
-def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_one() -> None:
+def test_beside_a_pinned_run_the_floor_is_a_line_since_it_binds_only_the_present_run() -> None:
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=1, epsilon=0.01)
     pinned = Study(scenario=replace(scenario, epsilon=1.0))
     plain, with_pin = (Study(scenario=scenario, overlay=one) for one in (None, pinned))
@@ -261,11 +264,11 @@ def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_o
     assert "floor" not in {r.key for r in panel.regions}
     words_drawn = [line for words in plain_panel.words for line in words.lines]
     assert "<b>No private algorithm</b>" in words_drawn
-    assert panel.words == []  # nothing is said of who cannot be there
+    assert panel.words == []  # No words label an impossible region.
 
 
 @pytest.mark.parametrize("p", [2.0, 2.5, 3.0, 4.0, 8.0, 20.0])
-def test_the_window_of_the_hardest_data_ends_at_the_bound_that_is_proven_on_them(p: float) -> None:
+def test_the_window_of_the_hardest_data_ends_at_the_bound_proven_for_them(p: float) -> None:
     for n, epsilon in ((1000, 1.0), (10_000, 0.2), (10_000, 1.0)):
         hard = hardest(Scenario(p=p, n=n, epsilon=epsilon, axis=None, grid=()))
         assert hard is not None
@@ -307,6 +310,8 @@ def test_no_private_error_on_the_hardest_data_is_below_their_window(p: float) ->
 
 
 def test_every_fano_bound_is_called_fano_in_a_figure() -> None:
-    """Also on corners and blocks, and for the squared error, which stand last in a card's name."""
+    """This includes bounds on corners and blocks and for the squared error, whose names differ
+    most.
+    """
     names = {short_name(bound(slug).card) for slug in BOUND_SLUGS if bound(slug).card.is_fano}
     assert names == {"CDP Fano", "Pure-DP Fano"}

@@ -1,4 +1,4 @@
-"""The ruler names what is proven, measured and impossible; CDP Fano is on it under any budget."""
+"""The ruler names proven, measured and impossible values, and shows CDP Fano under any budget."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
 
 
 def test_the_factor_of_the_limit_stands_level_with_its_line_and_the_table_names_its_bound() -> None:
-    scenario = replace(SMALL, grid=(500, 10_000, 50_000))  # so that there is room at both sides
+    # Three sizes leave room on both sides of the chosen value.
+    scenario = replace(SMALL, grid=(500, 10_000, 50_000))
     whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
     figure = front_figure([whole], View())
     assert figure.ruler is not None
@@ -79,7 +80,7 @@ BUDGET_NAMES = ("approximate", "pure", "zCDP")
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=BUDGET_NAMES)
 @pytest.mark.parametrize("d", [2, 20])
-def test_a_limit_says_in_short_plain_lines_whom_it_binds_and_on_which_data(
+def test_a_limit_names_the_algorithms_it_binds_and_its_data_in_short_lines(
     d: int, budget: dict[str, float | None]
 ) -> None:
     scenario = replace(SMALL, d=d, **budget)  # type: ignore[arg-type]
@@ -91,7 +92,7 @@ def test_a_limit_says_in_short_plain_lines_whom_it_binds_and_on_which_data(
         assert " ".join(claim) == f"no {'zCDP' if scenario.rho else 'private'} algorithm errs less"
 
 
-def test_every_line_says_over_which_data_its_number_holds() -> None:
+def test_every_line_names_the_data_for_which_its_number_holds() -> None:
     rungs = ruler_of(SMALL)
     notes = {rung.name: rung.note for rung in rungs.values()}
     assert notes["Proven possible"].startswith("all data with this tail:")
@@ -118,7 +119,8 @@ def test_the_kind_of_every_proof_has_a_name_and_each_fano_bound_its_own() -> Non
     edges = [edge.bound.card for scenario in scenarios for _, edge in region(scenario)]
     assert len({card.name for card in edges}) > 1
     assert all(": " in proof_words(card) for card in edges)
-    # The kind is a field of the card: a name with another proof's word in it misleads nobody.
+    # The kind of a proof is a field of its card, so a name that mentions another proof does not
+    # mislead.
     packed = next(card for card in cards if card.name == "CDP Fano, paper's packing")
     assert proof_words(packed).startswith("Fano’s inequality: ")
     assert proof_words(replace(packed, proof="assouad")).startswith("an Assouad bound: ")

@@ -1,4 +1,4 @@
-"""What was drawn once is shown again as it is, and only that."""
+"""A screen that was drawn once is cached, and is reused only for identical input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCENARIO = Scenario(
 WHOLE = Study(scenario=SCENARIO, outcomes=tuple(study(SCENARIO)))
 
 
-def test_what_was_drawn_is_shown_again_and_nothing_else_is_taken_for_it() -> None:
+def test_a_drawn_screen_is_reused_only_for_identical_input() -> None:
     view, theme = View(), Theme()
     drawn_screen = front_screen((WHOLE,), view, theme)
     copied = replace(WHOLE, outcomes=tuple(replace(o) for o in WHOLE.outcomes))

@@ -1,4 +1,4 @@
-"""The slide is one page of 16:9 with its font in the file, of the same values as the figure."""
+"""A slide is one 16:9 page with embedded fonts, and shows the same values as the figure."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def nested() -> Figure:
     return front_figure([whole], View())
 
 
-def letters(pdf: bytes) -> str:
-    """Return the letters that are written onto the page, without those outside of ASCII."""
+def written_letters(pdf: bytes) -> str:
+    """Return the ASCII letters that are written onto the page."""
     streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
     texts = []
     for stream in streams:
         try:
             texts.append(zlib.decompress(stream).decode("latin-1"))
-        except zlib.error:  # a font's own data
+        except zlib.error:  # This stream holds a font and not page text.
             continue
     drawn_texts = re.findall(r"\(((?:[^()\\]|\\.)*)\)", "".join(texts), re.DOTALL)
     return "".join(drawn_texts).replace("\\", "").replace("\0", "")
 
 
-def test_a_slide_is_one_page_of_16_to_9_with_its_fonts_in_it(nested: Figure) -> None:
+def test_a_slide_is_one_16_to_9_page_with_embedded_fonts(nested: Figure) -> None:
     document = slide(nested, HEADLINE, SOURCE)
     assert document.startswith(b"%PDF") and document == slide(nested, HEADLINE, SOURCE)
     (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", document)
@@ -53,8 +53,8 @@ def test_a_slide_is_one_page_of_16_to_9_with_its_fonts_in_it(nested: Figure) -> 
     assert fonts and document.count(b"/FontFile2") >= len(set(fonts)) > 1
 
 
-def test_a_slide_says_the_headline_the_names_the_factors_and_the_source(nested: Figure) -> None:
-    text = letters(slide(nested, HEADLINE, SOURCE))
+def test_a_slide_shows_the_headline_the_names_the_factors_and_the_source(nested: Figure) -> None:
+    text = written_letters(slide(nested, HEADLINE, SOURCE))
     assert nested.ruler is not None
     names = [rung.name for rung in nested.ruler.rungs]
     factors = [rung.text.removeprefix("×") for rung in nested.ruler.rungs if rung.text]
@@ -63,7 +63,7 @@ def test_a_slide_says_the_headline_the_names_the_factors_and_the_source(nested: 
         assert words.replace(" ", "") in text.replace(" ", ""), words
 
 
-def test_two_panels_and_a_dark_page_are_slides_too(nested: Figure) -> None:
+def test_slides_support_two_panels_and_the_dark_theme(nested: Figure) -> None:
     hard = hardest(SWEEP)
     assert hard is not None
     studies = [
@@ -71,7 +71,7 @@ def test_two_panels_and_a_dark_page_are_slides_too(nested: Figure) -> None:
         Study(scenario=hard, outcomes=run(hard).outcomes, role="hardest"),
     ]
     figure = front_figure(studies, View())
-    text = letters(slide(figure, ("Two panels",), SOURCE)).replace(" ", "")
+    text = written_letters(slide(figure, ("Two panels",), SOURCE)).replace(" ", "")
     for panel in figure.panels:
         assert panel.title.replace(" ", "") in text
     for row in figure.ladder.rows:

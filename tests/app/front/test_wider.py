@@ -1,4 +1,4 @@
-"""Where only a lower bound over a wider class of losses holds, it is a thin line with its name."""
+"""A lower bound that holds only over a wider class of losses is a thin line with its name."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_median_off_the_ball_has_a_thin_line_with_the_name_of_the_class_and_
     assert rung.name == f"L{NAME[1:]}" and not rung.is_tick
 
 
-def test_the_line_is_drawn_once_though_its_bound_is_asked_for_by_name() -> None:
+def test_a_bound_that_is_also_requested_by_name_is_drawn_once() -> None:
     (limit, *_) = limit_of_wider_losses(MEDIAN)
     (panel,) = figure_of(MEDIAN, bound=limit.bound.card.slug).panels
     assert [line.name for line in panel.lines].count(NAME) == 1
@@ -63,12 +63,12 @@ def test_the_line_is_drawn_once_though_its_bound_is_asked_for_by_name() -> None:
 
 
 @pytest.mark.parametrize("problem", ["mean", "linear", "geometric-median", "hinge"])
-def test_where_a_bound_of_its_own_holds_there_is_no_line_of_a_wider_class(problem: str) -> None:
+def test_a_problem_with_its_own_lower_bound_has_no_line_of_a_wider_class(problem: str) -> None:
     scenario = Scenario(problem=problem, methods=default_methods(problem))
     assert limit_of_wider_losses(scenario) == ()
 
 
-def test_the_line_is_there_exactly_where_the_matrix_has_a_wider_class_alone() -> None:
+def test_the_line_appears_exactly_where_only_a_wider_class_has_a_bound() -> None:
     for problem, geometry in (
         ("geometric-median", "linf"),
         ("geometric-median", "l2"),
@@ -90,7 +90,7 @@ def max_of(point: Scenario, slugs: tuple[str, ...]) -> float:
     return max(evaluate(point, bound(slug)).value for slug in slugs)
 
 
-def test_bounds_draws_it_as_a_thin_upright_line_and_names_the_class_in_its_headline() -> None:
+def test_the_page_bounds_draws_a_wider_class_as_a_thin_upright_line_named_in_the_headline() -> None:
     point = canonical_point(with_fitting_methods(replace(MEDIAN, axis=None, grid=())))
     in_table = comparable(rows(point, fitting_table(point).slugs), "excess risk")
     (wider,) = limit_of_wider_losses(point)

@@ -1,9 +1,9 @@
-"""A proven upper bound that a figure draws is a bound of the run that it is drawn beside.
+"""A proven upper bound in a figure is a bound for the very run that the figure measures.
 
-Three thousand random settings of every method that has one: the mean error of a few trials is below
-the bound that `shown` draws and `evaluate` gives. Where it is not, 64 other trials decide: their
-mean less 6.5 of its standard errors. By the normal approximation that alarms falsely with
-probability 4e-11 a setting, and so with less than 1e-6 over all of them; the seeds are fixed.
+For thousands of random settings of every method with a proven bound, the mean error of a few trials
+must be below the bound that `shown` selects and `evaluate` computes. If it is not, 64 further
+trials decide, by their mean less 6.5 standard errors. By the normal approximation the false-alarm
+probability is 4e-11 for a setting, and so below 1e-6 over all of them; the seeds are fixed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
 SETTINGS = 3_000
-BATCH = 100  # settings of a test
-DEFAULT = 1  # tests that are not slow
+BATCH = 100  # The number of settings in one test.
+DEFAULT = 1  # The number of tests that are not marked slow.
 FIRST_TRIALS, MORE_TRIALS, ERRORS = 3, 64, 6.5
 METHODS = tuple(
     method.card
@@ -68,12 +68,12 @@ def random_scenario(seed: int) -> Scenario | None:
     if fields["geometry"] == "lq":
         fields["q"] = float(rng.choice([1.2, 1.5, 3.0]))
     try:
-        return canonical_with(Scenario(**fields).validate(), card.slug)
+        return canonical_scenario(Scenario(**fields).validate(), card.slug)
     except InvalidInput:
         return None
 
 
-def canonical_with(scenario: Scenario, method: str) -> Scenario:
+def canonical_scenario(scenario: Scenario, method: str) -> Scenario:
     return replace(canonical(scenario), methods=(method,))
 
 
@@ -91,12 +91,14 @@ def errors_of(scenario: Scenario, trials: range) -> np.ndarray:
     cells = (Cell(point=canonical(scenario), method=method, x=None, trial=t) for t in trials)
     outcomes = [run_cell(cell) for cell in cells]
     assert all(o.not_applicable is None for o in outcomes), "a bound of a run that there is not"
-    # an average over an evaluation sample counts at its own lower end
+    # An error averaged over an evaluation sample counts at the lower end of its own interval.
     return np.array([o.error - 6.5 * o.error_uncertainty for o in outcomes])
 
 
 def excess(scenario: Scenario) -> tuple[float, float] | None:
-    """Return the measured mean, less its noise, and the bound below it; None if it is not above."""
+    """Return the measured mean, less its noise, and the proven bound, or None if the bound
+    holds.
+    """
     proven = drawn_bound(scenario)
     if proven is None or proven.value == math.inf:
         return None
@@ -104,7 +106,8 @@ def excess(scenario: Scenario) -> tuple[float, float] | None:
         return None
     errors = errors_of(scenario, range(FIRST_TRIALS, FIRST_TRIALS + MORE_TRIALS))
     lower_end = float(errors.mean() - ERRORS * errors.std(ddof=1) / math.sqrt(MORE_TRIALS))
-    rounding = 1e-9 * proven.value + 1e-12  # one point is the whole simplex in one dimension
+    # In one dimension the whole simplex is one point, so both numbers are only rounding errors.
+    rounding = 1e-9 * proven.value + 1e-12
     return None if lower_end <= proven.value + rounding else (lower_end, proven.value)
 
 
@@ -153,9 +156,9 @@ D2 = Scenario(
 
 @pytest.mark.parametrize("n", [500, 5000])
 def test_the_proven_line_of_simple_clipping_is_above_its_measured_line(n: int) -> None:
-    """Its least bound over all radii is not: the run takes another radius.
+    """The least bound over all radii is below that line, since the run uses another radius.
 
-    The ball of the means is so large that it keeps no answer back, whose error the proof ignores.
+    The ball of the means is so large that projection, which the proof ignores, changes no answer.
     """
     point = replace(D1, n=n)
     measured = errors_of(point, range(200))
@@ -169,7 +172,9 @@ def test_the_proven_line_of_simple_clipping_is_above_its_measured_line(n: int) -
 
 @pytest.mark.parametrize("geometry", ["l2", "linf"])
 def test_the_proven_line_of_sgd_is_above_its_measured_line(geometry: str) -> None:
-    """The bound at the best Lipschitz step is not: the run takes the step of a smooth risk."""
+    """The bound at the best Lipschitz step is below that line, since the run uses the step for
+    smooth risks.
+    """
     point = replace(D2, geometry=geometry)
     measured = errors_of(point, range(4))
     line = drawn_bound(point)

@@ -1,4 +1,4 @@
-"""Exports: the files give the same numbers as the page, the library and the command line."""
+"""Exported files give the same numbers as the page, the library and the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page, result
+from tests.app.pages import check_page, open_page, shown_result
 from tests.app.places.test_one_run import open_at
 from tests.app.results import SWEEP, run, table
 
@@ -30,7 +30,7 @@ REFUSING = Scenario(delta=0.0, trials=2, n=1000, methods=("mean.clipped", "mean.
 
 @pytest.mark.parametrize("scenario", [SWEEP, REFUSING], ids=["sweep", "refused"])
 def test_csv_parses_to_the_same_frame(scenario: Scenario) -> None:
-    text = export.csv(run(scenario))
+    text = export.csv_text(run(scenario))
     read = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
     expected = frame(run(scenario).outcomes)
     for column in ("spent", "not_applicable"):
@@ -47,14 +47,14 @@ def without_seconds(value: Any) -> Any:
 def test_json_is_what_the_command_line_prints(capsys: pytest.CaptureFixture[str]) -> None:
     page = open_page(trials="2")
     flags = []
-    for name, text in result(page).scenario.to_query().items():
+    for name, text in shown_result(page).scenario.to_query().items():
         if name == "methods":
             flags += [part for slug in text.split(",") for part in ("--method", slug)]
         else:
             flags += [f"--{name}", text]
     assert main(["run", "--json", *flags]) == 0
     printed = json.loads(capsys.readouterr().out)
-    exported = json.loads(export.json_text(result(page)))
+    exported = json.loads(export.json_text(shown_result(page)))
     assert without_seconds(exported) == without_seconds(printed)
 
 
@@ -86,11 +86,11 @@ def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
 
 def test_a_page_of_one_figure_offers_it_as_a_slide() -> None:
     query = {"methods": "sco.noisy-gd", "problem": "quadratic", "trials": "2", "grid": "500,1000"}
-    page = checked(open_at("bounds", **query))
+    page = check_page(open_at("bounds", **query))
     assert "Slide" in [b.label for b in page.get("download_button")]
 
 
-def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:
+def test_the_table_of_numbers_names_the_axis_and_the_budget_spent() -> None:
     printed = numbers(run(SWEEP).outcomes, SWEEP)
     assert list(printed["n"]) == list(table(SWEEP)["x"])
     assert list(printed["Mean error"]) == list(table(SWEEP)["mean_error"])
@@ -119,10 +119,10 @@ def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:
 
 
 @pytest.mark.parametrize("seconds", [12.4, 61.0])
-def test_a_page_with_sliders_says_how_long_it_takes_and_does_not_begin_what_is_too_long(
+def test_the_file_with_sliders_states_its_duration_and_refuses_a_long_one(
     seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A click on it spun for minutes, and nobody could tell for how long, or end it."""
+    """Without the estimate, a click could start minutes of work that the visitor could not end."""
     monkeypatch.setattr("dpsco_app.pages.explore.foot.sliders_seconds", lambda *_: seconds)
     page = open_page(trials="2", grid="500,1000")
     (button,) = [b for b in page.get("download_button") if "sliders" in b.label]

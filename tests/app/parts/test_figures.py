@@ -1,4 +1,4 @@
-"""Colours that tell methods apart and can be read, and numbers as people write them."""
+"""Colours tell methods apart and are readable, and numbers are formatted for people."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, method_card, me
 from dpsco_core.fields.field import series
 
 
-def test_every_method_has_a_look_of_its_own_among_those_of_its_problem() -> None:
+def test_every_method_of_a_problem_has_its_own_combination_of_hue_mark_and_dash() -> None:
     for problem in PROBLEM_SLUGS:
-        for level in get_args(Level):  # no figure shows both
+        for level in get_args(Level):  # No figure shows methods of both privacy levels.
             slugs = methods_for(problem, level)
             looks = {
                 (methods.colour_of(m), methods.symbol_of(m), methods.is_dashed(m)) for m in slugs
@@ -32,8 +32,8 @@ def test_every_method_has_a_look_of_its_own_among_those_of_its_problem() -> None
             assert len(looks) == len(slugs), (problem, level)
 
 
-def families(slugs: Sequence[str]) -> dict[methods.Pair, set[str]]:
-    """Return the private methods of each hue; the variants of one method count once."""
+def methods_by_hue(slugs: Sequence[str]) -> dict[methods.Pair, set[str]]:
+    """Return the private methods of each hue; variants of one method count once."""
     hues: dict[methods.Pair, set[str]] = {}
     for card in map(method_card, slugs):
         if card.privacy != "none":
@@ -42,19 +42,19 @@ def families(slugs: Sequence[str]) -> dict[methods.Pair, set[str]]:
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
-def test_what_a_preset_compares_differs_in_its_hue(preset: Preset) -> None:
-    assert all(len(names) == 1 for names in families(preset.scenario.methods).values())
+def test_the_methods_of_a_preset_have_different_hues(preset: Preset) -> None:
+    assert all(len(names) == 1 for names in methods_by_hue(preset.scenario.methods).values())
 
 
 def test_the_best_estimators_of_means_differ_in_their_hues() -> None:
-    """Those that adapt to the data: one of them is what the page on methods advises."""
+    """These are the methods that adapt to the data, one of which the page Methods recommends."""
     best = [m for m in methods_for("mean", "item") if method_card(m).private_radius]
-    hues = families([*default_methods("mean"), *best, "mean.coinpress"])
+    hues = methods_by_hue([*default_methods("mean"), *best, "mean.coinpress"])
     assert len(best) >= 3 and all(len(names) == 1 for names in hues.values())
 
 
-def contrast(colour: str, page: str) -> float:
-    """Return the contrast of WCAG 2 between two colours."""
+def contrast_ratio(colour: str, page: str) -> float:
+    """Return the WCAG 2 contrast ratio of two colours."""
     light = []
     for text in (colour, page):
         parts = [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -65,8 +65,8 @@ def contrast(colour: str, page: str) -> float:
 
 def test_every_colour_of_text_can_be_read_on_its_page() -> None:
     for on_light, on_dark in (*METHODS.values(), *PART_INKS.values()):
-        assert contrast(on_light, "#ffffff") >= 4.5, on_light
-        assert contrast(on_dark, "#171614") >= 4.5, on_dark
+        assert contrast_ratio(on_light, "#ffffff") >= 4.5, on_light
+        assert contrast_ratio(on_dark, "#171614") >= 4.5, on_dark
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_numbers_are_written_as_people_write_them(value: float, text: str) -> No
     assert number_text(value) == text
 
 
-def test_a_series_is_one_two_five_and_powers_of_ten() -> None:
+def test_slider_values_are_one_two_and_five_times_powers_of_ten() -> None:
     assert series(0, 1) == (1, 2, 5, 10)
 
 
 @pytest.mark.parametrize("name", ["Sample mean", "Objective perturbation", 4 * "Very long name "])
-def test_the_panels_give_way_to_names_up_to_a_point(name: str) -> None:
+def test_the_panels_shrink_for_long_names_up_to_a_limit(name: str) -> None:
     row = LadderRow(
         key="own", name=name, colour=QUIET, values=["0.0094", "0.090"], end=2.0, bold=True
     )
@@ -118,14 +118,16 @@ def test_a_factor_at_the_right_end_stays_off_the_names_even_where_no_place_is_fr
     figure = Figure(panels=[panel], y=y, ladder=ladder, alt="A figure")
     layout = plotly(figure, Theme(dark=False, size=WIDE))["layout"]
     (note,) = [note for note in layout["annotations"] if "×1.2" in note["text"]]
-    assert note["xanchor"] == "left" and note["x"] < 1 - 0.02  # log10 of the right end is 1
+    # The right end of the axis is at log10 = 1.
+    assert note["xanchor"] == "left" and note["x"] < 1 - 0.02
 
 
 @pytest.mark.parametrize("size", [*SIZES.values(), replace(WIDE, scale=SCALE)])
-def test_plotly_takes_a_figure_of_every_size_and_no_number_lies_below_the_dot(size: Size) -> None:
+def test_plotly_accepts_a_figure_of_every_size_and_no_number_lies_below_the_dot(size: Size) -> None:
     x = Axis(title="n", low=1.0, high=10.0, ticks=[(1.0, "1"), (10.0, "10")])
     ladder = Ladder(title="At n", columns=["error"], rows=[])
     figure = Figure(panels=[Panel(title="", x=x, chosen=10.0)], y=x, ladder=ladder, alt="A figure")
     parts = plotly(figure, Theme(size=size))
-    layout = go.Figure(parts["data"], parts["layout"]).layout  # refuses what is not allowed
+    # Plotly refuses fields that are not allowed.
+    layout = go.Figure(parts["data"], parts["layout"]).layout
     assert layout.xaxis.ticklabelstandoff >= DOT * size.scale - 1

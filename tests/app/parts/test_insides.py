@@ -1,4 +1,6 @@
-"""Streamlit's own page is named in one file, each part with its reason, and its code nowhere."""
+"""One file names the parts of Streamlit's own page, each with a reason, and no file names its
+code.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,20 @@ from dpsco_app.shell import preload
 
 INSIDES_FILE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
-# What reaches into Streamlit's page: names of its parts, and of the libraries that it is made of.
+# Matches what reaches into Streamlit's page: names of its parts, and of the libraries it is made
+# of.
 PRIVATE = re.compile(
     r"data-testid|data-baseweb|data-rac|data-variant|data-collapsed|st-emotion|\bst[A-Z]\w+"
 )
 CLASSES = re.compile(r"(\[class[*^$]?=[\"']?)([\w-]+)")
-KEY = "st-key-"  # how the class of a key begins
-MOST_PARTS = 7  # parts; the number only becomes smaller
+KEY = "st-key-"  # The beginning of the class that Streamlit derives from a widget's key.
+MOST_PARTS = 7  # The largest allowed number of such parts; it may only become smaller.
 
 
-def private(text: str) -> list[str]:
-    """Return what in a file reaches into Streamlit's page.
+def private_parts(text: str) -> list[str]:
+    """Return the parts of a file's text that reach into Streamlit's page.
 
-    A class is told by a part of its name only if it is that of a key.
+    A selector by a part of a class name is allowed only for the class of a key.
     """
     reached = PRIVATE.findall(text)
     for match in CLASSES.finditer(text):
@@ -40,35 +43,39 @@ def private(text: str) -> list[str]:
 
 def sources() -> Iterator[tuple[str, str]]:
     for path in sorted(PACKAGE.rglob("*")):
-        is_ours = path.parent.name != "plotly"  # its script is vendored
+        is_ours = path.parent.name != "plotly"  # The script in the folder "plotly" is vendored.
         if path.suffix in (".py", ".js", ".css", ".html") and is_ours:
             yield path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
 
 
 def test_no_other_file_reaches_into_streamlits_page() -> None:
-    reached = {name: parts for name, text in sources() if (parts := private(text))}
+    reached = {name: parts for name, text in sources() if (parts := private_parts(text))}
     assert {*reached} == {INSIDES_FILE}, reached
 
 
-def reached_in_code(source: str) -> list[str]:
-    """Return the modules of Streamlit that a file imports, beside what `st` offers."""
+def imported_streamlit_modules(source: str) -> list[str]:
+    """Return the Streamlit modules that a file imports, other than `streamlit` itself."""
     imports = re.findall(r"^ *(from|import) (streamlit\b[.\w]*)", source, re.MULTILINE)
     return [name for word, name in imports if "." in name or word == "from"]
 
 
 def test_no_other_file_imports_a_module_inside_streamlit() -> None:
-    reached = {name: parts for name, text in sources() if (parts := reached_in_code(text))}
+    reached = {
+        name: parts for name, text in sources() if (parts := imported_streamlit_modules(text))
+    }
     assert {*reached} == {INSIDES_FILE}, reached
-    assert reached_in_code("    from streamlit.runtime import get_instance")
-    assert reached_in_code("import streamlit.config") and reached_in_code("from streamlit import x")
-    assert not reached_in_code("import streamlit as st")
+    assert imported_streamlit_modules("    from streamlit.runtime import get_instance")
+    assert imported_streamlit_modules("import streamlit.config") and imported_streamlit_modules(
+        "from streamlit import x"
+    )
+    assert not imported_streamlit_modules("import streamlit as st")
 
 
-def test_what_is_imported_from_inside_is_what_it_is_used_for() -> None:
+def test_the_imports_from_inside_streamlit_work_as_expected() -> None:
     assert isinstance(st.container(), insides.DeltaGenerator)
     assert isinstance(st.Page(lambda: None, title="A", url_path="a"), insides.StreamlitPage)
     assert not insides.is_manually_set("browser.serverAddress")
-    assert insides.get_script_run_ctx(suppress_warning=True) is None  # no page runs here
+    assert insides.get_script_run_ctx(suppress_warning=True) is None  # No page runs in this test.
     assert (insides.STATIC / "index.html").exists()
     assert insides.CACHE_LOG in logging.root.manager.loggerDict
 
@@ -85,8 +92,8 @@ def test_what_is_imported_from_inside_is_what_it_is_used_for() -> None:
         "[class*='_files'] { display: none }",
     ],
 )
-def test_a_selector_of_streamlits_page_is_found(fault: str) -> None:
-    assert private(fault)
+def test_a_selector_of_streamlits_page_is_detected(fault: str) -> None:
+    assert private_parts(fault)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +106,11 @@ def test_a_selector_of_streamlits_page_is_found(fault: str) -> None:
         "static, start, style, status",
     ],
 )
-def test_a_key_of_the_dashboard_is_not(fine: str) -> None:
-    assert private(fine) == []
+def test_a_selector_of_the_dashboards_own_key_is_allowed(fine: str) -> None:
+    assert private_parts(fine) == []
 
 
-def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
+def test_each_part_has_a_reason_and_there_are_few() -> None:
     text = Path(insides.__file__).read_text(encoding="utf-8")
     blocks = text.split('"""')[-1].strip().split("\n\n")
     names = re.findall(r"^([A-Z_]+) = ", text, re.MULTILINE)
@@ -112,10 +119,13 @@ def test_each_part_has_its_reason_before_it_and_there_are_few() -> None:
     assert all(block.startswith("# ") for block in blocks if not block.startswith("import"))
 
 
-def test_the_file_of_plotly_is_found_by_what_it_holds() -> None:
+def test_the_script_with_plotly_is_identified_by_its_content() -> None:
     (script,) = preload.plotly_scripts()
     assert preload.PLOTLY in (preload.STATIC / script).read_bytes()
-    assert preload.links() == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+    assert (
+        preload.preload_links()
+        == f'<script type="module" crossorigin src="{script}"></script>'.encode()
+    )
 
 
 def test_no_file_names_a_part_of_streamlits_code() -> None:
@@ -128,7 +138,7 @@ def test_no_file_names_a_part_of_streamlits_code() -> None:
     assert {name: files for name, text in sources() if (files := part_name.findall(text))} == {}
 
 
-def test_without_plotly_in_sight_a_page_comes_without_its_link(
+def test_a_page_has_no_preload_link_if_plotly_is_not_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(preload, "STATIC", tmp_path)

@@ -1,4 +1,6 @@
-"""Two classes never meet unmarked: what a figure draws of one class never contradicts itself."""
+"""Bounds of two classes are never mixed unmarked: the bounds of one class never contradict each
+other.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
 
-SETTINGS, BATCH, DEFAULT = 20_000, 100, 1  # in all, of a test, and tests that are not slow
+# The number of settings in all, the number in one test, and the number of tests that are not marked
+# slow.
+SETTINGS, BATCH, DEFAULT = 20_000, 100, 1
 VIEWS = ("lower bounds", "upper bounds")
 D3 = {
     "n": "20000",
@@ -47,7 +51,7 @@ def drawn_curves(scenario: Scenario) -> list[Curve]:
     return list(curves_by_slug.values())
 
 
-def contradictions(curves: list[Curve]) -> list[tuple[str, str, float, float]]:
+def find_contradictions(curves: list[Curve]) -> list[tuple[str, str, float, float]]:
     """Return the upper bounds that are below a lower bound of the same class."""
     all_evaluations = [e for curve in curves for e in curve if not e.failures and e.applies]
     return [
@@ -60,10 +64,12 @@ def contradictions(curves: list[Curve]) -> list[tuple[str, str, float, float]]:
     ]
 
 
-def unmarked(curves: list[Curve], names: Names = lambda curve: bound_line(curve).name) -> list[str]:
-    """Return the proven upper bounds that hold for another class than a worst case, and hide it.
+def find_unmarked_bounds(
+    curves: list[Curve], names: Names = lambda curve: bound_line(curve).name
+) -> list[str]:
+    """Return the proven upper bounds whose names hide that they hold for another class of data.
 
-    The floors on these data have that in their names.
+    Floors that hold only on the chosen data say so in their names.
     """
     floors = [
         card
@@ -125,22 +131,24 @@ def random_scenario(seed: int) -> Scenario | None:
 def test_no_upper_bound_is_below_a_lower_one_of_its_class_in_what_a_figure_draws(
     batch: int,
 ) -> None:
-    """Nor does one of another class hide which class that is."""
+    """A bound of another class says which class that is."""
     count_upper = 0
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
         scenario = random_scenario(seed)
         if scenario is None:
             continue
         curves = drawn_curves(scenario)
-        assert contradictions(curves) == [], scenario
-        assert unmarked(curves) == [], scenario
+        assert find_contradictions(curves) == [], scenario
+        assert find_unmarked_bounds(curves) == [], scenario
         count_upper += any(curve[0].bound.card.kind == "upper" for curve in curves)
-    # Many settings have an infinite variance, where only some problems have an upper bound.
+    # Many settings have infinite variance, for which only some problems have an upper bound.
     assert count_upper >= 0.4 * BATCH
 
 
 def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> None:
-    """Simple clipping: .347 for these data's moments in every direction, and a floor of .375."""
+    """Simple clipping has 0.347 for the moments of these data in every direction; a floor is
+    0.375.
+    """
     scenario = Scenario.from_query(D3).validate()
     directional, coordinate, floor = (
         evaluate(scenario.at(20_000), catalogue.bound(slug), 20_000)
@@ -156,27 +164,31 @@ def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> N
     assert coordinate.bound.card.is_comparable_with(floor.bound.card, coordinate.covers)
     assert coordinate.value > floor.value
     curves = drawn_curves(scenario)
-    assert contradictions(curves) == unmarked(curves) == []
+    assert find_contradictions(curves) == find_unmarked_bounds(curves) == []
     uppers = [e for curve in curves for e in curve if e.bound.card.method == "mean.clipped"]
     assert len(uppers) == 4 and all(COORDINATE in e.covers for e in uppers)
     assert floor.bound.card.slug in {curve[0].bound.card.slug for curve in curves}
 
 
-def test_the_test_finds_a_bound_in_the_class_of_another() -> None:
-    """The bound of these data's moments, said to hold for the coordinates' class."""
+def test_a_bound_labelled_with_another_class_is_detected() -> None:
+    """The planted fault is the bound for these data's moments, labelled as one for the coordinates'
+    class.
+    """
     scenario = Scenario.from_query(D3).validate()
     moment_bound = catalogue.bound("upper.mean.clipped-expected")
     wrong = replace(moment_bound, card=replace(moment_bound.card, law_class=COORDINATE))
     curves = drawn_curves(scenario)
     planted = evaluate(scenario.at(20_000), wrong, 20_000)
-    assert contradictions([*curves, [planted]]) != []
+    assert find_contradictions([*curves, [planted]]) != []
     honest = evaluate(scenario.at(20_000), moment_bound, 20_000)
-    assert unmarked([*curves, [honest]]) == []
-    nameless = unmarked([*curves, [honest]], lambda curve: short_name(curve[0].bound.card))
+    assert find_unmarked_bounds([*curves, [honest]]) == []
+    nameless = find_unmarked_bounds(
+        [*curves, [honest]], lambda curve: short_name(curve[0].bound.card)
+    )
     assert nameless == [moment_bound.card.slug]
 
 
-def test_a_bound_for_fewer_laws_is_drawn_where_a_method_has_no_other_and_says_so() -> None:
+def test_a_bound_for_fewer_laws_is_drawn_and_labelled_if_a_method_has_no_other() -> None:
     scenario = Scenario(problem="linear", methods=("sco.sgd",), axis="n", grid=(1000, 10_000))
     (curve,) = [c for c in drawn_curves(scenario) if c[0].bound.card.kind == "upper"]
     line = bound_line(curve)
@@ -184,7 +196,7 @@ def test_a_bound_for_fewer_laws_is_drawn_where_a_method_has_no_other_and_says_so
     assert "holds for all distributions with this variance" in line.hover[0]
 
 
-def test_a_hover_says_whom_a_lower_bound_binds_and_over_which_class() -> None:
+def test_the_hover_text_names_the_algorithms_and_the_class_of_a_lower_bound() -> None:
     line = bound_line([evaluate(Scenario(), catalogue.bound("lower.mean.tracing-cdp"))])
     (hover,) = line.hover
     assert "binds every zCDP algorithm (ρ = 0.02801), in the worst case over all" in hover
@@ -201,13 +213,13 @@ def test_a_rate_is_dashed_and_says_that_its_constant_is_one() -> None:
     assert "constant 1" not in proven.hover[0]
 
 
-def test_a_bound_is_faded_where_a_hypothesis_fails_and_says_which() -> None:
+def test_a_bound_whose_hypothesis_fails_is_faded_and_names_the_hypothesis() -> None:
     good = evaluate(Scenario(), catalogue.bound("upper.mean.clipped"))
     failing = bound_line([replace(good, failures=("n is too small.",))])
     assert failing.opacity < bound_line([good]).opacity == 1
     assert "⚠ n is too small." in failing.hover[0]
 
 
-def test_the_name_of_a_bound_is_never_that_of_a_method() -> None:
+def test_no_bound_has_the_name_of_a_method() -> None:
     names = {catalogue.method_card(m).name for m in catalogue.METHOD_SLUGS}
     assert names.isdisjoint(short_name(b.card) for b in catalogue.BOUNDS)

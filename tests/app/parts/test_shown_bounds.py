@@ -1,4 +1,4 @@
-"""A bound says itself whether it is drawn and tabled, and what its letters mean."""
+"""A bound's card decides whether figures and tables show it, and explains its letters."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ POINT = Scenario(methods=("mean.clipped",))
 VIEWS = ("lower bounds", "rates", "upper bounds")
 
 
-def forget() -> None:
+def clear_caches() -> None:
     lower_cards.cache_clear()
     shown.cache_clear()
 
 
-def with_another(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
-    """Add a lower bound on the mean to the catalogue, of a slug that no other resembles."""
+def add_lower_bound(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
+    """Add to the catalogue a lower bound on the mean with a new slug."""
     pattern = catalogue.bound("lower.mean.fano-cdp")
     added = replace(
         pattern,
@@ -36,30 +36,31 @@ def with_another(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
     monkeypatch.setattr(catalogue, "BOUND_SLUGS", tuple(b.card.slug for b in bounds))
     monkeypatch.setattr(table, "BOUNDS", bounds)
     monkeypatch.setattr(catalogue, "_bounds_for", catalogue._bounds_for.__wrapped__)
-    forget()
+    clear_caches()
     return added
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> object:
     yield
-    forget()
+    clear_caches()
 
 
 def test_a_new_lower_bound_is_drawn_tabled_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    added = with_another(monkeypatch)
+    added = add_lower_bound(monkeypatch)
     assert added.card.slug in shown(POINT, VIEWS)
     assert added.card.slug in {card.slug for card in cards("mean")}
-    assert added.card.slug in table.paper_table("kamath").slugs  # the table of its paper
+    # The bound appears in the table of its paper.
+    assert added.card.slug in table.paper_table("kamath").slugs
     assert added.card.slug in table.paper_table("all").slugs
     letters = {s.latex: s for s in symbols(table.canonical_point(POINT), added)}
     assert letters["k"].value == POINT.n + 1 and "test" in letters["k"].meaning
 
 
-def test_a_variant_is_in_tables_only_and_any_table_can_list_it_first(
+def test_a_variant_bound_appears_in_tables_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    added = with_another(monkeypatch, drawn=False, tables=("arora",))
+    added = add_lower_bound(monkeypatch, drawn=False, tables=("arora",))
     assert added.card.slug not in shown(POINT, VIEWS)
     assert added.card.slug in {card.slug for card in cards("mean")}
     listed = table.paper_table("arora").slugs

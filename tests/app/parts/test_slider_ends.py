@@ -1,4 +1,4 @@
-"""The ends of the sliders that are always open say what they mean, in both hosts."""
+"""The ends of the sliders that are always open have labels, in both hosts of the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpsco_app.parts.fields import (
 )
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.static_page.controls import controls
-from tests.app.pages import html, open_page
+from tests.app.pages import drawn_html, open_page
 
 SLIDERS = [
     name
@@ -22,9 +22,9 @@ SLIDERS = [
 ]
 
 
-def test_each_end_of_an_open_slider_has_its_word() -> None:
+def test_each_end_of_an_open_slider_has_a_label() -> None:
     assert {"p", "n", "d", "epsilon"} <= set(SLIDERS)
-    hosts = controls(FIRST.scenario, View(), Theme()), html(open_page())
+    hosts = controls(FIRST.scenario, View(), Theme()), drawn_html(open_page())
     for name in SLIDERS:
         ends = ALL_CONTROLS[name].ends
         assert ends is not None
@@ -32,6 +32,6 @@ def test_each_end_of_an_open_slider_has_its_word() -> None:
         words = f"<span>{left}</span><span>{right}</span>"
         assert ends_html(name) == words
         assert all(words in page for page in hosts), name
-    # The least tail index is the heaviest, and the least budget the most private.
+    # The smallest tail index is the heaviest tail, and the smallest budget the most private.
     assert ALL_CONTROLS["p"].ends == ("heavier", "lighter")
     assert ALL_CONTROLS["epsilon"].ends == ("more private", "less private")

@@ -1,4 +1,4 @@
-"""A number and its unit stay in one line, wherever a measured sentence is shown."""
+"""A number and its unit stay on one line in every sentence with measurements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpsco_app.parts.options import with_units
 from tests.app.places.test_one_run import open_at
 
 
-def test_a_number_and_its_unit_are_joined_and_nothing_else_is() -> None:
+def test_only_a_number_and_its_unit_are_joined() -> None:
     texts = {
         "13 % of 20": "13_% of 20",
         "in 2 s": "in 2_s",

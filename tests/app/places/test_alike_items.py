@@ -25,7 +25,7 @@ from dpsco_core.explain.users.alike import ADAPTIVE, CLIPPED, POOLED, sampling_e
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.fields import has_alike_items
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, html
+from tests.app.pages import check_page, drawn_html, headline_text
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -62,23 +62,23 @@ def test_the_figure_holds_the_errors_and_what_users_share() -> None:
 @pytest.mark.parametrize("share", [0.3, 0.0, 1.0])
 def test_the_slider_is_in_the_address_and_in_the_answer(share: float) -> None:
     page = open_at("users", **QUICK, share=f"{share:g}")
-    answer = headline(page)
+    answer = headline_text(page)
     assert answer.startswith(f"At γ = {share:g}, " if share else "Of independent items, ")
-    assert "What are more items per user worth" in html(page)
-    assert "Squared distance (yours" not in html(page)
+    assert "What are more items per user worth" in drawn_html(page)
+    assert "Squared distance (yours" not in drawn_html(page)
     assert not [s for s in page.sidebar.select_slider if s.label == "Items per user m"]
     page.get_by_key(STATE.key("share")).set_value(0.5)
-    assert headline(checked(page.run())).startswith("At γ = 0.5, ")
+    assert headline_text(check_page(page.run())).startswith("At γ = 0.5, ")
     assert page.query_params["share"] == "0.5"
 
 
-def test_a_share_that_is_none_is_said_and_left_out() -> None:
+def test_an_invalid_share_is_reported_and_ignored() -> None:
     view, problems = STATE.from_query({"share": "1.5"})
     assert view == STATE.default and problems[0].startswith("share must be at least 0")
     assert STATE.default.share in SHARES
 
 
-def test_controls_offer_it_at_user_level_for_means_of_ordinary_laws() -> None:
+def test_the_share_slider_appears_at_user_level_for_means_of_ordinary_laws() -> None:
     assert has_alike_items(USERS) and "alike" in front_fields(USERS)
     for changes in (
         {"m": 1},
@@ -91,7 +91,7 @@ def test_controls_offer_it_at_user_level_for_means_of_ordinary_laws() -> None:
     assert has_alike_items(replace(USERS, m=1, axis="m", grid=(1.0, 3.0)))
 
 
-def test_what_cannot_be_alike_any_more_is_independent() -> None:
+def test_items_become_independent_where_alike_items_are_not_supported() -> None:
     alike = replace(USERS, alike=0.3)
     for field, value in (("m", 1), ("distribution", "hypercube"), ("problem", "quadratic")):
         changed, _ = fitted(replace(alike, **{field: value}), field)
@@ -103,7 +103,7 @@ def test_what_cannot_be_alike_any_more_is_independent() -> None:
     assert fit(alike).validate(DASHBOARD).alike == 0
 
 
-def test_a_change_of_the_share_says_what_it_does() -> None:
+def test_a_change_of_the_share_is_explained() -> None:
     alike = replace(USERS, alike=0.3)
     grown = because(USERS, alike, "alike")
     assert grown == GOLDEN["a larger correlation, because"]

@@ -1,4 +1,6 @@
-"""Assignments: a teacher's choice of lessons and questions is a link; what is handed in is too."""
+"""Assignments: a teacher's choice of lessons and questions is a link, and so is a student's
+work.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from dpsco_app.pages.learn.assignment import (
 from dpsco_app.pages.learn.state import STATE, prediction_key
 from dpsco_app.static_page.lessons import Lessons, lesson_theme
 from dpsco_core.base.errors import InvalidInput
-from tests.app.pages import checked, headline, html, session, texts
+from tests.app.pages import check_page, drawn_html, headline_text, visitor_session, written_text
 from tests.app.places.test_one_run import open_at
 
 ATTACK = "<script>alert(1)</script> ![x](http://evil.test/x.png) **bold**"
@@ -36,10 +38,12 @@ TWO_TASKS = "noise,clipping"  # not in the order of the path
 
 def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> None:
     page = open_at("learn")
-    page = checked(page.button(key="learn_assign").click().run())
+    page = check_page(page.button(key="learn_assign").click().run())
     assert page.query_params["lesson"] == ASSIGN and not page.code
-    page = checked(page.multiselect(key=STATE.key("tasks")).set_value(TWO_TASKS.split(",")).run())
-    page = checked(page.text_area(key=TYPED).set_value(f"Why?\n\n  {ATTACK}").run())
+    page = check_page(
+        page.multiselect(key=STATE.key("tasks")).set_value(TWO_TASKS.split(",")).run()
+    )
+    page = check_page(page.text_area(key=TYPED).set_value(f"Why?\n\n  {ATTACK}").run())
     (code,) = page.code
     query = {k: v[0] for k, v in parse_qs(urlsplit(code.value).query).items()}
     assert query == {
@@ -48,21 +52,23 @@ def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> Non
         "questions": f"Why?\n{ATTACK}",
         "hide": "nav",
     }
-    assert f"{len(code.value):,} letters long" in texts(page) and f"{LONGEST:,}" in texts(page)
+    assert f"{len(code.value):,} letters long" in written_text(
+        page
+    ) and f"{LONGEST:,}" in written_text(page)
     page.checkbox(key="learn_apart").uncheck()
-    assert "hide=" not in checked(page.run()).code[0].value
+    assert "hide=" not in check_page(page.run()).code[0].value
 
 
-def test_too_many_questions_are_one_sentence_and_the_text_stays_to_be_mended() -> None:
+def test_too_many_questions_give_one_error_and_the_text_stays_editable() -> None:
     page = open_at("learn", lesson=ASSIGN)
     typed = "\n".join(f"Question {i}?" for i in range(MOST_QUESTIONS + 1))
-    page = checked(page.text_area(key=TYPED).set_value(typed).run())
+    page = check_page(page.text_area(key=TYPED).set_value(typed).run())
     assert page.error[0].value.startswith("questions must be at most 10 lines")
     assert page.text_area(key=TYPED).value == typed and not page.code
-    page = checked(page.text_area(key=TYPED).set_value("One?").run())
+    page = check_page(page.text_area(key=TYPED).set_value("One?").run())
     assert not page.error and len(page.code) == 1
     long = "\n".join(MOST_QUESTIONS * ["ж" * MOST_QUESTION])
-    page = checked(page.text_area(key=TYPED).set_value(long).run())
+    page = check_page(page.text_area(key=TYPED).set_value(long).run())
     assert "This link would have" in page.error[0].value and not page.code
 
 
@@ -73,36 +79,38 @@ def test_a_student_sees_these_lessons_in_this_order_answers_and_hands_in() -> No
         step_name("clipping"),
         "Hand in",
     ]
-    assert step_name("noise") in html(page) and "0 of 2 lessons answered" in texts(page)
+    assert step_name("noise") in drawn_html(page) and "0 of 2 lessons answered" in written_text(
+        page
+    )
     with pytest.raises(KeyError):
         page.button(key="learn_back")
-    page = checked(page.button(key="learn_next").click().run())
-    assert step_name("clipping") in html(page)
-    page = checked(page.radio(key=prediction_key("clipping")).set_value("some").run())
-    page = checked(page.button(key="learn_run").click().run())
+    page = check_page(page.button(key="learn_next").click().run())
+    assert step_name("clipping") in drawn_html(page)
+    page = check_page(page.radio(key=prediction_key("clipping")).set_value("some").run())
+    page = check_page(page.button(key="learn_run").click().run())
     assert page.button(key="learn_follow").label == "Hand in what you predicted"
-    page = checked(page.button(key="learn_follow").click().run())
-    assert "1 of 2 lessons answered" in headline(page)
-    page = checked(page.text_area(key="learn_reply_1").set_value("x <b>\n y").run())
+    page = check_page(page.button(key="learn_follow").click().run())
+    assert "1 of 2 lessons answered" in headline_text(page)
+    page = check_page(page.text_area(key="learn_reply_1").set_value("x <b>\n y").run())
     assert page.query_params["replies"] == "\nx <b> y"
     reopened = open_at("learn", **dict(page.query_params))
     for opened in (page, reopened):
-        written = html(opened)
+        written = drawn_html(opened)
         assert "<script>" not in written and "&lt;script&gt;alert(1)" in written
         assert "x &lt;b&gt; y" in written and "Not answered." in written
         assert not any("evil.test" in m.value for m in opened.markdown)
         assert step_name("clipping") in written and step_name("epsilon") not in written
     link = parse_qs(urlsplit(reopened.code[0].value).query)
     assert link["replies"] == ["\nx <b> y"] and link["answers"] == ["clipping:some"]
-    page = checked(reopened.button(key="learn_leave").click().run())
+    page = check_page(reopened.button(key="learn_leave").click().run())
     assert not {"tasks", "questions", "replies"} & set(page.query_params)
 
 
 def test_an_assignment_of_questions_alone_is_one_step() -> None:
     page = open_at("learn", questions="What is a tail?")
     assert list(page.selectbox(key=STATE.key("lesson")).options) == ["Hand in"]
-    assert headline(page) == "0 of 1 question answered"
-    assert "No lesson is answered" not in html(page)
+    assert headline_text(page) == "0 of 1 question answered"
+    assert "No lesson is answered" not in drawn_html(page)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +189,8 @@ def test_the_page_without_a_server_takes_the_same_link() -> None:
     assert lessons.view.lesson == "noise"
 
 
-def test_the_answers_to_questions_are_forgotten_with_the_rest() -> None:
+def test_forgetting_the_answers_includes_the_replies_to_questions() -> None:
     page = open_at("learn", tasks="noise", questions="a", replies="b", answers="noise:10")
-    page = checked(page.button(key="learn_forget").click().run())
+    page = check_page(page.button(key="learn_forget").click().run())
     assert "replies" not in page.query_params and page.query_params["tasks"] == "noise"
-    assert session(page).lessons.measured == 0 and START not in page.query_params.values()
+    assert visitor_session(page).lessons.measured == 0 and START not in page.query_params.values()

@@ -1,4 +1,6 @@
-"""Theory: its figure and table hold the core's values, its links lead where they say."""
+"""The page Bounds: its figure and table show the core's values, and its links lead where they
+say.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from dpsco_app.pages.bounds.groups import group_key, grouped, select
 from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.formulas import formula_markdown
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import ZHAO_2024
@@ -47,13 +49,20 @@ from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, pa
 from dpsco_core.explain.window import spans, standing, worst_start
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, checked, headline, ladder, line_below, texts
+from tests.app.pages import (
+    BASES,
+    check_page,
+    headline_text,
+    ladder_numbers,
+    line_below,
+    written_text,
+)
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
 BASE = BASES["bounds"]
 MEAN = Scenario(methods=("mean.sample",))
-TWO_LINES = 160  # letters of a headline on a laptop
+TWO_LINES = 160  # The largest number of letters in a headline on a laptop, two lines.
 
 
 def open_theory(**query: str) -> AppTest:
@@ -90,7 +99,8 @@ def test_the_figure_holds_every_comparable_value() -> None:
         len(marks) == len(figure.ladder.rows) == len(marked_rows) == min(len(table_rows), MOST_ROWS)
     )
     marked_rows = [r for r in marked_rows if r.bound.card.slug in marks]
-    assert len(marked_rows) >= MOST_ROWS - 3  # the chosen one, and the best of every group
+    # The rows are the chosen one and the best of every group.
+    assert len(marked_rows) >= MOST_ROWS - 3
     heights = []
     for row in sorted(marked_rows, key=lambda r: -marks[r.bound.card.slug].y[0]):
         mark = marks[row.bound.card.slug]
@@ -126,7 +136,7 @@ def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
     assert floor_row in shown_rows
 
 
-def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() -> None:
+def test_the_first_five_rows_include_the_chosen_row_and_those_of_the_headline() -> None:
     for table in ("kamath", "all"):
         table_rows = comparable(rows_of(MEAN, table), "l2 error")
         chosen = next(r.bound.card.slug for r in table_rows if not counts(r))
@@ -146,14 +156,14 @@ def test_five_rows_are_seen_at_first_and_hold_the_chosen_one_and_the_headline() 
     }
 
 
-def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs() -> None:
+def test_the_rows_of_a_method_are_grouped_and_named_by_their_differences() -> None:
     table_rows = comparable(rows_of(MEAN, "all"), "l2 error")
     rows_by_name = {
         (group.title, name): row
         for group in grouped(table_rows, table_rows)
         for row, name in zip(group.rows, group.names, strict=True)
     }
-    assert len(rows_by_name) == len(table_rows)  # no two rows of a group have one name
+    assert len(rows_by_name) == len(table_rows)  # No two rows of a group have the same name.
     assert rows_by_name["Simple clipping", "rate"].bound.card.method == "mean.clipped"
     assert ("Coordinate-wise, Gaussian", "proven at 95 %") in rows_by_name
     assert ("Sample mean", "not private") in rows_by_name
@@ -168,7 +178,7 @@ def test_the_rows_of_a_method_stand_below_its_name_and_are_named_by_what_differs
         (end,) = [r.end for r in figure.ladder.rows if r.key == row.bound.card.slug]
         head_height = min(y for y in heights if y > end)
         assert heads[f"group:{group_key(row.bound.card)}"].y[0] == head_height
-    assert room_for_names(figure) < 400  # more than half of the width is the plot's
+    assert room_for_names(figure) < 400  # The plot takes more than half of the width.
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -229,8 +239,10 @@ def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -
     }
 
 
-def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
-    """At the review's address .347 is for these data's moments in every direction, .375 a floor."""
+def test_the_leading_bound_has_the_class_of_the_floor_or_names_its_class() -> None:
+    """There, 0.347 is a bound for the moments of these data in every direction, and 0.375 a
+    floor.
+    """
     point = Scenario(
         n=20_000, d=75, p=2.0, epsilon=0.2, delta=1e-4, diameter=1.0, offset=0.3, methods=()
     )
@@ -261,7 +273,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     assert words.title(pair).startswith(start)
 
 
-def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
+def test_the_table_lists_the_algorithms_the_class_and_the_statement_of_a_bound() -> None:
     relevant = [r for r in rows_of(Scenario(methods=()), "all") if r.is_relevant]
     table = words.table_frame(relevant, 1.0).set_index("Bound")
     row = table.loc["CDP tracing"]
@@ -271,7 +283,7 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
     assert table.loc["Simple clipping, proven mean error"]["Binds"] == ""
 
 
-def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
+def test_a_floor_for_pure_privacy_only_is_labelled_so() -> None:
     pure_rows = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
     title = words.title(pure_rows)
     assert title.startswith("Proven in this table: error in the worst case at least ")
@@ -310,11 +322,11 @@ def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> No
     page = open_theory(problem="quadratic", table="arora")
     old_query = dict(page.query_params)
     (button,) = [b for b in page.button if b.key == "bounds_covered"]
-    checked(button.click().run())
+    check_page(button.click().run())
     assert page.query_params["problem"] == "logistic"
     assert page.query_params["distribution"] == "hypercube"
     (back_button,) = [b for b in page.button if b.label == "Back to mine"]
-    checked(back_button.click().run())
+    check_page(back_button.click().run())
     assert dict(page.query_params) == old_query
 
 
@@ -328,7 +340,8 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
     useful = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
     assert (useful["Value"] < start).all()
-    # A bound over all data may be above what is lost on these data, and says something.
+    # A bound over all data can exceed the error without data on these data and still be
+    # informative.
     assert worst_start(canonical_point(MEAN)) == standing(MEAN).start == 2
     at_500 = replace(MEAN, n=500)
     upper = [r for r in comparable(rows_of(at_500, "all"), "l2 error") if r.holds]
@@ -337,7 +350,7 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
 
 
 @pytest.mark.parametrize("problem", ["logistic", "hinge", "geometric-median"])
-def test_of_every_loss_the_worst_case_without_data_is_drawn_and_may_lead_the_table(
+def test_the_worst_case_without_data_is_drawn_for_every_loss_and_can_lead_the_table(
     problem: str,
 ) -> None:
     page = open_theory(problem=problem, n="100", table="all")
@@ -351,12 +364,12 @@ def test_of_every_loss_the_worst_case_without_data_is_drawn_and_may_lead_the_tab
     assert len(fixed) and not (fixed["Holds"] == "yes, vacuous").any()
 
 
-def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:
+def test_a_row_shows_its_conditions_with_numbers_and_text_to_copy() -> None:
     page = open_theory(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
     theorem = bound("upper.mean.smoothed")
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
     for condition in conditions(point, theorem):
-        assert words.condition_text(condition) in texts(page)
+        assert words.condition_text(condition) in written_text(page)
     (failing,) = [c for c in conditions(point, theorem) if c.text == "n >= 100 sqrt(d/rho)"]
     assert failing.failure and words.condition_text(failing).startswith("✗ n ≥ 100 √(d/ρ): fails:")
     copied = [code.value for code in page.code]
@@ -396,7 +409,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     compared = comparable(rows_of(point, "kamath"), "l2 error")
     assert len(marks_of(page)) == FEW_ROWS < len(compared)
-    assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder(page))
+    assert {"CDP Fano, paper's packing", "proven mean error"} < set(ladder_numbers(page))
     assert any(words.ZCDP in caption.value for caption in page.caption)
     (frame,) = [d.value for d in page.dataframe]
     table_rows = rows_of(point, "kamath")
@@ -407,11 +420,11 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     (fano,) = [r for r in relevant if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name["lower.mean.fano-cdp"] == fano.value
     assert not set(frame["Bound"][: len(relevant)]) & set(frame["Bound"][len(relevant) :])
-    assert formula(fano.bound.card.latex) in texts(page)
-    assert words.in_digits(fano.value) in texts(page)
+    assert formula_markdown(fano.bound.card.latex) in written_text(page)
+    assert words.in_digits(fano.value) in written_text(page)
     counted = f"{sum(r.holds for r in relevant)} of {len(relevant)} "
     assert line_below(page).startswith(words.leader(compared) + counted)
-    assert headline(page) == words.title(compared)
+    assert headline_text(page) == words.title(compared)
     (link,) = [x.proto for x in page.get("page_link") if x.proto.label == "Open in Explore"]
     assert "epsilon=2" in link.query_string and "bound=lower.mean.fano-cdp" in link.query_string
 
@@ -420,14 +433,14 @@ def test_users_have_their_own_rows() -> None:
     page = open_theory(problem="geometric-median", m="100", table="lowy", rows="all")
     assert "are hidden at once" in text_of(page)
     page.select_slider(key=controls.PREFIX + "m").set_value(1000)
-    checked(page.run())
+    check_page(page.run())
     assert page.query_params["m"] == "1000"
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = comparable(rows_of(point, "lowy"), "excess risk")
     assert FEW_ROWS < len(expected) <= MOST_ROWS
     assert sorted(marks_of(page)) == pytest.approx(sorted(r.value for r in expected))
     page.segmented_control(key=STATE.key("rows")).set_value("few")
-    checked(page.run())
+    check_page(page.run())
     assert len(marks_of(page)) == FEW_ROWS and "rows" not in page.query_params
 
 
@@ -435,12 +448,12 @@ def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
     page = open_theory()
     for problem in ("mean", "linear", "least-squares"):
         page.selectbox(key=controls.PREFIX + "problem").set_value(problem)
-        checked(page.run())
+        check_page(page.run())
         assert page.query_params.get("problem", "mean") == problem
         assert specs(page)
 
 
-def test_what_the_address_should_not_say_is_said() -> None:
+def test_an_invalid_address_is_reported() -> None:
     page = open_theory(table="none", epsilon="-1")
     warnings = " ".join(w.value for w in page.warning)
     assert "table must be one of" in warnings
@@ -451,7 +464,7 @@ def test_what_the_address_should_not_say_is_said() -> None:
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
     assert in_print("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n = 500."
     page = open_theory(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
-    page_text = " ".join(d.value.to_string() for d in page.dataframe) + texts(page)
+    page_text = " ".join(d.value.to_string() for d in page.dataframe) + written_text(page)
     assert "10⁻⁶" in page_text and "1e-06" not in page_text
 
 
@@ -484,14 +497,14 @@ def test_the_entry_of_zhao_et_al_is_that_of_its_publication() -> None:
     assert "doi = {10.1609/aaai.v39i21.34440}" in entry
 
 
-def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_rests_on() -> None:
+def test_vacuous_theorems_are_listed_with_the_bounds_behind_the_window() -> None:
     page = open_theory(problem="linear", n="10000", d="20", table="zhao")
     point = Scenario(problem="linear", n=10_000, d=20, methods=("sco.clipped",))
     start = worst_start(canonical_point(point))
     empty = empty_theorems(rows_of(point), start)
     assert empty and all(r.value >= start for r in empty)
     assert all(r.bound.card.constant == "explicit" for r in empty)
-    text = texts(page)
+    text = written_text(page)
     for row in empty[: words.MOST_EMPTY]:
         assert f"{words.in_digits(row.value)} ({words.short(row.bound.card)})" in text
     [span] = spans(canonical_point(point))
@@ -502,7 +515,7 @@ def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_re
     assert f"ignores the data has an error of at most {words.in_digits(start)}." in text
 
 
-def test_where_every_theorem_promises_something_no_finding_is_told() -> None:
+def test_no_vacuous_theorem_is_reported_if_every_theorem_is_informative() -> None:
     compared = comparable(rows_of(MEAN), "l2 error")
     assert words.finding(compared, spans(MEAN), 1e9) == ""
 
@@ -512,8 +525,8 @@ def test_the_page_says_that_the_papers_measure_nothing() -> None:
     assert words.NO_EXPERIMENTS in [caption.value for caption in page.caption]
 
 
-def test_each_mark_bears_its_name_on_a_phone() -> None:
-    """There the table of names is a screen below the figure; a long name is cut, inside it."""
+def test_each_mark_has_its_name_on_a_phone() -> None:
+    """On a phone the table of names is a screen below the figure; a long name is shortened."""
     for table in ("zhao", "kamath"):
         key = next(key for key in TABLE_KEYS if key.startswith(table))
         compared = comparable(rows(canonical_point(Scenario()), paper_table(key).slugs), "l2 error")

@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import TONES
-from dpsco_app.pages.check import page as check_page
+from dpsco_app.pages.check import page as page_module
 from dpsco_app.pages.check import report as drawing
 from dpsco_app.pages.check import running, words
 from dpsco_app.pages.check.page import command
@@ -31,7 +31,7 @@ from dpsco_core.referee.places import base_place
 from dpsco_core.referee.report import Check, Report
 from dpsco_core.referee.run import referee
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, html, line_below, press
+from tests.app.pages import check_page, drawn_html, headline_text, line_below, press_button
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -65,21 +65,21 @@ def claim(**view: Any) -> Claim:
     return claim_of(with_method(View(**view), MEAN), MEAN)
 
 
-def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
+def test_the_page_opens_with_what_is_known_of_the_claim_and_runs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "referee", None)
     page = open_check()
-    assert headline(page).startswith("At your scenario the claim is ")
-    assert "times the best upper bound and" in headline(page)
+    assert headline_text(page).startswith("At your scenario the claim is ")
+    assert "times the best upper bound and" in headline_text(page)
     assert line_below(page).endswith("Press Check to try it at many settings.")
     assert [b.label for b in page.button if b.key.startswith("check")] == ["Check"]
     page = open_check(claim="d/n")
-    assert headline(page) == GOLDEN["a claim below a lower bound"]
+    assert headline_text(page) == GOLDEN["a claim below a lower bound"]
     page = open_check(claim="d/n", rate="yes")
-    assert headline(page).startswith("The hidden constant must be at least ")
+    assert headline_text(page).startswith("The hidden constant must be at least ")
     page = open_check(hypotheses="n >= 1000*d")
-    assert headline(page) == GOLDEN["a claim that says nothing"]
+    assert headline_text(page) == GOLDEN["a claim that says nothing"]
     assert "fails: 1000 and 5000" in line_below(page)
 
 
@@ -88,7 +88,7 @@ def test_a_page_that_opens_says_what_is_known_of_the_claim_and_runs_nothing(
     [("log(-n)", "undefined"), ("1-n", "-999"), ("exp(n^n)", "∞")],
     ids=str,
 )
-def test_a_formula_that_is_no_error_at_the_scenario_is_said_to_be_none(
+def test_a_formula_without_a_valid_error_at_the_scenario_is_reported(
     formula: str, text: str
 ) -> None:
     answer = words.at_a_glance(claim(claim=formula))
@@ -102,19 +102,20 @@ def test_a_claim_that_is_nearly_0_is_refuted_at_the_scenario() -> None:
 
 
 def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: None) -> None:
-    page = press(open_check(claim="d/n"), "Check")
-    assert headline(page) == GOLDEN["a claim refuted without a run"]
+    page = press_button(open_check(claim="d/n"), "Check")
+    assert headline_text(page) == GOLDEN["a claim refuted without a run"]
     assert "below the lower bound" in line_below(page)
-    drawn = html(page)
+    drawn = drawn_html(page)
     names = ("Hypotheses", "Against lower bounds", "Measured over claimed", "Slopes")
     places = [drawn.index(f"<h3>{name}: ") for name in (*names, "Optimality", "Privacy")]
     assert places == sorted(places)
-    assert drawn.count("below the lower bound") == 1  # in the answer, and not again
+    assert drawn.count("below the lower bound") == 1  # The sentence stands only in the answer.
     assert any(code.value.startswith("dpsco bounds ") for code in page.code)
     assert [b.label for b in page.button if b.key.startswith("check")] == ["Check again"]
     assert not page.get("progress")
-    page = checked(page.run())
-    assert headline(page).startswith("Refuted without a run")  # it is kept
+    page = check_page(page.run())
+    # The report is kept from the first check.
+    assert headline_text(page).startswith("Refuted without a run")
 
 
 def test_the_files_of_a_report_are_that_report(
@@ -124,7 +125,7 @@ def test_the_files_of_a_report_are_that_report(
     monkeypatch.setattr(
         drawing, "download", lambda label, make, file, **more: saved.update({file: make})
     )
-    press(open_check(claim="d/n"), "Check")
+    press_button(open_check(claim="d/n"), "Check")
     (reports,) = kept_reports().values()
     assert [r.title for r in reports] == ["Claim on Simple clipping", "Privacy of Simple clipping"]
     assert saved["dpsco-claim.html"]() == html_page(reports)
@@ -142,15 +143,15 @@ def test_the_files_of_a_report_are_that_report(
     ],
     ids=str,
 )
-def test_what_cannot_be_read_is_said_in_one_sentence(query: dict[str, str], sentence: str) -> None:
+def test_an_unreadable_claim_gives_one_error(query: dict[str, str], sentence: str) -> None:
     page = open_check(**query)
-    assert headline(page) == GOLDEN["a claim that cannot be read"] and line_below(page).startswith(
-        sentence
-    )
+    assert headline_text(page) == GOLDEN["a claim that cannot be read"] and line_below(
+        page
+    ).startswith(sentence)
     assert not [b for b in page.button if b.key.startswith("check")]
-    page = checked(page.text_input(key=STATE.key("claim")).set_value("d/n").run())
-    page = checked(page.text_input(key=STATE.key("hypotheses")).set_value("").run())
-    assert headline(page).startswith("Refuted at your scenario")
+    page = check_page(page.text_input(key=STATE.key("claim")).set_value("d/n").run())
+    page = check_page(page.text_input(key=STATE.key("hypotheses")).set_value("").run())
+    assert headline_text(page).startswith("Refuted at your scenario")
 
 
 def test_the_address_holds_the_claim_and_its_scenario() -> None:
@@ -158,13 +159,13 @@ def test_the_address_holds_the_claim_and_its_scenario() -> None:
     page.text_input(key=STATE.key("claim")).set_value("d/n")
     page.text_input(key=STATE.key("hypotheses")).set_value("n >= 2*d; p > 2")
     page.toggle(key=STATE.key("rate")).set_value(True)
-    page = checked(page.selectbox(key=STATE.key("method")).set_value("mean.cwme-cdp").run())
+    page = check_page(page.selectbox(key=STATE.key("method")).set_value("mean.cwme-cdp").run())
     query = {k: v[0] if isinstance(v, list) else v for k, v in page.query_params.items()}
     wanted = {"claim": "d/n", "hypotheses": "n >= 2*d; p > 2", "rate": "yes", "d": "5"}
     assert wanted.items() <= query.items() and query["method"] == "mean.cwme-cdp"
     again = open_at("check", **query)
     assert again.text_input(key=STATE.key("claim")).value == "d/n"
-    assert headline(again) == headline(page)
+    assert headline_text(again) == headline_text(page)
 
 
 def test_a_method_of_another_problem_gives_way_to_one_of_the_scenario() -> None:
@@ -178,14 +179,14 @@ def test_a_method_of_another_problem_gives_way_to_one_of_the_scenario() -> None:
 def test_a_claim_whose_runs_are_too_long_is_refused_before_they_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(check_page, "predicted_seconds", lambda _: 1e4)
+    monkeypatch.setattr(page_module, "predicted_seconds", lambda _: 1e4)
     page = open_check()
     (button,) = [b for b in page.button if b.key == "check_start"]
     assert button.disabled and "at least 10,000 s" in page.info[0].value
 
 
 def test_a_click_stops_the_referee_and_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streamlit ends a run of a page by an exception, wherever the page asks for something."""
+    """Streamlit ends a run of a page by an exception, at any call of its functions."""
     asked = iter(range(50))
 
     def ask() -> None:
@@ -199,7 +200,7 @@ def test_a_click_stops_the_referee_and_gives_its_turn_back(monkeypatch: pytest.M
     assert not kept_reports() and not TURNS._queue
 
 
-def test_the_referee_hands_on_its_turn_where_others_wait() -> None:
+def test_the_referee_yields_its_turn_to_waiting_runs() -> None:
     events: list[str] = []
     waits = iter([True, False, False, True])
     turn = SimpleNamespace(
@@ -215,7 +216,7 @@ def test_the_referee_hands_on_its_turn_where_others_wait() -> None:
     assert events == ["ask", "hand on", "ask", progress, "ask", progress, "ask"]
 
 
-def test_the_command_line_is_asked_for_the_same_claim() -> None:
+def test_the_printed_command_checks_the_same_claim() -> None:
     asked = claim(claim="d/n^(1/2)", hypotheses="n >= 2*d; p > 1", rate=True)
     text = command(Task(claim=asked, seconds=20))
     chosen = _build_parser(["referee"]).parse_args(shlex.split(text)[1:])
@@ -235,7 +236,7 @@ def test_every_method_can_be_asked_about_at_a_scenario_of_its_own() -> None:
         assert answer and small and method.slug not in answer + small
 
 
-def test_a_report_that_nothing_speaks_against_is_never_called_right() -> None:
+def test_a_report_without_objections_is_never_called_a_proof() -> None:
     for verdict, answer in words.HEADLINES.items():
         check_here = Check(name="Slopes", verdict=verdict, sentence="At n=1000 it is so.")
         answered = words.headline(report_of(check_here), None)
@@ -252,7 +253,7 @@ def report_of(check_here: Check) -> Report:
     )
 
 
-def test_a_section_shows_what_a_check_holds_and_no_markup_of_it() -> None:
+def test_a_section_escapes_the_markup_in_a_check() -> None:
     check_here = Check(
         name="Slopes",
         verdict="too few trials",

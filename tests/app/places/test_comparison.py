@@ -1,4 +1,4 @@
-"""What stands beside the chosen data: the hardest case, another tail, a second set."""
+"""The panel beside the chosen data: the hardest case, another tail, or a second set."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dpsco_app.parts.presets import PRESETS
 from dpsco_core.results.notebook import run_script
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
-    chosen,
-    figure,
-    headline,
+    address_scenario,
+    first_figure,
+    headline_text,
     is_stale,
-    ladder,
+    ladder_numbers,
     open_page,
-    press,
-    result,
+    press_button,
+    shown_result,
     start_preset,
 )
 
@@ -41,28 +41,30 @@ QUERY = {
 
 def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     page = open_page(**QUERY, against="l2")
-    run = result(page)
+    run = shown_result(page)
     assert run.complete and run.beside is not None and run.beside.complete
     assert run.beside.scenario.geometry == "l2" and run.scenario.geometry == "l1"
     assert run.finished == run.cells == 2 * run.scenario.cells
-    titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
-    assert any("ℓ₁ ball" in title for title in titles) and headline(page).endswith("on the ℓ₂ ball")
-    assert len(ladder(page)["Objective perturbation"]) == 2
+    titles = [a["text"] for a in first_figure(page)["layout"]["annotations"]]
+    assert any("ℓ₁ ball" in title for title in titles) and headline_text(page).endswith(
+        "on the ℓ₂ ball"
+    )
+    assert len(ladder_numbers(page)["Objective perturbation"]) == 2
     errors = {(o.x, o.trial): o.error for o in run.outcomes if o.method == "sco.erm"}
     second_errors = {(o.x, o.trial): o.error for o in run.beside.outcomes if o.method == "sco.erm"}
     assert errors.keys() == second_errors.keys() and errors != second_errors
 
 
-def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
+def test_a_second_set_makes_the_figure_outdated_and_can_be_removed() -> None:
     page = open_page(**QUERY)
-    assert result(page).beside is None and not is_stale(page)
+    assert shown_result(page).beside is None and not is_stale(page)
     page.get_by_key(AGAINST).set_value("linf")
     assert is_stale(page.run())
-    press(page, "Run")
-    assert not is_stale(page) and result(page).beside is not None
+    press_button(page, "Run")
+    assert not is_stale(page) and shown_result(page).beside is not None
     page.get_by_key(AGAINST).set_value("none")
-    assert not is_stale(page.run())  # what remains is known
-    assert result(page).beside is None
+    assert not is_stale(page.run())  # All remaining runs are known.
+    assert shown_result(page).beside is None
 
 
 def test_a_set_without_the_dimension_is_refused_in_a_sentence() -> None:
@@ -77,14 +79,14 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
         f"against must be one of {', '.join(SECONDS)}, got against=lq." in w.value
         for w in page.warning
     )
-    assert result(page).complete
-    assert result(page).beside is None  # as if the address named nothing
+    assert shown_result(page).complete
+    assert shown_result(page).beside is None  # The page ignores the set in the address.
     assert STATE.from_query({"against": "l1"})[0].against == "l1"
 
 
 def test_files_hold_both_sets() -> None:
-    run = result(open_page(**QUERY, against="l2"))
-    rows = list(csv.DictReader(io.StringIO(export.csv(run))))
+    run = shown_result(open_page(**QUERY, against="l2"))
+    rows = list(csv.DictReader(io.StringIO(export.csv_text(run))))
     assert {r["geometry"] for r in rows} == {"l1", "l2"} and len(rows) == run.cells
     parsed = json.loads(export.json_text(run))
     assert parsed["scenario"]["geometry"] == "l1"
@@ -92,7 +94,7 @@ def test_files_hold_both_sets() -> None:
     assert run_script([part.scenario for part in run.parts]).count("Scenario(") == 2
 
 
-def test_what_stands_beside_follows_from_the_choice() -> None:
+def test_the_second_panel_follows_from_the_choice() -> None:
     swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
     assert beside(swept, "l1", "").second == replace(swept, geometry="l1")
     assert beside(swept, "l2", "").second is None and beside(swept, NO_SET, "").second is None
@@ -100,7 +102,8 @@ def test_what_stands_beside_follows_from_the_choice() -> None:
     assert hardest is not None and hardest.distribution == "hypercube"
     tail = beside(swept, TAIL, "").second
     assert tail is not None and tail == replace(swept, p=tail.p) and tail.p > swept.p
-    assert beside(hardest, HARDEST, "").second is None  # it is the hardest case itself
+    # These data are the hardest case themselves.
+    assert beside(hardest, HARDEST, "").second is None
 
 
 @pytest.mark.slow
@@ -108,8 +111,8 @@ def test_the_preset_shows_that_the_width_decides() -> None:
     preset = next(p for p in PRESETS if p.name == "Gaussian width at work")
     page = open_page(**QUERY)
     start_preset(page, preset.name)
-    run = result(page)
-    assert chosen(page) == preset.scenario and run.beside is not None
+    run = shown_result(page)
+    assert address_scenario(page) == preset.scenario and run.beside is not None
     method, largest_d = "sco.objective-perturbation", preset.scenario.grid[-1]
 
     def mean(outcomes: list) -> float:  # type: ignore[type-arg]

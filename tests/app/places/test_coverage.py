@@ -1,4 +1,4 @@
-"""The figure of the coverage: a dot a method, its bar, and the share that is proven."""
+"""The figure of the coverage: a dot for each method, its interval, and the proven share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_app.pages.explore.coverage import COVERAGE_HELP, coverage_figure, coverage_text
 from dpsco_core.results.coverage import Coverage
-from tests.app.pages import open_page, texts
+from tests.app.pages import open_page, written_text
 
 ROWS = (
     Coverage(method="mean.clipped", trials=40, covering_trials=40),
@@ -16,7 +16,7 @@ ROWS = (
 )
 
 
-def test_a_dot_is_at_the_observed_share_with_its_own_bar_and_the_rule_at_the_nominal_one() -> None:
+def test_each_dot_shows_the_observed_share_with_its_interval_and_a_line_the_nominal_share() -> None:
     figure = coverage_figure(ROWS)
     nominal, *dots = figure.panels[0].lines
     assert set(nominal.y) == {95.0}
@@ -29,7 +29,7 @@ def test_a_dot_is_at_the_observed_share_with_its_own_bar_and_the_rule_at_the_nom
     assert "37 of 40 runs, 92 % (80 to 98 %)" in figure.alt
 
 
-def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
+def test_the_axis_spans_80_to_100_if_every_interval_lies_there() -> None:
     figure = coverage_figure([ROWS[0]])
     assert figure.y.low == 80.0 and 100 < figure.y.high < 102
     assert [text for _, text in figure.y.ticks] == ["80", "85", "90", "95", "100"]
@@ -44,10 +44,10 @@ def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
         ("quadratic", "sco.clipped,sco.erm", False),
     ],
 )
-def test_it_stands_below_the_table_of_a_mean_with_intervals_alone(
+def test_the_figure_of_coverage_appears_only_for_means_with_intervals(
     problem: str, methods: str, is_drawn: bool
 ) -> None:
     page = open_page(problem=problem, methods=methods, n="500", d="3", axis="", trials="3")
     page.session_state["fold_numbers"] = True
     page.run()
-    assert (COVERAGE_HELP in texts(page)) == is_drawn
+    assert (COVERAGE_HELP in written_text(page)) == is_drawn

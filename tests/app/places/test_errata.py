@@ -1,4 +1,4 @@
-"""Errata: each is shown, filtered, counted, and its experiment runs."""
+"""Errata: each entry is shown, filtered and counted, and its experiment runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpsco_app.pages.methods.words import topic
 from dpsco_app.parts.options import in_print
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
-from tests.app.pages import checked, headline, texts
+from tests.app.pages import check_page, headline_text, written_text
 from tests.app.places.test_one_run import open_at
 
 SCRIPT = """
@@ -23,18 +23,18 @@ def open_errata(**query: str) -> AppTest:
     page = AppTest.from_string(SCRIPT, default_timeout=60)
     for key, value in query.items():
         page.query_params[key] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def test_an_erratum_is_shown_and_its_experiment_runs() -> None:
     page = open_errata(erratum="arora.one-step")
     entry = erratum("arora.one-step")
     for text in (entry.printed, entry.wrong, entry.instead):
-        assert text in texts(page)
+        assert text in written_text(page)
     assert entry.experiment is not None
     finding = entry.experiment.run()
-    assert in_print(finding.sentence) in texts(page)
-    assert "δ = 10⁻⁷" in texts(page) and "1e-07" not in in_print(finding.sentence)
+    assert in_print(finding.sentence) in written_text(page)
+    assert "δ = 10⁻⁷" in written_text(page) and "1e-07" not in in_print(finding.sentence)
     table = page.table[0].value
     assert list(table.columns) == list(finding.columns) and len(table) == len(finding.rows)
 
@@ -46,7 +46,7 @@ def test_every_erratum_is_in_the_table_with_its_paper() -> None:
     assert table["What is wrong"].tolist() == [e.severity for e in ERRATA]
     assert table["Paper"].nunique() == len({e.paper for e in ERRATA}) >= 5
     assert tuple(e.slug for e in ERRATA) == SLUGS
-    assert ERRATA[0].printed in texts(page)
+    assert ERRATA[0].printed in written_text(page)
 
 
 def test_a_method_and_its_errata_lead_to_each_other() -> None:
@@ -69,5 +69,7 @@ def test_a_method_and_its_errata_lead_to_each_other() -> None:
 def test_the_errata_are_counted_in_a_sentence() -> None:
     page = open_errata()
     grave = [e for e in ERRATA if e.severity == "not private as printed"]
-    assert headline(page).startswith(f"{len(ERRATA)} entries, ")
-    assert headline(page).endswith(f"{len(grave)} published statements are not private as printed")
+    assert headline_text(page).startswith(f"{len(ERRATA)} entries, ")
+    assert headline_text(page).endswith(
+        f"{len(grave)} published statements are not private as printed"
+    )

@@ -1,4 +1,4 @@
-"""Formulas under Explore's figure: every letter means what it means in its own formula."""
+"""Formulas under Explore's figure: every legend explains a letter as its own formula uses it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import BOUNDS, bound, default_methods
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
-from tests.app.pages import open_page, texts
+from tests.app.pages import open_page, written_text
 
 POINT = replace(DEFAULT.scenario, axis=None, grid=())
 
@@ -24,7 +24,7 @@ def legend_of(point: Scenario, slug: str) -> str:
 
 def test_the_page_gives_the_rho_that_its_values_use_and_calls_q_a_probability() -> None:
     page = open_page(show="lower bounds,rates,upper bounds", epsilon="1", delta="1e-6")
-    written = texts(page)
+    written = written_text(page)
     assert f"ρ = {POINT.setting.gaussian_rho:.3g} is the most that Gaussian noise" in written
     assert "0.0244" not in written, "that is the rho at which every zCDP algorithm meets the budget"
     assert "exponent of the norm" not in written
@@ -43,7 +43,7 @@ def test_q_is_a_probability_in_one_formula_and_an_exponent_in_another() -> None:
     assert "$q$ = 1.5: exponent" in legend_of(sets, "upper.lp.shuffled-mirror-descent")
 
 
-def test_what_a_formula_defines_itself_has_no_other_meaning_in_its_legend() -> None:
+def test_a_letter_defined_in_a_formula_has_no_other_meaning_in_its_legend() -> None:
     assert r"\kappa" not in legend_of(POINT, "upper.mean.clipped-expected")
     assert defined_in(bound("upper.mean.clipped-expected").card.latex) == {r"\kappa"}
     users = Scenario(problem="quadratic", methods=("sco.erm",), m=10, diameter=4)

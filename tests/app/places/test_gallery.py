@@ -13,7 +13,7 @@ from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import Axis, Line, Panel
 from dpsco_app.parts.presets import FOLDER, MOST_WORDS, PRESETS, Preset
 from dpsco_core.catalogue import method_card
-from tests.app.pages import chosen, open_page, press, result
+from tests.app.pages import address_scenario, open_page, press_button, shown_result
 from tests.app.thumbnails import HEIGHT, WIDTH, middle, svg, thumbnail
 from tests.folded import one_in
 
@@ -50,13 +50,13 @@ def test_every_preset_has_its_picture(preset: Preset) -> None:
     if preset.open == "others":
         assert (
             len(colours_drawn) >= min(len({colour_of(m) for m in private}), 3) - 1
-        )  # one may refuse
-    else:  # the best one, or nothing that is measured
+        )  # A method may refuse to run.
+    else:  # The picture has the best method, or no measured line.
         assert len(colours_drawn) == (preset.open == "")
     assert "http" not in preset.picture.read_text().replace("http://www.w3.org/2000/svg", "")
 
 
-def test_no_picture_is_left_of_a_preset_that_is_gone() -> None:
+def test_no_picture_remains_of_a_removed_preset() -> None:
     assert {p.name for p in FOLDER.glob("*")} == {preset.picture.name for preset in PRESETS}
 
 
@@ -86,10 +86,10 @@ def test_a_higher_error_is_drawn_higher_and_inside() -> None:
 
 
 def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches() -> None:
-    """Of what is shown first."""
+    """The check covers the pictures shown first."""
     root = ElementTree.fromstring(PRESETS[0].picture.read_text(encoding="utf-8"))
     areas = [p for p in root.iter(SVG + "polygon") if p.get("fill") == middle(IMPOSSIBLE.edge)]
-    assert len(areas) == 1  # below the edge, which begins each polygon
+    assert len(areas) == 1  # The area below the edge begins each polygon.
     private = {middle(colour_of(m)) for m in PRESETS[0].scenario.methods[1:]}
     lines = [p for colour, p in points(PRESETS[0].picture.read_text()) if colour in private]
     assert len(lines) == 1
@@ -102,7 +102,7 @@ def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches(
 
 
 def test_the_gallery_opens_a_preset() -> None:
-    page = press(open_page(), "Presets")
+    page = press_button(open_page(), "Presets")
     dialog = page.get("dialog")
     assert len(dialog) == 1 and len(page.get("image")) == len(PRESETS)
     captions = {c.value for c in page.caption}
@@ -111,7 +111,7 @@ def test_the_gallery_opens_a_preset() -> None:
     preset = next(p for p in PRESETS if p.name == "Hardest input")
     page.button(key=f"preset_{preset.name}").click().run()
     assert not page.exception
-    assert chosen(page) == preset.scenario == result(page).scenario
+    assert address_scenario(page) == preset.scenario == shown_result(page).scenario
     assert preset.look_for in " ".join(c.value for c in (*page.caption, *page.markdown))
 
 

@@ -51,7 +51,7 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.geometry import GEOMETRIES
-from tests.app.pages import checked, headline, html, texts
+from tests.app.pages import check_page, drawn_html, headline_text, written_text
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -75,7 +75,7 @@ def hand(page: AppTest) -> dict[str, Any]:
 
 def set_field(page: AppTest, name: str, value: object) -> AppTest:
     page.session_state[STATE.key(name)] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def lines(figure: Figure) -> dict[str, Line]:
@@ -90,15 +90,15 @@ def points(line: Line) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("kind", GEOMETRIES)
-def test_every_set_is_drawn_and_said(kind: str) -> None:
+def test_every_set_has_a_figure_and_a_sentence(kind: str) -> None:
     page = open_geometry(**address_of(kind))
     assert not page.warning
     (chart,) = page.get("plotly_chart")
-    assert headline(page) == chart.proto.alt == set_answer(Shape(kind=kind))
-    assert SETS[kind].description in texts(page) and QUESTIONS["set"] in html(page)
+    assert headline_text(page) == chart.proto.alt == set_answer(Shape(kind=kind))
+    assert SETS[kind].description in written_text(page) and QUESTIONS["set"] in drawn_html(page)
 
 
-def test_what_a_set_is_said_to_do_it_does() -> None:
+def test_a_set_does_what_its_sentence_says() -> None:
     """Corners and boxes give exact zeros and ones; round sets do not."""
 
     def projection(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
     assert sorted(points(inner["farthest"])) == [(0, 1), (1, 0)]
 
 
-def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
+def test_the_handle_moves_exactly_the_lines_that_depend_on_the_point() -> None:
     def draw_at(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         shape = Shape(kind="l1")
         figure = plotly(set_figure(shape, nearest(shape, x), ""), Theme())
@@ -148,7 +148,7 @@ def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
         ] in old_traces
 
 
-def test_a_unit_is_as_long_on_both_axes() -> None:
+def test_a_unit_has_the_same_length_on_both_axes() -> None:
     shape = Shape(kind="l1")
     layout = plotly(set_figure(shape, nearest(shape, (1.4, 0.2)), ""), Theme())["layout"]
     assert layout["yaxis"]["scaleanchor"] == "x" and layout["xaxis"]["constrain"] == "domain"
@@ -196,17 +196,17 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
 def test_each_part_asks_one_question_and_has_one_figure(part: str) -> None:
     page = open_geometry(part=part)
     charts = page.get("plotly_chart")
-    assert len(charts) == 1 and QUESTIONS[part] in html(page)
-    assert headline(page) == charts[0].proto.alt and len(headline(page)) > 20
+    assert len(charts) == 1 and QUESTIONS[part] in drawn_html(page)
+    assert headline_text(page) == charts[0].proto.alt and len(headline_text(page)) > 20
     labels = [b.label for b in page.get("download_button")]
     assert labels.count("HTML") == labels.count("CSV") == len(charts) == len(page.dataframe)
 
 
 def test_the_page_is_about_the_set_of_the_visits_scenario() -> None:
     page = open_geometry()
-    assert headline(page) == SETS["l2"].does and dict(page.query_params.items()) == {}
+    assert headline_text(page) == SETS["l2"].does and dict(page.query_params.items()) == {}
     page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
-    assert headline(checked(page.run())) == SETS["linf"].does
+    assert headline_text(check_page(page.run())) == SETS["linf"].does
     assert page.session_state[visit.SESSION].visit_scenario == replace(BASE, geometry="linf")
     assert page.query_params["geometry"] == "linf"
 
@@ -235,16 +235,16 @@ def test_a_link_restores_the_whole_page() -> None:
     page = open_geometry(**query)
     assert dict(page.query_params.items()) == query and not page.warning
     reopened = open_geometry(**query)
-    assert (texts(reopened), html(reopened)) == (texts(page), html(page))
+    assert (written_text(reopened), drawn_html(reopened)) == (written_text(page), drawn_html(page))
     assert set(query) == {"geometry", "q", *View.__dataclass_fields__}
 
 
 def test_values_between_the_options_are_kept() -> None:
     page = open_geometry(part="noise", noise_q="1.234", noise_d="33")
     assert page.query_params["noise_q"] == "1.234" and not page.warning
-    assert headline(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
+    assert headline_text(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
     page = open_geometry(part="width", geometry="lq", q="1.33")
-    assert "ℓq ball, q = 1.33" in headline(page)
+    assert "ℓq ball, q = 1.33" in headline_text(page)
 
 
 @pytest.mark.parametrize(
@@ -280,10 +280,10 @@ def test_controls_move_the_figures_and_the_address() -> None:
     assert hand(page)["at"] == [1.4, 1.4] and hand(page)["set"] == outline(Shape(kind="l1"))
     assert page.query_params["x2"] == "1.4"
     page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
-    page = checked(page.run())
+    page = check_page(page.run())
     assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
     page = set_field(set_field(page, "part", "noise"), "noise_q", 2)
-    assert headline(page).endswith("the two are the same noise")
+    assert headline_text(page).endswith("the two are the same noise")
 
 
 def test_sentences_hold_the_numbers() -> None:

@@ -40,8 +40,8 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.scenario import Scenario
-from tests.app.doors import door
-from tests.app.pages import checked, headline, html, session, texts
+from tests.app.doors import door_picture
+from tests.app.pages import check_page, drawn_html, headline_text, visitor_session, written_text
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -71,15 +71,15 @@ def predict(page: AppTest, slug: str) -> AppTest:
     lesson, key = BY_SLUG[slug], prediction_key(slug)
     assert page.button(key="learn_run").disabled
     if lesson.choices:
-        return checked(page.radio(key=key).set_value(next(iter(lesson.choices))).run())
-    session(page).lessons.predict(slug, lesson.numbers[1])
-    return checked(page.run())
+        return check_page(page.radio(key=key).set_value(next(iter(lesson.choices))).run())
+    visitor_session(page).lessons.predict(slug, lesson.numbers[1])
+    return check_page(page.run())
 
 
 def answered(page: AppTest, slug: str) -> Answered:
     """Return what a page has measured of a lesson, judged for the answer in its address."""
     view = LessonsView(answers=page.query_params["answers"])
-    run = session(page).lessons.answered(slug, view, KeptResults())
+    run = visitor_session(page).lessons.answered(slug, view, KeptResults())
     assert run is not None
     return run
 
@@ -91,30 +91,36 @@ def verdict(page: AppTest) -> str:
 
 def written(page: AppTest) -> str:
     """Return all that is written; a number and its unit have a plain space between them."""
-    return texts(page).replace("\N{NO-BREAK SPACE}", " ")
+    return written_text(page).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> None:
     page = open_at("learn")
-    assert headline(page) == words.ANSWER and "0 of 15 lessons answered" in texts(page)
-    page = checked(page.button(key="learn_next").click().run())
+    assert headline_text(page) == words.ANSWER and "0 of 15 lessons answered" in written_text(page)
+    page = check_page(page.button(key="learn_next").click().run())
     for slug in SLUGS:
         lesson_words = WORDS[slug]
-        assert step_name(slug) in html(page) and headline(page) == lesson_words.preview_title
+        assert (
+            step_name(slug) in drawn_html(page)
+            and headline_text(page) == lesson_words.preview_title
+        )
         assert STATE.from_query(dict(page.query_params))[0].lesson == slug
         assert lesson_words.explanation not in written(page)
         assert lesson_words.preview_title in [chart.proto.alt for chart in page.get("plotly_chart")]
         page = predict(page, slug)
-        page = checked(page.button(key="learn_run").click().run())
+        page = check_page(page.button(key="learn_run").click().run())
         run = answered(page, slug)
         assert run.verdict.sentence in verdict(page) and run.finding.text in verdict(page)
         assert run.finding.headline in [chart.proto.alt for chart in page.get("plotly_chart")]
-        assert lesson_words.explanation in written(page) and headline(page) == run.finding.headline
+        assert (
+            lesson_words.explanation in written(page)
+            and headline_text(page) == run.finding.headline
+        )
         button = page.button(key="learn_follow")
         if slug != SLUGS[-1]:
             follower = STEPS[STEPS.index(slug) + 1]
             assert button.label == f"Next lesson: {step_name(follower)}"
-            page = checked(button.click().run())
+            page = check_page(button.click().run())
     assert button.label == "Hand in what you predicted"
     marks = " · ".join(c.value for c in page.caption)
     assert f"{len(SLUGS)} of {len(SLUGS)} lessons answered" in marks
@@ -123,12 +129,12 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         name = "Right or close" if close else "Missed"
         group = re.search(rf"{name}: ([0-9]+(?:, [0-9]+)*)", marks)
         assert group and str(number) in group[1].split(", "), slug
-    # After the last lesson comes what can be handed in: each prediction with its measurement.
-    page = checked(page.button(key="learn_next").click().run())
+    # The last step after the lessons lists each prediction with its measurement.
+    page = check_page(page.button(key="learn_next").click().run())
     with pytest.raises(KeyError):
         page.button(key="learn_next")
     assert any(c.value.startswith(CLOSE) for c in page.caption)
-    rows = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", html(page))
+    rows = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", drawn_html(page))
     assert len(rows) == len(SLUGS)
     for row, slug in zip(rows, SLUGS, strict=True):
         run = answered(page, slug)
@@ -140,40 +146,42 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
             run.finding.text.replace("**", ""),
             "Right or close" if run.verdict.close else "Missed",
         ]
-    # What is known is still there when a step is visited again, and can be forgotten.
-    page = checked(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
+    # Answers and results remain when a step is visited again, and can be forgotten.
+    page = check_page(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
     assert "You chose" in verdict(page)
-    page = checked(page.button(key="learn_forget").click().run())
-    assert session(page).lessons.measured == 0
-    assert "answers" not in page.query_params and "0 of 15 lessons answered" in texts(page)
+    page = check_page(page.button(key="learn_forget").click().run())
+    assert visitor_session(page).lessons.measured == 0
+    assert "answers" not in page.query_params and "0 of 15 lessons answered" in written_text(page)
     assert page.radio(key=prediction_key(SLUGS[1])).value is None
 
 
 def test_the_verdict_is_about_the_prediction_that_was_run() -> None:
     page = predict(open_at("learn", lesson="epsilon"), "epsilon")
-    page = checked(page.button(key="learn_run").click().run())
+    page = check_page(page.button(key="learn_run").click().run())
     assert (
         "You predicted **51 %**; the measurement says **70 %**. Too low by 19 percentage"
         in verdict(page)
     )
-    session(page).lessons.predict("epsilon", 71)
-    page = checked(page.run())
-    assert "You predicted **51 %**" in verdict(page)  # until it is run again
-    page = checked(page.button(key="learn_run").click().run())
+    visitor_session(page).lessons.predict("epsilon", 71)
+    page = check_page(page.run())
+    # The verdict stays until the lesson is run again.
+    assert "You predicted **51 %**" in verdict(page)
+    page = check_page(page.button(key="learn_run").click().run())
     assert GOLDEN["a prediction that is right"] in verdict(page)
     assert page.container(key="learn_said").success
 
 
 def test_answers_survive_a_reload(short_path: None) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
-    page = checked(page.button(key="learn_run").click().run())
+    page = check_page(page.button(key="learn_run").click().run())
     query = dict(page.query_params)
     assert query["answers"] == "clipping:none"
     reopened = open_at("learn", **query)
     assert verdict(reopened) == verdict(page)
-    at_start = open_at("learn", **(query | {"lesson": START}))  # measured again there, too
+    # The first page measures the answered lessons again, too.
+    at_start = open_at("learn", **(query | {"lesson": START}))
     assert answered(at_start, "clipping").verdict == answered(page, "clipping").verdict
-    assert "1 of 15 lessons answered" in texts(at_start)
+    assert "1 of 15 lessons answered" in written_text(at_start)
     for wrong in ("clipping:all", "luck:1", "noise:7.77"):
         with pytest.raises(InvalidInput, match="answers must be lessons with their answers"):
             LessonsView(answers=wrong).validate()
@@ -181,21 +189,21 @@ def test_answers_survive_a_reload(short_path: None) -> None:
 
 def test_a_prediction_is_kept_while_other_steps_are_read(short_path: None) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
-    page = checked(page.button(key="learn_next").click().run())
-    page = checked(page.button(key="learn_back").click().run())
+    page = check_page(page.button(key="learn_next").click().run())
+    page = check_page(page.button(key="learn_back").click().run())
     assert page.radio(key=prediction_key("clipping")).value == "none"
     assert not page.button(key="learn_run").disabled
 
 
-def test_what_is_measured_is_not_measured_again(
+def test_a_finished_lesson_is_not_run_again(
     short_path: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
-    page = checked(page.button(key="learn_run").click().run())
+    page = check_page(page.button(key="learn_run").click().run())
     old_verdict = verdict(page)
     monkeypatch.delitem(experiments.RUNS, "radius")
-    reopened = open_at("learn", **dict(page.query_params))  # another session
-    assert verdict(reopened) == verdict(checked(page.run())) == old_verdict
+    reopened = open_at("learn", **dict(page.query_params))  # A reload starts another session.
+    assert verdict(reopened) == verdict(check_page(page.run())) == old_verdict
 
 
 # -- the address --------------------------------------------------------------------------------
@@ -204,13 +212,13 @@ def test_what_is_measured_is_not_measured_again(
 @pytest.mark.parametrize("text", ["3", "epsilon"])
 def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
     page = open_at("learn", lesson=text)
-    assert step_name("epsilon") in html(page)
+    assert step_name("epsilon") in drawn_html(page)
     assert dict(page.query_params) == {"lesson": "epsilon"}
     assert not page.warning
 
 
 @pytest.mark.parametrize("text", ["0", "16", "tails", "-1", "3.0"])
-def test_another_step_is_said_and_the_doors_shown(text: str) -> None:
+def test_an_unknown_step_is_reported_and_the_first_page_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 15"):
         LessonsView(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
@@ -235,10 +243,10 @@ def test_every_step_opens_in_explore(short_path: None) -> None:
 
 def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
-    page = checked(page.button(key="learn_run").click().run())
+    page = check_page(page.button(key="learn_run").click().run())
     page.button_group(key="learn_link_hide").set_value(["details", "export"])
     page.toggle(key="learn_link_large").set_value(True)
-    page = checked(page.run())
+    page = check_page(page.run())
     query = {k: v[0] for k, v in parse_qs(urlsplit(page.code[0].value).query).items()}
     assert query == {"lesson": "clipping", "hide": "details,export", "type": "large"}
 
@@ -270,7 +278,7 @@ def test_learn_opens_with_three_doors_and_their_pictures() -> None:
         "private-mean",
     }
     assert page.button(key="learn_next").label == words.DOORS["learn"][0]
-    assert "differentially private stochastic convex optimization" in html(page)
+    assert "differentially private stochastic convex optimization" in drawn_html(page)
     assert len(page.main.image) == len(words.DOORS)
     written = {m.value for m in page.markdown}
     for name, question, _ in words.DOORS.values():
@@ -279,22 +287,26 @@ def test_learn_opens_with_three_doors_and_their_pictures() -> None:
 
 @pytest.mark.parametrize("slug", words.DOORS)
 def test_the_picture_of_a_door_is_drawn_from_its_numbers(slug: str) -> None:
-    assert (ASSETS / f"{slug}.svg").read_text(encoding="utf-8") == door(slug)
+    assert (ASSETS / f"{slug}.svg").read_text(encoding="utf-8") == door_picture(slug)
 
 
-def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None) -> None:
+def test_the_texts_to_hand_in_survive_a_reload(short_path: None) -> None:
     student_text = "Noise <b>hides</b> one record; A. Student"
     page = open_at("learn", lesson=HAND_IN, answers="clipping:some,epsilon:51")
-    assert "2 of 15 lessons answered" in headline(page)
-    page = checked(page.text_area(key=STATE.key("sentence")).set_value(student_text).run())
+    assert "2 of 15 lessons answered" in headline_text(page)
+    page = check_page(page.text_area(key=STATE.key("sentence")).set_value(student_text).run())
     reopened = open_at("learn", **dict(page.query_params))
     for opened in (page, reopened):
-        assert "hides&lt;/b&gt; one record; A. Student" in html(opened)
-        assert step_name("clipping") in html(opened) and step_name("noise") not in html(opened)
-    assert html(reopened) == html(page)
+        assert "hides&lt;/b&gt; one record; A. Student" in drawn_html(opened)
+        assert step_name("clipping") in drawn_html(opened) and step_name("noise") not in drawn_html(
+            opened
+        )
+    assert drawn_html(reopened) == drawn_html(page)
     assert parse_qs(urlsplit(page.code[0].value).query)["sentence"] == [student_text]
-    reopened = checked(reopened.button(key="learn_forget").click().run())
-    assert "0 of 15 lessons answered" in headline(reopened) and "Student" not in html(reopened)
+    reopened = check_page(reopened.button(key="learn_forget").click().run())
+    assert "0 of 15 lessons answered" in headline_text(reopened) and "Student" not in drawn_html(
+        reopened
+    )
     with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
         LessonsView(sentence="x" * (MOST_LETTERS + 1)).validate()
 
@@ -340,7 +352,7 @@ def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None
         assert list(line.x) == sorted(line.x) and line.y[0] == 100
 
 
-def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> None:
+def test_only_a_bias_may_leave_the_figure_and_its_number_is_at_the_last_visible_point() -> None:
     lesson = BY_SLUG["clipping"]
     (figure,) = figures.figures(lesson, measure(lesson, is_preview=True), "", has_run=False)
     (line,), (row,) = figure.panels[0].lines, figure.ladder.rows
@@ -350,7 +362,7 @@ def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> N
     assert figure.ladder.title == f"At R = {visible[-1][0]:g}"
 
 
-def test_where_every_row_has_a_radius_of_its_own_only_the_best_one_is_named_and_meets_it() -> None:
+def test_if_every_row_has_its_own_radius_only_the_best_one_is_named() -> None:
     lesson = BY_SLUG["look"]
     (figure,) = figures.figures(lesson, measure(lesson), "", has_run=True)
     private = next(line for line in figure.panels[0].lines if line.key == experiments.PRIVATE)
@@ -415,7 +427,7 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
 }
 
 
-# Long, and like a lesson that is left: all that a page does is in those.
+# These lessons take long and resemble one that is kept; page behaviour is the same.
 LONG = ("geometry", "dimension", "noise")
 
 
@@ -424,7 +436,7 @@ LONG = ("geometry", "dimension", "noise")
 )
 def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(SLUGS.index(slug) + 1)), slug)
-    page = checked(page.button(key="learn_run").click().run())
+    page = check_page(page.button(key="learn_run").click().run())
     assert not any("chosen " in chart.proto.spec for chart in page.get("plotly_chart"))
     run, expected = answered(page, slug), ANSWERS[slug]
     answer = run.finding.answer
@@ -433,7 +445,7 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     else:
         assert expected[0] <= answer <= expected[1]
     points = run.evidence.points
-    for x, floor in run.evidence.floor.items():  # as the sentence of the last lesson has it
+    for x, floor in run.evidence.floor.items():  # The last lesson's sentence states this floor.
         private = [p.mean for p in points if p.x == x and p.series != "mean.sample"]
         assert len(private) == 2 and min(private) > floor
 

@@ -1,4 +1,6 @@
-"""Lessons: what they find follows from the numbers, what they say holds both, all of them run."""
+"""Lessons: findings follow from the numbers, sentences state prediction and measurement, all can
+run.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +66,7 @@ def test_a_choice_that_is_a_point_of_the_figure_is_drawn_there() -> None:
     assert not any(one.spots for one in LESSONS if one is not lesson)
 
 
-def test_what_no_attack_reaches_is_drawn_after_the_run_alone_and_the_measured_point_above_it() -> (
-    None
-):
+def test_the_limit_on_attacks_is_drawn_only_after_the_run_and_below_the_measured_point() -> None:
     lesson = BY_SLUG["attacker"]
     evidence = measure(lesson)
     for has_run in (False, True):
@@ -161,7 +161,7 @@ def finding_of(answer: str | float) -> LessonFinding:
         (BY_SLUG["epsilon"], 64, 70.0, True, "Close, too low by 6 percentage points."),
         (BY_SLUG["epsilon"], 63, 70.0, False, "Too low by 7 percentage points."),
         (BY_SLUG["epsilon"], 73, 71.6, True, "Close, too high by 1 percentage point."),
-        # Above e/(1 + e) no guess can be, however near it is to what was measured.
+        # No share of right guesses can exceed e/(1 + e), however close it is to the measured one.
         (
             BY_SLUG["epsilon"],
             74,
@@ -190,7 +190,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
         (10_000, "Too high by a factor of 5."),
     ],
 )
-def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: str) -> None:
+def test_both_ends_of_the_measured_interval_count_as_right(prediction: float, verdict: str) -> None:
     finding = replace(finding_of(2000.0), lower_end=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
     assert f"the measurement says **m = 1,000 to 2,000**. {verdict}" in sentence
@@ -215,7 +215,7 @@ def test_the_largest_record_is_the_median_at_the_last_n() -> None:
         ([1.0] * 100, [1.0] * 100, "other"),
     ],
 )
-def test_the_sturdier_one_is_found_in_the_middle_and_in_the_tail(
+def test_the_sturdier_estimator_is_the_one_better_in_median_and_tail(
     mean: list[float], sturdy: list[float], answer: str
 ) -> None:
     rows = {"mean.sample": mean, "mean.median-of-means": sturdy}
@@ -230,7 +230,7 @@ def test_right_guesses_are_counted_over_all_parts() -> None:
 
 
 @pytest.mark.parametrize(("cut", "answer"), [(0.0, "none"), (0.1, "some"), (0.9, "most")])
-def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: str) -> None:
+def test_the_share_of_clipped_records_is_read_at_the_best_radius(cut: float, answer: str) -> None:
     points = series_of(
         {
             PRIVATE: {1: 3.0, 5: 1.0, 20: 2.0},
@@ -256,7 +256,7 @@ def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() 
     )
 
 
-def test_the_fall_compares_the_ends() -> None:
+def test_the_fall_is_the_ratio_of_the_first_and_last_error() -> None:
     points = series_of(
         {"mean.sample": {500: 0.1, 50_000: 0.02}, "mean.clipped": {500: 1.0, 50_000: 0.1}}
     )
@@ -271,10 +271,12 @@ def test_the_fall_compares_the_ends() -> None:
     [
         ((5, 2, 1.05, 1.0), 2.0),
         ((1.0, 1.0, 1.0, 1.0), 0.5),
-        ((5, 1.05, 1.5, 1.0), 5.0),  # from there on, not only there
+        ((5, 1.05, 1.5, 1.0), 5.0),  # The condition must hold from the point on, not only at it.
     ],
 )
-def test_free_means_from_there_on(private: tuple[float, ...], answer: float) -> None:
+def test_free_privacy_must_stay_free_at_larger_epsilons(
+    private: tuple[float, ...], answer: float
+) -> None:
     xs = (0.5, 1, 2, 5)
     points = series_of(
         {
@@ -314,7 +316,7 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
     finding = find.width_gain(evidence)
     assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.text
     assert "more than the risk of the answer 0" in finding.text
-    # Explore's price on each set: 0.02 over 0.01, and 0.11 over 0.03.
+    # The expected ratios are Explore's price on each set: 0.02 over 0.01, and 0.11 over 0.03.
     assert "**2 times** the excess risk on the ℓ₁ ball and **3.7 times** on the" in finding.text
 
 
@@ -322,7 +324,9 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
     ("filtered", "answer"),
     [((9, 3, 1, 0.1), 100.0), ((9, 1, 3, 0.1), 1000.0)],
 )
-def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: float) -> None:
+def test_a_filter_that_pays_must_stay_better_at_larger_m(
+    filtered: tuple[float, ...], answer: float
+) -> None:
     xs = (1, 10, 100, 1000)
     points = series_of(
         {
@@ -353,7 +357,7 @@ def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=SLUGS)
-def test_a_lesson_is_whole(lesson: Lesson) -> None:
+def test_a_lesson_has_all_of_its_parts(lesson: Lesson) -> None:
     words = lesson.words
     texts = (words.title, words.text, words.question, words.preview_title, words.explanation)
     assert all(texts) and words.question.endswith(("?", "%.", "4."))
@@ -363,7 +367,8 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     scenario = lesson.scenario.validate(DASHBOARD)
     assert set(lesson.preview_methods) < set(scenario.methods) or lesson.experiment is not None
     assert lesson.experiment is not None or lesson.preview_methods
-    assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
+    # Such a scenario runs in a few seconds; the slow tests measure the times.
+    assert scenario.cells <= 400
     assert {slug for slug, _ in lesson.further_pages} <= set(PLACES)
     query = explore_query(scenario, against=lesson.second_set)
     assert (
@@ -396,7 +401,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
             ) == pytest.approx(mean)
     answer = float(lesson.find(evidence).answer)
     places = [lesson.place(evidence, number) for number in (*lesson.numbers, answer)]
-    for x, y in places:  # the figure has room for every prediction
+    for x, y in places:  # Every predicted number lies inside the figure.
         assert panel.x.low <= x <= panel.x.high and figure.y.low <= y <= figure.y.high
     if lesson.height is None:
         assert [x for x, _ in places] == [*lesson.numbers, answer]
@@ -412,7 +417,7 @@ def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algori
     lesson = BY_SLUG["lower-bound"]
     known_bounds = window(replace(lesson.scenario, axis=None, grid=()), "approx")
     private = [slug for slug in known_bounds.lowers if bound(slug).card.privacy == "approx"]
-    assert private[0] == lesson.floor  # the largest comes first
+    assert private[0] == lesson.floor  # The largest bound comes first.
 
 
 def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
@@ -437,4 +442,4 @@ def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
     ladder_rows = sorted(figure.ladder.rows, key=lambda row: -row.end)
     values = [float(row.values[0]) for row in ladder_rows]
     assert values == sorted(values, reverse=True) and len(values) == 4
-    assert not figure.ladder.leaders  # they would lead to other heights
+    assert not figure.ladder.leaders  # Leader lines would point to other heights.

@@ -1,4 +1,4 @@
-"""Lower bounds: figures hold the numbers of the core, the address restores, the words fit."""
+"""Lower bounds: figures show the core's numbers, the address restores the page, the words fit."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ from dpsco_core.explain.fano.forms import ladder
 from dpsco_core.explain.fano.instance import curves, floors, largest, mean_instance
 from dpsco_core.explain.window import grid, notions_of, standing, swept
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, line_below, press, texts
-from tests.app.pages import ladder as numbers_in_ladder
+from tests.app.pages import check_page, headline_text, line_below, press_button, written_text
+from tests.app.pages import ladder_numbers as numbers_in_ladder
 from tests.app.places.test_one_run import open_at
 from tests.app.places.test_privacy import alts
 from tests.golden_sentences import GOLDEN
@@ -60,7 +60,7 @@ SCENE_STATES = {
     scene.name: (replace(View(), **scene.changes), replace(BASE, **scene.scenario))
     for scene in SCENES
 }
-START = replace(BASE, axis=None, grid=())  # with which a visit begins
+START = replace(BASE, axis=None, grid=())  # The scenario with which a visit begins.
 HARD = Scenario(n=10_000, d=200, p=4.0, epsilon=None, delta=None, rho=0.01, diameter=4.0)
 
 
@@ -121,8 +121,8 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
     assert wide_axis.low <= 1e-9
 
 
-def test_every_scene_makes_its_point() -> None:
-    """The numbers that the buttons promise; fails where a bound moves and the words do not."""
+def test_every_scene_shows_what_its_button_promises() -> None:
+    """The test fails if a bound changes and the words on the buttons do not."""
 
     def bites(name: str) -> str:
         view, scenario = SCENE_STATES[name]
@@ -146,7 +146,7 @@ def test_every_scene_makes_its_point() -> None:
     assert brief(floors(instance_of(*SCENE_STATES["Pure costs more"])).concentrated) == "0.0561"
 
 
-def test_words_at_the_edges() -> None:
+def test_sentences_are_right_at_extreme_values() -> None:
     curve = curves(instance_of(View(), HARD))[0]
     assert "nothing is proven" in proof_title(curve, 0.0)
     small = proof_small(curve, 0.01, curve.best / 2, curve.best)
@@ -189,7 +189,7 @@ def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> Non
     assert "distribution=hypercube" in link.query_string and "grid=500" in link.query_string
     old_numbers = numbers_in_ladder(page)
     page.select_slider(key=controls.PREFIX + "rho").set_value(2)
-    checked(page.run())
+    check_page(page.run())
     assert numbers_in_ladder(page)["CDP hypercube"] != old_numbers["CDP hypercube"]
     assert "**Statistics bites**" in small_text(page) and page.query_params["rho"] == "2"
 
@@ -199,7 +199,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     visit_scenario = scene_scenario = page.session_state[visit.SESSION].visit_scenario
     scene_view = View()
     for scene in SCENES[2:]:
-        press(page, scene.name)
+        press_button(page, scene.name)
         scene_view = replace(scene_view, **scene.changes)
         scene_scenario = replace(scene_scenario, **scene.scenario)
         query = dict(page.query_params)
@@ -219,7 +219,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
         )
         assert page.session_state[visit.SESSION].visit_scenario == visit_scenario
         assert "(yours: " in page.container(key="lower_apart").markdown[0].value
-    press(page, "Back to mine")
+    press_button(page, "Back to mine")
     assert links.read(dict(page.query_params), sampling=False)[0] == visit_scenario
 
 
@@ -227,13 +227,14 @@ def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -
     page = open_lower(part="prove", rho="0.5", hard="spike", shift="10")
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
-    assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
-    assert "nothing is proven" in headline(page) and "The best q proves 0.00354." in line_below(
+    # The output of an algorithm may reveal 374 nats, of which 17 are needed.
+    assert steps[-1] == "**0**  \nleast expected error"
+    assert "nothing is proven" in headline_text(
         page
-    )
-    assert r"\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N}" in texts(page) and "dpsco fano" in texts(
+    ) and "The best q proves 0.00354." in line_below(page)
+    assert r"\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N}" in written_text(
         page
-    )
+    ) and "dpsco fano" in written_text(page)
 
 
 def test_the_floor_on_the_data_of_the_visit_is_proven_in_six_lines_with_numbers() -> None:
@@ -265,8 +266,10 @@ def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
         assert any(step in text for text in steps)
 
 
-def test_what_the_page_does_not_allow_is_said() -> None:
-    written = texts(open_lower(rho="-1", hard="cube")) + texts(open_lower(methods="nothing"))
+def test_an_invalid_address_of_lower_bounds_is_reported() -> None:
+    written = written_text(open_lower(rho="-1", hard="cube")) + written_text(
+        open_lower(methods="nothing")
+    )
     for name in ("\n- rho", "\n- hard", " method"):
         assert f"{name} must be" in written
     refused = open_lower(part="prove", hard="spike", d="1")
@@ -278,21 +281,21 @@ def test_what_the_page_does_not_allow_is_said() -> None:
 WINDOW = {"p": "2", "n": "10000", "d": "20"}
 
 
-def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> None:
+def test_the_page_states_the_window_and_draws_it_over_the_chosen_field() -> None:
     page = open_at("lower_bounds", **WINDOW)
     standing_here = standing(Scenario(p=2.0, diameter=4.0))
     windows = standing_here.windows
     floor, ceiling = brief(windows["approx"].floor), brief(windows["zcdp"].ceiling)
-    assert headline(page) == (
+    assert headline_text(page) == (
         f"No (ε, δ)-private algorithm for a mean can promise less than {floor}; "
         f"{ceiling} is proven possible"
     )
     assert f", guarantees {ceiling}, 2.2 times the proven limit. " in line_below(page)
     assert line_below(page).endswith("The worst-case error of always answering 0 is 2.")
-    assert "zCDP" not in headline(page) + line_below(page)
+    assert "zCDP" not in headline_text(page) + line_below(page)
     possible = f"and {ceiling} is proven possible: 1.8 times that limit"
-    assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in texts(page)
-    assert "**privacy noise** and **clipping bias** make the window wide" in texts(page)
+    assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in written_text(page)
+    assert "**privacy noise** and **clipping bias** make the window wide" in written_text(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
 
@@ -307,7 +310,7 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
         assert floor_line.y == [s.windows[notion].floor for s in standings]
         (row,) = [row for row in figure_made.ladder.rows if row.name == LINE_NAMES[notion]]
         assert row.values == [brief(standing_here.windows[notion].floor)]
-        # The floor of the headline is the strong line.
+        # The strong line is the floor of the headline.
         is_own_notion = notion == next(iter(standing_here.windows))
         assert (floor_line.dash == "solid") is is_own_notion and (
             floor_line.width > 2
@@ -316,7 +319,7 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     assert area.lower == [s.windows["approx"].floor for s in standings]
     assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in standings]
     assert len(numbers_of(figure_made)) == len(sizes)
-    # Where nothing is proven below the answer 0, there is no line that looks like a bound.
+    # If no lower bound is proven at offset 0, no line looks like a bound.
     (proven,) = [e for e in figure_made.panels[0].lines if e.name == BOUND_LINE]
     assert {y < s.start for y, s in zip(proven.y, standings, strict=True)} == {True, False}
     for y, s in zip(proven.y, standings, strict=True):
@@ -340,9 +343,9 @@ def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(about_whom:
     row = bound("lower.mean.approx-tracing" if about_whom == "every" else "lower.mean.tracing-cdp")
     value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
     assert steps[-1].startswith(f"**{brief(value)}**")
-    assert GOLDEN["the question about a spy"] in texts(page)
+    assert GOLDEN["the question about a spy"] in written_text(page)
     assert "from sample mean" in line_below(page) and "allows at most 13.6 %" in line_below(page)
-    assert brief(value) in headline(page)
+    assert brief(value) in headline_text(page)
     assert "Sample mean lets the spy do better" in alts(page)[0]
 
 
@@ -364,7 +367,7 @@ def test_the_forms_climb_from_the_packing_to_two_sided_information() -> None:
 
 
 def test_a_small_probability_is_not_written_as_zero() -> None:
-    page = checked(AppTest.from_string(TABLE).run())
+    page = check_page(AppTest.from_string(TABLE).run())
     columns = json.loads(page.dataframe[0].proto.columns)
     formats = {name: columns[name]["type_config"]["format"] for name in ("q", "n")}
     assert formats == {"q": "%.3g", "n": "localized"}
@@ -373,7 +376,7 @@ def test_a_small_probability_is_not_written_as_zero() -> None:
 # -- words that agree with each other ---------------------------------------------------------
 
 
-def test_each_floor_that_is_not_the_largest_says_why() -> None:
+def test_each_smaller_floor_explains_why_it_is_smaller() -> None:
     instance = instance_of(View(), START)
     fano_curves, own_floors = numbers(instance)
     cube = next(c for c in fano_curves if c.slug == "hypercube-cdp")
@@ -390,7 +393,7 @@ def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
     assert first_step.name == "All sign patterns" and "no packing" in first_step.reason
 
 
-def test_the_figure_of_the_window_names_whose_it_is() -> None:
+def test_the_figure_of_the_window_names_its_algorithms() -> None:
     standing_here = standing(mean_point(START))
     title = sweep_title((standing_here, standing_here), "n")
     for notion, algorithms in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):

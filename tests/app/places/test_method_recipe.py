@@ -12,14 +12,16 @@ from dpsco_core.explain.methods.guide import nearest
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.rows import COLUMNS, MULTIPLIER, recipe_rows
 from dpsco_core.scenario import Scenario
-from tests.app.pages import texts
+from tests.app.pages import written_text
 from tests.app.places.test_one_run import open_at
 
 
 def shown_recipe(slug: str, **query: str) -> tuple[str, Recipe]:
     """Return the texts of the method's page, and the recipe there."""
     point = replace(nearest(Scenario.from_query(query), slug), methods=(slug,), axis=None, grid=())
-    return texts(open_at("methods", method=slug, **query)), recipe(replace(point, trials=1), slug)
+    return written_text(open_at("methods", method=slug, **query)), recipe(
+        replace(point, trials=1), slug
+    )
 
 
 def test_the_page_and_the_command_line_have_the_same_rows(
@@ -38,7 +40,7 @@ def test_the_page_and_the_command_line_have_the_same_rows(
     assert f"| {titles} |" in shown
 
 
-def test_noise_on_no_sum_is_said_without_a_multiplier() -> None:
+def test_noise_that_is_not_added_to_a_sum_has_no_multiplier() -> None:
     query = {"problem": "logistic", "n": "500", "d": "2", "p": "4"}
     shown, expected = shown_recipe("sco.objective-perturbation", **query)
     assert "| Release | Times | Noise | Noise over sensitivity | Budget |" in shown

@@ -51,7 +51,15 @@ from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, html, ladder, line_below, press, texts
+from tests.app.pages import (
+    check_page,
+    drawn_html,
+    headline_text,
+    ladder_numbers,
+    line_below,
+    press_button,
+    written_text,
+)
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -70,7 +78,7 @@ def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4")
     runnable = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
     expected = recipe(replace(runnable, axis=None, grid=()), "mean.clipped")
-    page_text, [release] = texts(page), expected.releases
+    page_text, [release] = written_text(page), expected.releases
     assert f"clip radius (max_grad_norm): **{expected.clips['clip_radius']:.4g}**" in page_text
     numbers = (
         release.on_mean,
@@ -82,17 +90,17 @@ def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
     row = " | ".join(f"{value:.4g}" for value in numbers if value is not None)
     assert f"| mean of clipped records | 1 | {row} | 100 % |" in page_text
     assert f"scale={release.on_sum!r}" in next(code.value for code in page.code)
-    assert "What to set" not in texts(open_algorithms(method="mean.sample", n="2000", p="4"))
+    assert "What to set" not in written_text(open_algorithms(method="mean.sample", n="2000", p="4"))
 
 
 def test_every_method_has_a_page() -> None:
     page = open_algorithms(method=METHOD_SLUGS[0])
     for slug in METHOD_SLUGS:
         page.selectbox(key=STATE.key("method")).set_value(slug)
-        checked(page.run())
-        method_story, page_text = story(slug), texts(page)
-        assert f"{method_card(slug).name}: how does it work?" in html(page)
-        assert headline(page) == method_card(slug).summary
+        check_page(page.run())
+        method_story, page_text = story(slug), written_text(page)
+        assert f"{method_card(slug).name}: how does it work?" in drawn_html(page)
+        assert headline_text(page) == method_card(slug).summary
         assert method_story.what in page_text and all(
             step in page_text for step in method_story.steps
         )
@@ -111,20 +119,20 @@ def test_every_method_has_a_page() -> None:
 
 def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table() -> None:
     page = open_algorithms(**QUICK)
-    assert QUESTION in html(page)
+    assert QUESTION in drawn_html(page)
     page.get_by_key(TAB).set_value("all")
-    checked(page.run())
-    assert ALL in html(page) and page.query_params["part"] == "all"
+    check_page(page.run())
+    assert ALL in drawn_html(page) and page.query_params["part"] == "all"
     page.selectbox(key=STATE.key("method")).set_value("mean.clipped")
-    checked(page.run())
-    assert "Simple clipping: how" in html(page)
+    check_page(page.run())
+    assert "Simple clipping: how" in drawn_html(page)
     page.selectbox(key=STATE.key("method")).set_value("")
-    checked(page.run())
-    assert ALL in html(page)
+    check_page(page.run())
+    assert ALL in drawn_html(page)
     page = open_algorithms(**QUICK, method="mean.clipped")
     page.get_by_key(TAB).set_value("which")
-    checked(page.run())
-    assert QUESTION in html(page) and not {"part", "method"} & set(page.query_params)
+    check_page(page.run())
+    assert QUESTION in drawn_html(page) and not {"part", "method"} & set(page.query_params)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
@@ -145,11 +153,11 @@ def test_a_methods_page_is_about_the_visits_scenario() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
     costs = [m.value for m in page.markdown if m.value.startswith("Here (")]
     assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in costs[0]
-    assert GOLDEN["values of other methods"] in texts(page)
+    assert GOLDEN["values of other methods"] in written_text(page)
     assert not any(b.label == "Use it everywhere" for b in page.button)
     point, _ = links.read({"n": "2000", "p": "4", "rho": "0.1"})
     (evaluation,) = evaluations(replace(point, axis=None, grid=()), ("upper.mean.clipped",))
-    assert f"Value there: **{evaluation.value:.3g}**" in texts(page)
+    assert f"Value there: **{evaluation.value:.3g}**" in written_text(page)
 
 
 def test_every_method_runs_at_the_point_of_its_page() -> None:
@@ -173,12 +181,12 @@ def runs(scenario: Scenario, slug: str) -> bool:
 
 def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
     page = open_algorithms(method="sco.objective-perturbation", n="2000", rho="0.1")
-    page_text = texts(page)
+    page_text = written_text(page)
     assert "Logistic regression (yours: Mean estimation)" in page_text
     assert "At your settings Objective perturbation cannot run" in page_text
     assert "n = 2,000, d = 20, p = 2, ε = 1, δ = 10⁻⁶)" in page_text
-    press(page, "Use it everywhere")
-    assert "cannot run." not in texts(page)
+    press_button(page, "Use it everywhere")
+    assert "cannot run." not in written_text(page)
     assert page.query_params["problem"] == "logistic" and page.query_params["n"] == "2000"
 
 
@@ -188,7 +196,7 @@ def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
     (fit,) = [fit for fit in fitting(point) if fit.slug == "mean.iterative"]
     assert not fit.runs
     remark = f"At your settings Iterative updating cannot run: {in_print(fit.refusal)}"
-    assert remark in texts(page)
+    assert remark in written_text(page)
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
@@ -198,7 +206,7 @@ def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
     assert risk_path(replace(links.read(query)[0], n=500), slug).final >= 0
 
 
-def test_the_cost_is_said_in_words() -> None:
+def test_the_cost_is_stated_in_words() -> None:
     slug = example_point("sco.erm")
     counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
     text = cost_sentence(slug, counted)
@@ -222,7 +230,7 @@ def spec(page: AppTest) -> dict[str, Any]:
 
 
 def test_no_name_of_a_row_is_longer_than_a_phone_shows() -> None:
-    """A name of 47 letters was cut on a laptop, and ran off a phone with its mean."""
+    """A name of 47 letters was cut off on a laptop and overflowed on a phone."""
     methods = [m for m in METHOD_SLUGS if "mean" in method_card(m).problems]
     names = row_names(methods)
     assert max(map(len, names.values())) <= MOST_LETTERS
@@ -237,11 +245,11 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     running = [f.slug for f in fitting(point) if f.quick]
     outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
     advised = advice(outcomes, default_methods("mean"), 1.0)
-    assert headline(page) == start_with(advised, 1.0)
+    assert headline_text(page) == start_with(advised, 1.0)
     assert reason_for(advised, 1.0) in line_below(page)
-    assert "What do you estimate?" in texts(page)  # the guide
+    assert "What do you estimate?" in written_text(page)  # the guide
     best = method_card(advised.choice).name
-    rows = ladder(page)
+    rows = ladder_numbers(page)
     names = row_names([m for m, _ in advised.ranked])
     assert [name for name in rows if name in {*names.values()}] == [
         names[m] for m, _ in advised.ranked
@@ -251,8 +259,8 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     dots = [t for t in spec(page)["data"] if t.get("mode") == "markers"]
     drawn_errors = sorted(x for t in dots for x in t["x"])
     assert drawn_errors == pytest.approx(sorted(o.error for o in outcomes if o.error > 0))
-    press(page, f"About {best}")
-    assert f"{best}: how does it work?" in html(page)
+    press_button(page, f"About {best}")
+    assert f"{best}: how does it work?" in drawn_html(page)
 
 
 def plain_number(text: str) -> float:
@@ -263,13 +271,13 @@ def plain_number(text: str) -> float:
 
 
 def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
-    """Users' gradients in noise: over ten times the error of the centre of the set."""
+    """Users' gradients in noise have over ten times the error of the centre of the set."""
     users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
     page = open_algorithms(**users, m="500")
-    assert headline(page).startswith("Do not use the data here")
+    assert headline_text(page).startswith("Do not use the data here")
     small_text = line_below(page)
     factor = re.search(r"has error (\S+), ([\d,]+) times smaller than .*? \((\S+)\)", small_text)
-    assert factor is not None and "Start with" not in html(page)
+    assert factor is not None and "Start with" not in drawn_html(page)
     start, times, error = (plain_number(text) for text in factor.groups())
     point = Scenario.from_query(users | {"m": "500"}, BASE)
     assert start == pytest.approx(without_data(replace(point, axis=None, grid=())), rel=0.01)
@@ -280,8 +288,8 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     assert any(START in note["text"] for note in spec(page)["layout"]["annotations"])
 
 
-def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
-    """The methods of the catalogue with a pure form, and those that choose their own radius."""
+def test_the_guide_names_every_method_whose_card_matches() -> None:
+    """These are the methods with a pure form, and those that choose their own radius."""
     (pure_text,) = re.findall(r"Under pure ε (.*?) can run", guide())
     private = [m.card for m in METHODS if m.card.privacy != "none"]
     pure = {card.name for card in private if "pure" in card.budgets}
@@ -299,7 +307,7 @@ def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
 
 
 def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> None:
-    """Its plan is asked at the point of its example."""
+    """The test plans a run at the point of the method's example."""
     budgets: dict[str, dict[str, float | None]] = {
         "pure": {"epsilon": 1.0, "delta": 0.0},
         "zcdp": {"epsilon": None, "delta": None, "rho": 0.05},
@@ -317,13 +325,13 @@ def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> N
     ("large", "letter", "fits"),
     [({"d": "999"}, "n = 10,000", "n = 2,000"), ({"m": "100"}, "n = 10,000", "n = 5,000")],
 )
-def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
+def test_a_smaller_scenario_replaces_one_that_is_too_large_and_the_page_says_so(
     large: dict[str, str], letter: str, fits: str
 ) -> None:
-    """The second is what Users begins with."""
+    """The second case is the scenario with which Users begins."""
     page = open_algorithms(problem="quadratic", n="10000", **large)
     assert f"Measured at {fits}: your {letter} is too large to be run here." in line_below(page)
-    assert spec(page)["data"] and "What do you estimate?" in texts(page)
+    assert spec(page)["data"] and "What do you estimate?" in written_text(page)
     table = open_algorithms(problem="quadratic", n="10000", part="all", **large)
     assert len(table.dataframe[0].value) == len(METHOD_SLUGS)
 
@@ -339,10 +347,10 @@ def outcomes_of(**errors: list[float]) -> list[Outcome]:
     ]
 
 
-def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_all() -> None:
+def test_a_tie_favours_the_best_default_method_and_otherwise_the_best_of_all_is_advised() -> None:
     usual = default_methods("mean")
     adaptive = [0.050, 0.052, 0.051, 0.049, 0.053]
-    lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # better by luck, if at all
+    lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # These errors are lower by luck, if at all.
     three_times, half = [3 * e for e in adaptive], [e / 2 for e in adaptive]
     level = outcomes_of(adaptive=adaptive, clipped=three_times, plan=lucky)
     advised = advice(level, usual, 1.0)
@@ -350,7 +358,7 @@ def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_
     assert advised.unbeaten == ("mean.plan", "mean.adaptive")
     better = outcomes_of(adaptive=adaptive, clipped=three_times, plan=half)
     assert advice(better, usual, 1.0).choice == "mean.plan"
-    # Of several usual ones the best; one that is worse than no data is none of them.
+    # Among several default methods the best is advised, unless it is worse than no data.
     close = [0.0525, 0.0525, 0.0520, 0.0505, 0.0530]
     both_tied = outcomes_of(adaptive=adaptive, clipped=close, plan=lucky)
     assert advice(both_tied, usual, 1.0).choice == "mean.adaptive"
@@ -358,15 +366,15 @@ def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_
     assert advice([], usual).choice == ""
 
 
-def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> None:
+def test_at_the_default_setting_the_page_advises_the_method_in_explores_headline() -> None:
     for query in ({}, {"n": "500"}):
-        assert headline(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
+        assert headline_text(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
     usual = "|".join(method_card(m).name for m in default_methods("mean"))
     reason = "no private method is measurably better in 5 runs"
-    assert re.match(f"Start with ({usual}): {reason}", headline(open_algorithms(d="1")))
+    assert re.match(f"Start with ({usual}): {reason}", headline_text(open_algorithms(d="1")))
 
 
-def test_the_advice_is_said_with_its_reason() -> None:
+def test_the_advice_states_its_reason() -> None:
     ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
     pair = ("mean.adaptive", "mean.clipped")
     clear = Advice(ranked=ranked, unbeaten=pair[:1], choice=pair[0])
@@ -382,7 +390,7 @@ def test_the_advice_is_said_with_its_reason() -> None:
     tie_text = "5 runs do not tell it apart from Adaptive clipping (0.05)"
     usual = "Among equals, this page names the one whose curve Explore draws"
     assert reason_for(second_chosen, 1.0) == f"Mean error 0.1; {tie_text}. {usual}."
-    # A few that are not told apart are named, those with a larger error, too; many are counted.
+    # A few tied methods are named, even with larger errors; many are only counted.
     three_ranked = (*ranked, ("mean.plan", 0.12))
     three_tied = Advice(
         ranked=three_ranked, unbeaten=tuple(m for m, _ in three_ranked), choice=pair[1]
@@ -422,7 +430,7 @@ def test_on_a_phone_each_row_has_its_name_and_its_mean_above_it() -> None:
         assert row.end + 0.3 < height < row.end + 0.7 and height + 0.3 < narrow.y.high
 
 
-def test_what_takes_longer_is_named_and_not_run() -> None:
+def test_slow_methods_are_named_and_not_run() -> None:
     fits = fitting(comparison_point(Scenario(problem="logistic", methods=(), n=100_000, d=20)))
     slow = [method_card(fit.slug).name for fit in fits if fit.runs and not fit.quick]
     assert slow and all(name in slow_ones(fits) for name in slow)
@@ -459,11 +467,11 @@ def test_the_answer_counts_what_runs() -> None:
     assert answer(refused) == GOLDEN["no private method can run"]
 
 
-def test_what_a_logarithm_cannot_show_is_said() -> None:
+def test_errors_of_zero_are_mentioned_beside_the_logarithmic_figure() -> None:
     page = open_algorithms(problem="linear", geometry="linf", n="1000", d="5")
     (caption,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
     name = caption.split(": ")[1].removesuffix(".").split(", ")[0]
-    assert name not in ladder(page)
+    assert name not in ladder_numbers(page)
 
 
 # -- address and words --------------------------------------------------------------------------
@@ -480,7 +488,7 @@ def test_the_address_comes_back() -> None:
 def test_a_method_is_chosen_and_the_scenario_of_the_visit_stays() -> None:
     page = open_algorithms(method="mean.clipped", problem="mean", n="2000", p="4")
     page.selectbox(key=STATE.key("method")).set_value("mean.smoothed")
-    checked(page.run())
+    check_page(page.run())
     assert page.query_params["method"] == "mean.smoothed"
     assert (page.query_params["n"], page.query_params["p"]) == ("2000", "4")
 
@@ -504,5 +512,5 @@ def test_every_example_leads_with_its_method() -> None:
 
 def test_under_pure_privacy_the_page_starts_with_the_one_optimiser_that_there_is() -> None:
     page = open_at("methods", problem="least-squares", delta="0", n="1000")
-    assert headline(page).startswith(f"Start with {method_card('sco.fresh-batches').name}: ")
-    assert "Choose a private optimiser" not in texts(page)
+    assert headline_text(page).startswith(f"Start with {method_card('sco.fresh-batches').name}: ")
+    assert "Choose a private optimiser" not in written_text(page)

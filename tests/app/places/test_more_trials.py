@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.explore import more_trials
-from tests.app.pages import chosen, open_page, press, result
+from tests.app.pages import address_scenario, open_page, press_button, shown_result
 
 KEY = "more_trials"
 
@@ -18,19 +18,19 @@ def offers(page: AppTest) -> list[str]:
 
 def test_wide_bars_come_with_an_offer_of_more_trials_which_adds_to_those_that_ran() -> None:
     page = open_page(d="1", trials=None)
-    assert chosen(page).trials == 10 and "trials" not in page.query_params
-    old_errors = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
+    assert address_scenario(page).trials == 10 and "trials" not in page.query_params
+    old_errors = {(o.method, o.x, o.trial): o.error for o in shown_result(page).outcomes}
     (label,) = offers(page)
     assert label.startswith("30 trials: ")
-    press(page, label)
-    assert page.query_params["trials"] == "30" and chosen(page).trials == 30
-    new_errors = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
+    press_button(page, label)
+    assert page.query_params["trials"] == "30" and address_scenario(page).trials == 30
+    new_errors = {(o.method, o.x, o.trial): o.error for o in shown_result(page).outcomes}
     assert len(new_errors) == 3 * len(old_errors) and old_errors.items() <= new_errors.items()
     assert not offers(page)
 
 
 def test_a_link_without_trials_still_means_ten() -> None:
-    assert result(open_page(d="1", trials=None)).scenario.trials == 10
+    assert shown_result(open_page(d="1", trials=None)).scenario.trials == 10
 
 
 def test_nothing_is_offered_where_bars_are_short_or_trials_are_dear() -> None:

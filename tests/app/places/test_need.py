@@ -1,4 +1,4 @@
-"""How many records do I need: asked on Explore, worked out on the button only."""
+"""The number of records needed for a target error: asked on Explore, computed on a button."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_app.front.study import Study
 from dpsco_app.pages.explore import records_needed
-from tests.app.pages import chosen, open_page, result, texts
+from tests.app.pages import address_scenario, open_page, shown_result, written_text
 
 SMALL = {"methods": "mean.sample,mean.clipped", "trials": "3", "d": "2", "n": "500"}
 
@@ -33,12 +33,12 @@ def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
     page.button(key="need_run").click().run()
     assert not page.exception
     assert len(calls) == 1
-    assert "Simple clipping needs about" in texts(page)
-    assert "standard deviations of a coordinate" in texts(page)
-    assert "95 % interval" in texts(page)
+    assert "Simple clipping needs about" in written_text(page)
+    assert "standard deviations of a coordinate" in written_text(page)
+    assert "95 % interval" in written_text(page)
     page.number_input(key="need_error").set_value(0.3).run()
     assert len(calls) == 1
-    assert "needs about" not in texts(page), "an answer to another question"
+    assert "needs about" not in written_text(page), "an answer to another question"
 
 
 def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_whom_it_binds() -> (
@@ -48,7 +48,7 @@ def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_wh
     assert page.selectbox(key="need_method").value == "mean.clipped"
     page.number_input(key="need_error").set_value(0.05).run()
     page.button(key="need_run").click().run()
-    page_text = texts(page)
+    page_text = written_text(page)
     assert (
         "no (ε, δ)-DP algorithm can guarantee" in page_text
         or "no algorithm can guarantee" in page_text
@@ -59,11 +59,11 @@ def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_wh
     )
 
 
-def test_it_asks_at_first_how_the_method_of_the_headline_would_halve_its_error() -> None:
-    """What the visitor has chosen stays, where another method leads."""
+def test_the_first_question_is_how_the_headlines_method_can_halve_its_error() -> None:
+    """A visitor's own choice stays, even if another method leads."""
     query = SMALL | {"methods": "mean.sample,mean.clipped,mean.adaptive", "grid": "500,5000"}
     page = open_page(**query | {"n": "5000"})
-    study = Study(scenario=chosen(page), outcomes=result(page).outcomes)
+    study = Study(scenario=address_scenario(page), outcomes=shown_result(page).outcomes)
     assert study.lead == page.selectbox(key="need_method").value == "mean.adaptive"
     errors_of_lead = [o.error for o in study.outcomes if (o.method, o.x) == (study.lead, 5000)]
     assert page.number_input(key="need_error").value == pytest.approx(

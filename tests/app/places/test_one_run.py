@@ -41,7 +41,14 @@ from dpsco_core.explain.anatomy import (
 )
 from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.problems import SCO_PROBLEMS
-from tests.app.pages import BASES, annotations, checked, headline, line_below, trace_names
+from tests.app.pages import (
+    BASES,
+    annotation_texts,
+    check_page,
+    headline_text,
+    line_below,
+    trace_names,
+)
 from tests.explain.error_parts import error_parts
 from tests.golden_sentences import GOLDEN
 
@@ -64,7 +71,7 @@ def open_at(name: str, **query: str) -> AppTest:
     base = links.query(BASES[name]) if name in BASES else {}
     for key, value in (base | query).items():
         page.query_params[key] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def open_anatomy(**query: str) -> AppTest:
@@ -124,7 +131,8 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     for part, region in zip(PARTS, positive, strict=True):
         thick = np.subtract(region.upper, region.lower)
         assert thick == pytest.approx(np.maximum(getattr(errors, part), 0), abs=1e-12)
-    # Each begins where the one below it ends; what is above 0 less what is below it is the whole.
+    # Each bar begins where the one below it ends; the positive bars less the negative ones are the
+    # whole.
     assert [r.lower for r in positive[1:]] == [r.upper for r in positive[:-1]]
     reduction = sum(
         (np.subtract(r.upper, r.lower) for r in stack if r not in positive), np.zeros(1)
@@ -163,7 +171,7 @@ def test_a_method_without_that_radius_says_that_its_run_does_not_follow_it() -> 
 
 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
-    page = open_anatomy()  # a single step
+    page = open_anatomy()  # This run has a single step.
     assert any(
         "stops nowhere on its way here: there is nothing to play" in m.value for m in page.markdown
     )
@@ -173,12 +181,12 @@ def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_pict
     sentences = []
     for factor in (1.0, FACTORS[2], FACTORS[-3]):
         page.get_by_key(STATE.key("radius")).set_value(factor)
-        checked(page.run())
+        check_page(page.run())
         radius = factor * chosen
         (figure,) = specs(page)
         radius_label = f"R = {short_text(radius, 2)}"
         assert trace_named(figure, radius_label)["x"] == pytest.approx([radius] * 2)
-        assert any(radius_label in a for a in annotations(figure))
+        assert any(radius_label in a for a in annotation_texts(figure))
         assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in radius_text(
             page
         )
@@ -235,7 +243,7 @@ def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> 
     assert "of the mean error (**2.5·10⁻⁵**)" in radius_sentence(np.array([1.0, 3.0]), small, 2.0)
 
 
-def test_what_hangs_below_zero_is_not_cut() -> None:
+def test_negative_parts_are_not_cut_off() -> None:
     """The sampling part of `/anatomy?d=2` at its smallest radius is nearly the figure's height."""
     parts = ErrorParts(
         radii=np.array([1.0, 2.0, 4.0]),
@@ -250,7 +258,7 @@ def test_what_hangs_below_zero_is_not_cut() -> None:
     assert not axis.log and len(axis.ticks) >= 4 and (0.0, "0") in axis.ticks
 
 
-# In every run; the other losses in `make test-slow`, and without a page in test_anatomy of explain.
+# Every test run covers these losses; `make test-slow` covers the others.
 FEW_PROBLEMS = ("quadratic", "logistic")
 LOSSES = [p if p in FEW_PROBLEMS else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
 
@@ -283,7 +291,7 @@ def test_a_pure_budget_is_refused_with_a_way_out() -> None:
     assert not page.get("plotly_chart")
     assert any("Gaussian noise cannot give pure DP" in i.value for i in page.info)
     way_out = next(b for b in page.button if b.label == "Change that")
-    checked(way_out.click().run())
+    check_page(way_out.click().run())
     assert len(page.get("plotly_chart")) == 1
 
 
@@ -349,7 +357,7 @@ def test_the_parts_have_one_colour_each_on_every_page() -> None:
     assert all(r.look.fill == PART_COLOURS[r.key.removesuffix(" below")] for r in stack)
 
 
-def test_it_is_said_where_clipping_helps_without_noise() -> None:
+def test_the_page_says_where_clipping_helps_without_noise() -> None:
     sentence = clipping_helps(path(1, 0.002), path(1, 0.01))
     assert "0.002 with it, 0.01 without" in sentence and "largest gradients" in sentence
     assert clipping_helps(path(1, 0.01), path(1, 0.002)) == clipping_helps(None, path(1, 1)) == ""
@@ -392,21 +400,21 @@ def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
         _, _, _, noise = parts.at(factor * chosen)
         mean = sum(parts.at(factor * chosen))
         gain = f"; on average {short_text(mean / (mean - noise), 2)} times"
-        assert headline(page) == player(page)["title"] + gain
+        assert headline_text(page) == player(page)["title"] + gain
         sentence = page.container(key="one_run_sentence").markdown[0].value
         assert sentence == radius_sentence(gradient_norms(point), parts, factor * chosen)
         assert percent(noise / mean) in sentence
         means.add(sentence)
         heads.add(line_below(page))
         helps.append(any("clipping helps even without noise" in m.value for m in page.markdown))
-    # What stands between headline and picture is the same at every radius: nothing jumps.
+    # The text between headline and picture is the same at every radius, so nothing jumps.
     assert len(means) == 2 and len(heads) == 1 and helps == [True, False]
 
 
 def test_the_parts_are_those_of_the_settings_of_the_page() -> None:
     page = open_anatomy(problem="linear", trials="2")
     page.select_slider(key=controls.PREFIX + "n").set_value(1000)
-    checked(page.run())
+    check_page(page.run())
     point = replace(POINT, problem="linear", trials=2, n=1000)
     parts, radius = error_parts(point, trials=2), clipped_plan(point)[1]
     sentence = page.container(key="one_run_sentence").markdown[0].value

@@ -1,4 +1,4 @@
-"""Opening a stored study: it is drawn as a live run is, and no file does harm."""
+"""Opening a stored study: it is drawn like a live run, and no file does harm."""
 
 from __future__ import annotations
 
@@ -19,27 +19,35 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.front.links import BASE
 from dpsco_app.runs import stored
-from dpsco_app.runs.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_app.runs.stored import ENVIRONMENT, Shelf, require_showable, served_shelf
 from dpsco_app.session.pace import Pace
-from dpsco_app.shell.serve import offer
+from dpsco_app.shell.serve import offer_study
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.runs.store import Store, key_of, outcome_text, with_sum
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, figure, is_stale, open_page, press, result, status
+from tests.app.pages import (
+    check_page,
+    first_figure,
+    is_stale,
+    open_page,
+    press_button,
+    shown_result,
+    status_line,
+)
 from tests.app.pages import trace_names as names
 
 SMALL = Scenario(
     methods=("mean.sample", "mean.clipped"), n=500, axis="n", grid=(500, 1000), trials=3, seed=5
 )
-# Above the dashboard's sizes and its trials; its outcomes are those of a smaller one.
+# This study is too large for the dashboard; its outcomes are those of a smaller one.
 LARGE = replace(SMALL, grid=(10**7, 10**8), trials=300)
 
 
 @pytest.fixture(autouse=True)
 def offer_no_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No file is offered by the server unless a test does so."""
+    """Offer no file from the server, unless a test does so."""
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     yield
     stored._served_outcomes.cache_clear()
@@ -68,10 +76,10 @@ def opened(page: AppTest, file: bytes) -> AppTest:
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
     page.button(key="presets").click().run()
-    checked(page)
+    check_page(page)
     if any(b.key == "study_chosen" for b in page.button):
         page.button(key="study_chosen").click().run()
-    return checked(page)
+    return check_page(page)
 
 
 # -- in the page ------------------------------------------------------------------------------
@@ -89,21 +97,21 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
     with monkeypatch.context() as patched:
         patched.setattr("dpsco_app.session.result.outcome_of", refuse)
         opened(page, data)
-    assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
-    assert not is_stale(page) and status(page).startswith("Measured in 12 runs")
+    assert [o.error for o in shown_result(page).outcomes] == [o.error for o in study(SMALL)]
+    assert not is_stale(page) and status_line(page).startswith("Measured in 12 runs")
     live = open_page(**SMALL.to_query(BASE) | {"trials": "3"})
-    assert names(figure(page)) == names(figure(live))
+    assert names(first_figure(page)) == names(first_figure(live))
     assert page.query_params == live.query_params
     page.get_by_key("field_d").set_value(10).run()
     assert is_stale(page)
 
 
-def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
+def test_missing_cells_of_a_file_can_be_run(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
     page = opened(open_page(), data)
-    assert not is_stale(page) and "Stopped at 7 of 12 runs" in status(page)
-    press(page, "Run")
-    run = result(page)
+    assert not is_stale(page) and "Stopped at 7 of 12 runs" in status_line(page)
+    press_button(page, "Run")
+    run = shown_result(page)
     assert run.complete and len({(o.method, o.x, o.trial) for o in run.outcomes}) == 12
     fresh = {(o.method, o.x, o.trial): o.error for o in study(SMALL)}
     lacked = [(c.method, c.x, c.trial) for c in list(cells(SMALL))[:5]]
@@ -114,7 +122,7 @@ def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
 def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
     page = opened(open_page(), data)
-    assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status(page)
+    assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status_line(page)
     (run,) = [b for b in page.button if b.label == "Run"]
     assert run.disabled and "trials must be" in page.info[0].value
     assert "cannot be run here" in page.info[0].value and not page.error
@@ -130,7 +138,7 @@ def test_the_server_offers_the_studies_of_its_file(
     path = written(tmp_path / "r.sqlite", SMALL, pareto_study)
     old_bytes = path.read_bytes()
     monkeypatch.setenv(ENVIRONMENT, "")
-    offer(str(path))
+    offer_study(str(path))
     page = open_page()
     page.button(key="presets").click().run()
     study_menu = page.selectbox(key="study_served_which")
@@ -140,7 +148,7 @@ def test_the_server_offers_the_studies_of_its_file(
         next(i for i, text in enumerate(study_menu.options) if "Pareto" in text)
     ).run()
     page.button(key="study_served").click().run()
-    assert result(checked(page)).scenario == pareto_study and status(page).startswith(
+    assert shown_result(check_page(page)).scenario == pareto_study and status_line(page).startswith(
         "Measured in 8 runs"
     )
     assert path.read_bytes() == old_bytes
@@ -149,7 +157,7 @@ def test_the_server_offers_the_studies_of_its_file(
 @pytest.mark.parametrize(
     ("count", "remark"), [(1, "another study of a version"), (3, "3 other studies of a version")]
 )
-def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
+def test_the_page_mentions_studies_of_other_versions_beside_those_it_can_open(
     tmp_path: Path, count: int, remark: str
 ) -> None:
     newer = [SMALL.to_json().replace("mean.clipped", f"mean.newer-{i}") for i in range(count)]
@@ -160,9 +168,9 @@ def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
     page.button(key="presets").click().run()
-    assert any(remark in caption.value for caption in checked(page).caption)
+    assert any(remark in caption.value for caption in check_page(page).caption)
     page.button(key="study_chosen").click().run()
-    assert result(checked(page)).scenario == SMALL
+    assert shown_result(check_page(page)).scenario == SMALL
 
 
 # -- files that do harm -----------------------------------------------------------------------
@@ -177,15 +185,15 @@ def changed(path: Path, *statements: str) -> bytes:
     return path.read_bytes()
 
 
-def test_a_file_that_is_none_gets_one_sentence_and_changes_nothing() -> None:
+def test_a_file_that_is_no_study_gives_one_error_and_changes_nothing() -> None:
     page = open_page()
-    old_result = result(page)
+    old_result = shown_result(page)
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("x.sqlite", b"no study" * 999, "text/x"))
     page.button(key="presets").click().run()
-    (complaint,) = [e.value for e in checked(page).error]
+    (complaint,) = [e.value for e in check_page(page).error]
     assert complaint.startswith("file must be a results file") and "/" not in complaint
-    assert result(page) is old_result
+    assert shown_result(page) is old_result
 
 
 HARM = {
@@ -234,12 +242,13 @@ WRONG_VALUES = [(field, value) for field, values in WRONG.items() for value in v
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG_VALUES)
-def test_an_outcome_is_not_believed(tmp_path: Path, field: str, value: Any) -> None:
+def test_an_outcome_with_a_wrong_value_is_refused(tmp_path: Path, field: str, value: Any) -> None:
     path = written(tmp_path / "r.sqlite", SMALL)
     cell = next(cells(SMALL))
     values = json.loads(outcome_text(run_cell(cell))) | {field: value}
     with closing(sqlite3.connect(path)) as base:
-        text = with_sum(json.dumps(values), key_of(cell))  # a stranger can form a checksum
+        # An attacker can compute a valid checksum.
+        text = with_sum(json.dumps(values), key_of(cell))
         base.execute("UPDATE cells SET outcome = ? WHERE key = ?", (text, key_of(cell)))
         base.commit()
     with pytest.raises(InvalidInput, match="damaged"):
@@ -252,11 +261,11 @@ def test_remarks_of_a_file_ask_no_host_for_a_picture_and_offer_no_wrong_change()
     with_picture = replace(
         sound, notes=("see ![x](https://example.org/x.png)",), changes=(("n", "x"),)
     )
-    outcome = stored.checked(with_picture, cell)
+    outcome = stored.checked_outcome(with_picture, cell)
     assert "![" not in outcome.notes[0] and outcome.changes == ()
-    assert stored.checked(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
+    assert stored.checked_outcome(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
     for change in (("grid", "1"), ("method", "rm"), ("trials", None)):
-        assert stored.checked(replace(sound, changes=(change,)), cell).changes == ()
+        assert stored.checked_outcome(replace(sound, changes=(change,)), cell).changes == ()
 
 
 @pytest.mark.parametrize(
@@ -304,9 +313,9 @@ def test_the_server_refuses_to_start_with_a_wrong_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ENVIRONMENT, "")
-    assert served() is None
+    assert served_shelf() is None
     with pytest.raises(InvalidInput, match="a file that exists"):
-        offer(str(tmp_path / "none.sqlite"))
+        offer_study(str(tmp_path / "none.sqlite"))
 
 
 def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,7 +330,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
     assert started == [[sys.executable, "-m", "dpsco_app", "--study=-odd.sqlite"]]
 
 
-def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_takes_a_limited_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock_time = [0.0]
     monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: clock_time[0])
 
@@ -334,9 +343,9 @@ def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch
     clock_time[0] = 0.0
     assert answers_at(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]
     clock_time[0] = 0.0
-    # A drawing of 0.5 s, and then 4 times as long without one.
+    # After a drawing of 0.5 s, the next follows at least four times as long later.
     assert answers_at(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]
     clock_time[0] = 0.0
-    # After 6 s, a third of them without a drawing.
+    # After 6 s, the pause before the next drawing is a third of that time.
     pace = Pace(0.2, 0.8, share_of_elapsed=1 / 3)
     assert answers_at(pace, 6, 6.9, 7.9, 8.1) == [True, False, False, True]

@@ -12,7 +12,7 @@ from dpsco_app.pages.one_run.state import View, fit
 from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals
+from dpsco_app.parts.refusals import Refusal, changed_scenario, grouped_refusals, measured_refusals
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
@@ -30,17 +30,17 @@ from dpsco_core.results.price import reference_method
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
-    annotations,
-    chosen,
-    figure,
-    headline,
+    address_scenario,
+    annotation_texts,
+    first_figure,
+    headline_text,
     is_stale,
-    ladder,
+    ladder_numbers,
     line_below,
     open_page,
-    press,
-    result,
-    status,
+    press_button,
+    shown_result,
+    status_line,
     trace_names,
 )
 from tests.app.results import run
@@ -57,7 +57,7 @@ QUADRATIC = Scenario(
 )
 
 
-# In every run; the other losses in `make test-slow`.
+# Every test run covers these losses; `make test-slow` covers the others.
 FEW_PROBLEMS = ("quadratic", "logistic", "absolute")
 LOSSES = [p if p in FEW_PROBLEMS else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
 
@@ -67,20 +67,22 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
     methods = methods_for(problem, "item")
     small = {"trials": "1", "grid": "500", "d": "5"}
     page = open_page(problem=problem, methods=",".join(methods), card="others", **small)
-    assert result(page).complete and "Measured in " in status(page)
-    wide = trace_names(figure(page))
+    assert shown_result(page).complete and "Measured in " in status_line(page)
+    wide = trace_names(first_figure(page))
     short = short_names(methods)
     remarks = "\n".join(i.value for i in page.info)
-    refused = {o.method for o in result(page).outcomes if o.not_applicable}
+    refused = {o.method for o in shown_result(page).outcomes if o.not_applicable}
     assert set(methods) - refused
     for method in methods:
         name = method_card(method).name
         assert (short[method] in wide) == (method not in refused)
         assert (name in remarks) or method not in refused
     assert "sco." not in remarks
-    assert any("Excess population risk" in text for text in annotations(figure(page)))
-    assert "answer without data" in ladder(page)
-    assert "xcess risk" in line_below(page) + headline(page) or "not looking" in headline(page)
+    assert any("Excess population risk" in text for text in annotation_texts(first_figure(page)))
+    assert "answer without data" in ladder_numbers(page)
+    assert "xcess risk" in line_below(page) + headline_text(page) or "not looking" in headline_text(
+        page
+    )
 
 
 @pytest.mark.parametrize("problem", LOSSES)
@@ -94,8 +96,8 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
         for refused in measured_refusals(run(refusing).outcomes):
             if not refused.changes:
                 continue
-            way_out = changed(refusing, refused).validate()
-            for _ in range(3):  # one reason may stand behind another
+            way_out = changed_scenario(refusing, refused).validate()
+            for _ in range(3):  # A second reason may appear once the first is resolved.
                 point = replace(way_out, axis=None, grid=())
                 left = [m for m in refused.methods if m in way_out.methods and refusal(point, m)]
                 if not left:
@@ -103,35 +105,41 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
                 outcomes = run(replace(way_out, methods=tuple(left))).outcomes
                 (next_refusal, *_) = measured_refusals(outcomes)
                 assert next_refusal.reason != refused.reason
-                way_out = changed(replace(way_out, methods=tuple(left)), next_refusal).validate()
+                way_out = changed_scenario(
+                    replace(way_out, methods=tuple(left)), next_refusal
+                ).validate()
             else:
                 pytest.fail(f"{refused.names} cannot run on {problem} after three changes")
 
 
 def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> None:
     page = open_page(d="5", offset="0.5", diameter="10", margin="1", seed="4")
-    old_scenario = chosen(page)
+    old_scenario = address_scenario(page)
     page.get_by_key("field_problem").set_value("logistic")
     page.run()
     assert is_stale(page)
-    assert set(chosen(page).methods) == set(default_methods("logistic"))
-    assert replace(chosen(page), problem="mean", methods=old_scenario.methods) == old_scenario
-    press(page, "Run")
-    assert result(page).complete and not is_stale(page)
+    assert set(address_scenario(page).methods) == set(default_methods("logistic"))
+    assert (
+        replace(address_scenario(page), problem="mean", methods=old_scenario.methods)
+        == old_scenario
+    )
+    press_button(page, "Run")
+    assert shown_result(page).complete and not is_stale(page)
     page.get_by_key("field_methods").set_value(["sco.clipped"])
     page.run()
     page.get_by_key("field_problem").set_value("hinge")
     page.run()
-    assert chosen(page).methods == ("sco.clipped",)  # it serves the hinge loss as well
+    # This method also supports the hinge loss.
+    assert address_scenario(page).methods == ("sco.clipped",)
     page.get_by_key("field_problem").set_value("mean")
     page.run()
-    assert set(chosen(page).methods) == set(default_methods("mean"))
-    assert replace(chosen(page), methods=old_scenario.methods) == old_scenario
+    assert set(address_scenario(page).methods) == set(default_methods("mean"))
+    assert replace(address_scenario(page), methods=old_scenario.methods) == old_scenario
 
 
 def test_methods_of_the_other_kind_are_not_offered() -> None:
     page = open_page(problem="huber", trials="1", grid="500")
-    press(page, next(b.label for b in page.button if b.key == "methods_more"))
+    press_button(page, next(b.label for b in page.button if b.key == "methods_more"))
     names = short_names(item_methods := methods_for("huber", "item"))
     offered = [text.split(" ", 1)[1] for text in page.get_by_key("field_methods").options]
     assert offered == [names[m] for m in item_methods]
@@ -145,7 +153,7 @@ def test_controls_speak_of_features_and_of_the_parameter_where_it_is_one() -> No
     assert labels["mean"] == ["Data", "Norm of the true mean ‖μ‖"]
     assert labels["logistic"] == ["Features", "Norm of the true parameter ‖w*‖"]
     assert labels["quadratic"][0] == "Data"
-    # On a hard law the mean is the law's own, but the true parameter is still ours to choose.
+    # For a hard law the mean is the law's own, but the true parameter can still be chosen.
     page = open_page(problem="logistic", distribution="hypercube", trials="1", grid="500")
     assert page.get_by_key("field_offset").label.startswith("Norm of the true parameter")
 
@@ -162,39 +170,42 @@ def test_a_link_restores_an_optimisation_scenario() -> None:
     page = open_page(**query)
     assert not page.warning
     reopened = open_page(**dict(page.query_params.items()))
-    assert chosen(reopened) == chosen(page) == result(reopened).scenario
+    assert address_scenario(reopened) == address_scenario(page) == shown_result(reopened).scenario
     assert reopened.session_state["show"] == ["rates"]
-    assert (chosen(page).problem, chosen(page).rho) == ("absolute", 0.5)
+    assert (address_scenario(page).problem, address_scenario(page).rho) == ("absolute", 0.5)
 
 
 def test_a_bad_method_for_the_problem_costs_its_own_field_only() -> None:
     page = open_page(problem="logistic", methods="mean.clipped", d="5", trials="1")
     (warning,) = page.warning
     assert "for the problem logistic" in warning.value
-    assert chosen(page).d == 5 and chosen(page).problem == "logistic"
+    assert address_scenario(page).d == 5 and address_scenario(page).problem == "logistic"
 
 
 def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
     page = open_page(problem="geometric-median", trials="1", grid="500")
-    assert set(chosen(page).methods) == set(default_methods("geometric-median"))
+    assert set(address_scenario(page).methods) == set(default_methods("geometric-median"))
 
 
 def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     page = open_page(problem="quadratic", p="2", offset="1", trials="1", card="proof")
-    (start,) = [t for t in figure(page)["data"] if t.get("name") == "answer without data"]
-    assert set(start["y"]) == {0.5}  # half of the squared distance
+    (start,) = [t for t in first_figure(page)["data"] if t.get("name") == "answer without data"]
+    assert set(start["y"]) == {0.5}  # The risk is half of the squared distance.
     assert start["line"]["dash"] == "dot"
-    assert starting_risks(Scenario()) == [(None, 1.0)]  # the distance of the mean from 0
+    # The error is the distance of the mean from 0.
+    assert starting_risks(Scenario()) == [(None, 1.0)]
 
 
 def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
     page = open_page(
         problem="linear", distribution="hypercube", methods="sco.erm,sco.clipped", p="2"
     )
-    means = [o.error for o in result(page).outcomes if o.method == "sco.erm"]
+    means = [o.error for o in shown_result(page).outcomes if o.method == "sco.erm"]
     assert means.count(0.0) > 0.9 * len(means)
-    assert "times" in headline(page)
-    assert figure(page)["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
+    assert "times" in headline_text(page)
+    assert (
+        first_figure(page)["layout"]["yaxis"]["range"][0] > -7
+    )  # Rounding errors do not stretch the axis.
 
 
 @pytest.mark.parametrize(
@@ -209,36 +220,36 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     problem: str, law: str, name: str
 ) -> None:
     page = open_page(problem=problem, trials="2", grid="500,2000", against="hardest")
-    second_result = result(page).beside
+    second_result = shown_result(page).beside
     assert second_result is not None and second_result.complete
     assert (second_result.scenario.problem, second_result.scenario.distribution) == (problem, law)
-    assert "on the hardest data known" in headline(page)
-    words = " ".join(annotations(figure(page)))
+    assert "on the hardest data known" in headline_text(page)
+    words = " ".join(annotation_texts(first_figure(page)))
     assert f"The hardest data known: {name}" in words
 
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
     page = open_page(problem="logistic", distribution="hypercube", trials="2")
-    assert not any(name.endswith(" floor") for name in trace_names(figure(page)))
+    assert not any(name.endswith(" floor") for name in trace_names(first_figure(page)))
 
 
 def refused_by(scenario: Scenario, method: str) -> Refusal:
     """Return the refusal of a method that is not among those of the scenario."""
     refused = refusal(canonical(replace(scenario, axis=None, grid=())), method)
     assert refused is not None
-    return grouped([(method, str(refused), refused.changes)])[0]
+    return grouped_refusals([(method, str(refused), refused.changes)])[0]
 
 
 def test_an_optimiser_that_cannot_run_says_why_and_runs_after_its_change() -> None:
     page = open_page(problem="hinge", methods="sco.clipped,sco.phased-sgd", trials="1", grid="500")
     (remark,) = [info.value for info in page.info]
     assert remark.startswith("**Phased SGD**: ") and "kinks" in remark
-    (phased,) = measured_refusals(result(page).outcomes)
-    way_out = changed(result(page).scenario, phased)
+    (phased,) = measured_refusals(shown_result(page).outcomes)
+    way_out = changed_scenario(shown_result(page).scenario, phased)
     assert "sco.clipped" in way_out.methods and not refusal(way_out, way_out.methods[-1])
 
 
-def test_a_refusal_is_told_with_the_names_and_letters_of_the_screen() -> None:
+def test_a_refusal_uses_the_names_and_symbols_of_the_screen() -> None:
     page = open_page(methods="mean.sample,mean.cwme-cdp", delta="0", trials="1", grid="500")
     (remark,) = [info.value for info in page.info]
     assert "δ = 10⁻⁶" in remark
@@ -247,10 +258,10 @@ def test_a_refusal_is_told_with_the_names_and_letters_of_the_screen() -> None:
 
 def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp() -> None:
     least_squares = replace(QUADRATIC, problem="least-squares")
-    way_out = changed(least_squares, refused_by(least_squares, "sco.noisy-gd")).validate()
+    way_out = changed_scenario(least_squares, refused_by(least_squares, "sco.noisy-gd")).validate()
     assert way_out.problem == "logistic" and set(QUADRATIC.methods) <= set(way_out.methods)
     zcdp = replace(QUADRATIC, epsilon=None, delta=None, rho=0.5)
-    way_out = changed(zcdp, refused_by(zcdp, "sco.objective-perturbation")).validate()
+    way_out = changed_scenario(zcdp, refused_by(zcdp, "sco.objective-perturbation")).validate()
     assert not refusal(replace(way_out, axis=None, grid=()), "sco.objective-perturbation")
 
 
@@ -287,7 +298,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     }
     pair = replace(logistic, methods=("sco.clipped", "sco.cwme"))
     assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(pair, ("rates",)))
-    # On a strongly convex loss those of its own, smaller class.
+    # A strongly convex loss has only the bounds of its own, smaller class.
     assert all(c.loss_class.strongly_convex for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
         loss_class = problem_card(problem).loss_class
@@ -300,10 +311,12 @@ def test_bounds_are_chosen_by_their_cards() -> None:
 def test_the_median_has_the_bounds_of_its_own_loss_alone() -> None:
     """Gradients of at most 1 are in the class of no other hard instance."""
     page = open_page(problem=MEDIAN, trials="1", show="lower bounds,rates,upper bounds")
-    assert result(page).complete and not page.exception
-    lowers = [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
+    assert shown_result(page).complete and not page.exception
+    lowers = [
+        s for s in shown(shown_result(page).scenario, ("lower bounds", "rates")) if "lower." in s
+    ]
     assert {bound(slug).card.instance_problem for slug in lowers} == {MEDIAN}
-    hard = hardest_case(result(page).scenario)
+    hard = hardest_case(shown_result(page).scenario)
     assert hard is not None and (hard.problem, hard.distribution) == (MEDIAN, "far-points")
 
 
@@ -313,7 +326,7 @@ def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.Monk
     lower_cards.cache_clear()
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
-        assert result(page).complete and not page.exception
+        assert shown_result(page).complete and not page.exception
         assert "non-private risk minimiser (" in line_below(page)
     finally:
         lower_cards.cache_clear()

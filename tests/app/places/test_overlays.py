@@ -29,31 +29,39 @@ from dpsco_core.results.notebook import run_notebook
 from dpsco_core.results.overlay import check_drawable, letters_of
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, chosen, figure, ladder, open_page, trace_names
+from tests.app.pages import (
+    address_scenario,
+    check_page,
+    first_figure,
+    ladder_numbers,
+    open_page,
+    trace_names,
+)
 
-NAMED_BOUND = "upper.mean.clipped-paper"  # a row of no view, and far above the measured errors
+# The row of this bound belongs to no view, and is far above the measured errors.
+NAMED_BOUND = "upper.mean.clipped-paper"
 NAME = class_name(evaluations(Scenario(methods=("mean.clipped",)), (NAMED_BOUND,)))
 TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
 
 def line_of(page: AppTest, name: str) -> dict[str, Any]:
     """Return the one line of a name."""
-    (line,) = [t for t in figure(page)["data"] if t.get("name") == name]
+    (line,) = [t for t in first_figure(page)["data"] if t.get("name") == name]
     return line
 
 
 def test_a_formula_of_the_address_is_a_line_with_its_values() -> None:
     page = open_page(formula="sqrt(d/n) + d/(n*sqrt(ρ))", **TWO_METHODS)
     formula = parse_formula("sqrt(d/n) + d/(n*sqrt(rho))")
-    points = [point for _, point in chosen(page).points()]
+    points = [point for _, point in address_scenario(page).points()]
     expected = [formula.value(letters_of(p)) for p in points]
     assert line_of(page, "Your formula")["y"][1:-1] == pytest.approx(expected)  # to the edges
-    assert "Your formula" in ladder(page)
-    low, high = figure(page)["layout"]["yaxis"]["range"]
+    assert "Your formula" in ladder_numbers(page)
+    low, high = first_figure(page)["layout"]["yaxis"]["range"]
     assert all(10**low < y < 10**high for y in expected)
 
 
-def test_rho_is_what_epsilon_and_delta_leave_to_noise_and_lacking_letters_are_no_number() -> None:
+def test_rho_follows_from_epsilon_and_delta_and_a_missing_letter_gives_nan() -> None:
     point = Scenario(n=100, epsilon=1.0, delta=1e-6)
     assert letters_of(point)["rho"] == point.setting.gaussian_rho
     concentrated = letters_of(Scenario(epsilon=None, delta=None, rho=0.5))
@@ -62,36 +70,36 @@ def test_rho_is_what_epsilon_and_delta_leave_to_noise_and_lacking_letters_are_no
 
 def test_a_bound_of_the_address_is_drawn_whatever_the_views() -> None:
     page = open_page(bound=NAMED_BOUND, show="none", **TWO_METHODS)
-    values = [e.value for e in evaluations(chosen(page), (NAMED_BOUND,))]
+    values = [e.value for e in evaluations(address_scenario(page), (NAMED_BOUND,))]
     assert line_of(page, NAME)["y"][1:-1] == pytest.approx(values)
-    assert float(ladder(page)[NAME][0]) in [pytest.approx(v, rel=0.05) for v in values]
-    checked(page.selectbox(key="bound_typed").set_value("").run())
-    assert NAME not in trace_names(figure(page)) and "bound" not in page.query_params
+    assert float(ladder_numbers(page)[NAME][0]) in [pytest.approx(v, rel=0.05) for v in values]
+    check_page(page.selectbox(key="bound_typed").set_value("").run())
+    assert NAME not in trace_names(first_figure(page)) and "bound" not in page.query_params
 
 
-def test_what_is_typed_is_drawn_or_refused_in_a_sentence() -> None:
+def test_a_typed_formula_is_drawn_or_refused_in_one_sentence() -> None:
     page = open_page(**TWO_METHODS)
     typed = page.text_input(key="formula_typed")
-    checked(typed.set_value("__import__('os')").run())
+    check_page(typed.set_value("__import__('os')").run())
     assert "formula must be made of" in " ".join(e.value for e in page.error)
-    checked(page.text_input(key="formula_typed").set_value("1/(n*m*0)").run())
+    check_page(page.text_input(key="formula_typed").set_value("1/(n*m*0)").run())
     assert "positive and finite" in " ".join(e.value for e in page.error)
-    checked(page.text_input(key="formula_typed").set_value("1/sqrt(n)").run())
+    check_page(page.text_input(key="formula_typed").set_value("1/sqrt(n)").run())
     assert page.query_params["formula"] == "1/sqrt(n)"
-    assert "Your formula" in trace_names(figure(page))
+    assert "Your formula" in trace_names(first_figure(page))
 
 
 def test_several_formulas_are_lines_of_their_own_and_rows_among_the_slopes() -> None:
     page = open_page(
         formula="1/sqrt(n); D*d/n; n^(-1+1/p)", grid="500,1000,2000", axis="n", **TWO_METHODS
     )
-    traces = {t.get("name"): t for t in figure(page)["data"]}
+    traces = {t.get("name"): t for t in first_figure(page)["data"]}
     names = [f"Your formula {i}" for i in (1, 2, 3)]
     assert set(names) <= set(traces)
     assert len({traces[name]["line"]["dash"] for name in names}) == 3
     (table,) = [table.value for table in page.table]
     rows = dict(zip(table["Estimator"], table["Fitted"], strict=True))
-    p = chosen(page).p
+    p = address_scenario(page).p
     for name, text, slope in zip(
         names, ("1/sqrt(n)", "D*d/n", "n^(-1+1/p)"), (-0.5, -1.0, -1 + 1 / p), strict=True
     ):
@@ -122,7 +130,7 @@ def test_sizes_of_the_set_and_constants_of_the_loss_are_letters() -> None:
 def test_an_error_about_a_formula_shows_every_sign() -> None:
     """Signs of a formula are not those of Markdown."""
     page = open_page(**TWO_METHODS)
-    checked(page.text_input(key="formula_typed").set_value("2*n*d*_x_").run())
+    check_page(page.text_input(key="formula_typed").set_value("2*n*d*_x_").run())
     (complaint,) = [e.value for e in page.error if "formula must be" in e.value]
     assert r"+ - \* / ^" in complaint or r"\*" in complaint
     assert not re.search(r"(?<!\\)[*_]", complaint)
@@ -130,15 +138,15 @@ def test_an_error_about_a_formula_shows_every_sign() -> None:
     assert not re.search(r"(?<!\\)[*_]", address)
 
 
-def test_a_formula_that_cannot_be_read_is_said_and_left_out() -> None:
+def test_an_unreadable_formula_is_reported_and_ignored() -> None:
     page = open_page(formula="n.real", **TWO_METHODS)
     assert "formula must be" in " ".join(w.value for w in page.warning)
-    assert "Your formula" not in trace_names(figure(page))
+    assert "Your formula" not in trace_names(first_figure(page))
 
 
 def test_a_bound_of_something_else_is_not_drawn() -> None:
     page = open_page(bound="upper.sco.clipped", **TWO_METHODS)
-    assert short_name(bound("upper.sco.clipped").card) not in trace_names(figure(page))
+    assert short_name(bound("upper.sco.clipped").card) not in trace_names(first_figure(page))
     assert page.selectbox(key="bound_typed").value == ""
 
 
@@ -173,12 +181,12 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
 
 def test_the_menu_of_bounds_follows_the_way_back() -> None:
     page = open_page(**TWO_METHODS)
-    checked(page.text_input(key="formula_typed").set_value("d/n").run())
-    checked(page.selectbox(key="bound_typed").select_index(1).run())
+    check_page(page.text_input(key="formula_typed").set_value("d/n").run())
+    check_page(page.selectbox(key="bound_typed").select_index(1).run())
     assert "formula" in page.query_params and "bound" in page.query_params
     for name in ("formula", "bound"):
         del page.query_params[name]
-    checked(page.run())
+    check_page(page.run())
     assert page.text_input(key="formula_typed").value == ""
     assert page.selectbox(key="bound_typed").value == ""
     assert "formula" not in page.query_params and "bound" not in page.query_params

@@ -1,4 +1,4 @@
-"""One's own numbers: what is said of their tail, and the methods on the records themselves."""
+"""The visitor's own data: the analysis of their tails, and private means of the records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.columns.decode import LARGEST_BYTES
 from dpsco_core.explain.tails import interval_in_words, tail
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page
+from tests.app.pages import check_page, open_page
 from tests.golden_sentences import GOLDEN
 
 
@@ -29,7 +29,7 @@ def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
 
 
 def inside_the_dialog() -> None:
-    """What the dialog shows: a test cannot keep one open."""
+    """Draw what the dialog shows, since a test cannot keep the dialog open."""
     from dpsco_app.pages.explore import own_numbers
     from dpsco_app.shell import visit
     from dpsco_core.scenario import Scenario
@@ -40,8 +40,8 @@ def inside_the_dialog() -> None:
 
 
 def with_file(content: bytes) -> AppTest:
-    page = checked(AppTest.from_function(inside_the_dialog, default_timeout=60).run())
-    return checked(
+    page = check_page(AppTest.from_function(inside_the_dialog, default_timeout=60).run())
+    return check_page(
         page.file_uploader(key="own_numbers_file").set_value(("x.csv", content, "text/csv")).run()
     )
 
@@ -65,7 +65,7 @@ def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimens
     matching.validate(DASHBOARD)
 
 
-def test_a_heavy_tail_of_few_numbers_is_said_to_be_light_perhaps() -> None:
+def test_the_tail_of_few_numbers_is_called_possibly_light() -> None:
     rng = np.random.default_rng(5)
     fits = [tail(rng.standard_t(3, 300)) for _ in range(20)]
     fit = next(fit for fit in fits if fit.kind == "heavy" and fit.can_be_either)
@@ -89,12 +89,12 @@ def test_numbers_without_a_variance_have_a_scenario_below_two() -> None:
     assert "No bound here" not in in_words([fit], ["x"], matching, [1.0])
 
 
-def test_numbers_whose_mean_may_not_exist_are_told_that_no_bound_covers_them() -> None:
+def test_the_page_says_that_no_bound_covers_data_without_a_mean() -> None:
     fit = tail(pareto(1.1))
     matching = fitting([fit], Scenario())
     words = in_words([fit], ["x"], matching, [1.0])
     assert matching.p == 1.1 and "No bound here covers them: their mean may not exist" in words
-    # Of a problem that needs a variance p stays at 2.
+    # A problem that needs a variance keeps p at 2.
     logistic = fitting([fit], Scenario(problem="logistic", methods=()))
     assert logistic.p == 2
 
@@ -139,7 +139,7 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     assert "noise of standard deviation" in text and "a bias of at most" in text
     assert "the answers are not private" in text and RELEASED not in page.session_state
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
-    page = checked(button.click().run())
+    page = check_page(button.click().run())
     (table,) = [frame.value for frame in page.dataframe]
     assert table["Method"].iloc[0] == "Sample mean" and len(table) >= 3
     for released in table["Released"]:
@@ -148,11 +148,12 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     assert "their budgets add up" in words_of(page)
     first_values = page.session_state[RELEASED][1][1].values
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
-    rerun = checked(button.click().run())
-    assert rerun.session_state[RELEASED][1][1].values != first_values  # no seed is kept
+    rerun = check_page(button.click().run())
+    # No seed is kept, so the released values differ.
+    assert rerun.session_state[RELEASED][1][1].values != first_values
     (guess,) = [n for n in rerun.number_input if n.label == "A guess of the mean"]
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
-    with_guess = checked(guess.set_value(990.0).run())
+    with_guess = check_page(guess.set_value(990.0).run())
     assert not with_guess.dataframe  # what was released is of other public values
 
 
@@ -166,7 +167,7 @@ def test_numbers_are_written_down_to_their_noise(middle: float, spread: float) -
     low, high = re.findall(r"which keeps (\S+) to (\S+), because", words_of(page))[0]
     assert low != high
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
-    (table,) = [frame.value for frame in checked(button.click().run()).dataframe]
+    (table,) = [frame.value for frame in check_page(button.click().run()).dataframe]
     assert table["Released"].nunique() > 1 and len(table) >= 3
     assert table["Off their average by"].iloc[0] == "0"
     if middle > 1:
@@ -180,14 +181,14 @@ def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float)
     for label in ("The mean is at most this far off", "Unit"):
         (field,) = [n for n in page.number_input if n.label == label]
         usual = field.value
-        text = words_of(checked(field.set_value(value).run()))
+        text = words_of(check_page(field.set_value(value).run()))
         assert f'"{label}"' in text and "diameter must" not in text and "within" not in text
         (field,) = [n for n in page.number_input if n.label == label]
-        page = checked(field.set_value(usual).run())
+        page = check_page(field.set_value(usual).run())
         assert not page.error
 
 
-def test_a_cap_is_said_where_the_tail_ends_in_equal_numbers() -> None:
+def test_the_page_mentions_a_cap_if_the_largest_numbers_are_equal() -> None:
     values = pareto(3, 1000)
     capped = np.minimum(values, np.sort(values)[-12])
     largest = f"{capped.max():.15g}"
@@ -210,7 +211,7 @@ def with_two_columns(*names: str) -> AppTest:
     page = with_file("\n".join(two_columns()).encode())
     (field,) = page.multiselect
     assert field.value == ["pay"] and not page.dataframe
-    return checked(field.set_value(list(names)).run())
+    return check_page(field.set_value(list(names)).run())
 
 
 def test_several_columns_are_records_of_that_dimension() -> None:
@@ -240,7 +241,7 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
     page = with_two_columns("pay", "size_1")
     for label, value in (("A guess of the mean of pay", 2.0), (r"Unit of size\_1", 2e4)):
         (field,) = [n for n in page.number_input if n.label == label]
-        page = checked(field.set_value(value).run())
+        page = check_page(field.set_value(value).run())
     text = words_of(page)
     assert re.search(r"\*\*Clip at R = [\d.]+ units\*\*, which is how far from the guesses", text)
     assert re.search(
@@ -248,7 +249,7 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
     )
     assert "centred at its guess and divided by its unit" in text and "d = 2 dimensions" in text
     (button,) = [b for b in page.button if b.key == "own_numbers_release"]
-    page = checked(button.click().run())
+    page = check_page(button.click().run())
     (_, table) = [frame.value for frame in page.dataframe]
     assert len(table) >= 3 and table["Off their average by"].iloc[0] == "0 units"
     for name, mean, tolerance in (("pay", 1.67, 0.5), ("size_1", 1e6, 5e3)):
@@ -256,7 +257,7 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
             assert float(released.replace(",", "")) == pytest.approx(mean, abs=tolerance)
     assert all(re.match(r"not private|\((1|0\.9\d+), 10⁻⁶\)-DP", one) for one in table["Spends"])
     (field,) = page.multiselect
-    page = checked(field.set_value(["size_1", "pay"]).run())
+    page = check_page(field.set_value(["size_1", "pay"]).run())
     assert len(page.dataframe) == 1  # what was released is of other records
 
 
@@ -264,10 +265,10 @@ def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> N
     rows = [f"{row},1" for row in two_columns()]
     page = with_file("\n".join(["pay,size,few", *rows[1:]]).encode())
     (field,) = page.multiselect
-    page = checked(field.set_value(["size", "pay", "few"]).run())
+    page = check_page(field.set_value(["size", "pay", "few"]).run())
     assert "column few: numbers must be at least 100 different ones" in words_of(page)
     (field,) = page.multiselect
-    page = checked(field.set_value([]).run())
+    page = check_page(field.set_value([]).run())
     assert len(page.session_state[READ]) == 2  # the default and the last choice
     assert [info.value for info in page.info] == ["Choose a column."] and not page.error
 
@@ -275,7 +276,7 @@ def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> N
 def test_a_public_value_of_one_of_several_columns_is_refused_under_its_name() -> None:
     page = with_two_columns("pay", "size_1")
     (field,) = [n for n in page.number_input if n.label == r"Unit of size\_1"]
-    assert r'"Unit of size\_1" must be' in words_of(checked(field.set_value(0.0).run()))
+    assert r'"Unit of size\_1" must be' in words_of(check_page(field.set_value(0.0).run()))
 
 
 def test_columns_with_light_tails_or_too_few_rows_are_said_to_have_them() -> None:
@@ -302,7 +303,7 @@ def test_the_plot_draws_a_line_for_every_column() -> None:
     assert list(chosen.y) == [fit.index for fit in fits]
 
 
-def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
+def test_the_error_for_a_large_file_states_its_size_and_the_limit() -> None:
     """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
     page = with_file(b"1.5\n" * 2_262_000)
     assert words_of(page).endswith(
@@ -312,7 +313,7 @@ def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
     assert "tail index of about" in words_of(fits)
 
 
-def test_a_file_without_numbers_is_told_so_and_leaves_nothing_behind() -> None:
+def test_a_file_without_numbers_gives_an_error_and_leaves_nothing_behind() -> None:
     page = with_file(b"a,b\n1,2\n")
     assert "numbers must be at least 100 in one column" in words_of(page)
     assert RELEASED not in page.session_state

@@ -1,4 +1,4 @@
-"""Pinning a run, comparing it with the next one, and what its link restores."""
+"""Pinning a run, comparing it with the next one, and restoring both from a link."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
-    chosen,
-    figure,
-    headline,
+    address_scenario,
+    first_figure,
+    headline_text,
     is_stale,
-    ladder,
+    ladder_numbers,
     open_page,
-    press,
-    result,
-    status,
-    texts,
+    press_button,
+    shown_result,
+    status_line,
+    written_text,
 )
 
 TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "3"}
@@ -51,12 +51,12 @@ def row(page: Any) -> str:
 
 def lines(page: Any) -> dict[str, dict[str, Any]]:
     """Return the lines of what is measured, by name."""
-    return {t["name"]: t for t in figure(page)["data"] if t["mode"] == "lines+markers"}
+    return {t["name"]: t for t in first_figure(page)["data"] if t["mode"] == "lines+markers"}
 
 
 def titles(page: Any) -> list[str]:
     """Return the titles of the panels."""
-    words = [a["text"] for a in figure(page)["layout"]["annotations"]]
+    words = [a["text"] for a in first_figure(page)["layout"]["annotations"]]
     return [w for w in words if w.endswith(("data</b>", "tail</b>", "pinned</b>"))]
 
 
@@ -65,37 +65,37 @@ def titles(page: Any) -> list[str]:
 
 def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() -> None:
     page = open_page(**TWO_METHODS, epsilon="0.2")
-    old_errors = [o.error for o in result(page).outcomes]
-    press(page, "Pin")
+    old_errors = [o.error for o in shown_result(page).outcomes]
+    press_button(page, "Pin")
     assert not is_stale(page) and "Change a setting and run" in row(page)
     page.get_by_key("field_epsilon").set_value(2)
     page.run()
     assert is_stale(page) and row(page) == "**Pinned**, dashed: ε = 0.2."
-    press(page, "Run")
-    run = result(page)
+    press_button(page, "Run")
+    run = shown_result(page)
     assert not is_stale(page) and run.overlay is not None and run.complete
     assert [o.error for o in run.overlay.outcomes] == old_errors
     assert [o.error for o in run.outcomes] != old_errors
     new_line, pinned_line = (lines(page)[f"Simple clipping{end}"] for end in ("", ", pinned"))
     assert new_line["line"]["dash"] == "solid" and pinned_line["line"]["dash"] == "dash"
     assert new_line["line"]["color"] == pinned_line["line"]["color"]
-    assert {"Simple clipping", "Simple clipping, pinned"} <= ladder(page).keys()
-    press(page, "Unpin")
-    assert not is_stale(page) and result(page).overlay is None
+    assert {"Simple clipping", "Simple clipping, pinned"} <= ladder_numbers(page).keys()
+    press_button(page, "Unpin")
+    assert not is_stale(page) and shown_result(page).overlay is None
     assert not any("pinned" in name for name in lines(page))
     assert PIN not in page.query_params
 
 
 def test_the_link_restores_the_pinned_run_and_the_present_one() -> None:
     page = open_page(**TWO_METHODS, epsilon="2", pin=pin_text(PINNED))
-    run = result(page)
+    run = shown_result(page)
     assert not page.warning and run.complete and run.overlay is not None
     assert run.overlay.scenario == PINNED and run.scenario.epsilon == 2
     written = dict(page.query_params)
     assert written["pin"] == pin_text(PINNED)
     copied = page.code[0].value.split("?")[1]
     assert dict(parse_qsl(copied)) == written
-    assert chosen(page) == run.scenario
+    assert address_scenario(page) == run.scenario
 
 
 BAD = {
@@ -122,13 +122,13 @@ def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
     page = open_page(**TWO_METHODS, pin="n=abc")
     (warning,) = page.warning
     assert "pin holds no scenario that can be run. n must be an integer" in warning.value
-    assert result(page).complete and result(page).beside is None
+    assert shown_result(page).complete and shown_result(page).beside is None
     assert PIN not in page.query_params
 
 
 def test_a_pin_and_a_set_stand_together() -> None:
     page = open_page(**TWO_METHODS, pin=pin_text(PINNED), against="l1")
-    second_result, overlay = result(page).beside, result(page).overlay
+    second_result, overlay = shown_result(page).beside, shown_result(page).overlay
     assert second_result is not None and second_result.scenario.geometry == "l1"
     assert overlay is not None and overlay.scenario == PINNED
 
@@ -136,7 +136,7 @@ def test_a_pin_and_a_set_stand_together() -> None:
 def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch) -> None:
     present_run, pinned_run = replace(PINNED, trials=50), replace(PINNED, trials=10)
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
-    # A machine so slow that either run is allowed, and both together are not.
+    # On this slow machine each run alone is within the limits, but both together are not.
     slow = 1.05 * DASHBOARD.seconds / (cost(present_run).seconds + cost(pinned_run).seconds)
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: slow)
     query = TWO_METHODS | {"epsilon": "0.2", "trials": "50"}
@@ -147,7 +147,7 @@ def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch
     button = page.get_by_key("nearest")
     assert button.label.startswith("Use ") and button.label.endswith(" trials")
     button.click().run()
-    assert not page.error and 40 < chosen(page).trials < 50
+    assert not page.error and 40 < address_scenario(page).trials < 50
 
 
 # -- in a panel of its own --------------------------------------------------------------------
@@ -161,26 +161,29 @@ def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch
         {"problem": "quadratic", "methods": "sco.erm,sco.clipped"},
     ],
 )
-def test_what_cannot_be_overlaid_has_the_second_panel(query: dict[str, str | None]) -> None:
+def test_a_pinned_run_that_cannot_be_overlaid_has_the_second_panel(
+    query: dict[str, str | None],
+) -> None:
     page = open_page(**(TWO_METHODS | query), pin=pin_text(PINNED))
     assert "it has the second panel" in row(page)
-    assert headline(page).endswith("in the pinned run") and result(page).complete
+    assert headline_text(page).endswith("in the pinned run") and shown_result(page).complete
     assert len(titles(page)) == 2 and titles(page)[1].endswith("pinned</b>")
 
 
 # -- after a change ---------------------------------------------------------------------------
 
 
-def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
+def test_the_stated_work_of_a_change_excludes_known_runs() -> None:
     page = open_page(**(TWO_METHODS | {"trials": "4"}), seed="77")
     page.get_by_key("field_trials").set_value(10)
     page.run()
-    assert "24 runs" in status(page)  # 2 points, 2 estimators, 6 more trials
-    press(page, "Run")
-    page.get_by_key("field_trials").set_value(5)  # what has run before waits for no button
+    # The 24 runs are 2 points times 2 estimators times 6 more trials.
+    assert "24 runs" in status_line(page)
+    press_button(page, "Run")
+    page.get_by_key("field_trials").set_value(5)  # Runs that are known need no press of Run.
     page.run()
-    assert not is_stale(page) and result(page).complete
-    assert status(page).startswith("Measured in 20 runs")
+    assert not is_stale(page) and shown_result(page).complete
+    assert status_line(page).startswith("Measured in 20 runs")
 
 
 def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
@@ -189,7 +192,7 @@ def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
     monkeypatch.setattr(visit, "DASHBOARD", replace(DASHBOARD, cells=20))
     for trials, panels in (("5", 2), ("6", 1)):
         page = open_page(**TWO_METHODS | {"trials": trials}, grid="500", against="hardest")
-        assert not page.error and len(result(page).parts) == panels
+        assert not page.error and len(shown_result(page).parts) == panels
 
 
 def test_a_panel_alone_keeps_the_switch_that_brings_the_other_back() -> None:
@@ -209,14 +212,14 @@ def test_the_switch_of_panels_says_what_is_drawn_after_a_change_too(
         page.get_by_key("field_trials").set_value(trials)
         page = page.run()
         if is_stale(page):
-            press(page, "Run")
+            press_button(page, "Run")
         assert page.get_by_key("panel_typed").value == panel_choice
-        assert len(result(page).parts) == panels
+        assert len(shown_result(page).parts) == panels
 
 
 def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
     page = open_page(**TWO_METHODS | {"grid": "5000,10000"})
-    page.get_by_key("field_d").set_value(1000)  # with which no point of the sweep fits
+    page.get_by_key("field_d").set_value(1000)  # No point of the sweep is allowed with this value.
     page.run()
     (error,) = page.error
     assert "n times d must be at most 2,000,000" in error.value
@@ -241,7 +244,7 @@ def test_a_pinned_scenario_survives_its_text() -> None:
     assert pinned("") is None
 
 
-def test_what_differs_is_said_in_words() -> None:
+def test_differences_are_stated_in_words() -> None:
     assert in_short(PINNED, PINNED) == ""
     assert in_short(PINNED, replace(PINNED, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
     fewer = replace(PINNED, methods=("mean.sample",))
@@ -260,17 +263,18 @@ def test_what_differs_is_said_in_words() -> None:
 
 def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
-    page_text = texts(page)
-    areas = {"promise for all data", "proven limit"}  # edges are bounds with names
-    curve_names = {t["name"] for t in figure(page)["data"] if t.get("name")}
+    page_text = written_text(page)
+    # These edges are bounds with names of their own.
+    areas = {"promise for all data", "proven limit"}
+    curve_names = {t["name"] for t in first_figure(page)["data"] if t.get("name")}
     proven = curve_names - areas - lines(page).keys() - {"answer without data"}
-    floor, *_ = [e for _, e in region(chosen(page))]
+    floor, *_ = [e for _, e in region(address_scenario(page))]
     assert len(proven) > 4
     for name in (*proven, floor.bound.card.name):
         assert re.search(
             rf"\*\*{re.escape(name)}\*\* is .* here \(.{{4,}}, .{{4,}}\)", page_text
         ), name
-    cards = [method_card(m) for m in chosen(page).methods]
+    cards = [method_card(m) for m in address_scenario(page).methods]
     assert all(f"**{c.name}**: {c.paper}, {c.statement}" in page_text for c in cards)
     assert all(f"**{c.paper.key}**: " in page_text for c in (*cards, floor.bound.card))
     bib = next(c.value for c in page.code if "@" in c.value)
@@ -281,4 +285,6 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
 
 def test_a_formula_stands_with_its_value() -> None:
     page = open_page(**TWO_METHODS)
-    assert "**CDP Fano** is **0." in texts(page) and "$\\displaystyle \\max_q" in texts(page)
+    assert "**CDP Fano** is **0." in written_text(
+        page
+    ) and "$\\displaystyle \\max_q" in written_text(page)

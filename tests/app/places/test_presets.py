@@ -27,24 +27,24 @@ from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
-    chosen,
-    figure,
-    headline,
+    address_scenario,
+    first_figure,
+    headline_text,
     is_stale,
-    ladder,
+    ladder_numbers,
     open_page,
-    press,
-    result,
+    press_button,
+    shown_result,
     start_preset,
-    status,
-    texts,
+    status_line,
     trace_names,
+    written_text,
 )
 
 NOTIONS = {"approx": {}, "zcdp": {"rho": "0.1"}, "pure": {"delta": "0"}}
 
 
-# Those that are long, or like one that is left, run in `make test-slow`.
+# These presets take long, or resemble one that is kept; they run in `make test-slow`.
 LONG = (
     "Non-smooth: absolute",
     "Logistic regression in private",
@@ -59,7 +59,7 @@ LONG = (
 )
 RESULTS: dict[
     str, Result
-] = {}  # results of the presets, by name: what they show need not be run again
+] = {}  # The results of the presets, by name, so that no test runs a preset again.
 
 
 @pytest.mark.parametrize(
@@ -68,34 +68,35 @@ RESULTS: dict[
 )
 def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     page = start_preset(open_page(), preset.name)
-    RESULTS[preset.name] = result(page)
-    assert chosen(page) == result(page).scenario == preset.scenario
-    assert result(page).complete and re.match(r"Measured in [\d,]+ runs", status(page))
+    RESULTS[preset.name] = shown_result(page)
+    assert address_scenario(page) == shown_result(page).scenario == preset.scenario
+    assert shown_result(page).complete and re.match(r"Measured in [\d,]+ runs", status_line(page))
     assert not is_stale(page)
-    run = result(page)
+    run = shown_result(page)
     refused = {
         method
         for method in preset.scenario.methods
         if all(o.not_applicable for p in run.parts for o in p.outcomes if o.method == method)
     }
-    line_names, names = trace_names(figure(page)), short_names(preset.scenario.methods)
+    line_names, names = trace_names(first_figure(page)), short_names(preset.scenario.methods)
     if preset.open == "light":
-        assert headline(page).endswith("More records cure it at p = 10, not at p = 2.")
+        assert headline_text(page).endswith("More records cure it at p = 10, not at p = 2.")
         assert not set(names.values()) & set(line_names)
         return
-    if not preset.open:  # the best private line and its reference; the others by a question
+    # Such a preset shows the best private line and its reference; the others need a question.
+    if not preset.open:
         rest = set(names.values()) - set(line_names)
-        assert len(rest) == len(names) - 2 and rest <= set(ladder(page))
+        assert len(rest) == len(names) - 2 and rest <= set(ladder_numbers(page))
     for slug in preset.scenario.methods if preset.open else ():
         is_absent = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
         assert (names[slug] in line_names) == (not is_absent)
-        lines = [t for t in figure(page)["data"] if t.get("name") == names[slug]]
+        lines = [t for t in first_figure(page)["data"] if t.get("name") == names[slug]]
         hues = {t["line"]["color"] for t in lines if t.get("line", {}).get("width")}
         assert is_absent or hues <= set(colour_of(slug)), (
             "a line without its colour has no name either"
         )
     assert (run.beside is None) == (preset.against == NO_SET)
-    assert f"**What to notice**\n{preset.look_for}" in texts(page)
+    assert f"**What to notice**\n{preset.look_for}" in written_text(page)
     expect_one_number(page, preset)
 
 
@@ -106,7 +107,7 @@ def is_hardest(preset: Preset) -> bool:
 
 def expect_one_number(page: AppTest, preset: Preset) -> None:
     """Expect the same number at the chosen point in headline, ladder, figure and table."""
-    run = result(page)
+    run = shown_result(page)
     roles: list[Role] = ["own", "tail" if preset.against == TAIL else "hardest"]
     if preset.against not in (TAIL, "hardest"):
         roles[1] = "set"
@@ -117,8 +118,8 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
         Study(scenario=part.scenario, outcomes=part.outcomes, role=role)
         for part, role in zip(parts, roles, strict=False)
     ]
-    assert headline(page) == answer(studies).plain.replace("\xa0", " ")
-    chart = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
+    assert headline_text(page) == answer(studies).plain.replace("\xa0", " ")
+    chart = pio.from_json(json.dumps(first_figure(page)), skip_invalid=True)
     for i, study_shown in enumerate(studies):
         slug, x = study_shown.lead, chosen_point(study_shown.scenario)
         row = study_shown.at(slug, x)
@@ -137,7 +138,7 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
         ]
         assert marked_values == pytest.approx(value)
         if preset.measure != MEASURES[1]:
-            assert ladder(page)[name][i] == rounded(value)
+            assert ladder_numbers(page)[name][i] == rounded(value)
     table = next(d.value for d in page.dataframe if "Trials" in d.value)
     rows_at_point = table[table[SYMBOL[str(preset.scenario.axis)]] == chosen_point(preset.scenario)]
     mean = next(c for c in table.columns if c.startswith("Mean"))
@@ -151,7 +152,7 @@ def means(preset_name: str) -> dict[str, list[float]]:
     preset = next(p for p in PRESETS if p.name == preset_name)
     stored = RESULTS.get(
         preset.name
-    )  # a page that is not opened here is opened in `make test-slow`
+    )  # A preset that is not opened here is opened in `make test-slow`.
     assert stored is None or stored.scenario == preset.scenario
     table = summary(frame(list(study(preset.scenario)) if stored is None else stored.outcomes))
     return {m: list(g.sort_values("x")["mean_error"]) for m, g in table.groupby("method")}
@@ -219,7 +220,8 @@ def test_the_theorems_parameters_err_more_than_the_answer_zero() -> None:
 def test_every_error_falls_with_p_and_the_price_of_clipping_hardly_changes() -> None:
     errors = means("The price at every tail")
     assert all(values[-1] < values[0] for values in errors.values())
-    assert errors["mean.sample"][-1] < 0.5 * errors["mean.sample"][0]  # without privacy, too
+    # The error also falls without privacy.
+    assert errors["mean.sample"][-1] < 0.5 * errors["mean.sample"][0]
     paid = {
         m: [a / b for a, b in zip(v, errors["mean.sample"], strict=True)] for m, v in errors.items()
     }
@@ -278,9 +280,10 @@ def test_logistic_regression_without_data_beats_coordinates_until_clipping_is_ne
 
 
 @pytest.mark.folded
-def test_clipping_decides_who_goes_on_falling() -> None:
+def test_clipping_decides_which_errors_keep_falling() -> None:
     errors = means("Clipping decides")
-    # With 60 trials, from n = 10,000 to 50,000: 0.67 and 0.72; the rate 1/sqrt(n) is 0.45.
+    # With 60 trials, the error falls to 0.67 and 0.72 of its value from n = 10,000 to 50,000;
+    # 1/sqrt(n) gives 0.45.
     for slug in ("sco.noisy-gd", "sco.objective-perturbation"):
         assert errors[slug][-1] > 0.5 * errors[slug][-3]
     assert errors["sco.clipped"][-1] < 0.5 * errors["sco.clipped"][-3]
@@ -291,11 +294,13 @@ def test_clipping_decides_who_goes_on_falling() -> None:
 def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_is_near_it() -> None:
     preset = next(p for p in PRESETS if p.name == "The hard convex loss")
     page = start_preset(open_page(), preset.name)
-    table = summary(frame(result(page).outcomes))
+    table = summary(frame(shown_result(page).outcomes))
     for e in evaluate_all(preset.scenario, ["lower.sco.hypercube-cdp"]):
         means = table[table["x"] == e.x]["mean_error"]
         assert e.value < means.min() < 1.5 * e.value
-    assert "on the hardest data known" in headline(page) and "(linear loss)" in headline(page)
+    assert "on the hardest data known" in headline_text(page) and "(linear loss)" in headline_text(
+        page
+    )
 
 
 @pytest.mark.slow
@@ -317,41 +322,41 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
         page = open_page(
             methods=slug, tuning=tuning, grid="500,5000", trials="2", **NOTIONS[notion]
         )
-        assert result(page).complete
-        refused = [o for o in result(page).outcomes if o.not_applicable]
-        measured = [o for o in result(page).outcomes if not o.not_applicable]
+        assert shown_result(page).complete
+        refused = [o for o in shown_result(page).outcomes if o.not_applicable]
+        measured = [o for o in shown_result(page).outcomes if not o.not_applicable]
         name = short_names((slug,))[slug]
         if measured:
-            assert name in trace_names(figure(page))
+            assert name in trace_names(first_figure(page))
         if refused:
             (reason,) = said_of(page, slug)
             assert reason.startswith(f"**{method_card(slug).name}**: ")
             assert "mean." not in reason
-            for _ in range(2):  # one reason may stand behind another
-                if any(o.not_applicable for o in result(page).outcomes):
-                    page = press(page, "Change that")
-            assert not [o for o in result(page).outcomes if o.not_applicable]
-            # Gaussian noise gives way to Laplace noise under pure privacy, never the budget.
+            for _ in range(2):  # A second reason may appear once the first is resolved.
+                if any(o.not_applicable for o in shown_result(page).outcomes):
+                    page = press_button(page, "Change that")
+            assert not [o for o in shown_result(page).outcomes if o.not_applicable]
+            # Under pure privacy, Laplace noise replaces Gaussian noise, and the budget stays.
             large = Scenario(n=1_000_000, delta=0.0, axis=None, grid=())
             pure = notion != "pure" or refusal(large, slug) is None
             way_out = slug if pure else "mean.cwme-pure"
-            assert short_names((way_out,))[way_out] in trace_names(figure(page))
+            assert short_names((way_out,))[way_out] in trace_names(first_figure(page))
         private = method_card(slug).privacy != "none"
         ignoring = tuple(words.capitalize() for _, words in IGNORING.values())
         ignoring += ("No chosen private algorithm beats ignoring the data",)
-        assert headline(page).startswith(("Error ", *ignoring)) == private
-        errors = [o.error for o in result(page).outcomes if o.x == 5000]
+        assert headline_text(page).startswith(("Error ", *ignoring)) == private
+        errors = [o.error for o in shown_result(page).outcomes if o.x == 5000]
         assert not private or tuning == "theory" or sum(errors) / len(errors) < 1
 
 
-def test_one_reason_for_several_estimators_is_said_once() -> None:
+def test_one_reason_for_several_estimators_appears_once() -> None:
     page = open_page(delta="0", methods="mean.clipped,mean.cwme-cdp,mean.cwme-pure,mean.smoothed")
     (info,) = [i for i in page.info if "Simple clipping" in i.value]
     assert "**Simple clipping · Coordinate-wise, Gaussian · Noise smoothing**" in info.value
     assert "Remark" in next(d.value for d in page.dataframe if "Trials" in d.value)
 
 
-def test_remarks_that_differ_in_numbers_only_are_said_once() -> None:
+def test_remarks_that_differ_only_in_numbers_appear_once() -> None:
     page = open_page(methods="mean.iterative", tuning="theory", grid="5000,20000,50000", trials="1")
     remarks = [c.value for c in page.caption if c.value.startswith("⚠")]
     assert len(remarks) == 1
@@ -361,7 +366,7 @@ def test_remarks_that_differ_in_numbers_only_are_said_once() -> None:
 def test_a_whole_user_is_hidden_best_by_the_filter_once_there_are_many_items() -> None:
     errors = means("A whole user hidden")
     filtered, plain = errors["user.accelerated"], errors["user.clipped-means"]
-    assert max(plain[1:]) < 4 * min(plain[1:])  # at m = 1 the sample itself errs by more
+    assert max(plain[1:]) < 4 * min(plain[1:])  # At m = 1 the sample itself has a larger error.
     assert all(a > b for a, b in zip(filtered[:2], plain[:2], strict=True))
     assert all(a < b for a, b in zip(filtered[3:], plain[3:], strict=True))
     assert filtered[-1] < filtered[-2] < filtered[-3]

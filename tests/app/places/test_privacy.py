@@ -57,7 +57,7 @@ from dpsco_core.explain.recipe.ledgers import account
 from dpsco_core.privacy.budget import gaussian_epsilon
 from dpsco_core.scenario import Scenario
 from tests.app import pages
-from tests.app.pages import headline, line_below, press
+from tests.app.pages import headline_text, line_below, press_button
 from tests.app.places.test_one_run import open_at
 
 RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0)
@@ -69,7 +69,7 @@ def open_privacy(**query: str) -> Any:
 
 def texts(page: Any) -> str:
     """Return what the page says, its head first."""
-    return f"{headline(page)}\n{line_below(page)}\n{pages.texts(page)}"
+    return f"{headline_text(page)}\n{line_below(page)}\n{pages.written_text(page)}"
 
 
 def alts(page: Any) -> list[str]:
@@ -99,7 +99,7 @@ def test_the_conversions_are_drawn_as_they_are() -> None:
     assert table["ρ"].tolist() == pytest.approx(curves.rho.tolist())
 
 
-def test_a_route_that_fails_is_not_drawn_there() -> None:
+def test_an_invalid_conversion_is_not_drawn() -> None:
     rows = [(n, shuffling(n, 1.0, 1e-6)) for n in (10, 1000)]
     lines = {
         name: ([float(n) for n, _ in rows], [routes[i].noise_multiplier for _, routes in rows])
@@ -113,7 +113,7 @@ def test_a_route_that_fails_is_not_drawn_there() -> None:
     assert f"{closed.key} here" not in [one.key for one in figure.panels[0].lines]
 
 
-def test_arguments_keep_clear_of_the_colours_of_the_parts_of_an_error() -> None:
+def test_no_argument_has_the_colour_of_a_part_of_the_error() -> None:
     assert {hue for hue, _ in LOOKS} < set(METHODS) and len({dash for _, dash in LOOKS}) == 5
 
 
@@ -142,13 +142,13 @@ def test_the_ledger_is_drawn_as_shares() -> None:
     figure = shares_figure(books.spendings, "sco.objective-perturbation", "")
     threads, bars = figure.panels[0].lines[::2], figure.panels[0].lines[1::2]
     ends = [bar.x[1] for bar in bars]
-    # A thread leads from the end of each bar to its name.
+    # A leader line connects the end of each bar with its name.
     assert [line.x for line in threads] == [[end, 100.0] for end in ends]
     assert ends == pytest.approx([100 * row.share for row in books.spendings])
     assert "99 %" in title_ledger(books) and "2 releases" in said_ledger(books)
 
 
-def test_equal_steps_are_told_as_so_many() -> None:
+def test_equal_steps_are_counted_in_one_row() -> None:
     books = account(ledger_run(RUN, "sco.clipped"))
     figure = shares_figure(books.spendings, "sco.clipped", "")
     assert figure.ladder.rows[0].name.endswith(f", {len(books.entries)} releases")
@@ -161,8 +161,8 @@ def test_equal_steps_are_told_as_so_many() -> None:
 def test_the_first_figure_is_the_calculator() -> None:
     page = open_privacy()
     assert not page.warning and len(page.get("plotly_chart")) == 1
-    assert alts(page) == [headline(page)]
-    assert "the exact curve allows 1.6 times" in headline(page)
+    assert alts(page) == [headline_text(page)]
+    assert "the exact curve allows 1.6 times" in headline_text(page)
     assert "4.225" in line_below(page)
     assert set(QUESTIONS) == set(PARTS)
 
@@ -212,7 +212,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ),
     ],
 )
-def test_every_tool_says_its_result(query: dict[str, str], expected: str) -> None:
+def test_every_tool_states_its_result(query: dict[str, str], expected: str) -> None:
     page = open_privacy(**query)
     assert expected in texts(page)
 
@@ -231,7 +231,7 @@ def test_every_tool_says_its_result(query: dict[str, str], expected: str) -> Non
 def test_the_ladder_says_what_every_argument_proves_here(
     query: dict[str, str], expected: list[str]
 ) -> None:
-    values = [row[0] for row in pages.ladder(open_privacy(**query)).values()]
+    values = [row[0] for row in pages.ladder_numbers(open_privacy(**query)).values()]
     assert values == expected
 
 
@@ -244,7 +244,7 @@ def test_the_ladder_says_what_every_argument_proves_here(
         ({"part": "ledger"}, ("73.11 %", "mean of clipped records")),
     ],
 )
-def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
+def test_a_budget_is_stated_as_odds_for_both_kinds_of_neighbours(
     query: dict[str, str], expected: tuple[str, ...]
 ) -> None:
     page = open_privacy(**query)
@@ -286,7 +286,7 @@ def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> N
     query = {"part": "audit", "audited": "sco.phased-sgd", "runs": "200", "seed": "11"}
     page = open_privacy(**query)
     assert not page.get("plotly_chart")
-    page = press(page, "Run the audit (about 4 s)")
+    page = press_button(page, "Run the audit (about 4 s)")
     assert len(page.get("plotly_chart")) == 2 and "Phased SGD" in texts(page)
     assert not [b for b in page.button if b.label.startswith("Run the audit")]
 
@@ -297,7 +297,7 @@ def test_an_audit_that_takes_minutes_offers_fewer_runs(monkeypatch: pytest.Monke
     monkeypatch.setattr(audit, "_estimate", lambda task: 0.1 * task.runs)
     page = open_privacy(part="audit", audited="lp.regularized-mirror-descent")
     assert "Nearest: 1,000 runs." in texts(page)
-    page = press(page, "Take 1,000 runs")
+    page = press_button(page, "Take 1,000 runs")
     assert page.query_params["runs"] == "1000"
 
 
@@ -339,7 +339,7 @@ def test_a_link_restores_the_whole_page() -> None:
         ("runs", "201"),
     ],
 )
-def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
+def test_an_invalid_address_field_is_reported_and_ignored(name: str, text: str) -> None:
     view, problems = STATE.from_query({name: text})
     assert view == View()
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
@@ -355,7 +355,8 @@ def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
 def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
     """The clip radius follows from p, the diameter and the set: all of them reach the ledger."""
     query = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
-    page = open_at("privacy", method="mean.clipped", **query)  # what the page opens on
+    # These are the settings with which the page opens.
+    page = open_at("privacy", method="mean.clipped", **query)
     run = ledger_run(links.read(query)[0], "mean.clipped")
     assert said_ledger(account(run)) in texts(page)
     other_run = ledger_run(links.read(query | {"p": "2", "diameter": "4"})[0], "mean.clipped")
@@ -386,7 +387,8 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
     assert set(FAULT_NAMES) == set(FAULTS)
     assert "printed-constant" not in faults_of(View(audited="mean.clipped"))
     chosen = View(audited="mean.clipped", fault="printed-constant")
-    assert faults_of(chosen) == list(FAULTS)  # a link may ask for it, and is told why not
+    # A link may ask for this fault, and the page explains why it does not apply.
+    assert faults_of(chosen) == list(FAULTS)
     for slug in PRIVATE_SLUGS:
         assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug
@@ -403,7 +405,7 @@ def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault:
     (panel,) = figure.panels
     (region,) = panel.regions
     assert region.look == IMPOSSIBLE
-    exact = norm.cdf(norm.isf(np.array(region.x)) - 1)  # mu is 1 at a rho of 0.5
+    exact = norm.cdf(norm.isf(np.array(region.x)) - 1)  # At a rho of 0.5, mu is 1.
     assert region.upper == pytest.approx(exact, abs=1e-9)
     box, mark = (line for line in panel.lines if line.key == "attack")
     assert (max(box.x), max(box.y)) == (achieved.alarm_interval[1], achieved.miss_interval[1])

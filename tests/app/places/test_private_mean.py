@@ -38,7 +38,7 @@ def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_
     assert any("with δ = 10⁻⁶" in c.value for c in open_at("private_mean", delta="0").caption)
 
 
-def test_the_circle_is_around_0_which_is_said_beside_it() -> None:
+def test_the_circle_is_centred_at_0_and_the_caption_says_so() -> None:
     app = open_at("private_mean")
     assert sent(app)["mean"] != [0, 0]
     assert '"Drag the circle around 0: ' in text("texts.js")

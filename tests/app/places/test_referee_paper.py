@@ -1,4 +1,4 @@
-"""The referee's report as PDF: all of its words, in the page's width, the same bytes each time."""
+"""The referee's report as PDF: complete, within the page's width, with the same bytes each time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dpsco_app.figure.document import (
     WIDTH,
     Type,
     column_widths,
-    width_of,
-    wrapped,
+    text_width,
+    wrapped_lines,
 )
 from dpsco_app.pages.check.paper import report_pdf
 from dpsco_core.referee.report import Check, Report
@@ -48,7 +48,7 @@ def pages_of(content: bytes) -> int:
     return int(count)
 
 
-def test_a_report_is_one_page_and_a_long_one_goes_on() -> None:
+def test_a_short_report_is_one_page_and_a_long_one_has_more() -> None:
     content = report_pdf([report()])
     assert content.startswith(b"%PDF") and content == report_pdf([report()])
     assert pages_of(content) == 1 < pages_of(report_pdf([report(rows=60)]))
@@ -68,7 +68,7 @@ def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.Monkey
     assert len(feet) > 2 and feet[-1].endswith(f"page {len(feet)} of {len(feet)}")
     lines = [line for line in drawn if line[2] not in feet]
     assert all(left >= MARGIN for left, _, _, _ in lines)
-    assert all(left + width_of(text, kind) <= MARGIN + WIDTH + 1 for left, _, text, kind in lines)
+    assert all(left + text_width(text, kind) <= MARGIN + WIDTH + 1 for left, _, text, kind in lines)
     assert all(MARGIN < down <= PAGE_HEIGHT - MARGIN for _, down, _, _ in lines)
     words = " ".join(text for _, _, text, _ in lines).split()
     assert words.count("claim:") == 1 and words.count("refuted") == 2
@@ -76,29 +76,29 @@ def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.Monkey
     assert " ".join(LONG.split()) in " ".join(words) and words.count("dpsco") == 6
 
 
-def test_the_widest_columns_of_a_table_give_way_to_the_page() -> None:
+def test_the_widest_columns_of_a_table_shrink_to_fit_the_page() -> None:
     kind = Type()
     widths = column_widths([("setting", "claim", "by"), (LONG, "0.25", LONG)], kind)
     assert sum(widths) + 2 * GAP == pytest.approx(WIDTH)
-    assert widths[1] == width_of("claim", kind) < widths[0] == widths[2]
-    assert column_widths([("a", "b")], kind) == (width_of("a", kind), width_of("b", kind))
+    assert widths[1] == text_width("claim", kind) < widths[0] == widths[2]
+    assert column_widths([("a", "b")], kind) == (text_width("a", kind), text_width("b", kind))
 
 
 def test_a_word_that_is_wider_than_its_column_is_broken_anywhere() -> None:
     kind = Type()
-    lines = wrapped("x" * 99, 100.0, kind)
+    lines = wrapped_lines("x" * 99, 100.0, kind)
     assert "".join(lines) == "x" * 99 and len(lines) > 2
-    assert all(width_of(line, kind) <= 100.0 for line in lines)
+    assert all(text_width(line, kind) <= 100.0 for line in lines)
 
 
-def test_a_report_survives_json_but_for_what_is_not_finite() -> None:
+def test_a_report_survives_json_except_for_numbers_that_are_not_finite() -> None:
     values = json.loads(json.dumps(report().to_dict(), allow_nan=False))
     restored = Report.from_dict(values)
     assert restored.to_dict() == report().to_dict() and restored.verdict == "refuted"
     assert math.isnan(float(restored.checks[0].rows[0][2]))
 
 
-def test_a_file_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_an_unwritable_file_gives_one_error(tmp_path: Path) -> None:
     target = tmp_path / "missing" / "report.pdf"
     command = [sys.executable, "-m", "dpsco_app.pages.check.paper", str(target)]
     text = json.dumps({"reports": [report().to_dict()]})

@@ -1,4 +1,4 @@
-"""Which bounds a figure draws where users have several items, and which there are."""
+"""The bounds that exist, and that a figure draws, for users with several items."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_counts_of_gradients_are_never_on_the_axis_of_risks(problem: str) -> Non
 def test_the_lower_rate_for_users_is_drawn_beside_private_methods_at_their_level_only() -> None:
     assert "lower.user.rate" in {c.slug for c in lower_cards("logistic", "user")}
     assert "lower.user.rate" not in {c.slug for c in lower_cards("logistic")}
-    # No private method, no bound for private methods; and what is unproven is not drawn.
+    # Without a private method no bound for private methods is drawn, nor is an unproven one.
     assert shown(USERS, VIEWS) == ("upper.sco.sgd-run-smooth",)
     assert not any(c.level == "user" for c in lower_cards("quadratic", "user"))
 

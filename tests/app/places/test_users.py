@@ -73,7 +73,7 @@ from dpsco_core.explain.users.regions import (
 )
 from dpsco_core.runs.study import Cell, Outcome, planned, study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, headline, html, line_below, texts
+from tests.app.pages import check_page, drawn_html, headline_text, line_below, written_text
 from tests.app.places.test_one_run import open_at, values
 from tests.golden_sentences import GOLDEN
 
@@ -123,7 +123,7 @@ def test_the_means_of_this_page_lie_in_the_set_whatever_its_size(diameter: float
 def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_its_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Those of the map, whose mean is near 0, and not the visitor's."""
+    """These are the data of the map, whose mean is near 0, and not the visitor's data."""
     cell = _cells(SCENARIO)[0]
     assert (cell.point.distribution, cell.point.offset) == (LAW, OFFSET)
     first_map = next(_measured(SCENARIO))
@@ -206,7 +206,7 @@ def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_
     assert first_map.values[:, row, column] == pytest.approx(means)
 
 
-def test_a_map_of_which_nothing_is_known_says_so() -> None:
+def test_a_map_without_results_says_so() -> None:
     empty = measured_contest(measured_through(SCENARIO.n, 60), MEASURED, {})
     sentence = winner(empty, replace(SCENARIO, m=60), "measured").replace("\xa0", " ")
     assert sentence.startswith("Measuring, from m = 60, n = 10,000 ")
@@ -226,7 +226,7 @@ def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
     guide = lines_by_name["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
-    # The title's methods and the map's are compared by the same mean errors.
+    # The title and the map compare methods by the same mean errors.
     assert stretches([FALLING, FLAT]) == GOLDEN["phases by items per user"]
     assert stretches([FLAT]) == "clipped user gradients"
     tied = ["", "", "in a tie", "in a tie", "in a tie", "in a tie", "", ""]
@@ -295,7 +295,8 @@ def test_the_answer_says_what_beats_an_answer_without_data_and_from_where_on(
 def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
     mean = mean_over_items(replace(BASE, m=50))
     assert (mean.problem, mean.axis, mean.grid[0], mean.grid[-1]) == ("mean", "m", 1, 50)
-    assert mean_over_items(BASE).m == 50  # a visitor with one item each sees what more change
+    # A visitor whose users have one item sees the effect of more items.
+    assert mean_over_items(BASE).m == 50
     large = mean_over_items(replace(BASE, n=50_000, m=1000))
     assert large.m == 10 == large.grid[-1] and large.validate(DASHBOARD)
     (link,) = [x.proto for x in open_users().get("page_link") if "items per user" in x.proto.label]
@@ -318,7 +319,7 @@ def test_the_frontier_holds_every_need() -> None:
     assert len(numbers_of(figure)) == len(EPSILONS)
     sentence = frontier_small(needs_here, math.inf, 1e4, LEVEL)
     assert NEED_NAMES["step-calibrated"] in sentence and "Theorem C.1" not in sentence
-    # Both conditions, which no n meets.
+    # The sentence states both conditions if no n meets them.
     assert f"n ≥ {needs_here['theorem-c1']:,.0f} (privacy)" in sentence
     assert "δ < 1/(nm), so n < 10,000 (accuracy)" in sentence
     at_500 = frontier_small(needs_here, 256_310, 1e4, replace(LEVEL, n=500, epsilon=0.1))
@@ -337,8 +338,8 @@ def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets()
     page = open_users(part="feasibility", m="2")
     point = replace(LEVEL, n=2000, d=2, m=2)
     assert f"n = {printed_accelerated_run(point):,.0f} on" in line_below(page)
-    assert "as published" not in headline(page)
-    assert "Batches of the published size would be up to" in texts(page)
+    assert "as published" not in headline_text(page)
+    assert "Batches of the published size would be up to" in written_text(page)
 
 
 def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_can_run() -> None:
@@ -371,8 +372,11 @@ def test_each_part_answers_one_question_with_one_figure(part: str) -> None:
     page = open_users(part=part)
     assert not page.warning
     (chart,) = page.get("plotly_chart")
-    assert QUESTIONS[part] in html(page)
-    assert headline(page) == chart.proto.alt.replace("\xa0", " ") and len(headline(page)) > 20
+    assert QUESTIONS[part] in drawn_html(page)
+    assert (
+        headline_text(page) == chart.proto.alt.replace("\xa0", " ")
+        and len(headline_text(page)) > 20
+    )
     assert len(page.dataframe) == 1
 
 
@@ -386,7 +390,7 @@ def test_the_page_opens_on_the_measured_crossover_at_the_visitor_s_tail(p: float
     outcomes = list(study(scenario))
     curves = [errors_of(outcomes, m) for m in METHODS]
     start = without_data(scenario.at(scenario.grid[-1]))
-    assert headline(page) == crossing_answer(curves, start)
+    assert headline_text(page) == crossing_answer(curves, start)
     assert stretches(curves) in line_below(page)
     traces = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
     for curve in curves:
@@ -417,13 +421,13 @@ def test_a_link_restores_the_whole_page() -> None:
         ("part", "end"),
     ],
 )
-def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
+def test_an_invalid_address_field_is_reported_and_ignored(name: str, text: str) -> None:
     view, problems = STATE.from_query({name: text})
     assert view == View()
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
 
 
-def test_a_wrong_address_is_said_on_the_page() -> None:
+def test_the_page_reports_an_invalid_address() -> None:
     page = open_users(part="kinked")
     assert [w.value for w in page.warning] and "part must be" in page.warning[0].value
     assert "part" not in page.query_params
@@ -439,7 +443,7 @@ def test_a_slider_moves_the_figure() -> None:
     page = open_users(part="feasibility")
     old_charts = [c.proto.spec for c in page.get("plotly_chart")]
     page.select_slider(key=controls.PREFIX + "m").set_value(10_000)
-    new_charts = [c.proto.spec for c in checked(page.run()).get("plotly_chart")]
+    new_charts = [c.proto.spec for c in check_page(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
     assert len(old_charts) == len(new_charts) == 1 and old_charts != new_charts
 
@@ -451,7 +455,8 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     def quick(cell: Any) -> Outcome:
         cells_run.append(cell)
         rank = BOUNDED.index(cell.method)
-        error = 1e-9 * (1 + rank + 0.01 * cell.trial)  # the first is best everywhere, by far
+        # The first method has by far the smallest error everywhere.
+        error = 1e-9 * (1 + rank + 0.01 * cell.trial)
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=error, seconds=0.0, spent=None
         )
@@ -465,28 +470,28 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 2000)
     start = "The smallest measured error at m = 1,000, n = 2,000: "
     start += "Clipped user gradients"
-    assert headline(page) == f"{start}, as on 100 % of the map"
+    assert headline_text(page) == f"{start}, as on 100 % of the map"
 
 
 def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
     page = open_users()
     (problem,) = [box for box in page.sidebar.selectbox if box.label == "Estimate"]
     assert problem.value == PROBLEM == crossing_scenario().problem
-    assert "half the squared distance" in texts(page)
+    assert "half the squared distance" in written_text(page)
     assert problem.options == [problem_card(PROBLEM).name]
 
 
 def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
-    """Measured errors both: the theorems' rates may name another method."""
+    """Both show measured errors; the theorems' rates may favour another method."""
     assert View().basis == "measured" == READINGS[-1]
-    assert "Measured errors may name another method" in texts(open_users(part="map"))
+    assert "Measured errors may name another method" in written_text(open_users(part="map"))
 
 
 def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> None:
     """Not by a number of items that the figure would have drawn first."""
     page = open_users(n="10000")
     page.session_state[visit.SESSION].change("d", 1000)
-    assert line_below(checked(page.run())) == (GOLDEN["too many numbers for the dashboard"])
+    assert line_below(check_page(page.run())) == (GOLDEN["too many numbers for the dashboard"])
 
 
 def test_a_method_that_cannot_run_says_why() -> None:

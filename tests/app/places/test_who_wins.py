@@ -25,7 +25,15 @@ from dpsco_app.parts.options import rounded
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.contest import Contest, bounds_contest
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, headline, html, ladder, open_page, result, session
+from tests.app.pages import (
+    BASES,
+    drawn_html,
+    headline_text,
+    ladder_numbers,
+    open_page,
+    shown_result,
+    visitor_session,
+)
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -99,8 +107,8 @@ def test_the_colours_are_those_of_the_methods_in_every_reading() -> None:
         assert [pair for _, pair in kinds] == [*map(colour_of, expected.methods), PALE]
 
 
-def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> None:
-    """Measured, that is: the values of rates say nothing of it."""
+def test_cells_without_a_method_better_than_no_data_show_no_winner() -> None:
+    """This holds for measured errors; the values of rates say nothing about it."""
     bounds = map_of()
     start = without_data(BASE)
     best = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
@@ -148,20 +156,20 @@ def test_the_ladder_has_every_method_at_the_point_the_best_first() -> None:
 
 
 def test_the_page_opens_on_what_is_measured_and_ends_with_the_point_in_the_answer() -> None:
-    """Rates, whose constants are all 1, may name another winner than the runs do."""
+    """Rates, whose constants are all 1, may favour another method than the runs do."""
     page = open_at(
         "who_wins", problem="mean", methods="mean.clipped,mean.cwme-cdp", d="2", n="1000"
     )
     assert "reading" not in page.query_params
-    assert "Hatched: a tie" in html(page)
-    assert headline(page).startswith("The smallest measured error at n = 1,000, ε = 1: ")
+    assert "Hatched: a tie" in drawn_html(page)
+    assert headline_text(page).startswith("The smallest measured error at n = 1,000, ε = 1: ")
     (targets,) = [t for t in spec(page)["data"] if t.get("name") == "cells"]
     assert len(targets["customdata"]) % SIZES["measured"][1] == 0
     assert "not run yet" not in json.dumps(targets["hovertext"])
-    assert set(ladder(page)) >= {"■ Simple clipping", "■ Coordinate-wise"}
+    assert set(ladder_numbers(page)) >= {"■ Simple clipping", "■ Coordinate-wise"}
 
 
-# In every run; the other problems in `make test-slow`.
+# Every test run covers these problems; `make test-slow` covers the others.
 FEW_PROBLEMS = ("mean", "linear", "logistic")
 
 
@@ -176,15 +184,15 @@ def test_every_problem_has_its_map(problem: str) -> None:
     figure = spec(page)
     assert figure["layout"]["xaxis"]["title"]["text"] == "Dimension d"
     filled = any(t.get("fill") == "toself" for t in figure["data"])
-    assert filled or headline(page).startswith("No theorem")
-    assert "Every constant is 1" in html(page)
+    assert filled or headline_text(page).startswith("No theorem")
+    assert "Every constant is 1" in drawn_html(page)
 
 
 def test_the_plane_is_in_the_address() -> None:
     query = {"problem": "mean", "methods": "mean.clipped,mean.cwme-cdp", "plane": "n-p", "d": "5"}
     page = open_who_wins(**query)
     written = dict(page.query_params.items())
-    del query["problem"]  # the one that the address may leave out
+    del query["problem"]  # The address may leave out the default problem.
     assert query.items() <= written.items()
     assert any("Tail index p" in a["text"] for a in spec(page)["layout"]["annotations"])
     page.get_by_key(STATE.key("plane")).set_value("d-epsilon")
@@ -208,24 +216,24 @@ def test_a_budget_without_epsilon_has_one_plane_only() -> None:
     assert spec(page)["data"] and page.query_params["plane"] == "n-p"
 
 
-def test_no_private_method_is_said() -> None:
+def test_the_page_says_if_no_private_method_is_chosen() -> None:
     page = open_who_wins(methods="sco.erm")
-    assert headline(page).startswith("No such bound") and not page.get("plotly_chart")
+    assert headline_text(page).startswith("No such bound") and not page.get("plotly_chart")
     page = open_who_wins(methods="sco.erm", reading="measured")
-    assert headline(page) == GOLDEN["no chosen optimiser can run"]
+    assert headline_text(page) == GOLDEN["no chosen optimiser can run"]
 
 
 def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> None:
     quick = {"problem": "mean", "reading": "measured", "d": "2", "n": "1000", "delta": "0"}
     page = open_who_wins(methods="mean.clipped,mean.cwme-pure", **quick)
-    assert "Left out: Simple clipping (Gaussian noise cannot give pure DP)" in html(page)
-    assert set(ladder(page)) <= {"■ Coordinate-wise", "■ an answer without data"}
+    assert "Left out: Simple clipping (Gaussian noise cannot give pure DP)" in drawn_html(page)
+    assert set(ladder_numbers(page)) <= {"■ Coordinate-wise", "■ an answer without data"}
     page = open_who_wins(methods="mean.clipped", **quick)
-    assert headline(page) == GOLDEN["no chosen estimator can run"]
-    assert "Left out: Simple clipping" in html(page) and not page.get("plotly_chart")
-    # What more records would mend runs elsewhere on the map.
+    assert headline_text(page) == GOLDEN["no chosen estimator can run"]
+    assert "Left out: Simple clipping" in drawn_html(page) and not page.get("plotly_chart")
+    # A method that only lacks records runs elsewhere on the map.
     page = open_who_wins(problem="mean", reading="measured", n="100", d="2", methods="mean.clipped")
-    assert "Left out" not in html(page)
+    assert "Left out" not in drawn_html(page)
 
 
 def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None:
@@ -239,13 +247,13 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
     large = open_who_wins(n="500000", d="4", plane="d-epsilon")
     assert any("must" in caption.value for caption in large.caption)
     page = open_page(**(link() | {"trials": "1", "grid": "500,1000"}))
-    assert result(page).scenario.problem == BASE.problem and not page.warning
+    assert shown_result(page).scenario.problem == BASE.problem and not page.warning
 
 
 def test_a_plane_that_the_scenario_has_not_gives_way_in_map_address_and_link_alike() -> None:
     (only_plane,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
     page = open_who_wins(epsilon="none", delta="none", rho="0.5", plane="n-epsilon")
     assert page.query_params["plane"] == only_plane and f"plane={only_plane}" in page.code[0].value
-    assert session(page).views["who_wins"] == replace(
+    assert visitor_session(page).views["who_wins"] == replace(
         STATE.default, plane=only_plane, reading="rates"
     )

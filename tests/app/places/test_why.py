@@ -1,4 +1,4 @@
-"""Why privacy stays expensive in the worst case: the steps, their numbers, the way there and on."""
+"""Why privacy stays expensive in the worst case: the steps, their numbers, and the links."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
 def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
     assert WHY not in MENU and [next(iter(views)) for views in VIEWS if WHY in views] == [LEARN]
     for name in ("learn", "explore"):
-        app = open_at(name, reading="rates")  # rates are there at once
+        app = open_at(name, reading="rates")  # Rates need no runs.
         assert not app.exception
         assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
 
@@ -58,7 +58,7 @@ def test_the_last_steps_lead_to_the_same_settings_where_explore_is_at_hand() -> 
         assert Scenario.from_query(fields, links.BASE) == scenario
         assert (scenario.d, scenario.epsilon) == (WORST_D, EPSILON)
     assert step_data[-1]["leads"] == step_data[-2]["leads"][:1]
-    # A page of its own has no Explore beside it, and a teacher may hide the ways to other pages.
+    # A standalone page has no Explore beside it, and a teacher may hide the links to other pages.
     assert not any(step["leads"] for step in scroll_data(STORY, dark=False)["steps"])
 
 
@@ -74,7 +74,7 @@ def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> N
     opened.validate(DASHBOARD)
     assert opened == HARDEST and view.measure == "price" and "at every n" in label
     assert (opened.p, opened.d) == (SCENARIO.p, WORST_D)
-    # What is not in the sweep would not be told at first.
+    # A value outside the sweep would be missing in the first figure.
     assert opened.axis == "n" and opened.n in opened.grid
     floors = impossible(opened)
     prices = []
@@ -82,13 +82,13 @@ def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> N
         law = point.instance.problem.distribution
         n, q = point.n, law.spike_probability
         counts = np.arange(200)
-        # the mean error of the average, exactly
+        # The mean error of the average is computed exactly.
         mean_distance = float(binom.pmf(counts, n, q) @ abs(counts / n - q))
         prices.append(floor.value / (law.record_norm * mean_distance))
     assert min(prices) > 2.6 and max(prices) < 1.02 * min(prices)
 
 
-def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> None:
+def test_every_step_shows_existing_parts_and_one_of_them_on_a_phone() -> None:
     assert 7 <= len(STEPS) <= 9
     for step in STEPS:
         state = step.state
@@ -99,14 +99,14 @@ def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> N
     assert all("prices" in step.state.parts for step in STEPS[-2:])
     assert [s.state.radius is None for s in STEPS[:4]] == [True, True, True, False]
     words = sum(len(re.sub("<[^>]*>", "", p).split()) for s in STEPS for p in s.text)
-    assert 500 < words < 1200  # five minutes of reading and playing
+    assert 500 < words < 1200  # The text takes five minutes to read and try out.
 
 
 def test_other_records_are_announced_and_their_stack_does_not_argue_with_the_heading() -> None:
     [number] = [i for i, step in enumerate(STEPS, start=1) if step.state.sample]
     assert f"(in step {number} p = {LIGHT:g})" in setting()
     assert "`Now p = ${sample.p}, still ${count(now.n)} records.`" in text("texts.js")
-    # With 200 records noise makes most of the error at p = 10, too.
+    # With 200 records noise dominates the error even at p = 10.
     assert "cheap" in STEPS[number - 1].title and "bars" not in STEPS[number - 1].state.parts
 
 
@@ -143,7 +143,7 @@ def test_the_figure_of_the_last_steps_draws_the_worst_case_of_the_text() -> None
 @pytest.mark.parametrize("p", [SCENARIO.p, LIGHT])
 def test_the_story_and_explore_give_the_same_factors_at_the_same_settings(p: float) -> None:
     story_side = why().heavy if p == SCENARIO.p else why().light
-    # Whatever law Explore shows, its window is about all data.
+    # The window of Explore is about all data, whatever law it shows.
     windows = window(replace(HARDEST, distribution="student-t", p=p, grid=SIZES))
     assert [n for n, _ in windows] == list(SIZES)
     for (n, span), guarantee, floor in zip(
@@ -155,7 +155,7 @@ def test_the_story_and_explore_give_the_same_factors_at_the_same_settings(p: flo
         assert span.low / sampling == pytest.approx(floor, rel=1e-9)
 
 
-def test_a_factor_is_told_with_what_it_is_over() -> None:
+def test_a_factor_is_stated_with_its_reference() -> None:
     measured, guaranteed, floor = (" ".join(step.text) for step in STEPS[-3:])
     assert f"with {SCENARIO.n} records of {SCENARIO.d} numbers, at ε = {EPSILON:g}." in measured
     for text_of_step in (guaranteed, floor):
@@ -172,18 +172,18 @@ def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
         first_text.endswith("<b>privacy stays expensive</b>.")
         and "privacy stays expensive" in TITLE
     )
-    # The light tail is the cheaper one at every n, and in the end costs next to nothing.
+    # The light tail is cheaper at every n, and in the end costs almost nothing.
     assert all(a < b for a, b in zip(light.guarantees, heavy.guarantees, strict=True))
     assert light.guarantees[-1] < 1.05 and f"{light.guarantees[-1]:.2f} with" in first_text
     assert heavy.guarantees[-1] > 4 and f"to {heavy.guarantees[-1]:.1f}: " in first_text
-    # No method makes the heavy one cheap: the red line is flat, above 1 and above the light tail.
+    # The limit for the heavy tail is flat, above 1 and above the price for the light tail.
     assert min(heavy.floors) > 2 and max(heavy.floors) < 1.01 * min(heavy.floors)
     assert light.guarantees[0] > heavy.floors[0] and light.guarantees[-1] < heavy.floors[-1]
     assert "the guarantee passes below it" in STEPS[-1].text[0]
     assert light.halving < 4 <= round(heavy.halving, 1)
     assert f"At p = 10, {light.halving:.1f} times the records" in second_text
     assert "At p = 2, halving either part takes 4 times the records" in second_text
-    # One law is milder than the worst case: its tail is lighter than p says.
+    # A single law is easier than the worst case: its tail is lighter than p requires.
     index = SCENARIO.instance.problem.distribution.tail_index
     assert 1 < heavy.later < heavy.price and index > SCENARIO.p
     assert f"from {heavy.price:.1f} to {heavy.later:.1f}." in second_text

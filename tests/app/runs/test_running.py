@@ -25,7 +25,7 @@ SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=100, d=2, trials=10)
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which a test moves; whoever waits is told at once that it was in vain."""
+    """Return a clock that a test moves; every wait ends at once, without its condition."""
     time_now = [1000.0]
     monkeypatch.setattr(turns.time, "monotonic", lambda: time_now[0])
     monkeypatch.setattr(turns, "WAIT_SECONDS", 0.0)
@@ -36,15 +36,15 @@ def test_a_run_computes_at_once_where_nobody_waits(clock: list[float]) -> None:
     with Turns(1).run() as turn:
         assert turn.wait_for_slice() and not turn.is_over()
         clock[0] += 2 * turns.SHOW_SECONDS
-        assert turn.is_over()  # it shows how far it is
+        assert turn.is_over()  # The run must show its progress.
 
 
-def test_whoever_waits_for_a_figure_comes_before_every_run(clock: list[float]) -> None:
+def test_a_page_that_waits_for_a_figure_comes_before_every_run(clock: list[float]) -> None:
     shared = Turns(2)
     with shared.run() as turn:
         assert turn.wait_for_slice()
         with shared.first_figure():
-            assert turn.is_over()  # after the cell that is being computed
+            assert turn.is_over()  # The run stops after the cell that is being computed.
             turn.hand_on()
             assert not turn.wait_for_slice()
         assert turn.wait_for_slice()
@@ -63,7 +63,7 @@ def test_a_page_that_has_its_figure_holds_no_run_up(clock: list[float]) -> None:
 def test_runs_keep_a_share_however_many_figures_are_drawn(clock: list[float]) -> None:
     shared, worked = Turns(1), 0
     turn = Turn(shared)
-    for _ in range(1000):  # 10 s in which a new figure is always being drawn
+    for _ in range(1000):  # During these 10 s a figure is always being drawn.
         shared._drawing["another visitor"] = clock[0]
         if turn.wait_for_slice():
             worked += 1
@@ -72,7 +72,7 @@ def test_runs_keep_a_share_however_many_figures_are_drawn(clock: list[float]) ->
     assert 10 / turns.SHARE_SECONDS * 0.8 < worked < 10 / turns.SHARE_SECONDS * 1.2
 
 
-def test_a_page_that_computes_long_counts_no_more(clock: list[float]) -> None:
+def test_a_page_that_computes_for_long_loses_its_priority(clock: list[float]) -> None:
     shared = Turns(1)
     turn = Turn(shared)
     with shared.first_figure():
@@ -88,7 +88,7 @@ def test_runs_take_turns_in_their_order(clock: list[float]) -> None:
     assert [turn.wait_for_slice() for turn in (turn_a, turn_b, turn_c)] == [True, False, False]
     turn_a.hand_on()
     assert [turn.wait_for_slice() for turn in (turn_a, turn_b, turn_c)] == [True, False, False]
-    clock[0] += 2 * turns.SLICE_SECONDS  # until then it goes on before all others
+    clock[0] += 2 * turns.SLICE_SECONDS  # Until then the run continues before all others.
     turn_a.hand_on()
     assert [turn.wait_for_slice() for turn in (turn_c, turn_b, turn_a)] == [False, True, False]
     clock[0] += 2 * turns.SLICE_SECONDS
@@ -158,7 +158,7 @@ def test_a_run_that_is_dropped_in_the_middle_gives_its_slot_back(
 
 
 @pytest.mark.parametrize(("at_once", "goes_on"), [(60.0, True), (0.0, False)])
-def test_a_head_start_goes_on_to_an_end_that_is_near(
+def test_a_head_start_continues_if_the_end_is_near(
     monkeypatch: pytest.MonkeyPatch, at_once: float, goes_on: bool
 ) -> None:
     monkeypatch.setattr(curves, "HEAD_START_SECONDS", 0.0)
@@ -169,18 +169,18 @@ def test_a_head_start_goes_on_to_an_end_that_is_near(
     assert session.curves.finished
 
 
-def test_what_any_visit_has_run_is_there_at_once() -> None:
+def test_cells_that_any_visit_has_run_are_available_at_once() -> None:
     first_visit = opened(SMALL)
     while first_visit.work(lambda: False):
         pass
     second_visit = opened(SMALL)
     assert second_visit.curves.finished == SMALL.cells and not second_visit.curves.is_running
-    cells.forget()
+    cells.forget_outcomes()
     assert opened(SMALL).curves.finished == 0
 
 
 def test_no_more_cells_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is lost is run again, though it is known to have run."""
+    """A dropped outcome is computed again, although the cell counts as having run."""
     monkeypatch.setattr(cells, "KEPT_CELLS", 3)
     session = opened(SMALL)
     while session.work(lambda: False):
@@ -194,7 +194,7 @@ def test_no_more_cells_are_kept_than_there_is_room_for(monkeypatch: pytest.Monke
 
 
 def opened(scenario: Scenario) -> Session:
-    """Return a session whose controls say this, and that was told to run it."""
+    """Return a session that was told to run a scenario."""
     session = Session(DASHBOARD)
     session.open(CURVES, {"methods": "mean.sample", "n": "50", "trials": "1", "axis": "none"})
     session.look(CURVES, View(against="none"))
@@ -207,7 +207,7 @@ def run(result: Result) -> Iterator[str]:
 
 
 class Clicked(BaseException):
-    """What Streamlit raises to stop a page: no `Exception`."""
+    """The exception with which Streamlit stops a page; it is not an `Exception`."""
 
 
 def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
@@ -250,7 +250,7 @@ def test_streamlit_looks_for_a_click_where_a_value_is_looked_for() -> None:
 
 
 def test_two_threads_that_work_on_one_result_run_every_cell_and_keep_each_once() -> None:
-    """A page that is stopped goes on for a moment beside the one that has taken its place."""
+    """A stopped run of a page may continue for a moment beside its successor."""
     result = Result(SMALL)
     growth = Growth(result)
 

@@ -1,4 +1,4 @@
-"""What a move of a control on Explore asks of the session, and how often the page runs for it."""
+"""What a move of a control on Explore asks of the session, and how often the page reruns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsco_app.pages.explore import page as explore
 from dpsco_app.session import curves, screen
 from dpsco_app.session.curves import Curves
 from dpsco_app.session.session import Session
-from tests.app.pages import checked, is_stale, open_page, result
+from tests.app.pages import check_page, is_stale, open_page, shown_result
 
 pytestmark = pytest.mark.folded
 
@@ -51,27 +51,36 @@ def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
     monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
     page = open_page(against="hardest")
     calls.clear()
-    checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
-    assert result(page).scenario.epsilon == 2 and result(page).complete and not is_stale(page)
+    check_page(page.select_slider(key="field_epsilon").set_value(2.0).run())
+    assert (
+        shown_result(page).scenario.epsilon == 2
+        and shown_result(page).complete
+        and not is_stale(page)
+    )
     assert (calls["style"], calls["change"]) == (page_runs, 1)
-    assert calls["settle"] == 2  # for the move, and when its runs begin
+    # The session settles once for the move, and once when its runs begin.
+    assert calls["settle"] == 2
     calls.clear()
-    checked(page.select_slider(key="field_epsilon").set_value(1.0).run())
-    assert result(page).scenario.epsilon == 1 and result(page).complete and not is_stale(page)
+    check_page(page.select_slider(key="field_epsilon").set_value(1.0).run())
+    assert (
+        shown_result(page).scenario.epsilon == 1
+        and shown_result(page).complete
+        and not is_stale(page)
+    )
     assert calls == {
         "style": 1,
         "change": 1,
         "settle": 1,
-        "companions_of": 2,  # for the scenario, and for more trials, which are offered
+        "companions_of": 2,  # The session asks for the scenario, and for the offer of more trials.
         "screen": 1,
         "front_screen": 1,
     }
 
 
-def test_a_look_at_other_bounds_asks_nothing_to_run(calls: Counter[str]) -> None:
+def test_showing_other_bounds_starts_no_run(calls: Counter[str]) -> None:
     page = open_page()
     calls.clear()
-    checked(page.get_by_key("measure").set_value("price").run())
+    check_page(page.get_by_key("measure").set_value("price").run())
     assert calls["style"] == calls["screen"] == 1 and not calls["change"]
     assert not is_stale(page)
 
@@ -83,7 +92,7 @@ def test_a_view_that_stays_as_it_is_is_read_and_not_checked_again(
     checked_views: list[View] = []
     original = View.validate
     monkeypatch.setattr(View, "validate", lambda view: checked_views.append(view) or original(view))
-    checked(page.select_slider(key="field_epsilon").set_value(2.0).run())
+    check_page(page.select_slider(key="field_epsilon").set_value(2.0).run())
     assert checked_views == []
-    checked(page.get_by_key("measure").set_value("price").run())
+    check_page(page.get_by_key("measure").set_value("price").run())
     assert {view.measure for view in checked_views} == {"price"}

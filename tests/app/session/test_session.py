@@ -1,4 +1,4 @@
-"""A session answers every event with one screen, whose parts are all of the same runs."""
+"""A session answers every event with one screen, whose parts all describe the same runs."""
 
 from __future__ import annotations
 
@@ -64,11 +64,12 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "show": ("", "lower bounds", "upper bounds,rates"),
 }
 THEMES = (Theme(), Theme(dark=True, size=COMPACT))
-LARGEST = 300  # cells of a study: the usual axes have more points than a test has time for
+# The largest number of cells of a study in these tests; the usual axes would take too long.
+LARGEST = 300
 
 
 def play(session: Session, random: Random) -> str:
-    """Let something happen; return what."""
+    """Do a random action in a session; return its description."""
     kind = random.choice(("open", "change", "change", "change", "look", "look", *EVENTS))
     if kind == "open":
         kind = random.choice(ADDRESSES)
@@ -113,7 +114,7 @@ def error_of(cell: Cell) -> float:
 
 
 def check(session: Session, theme: Theme) -> Screen:
-    """Check that all parts of a screen are of one moment; return it."""
+    """Check that all parts of a screen describe one moment; return the screen."""
     screen = session.screen(theme)
     front, view = screen.front, screen.view
     own_part, *companions = screen.result.parts
@@ -122,22 +123,22 @@ def check(session: Session, theme: Theme) -> Screen:
         check_runs(study, outcomes_of[study.scenario])
         if study.overlay is not None:
             check_runs(study.overlay, outcomes_of[study.overlay.scenario])
-    # The headline, its small print and the price in it.
+    # The headline, its small print and its price agree.
     reply = answer(screen.studies)
     assert front.answer == reply
     heading = re.search(r"<h2>(.*?)</h2>", front.head)
     assert heading is not None
-    if screen.is_old:  # no measured number under new settings
+    if screen.is_old:  # An outdated screen attributes no measured number to the new settings.
         assert re.search("Measuring|Not measured yet|cannot be run", heading[1])
     first_study = screen.studies[0]
     small = "".join(text for text, _ in front.answer.small)
     if " (n = " in small.replace("\xa0", " "):
         assert settings_text(first_study.scenario, chosen_point(first_study.scenario)) in small
-    # What the last change does stands in the place of the question.
+    # The effect of the last change replaces the question.
     assert (session.because and session.because in front.head) or (
         question(screen.studies) in front.head
     )
-    # The figure, and the table's numbers.
+    # The figure and the table show the same numbers.
     drawn_studies = screen.studies
     if not screen.has_room:
         drawn_studies = drawn_studies[-1:] if view.panel == "second" else drawn_studies[:1]
@@ -152,13 +153,14 @@ def check(session: Session, theme: Theme) -> Screen:
             for x, y in zip(lines[method].x, lines[method].y, strict=True):
                 price = rows[x].price
                 value = rows[x].mean if view.measure == "error" else price and price.value
-                assert y == value or (value is not None and value < y)  # drawn at the lower edge
+                # A smaller value is drawn at the lower edge.
+                assert y == value or (value is not None and value < y)
     ladder = {row.key: row.values for row in front.figure.ladder.rows}
     for i, study in enumerate(screen.studies):
         row = study.at(study.lead, chosen_point(study.scenario))
         if view.measure == "error" and row is not None and study.lead in ladder:
             assert ladder[study.lead][i] == rounded(row.mean)
-    # What is old is marked, all of it; and what is not is of the settings of the address.
+    # Everything outdated is marked, and everything else belongs to the address's settings.
     marks = (" before'" in front.head, front.figure.faded, " before'" in front.table)
     assert set(marks) == {screen.is_old}, marks
     scenario, wrong = links.read(screen.address)
@@ -172,7 +174,7 @@ def check(session: Session, theme: Theme) -> Screen:
 
 
 def check_runs(study: Study, outcomes: tuple[Outcome, ...]) -> None:
-    """Check that a panel has what was run of its scenario, and nothing else."""
+    """Check that a panel shows exactly the runs of its scenario."""
     cells_by_key = {(c.method, c.x, c.trial): c for c in cells(study.scenario)}
     assert {(o.method, o.x, o.trial) for o in study.outcomes} <= cells_by_key.keys()
     assert set(map(id, study.outcomes)) <= set(map(id, outcomes))
@@ -202,7 +204,7 @@ def play_sequence(seed: int) -> None:
     if session.curves.refused:
         session.open(CURVES, session.screen(Theme()).address)
     finish(session)
-    session.because = ""  # A link says nothing of what was changed before.
+    session.because = ""  # A link does not describe earlier changes.
     reopened = Session(DASHBOARD)
     reopened.open(CURVES, session.screen(Theme()).address)
     finish(reopened)
@@ -228,13 +230,13 @@ def play_sequence(seed: int) -> None:
 def test_no_part_of_a_screen_is_older_than_another_whatever_has_happened(
     first_seed: int, end_seed: int
 ) -> None:
-    """And a sequence ends as the link to its last settings does."""
+    """A sequence of actions ends in the same screen as the link to its last settings."""
     for seed in range(first_seed, end_seed):
         play_sequence(seed)
 
 
 def knows_a_host(module: str, source: str) -> list[str]:
-    """A session has neither Streamlit nor Plotly, and knows no page, no shell and no widget."""
+    """Return a module's imports of Streamlit, Plotly, a page, the shell or a widget."""
     hosts: tuple[str, ...] = ("streamlit", "plotly", "pandas", "dpsco_app.pages", "dpsco_app.shell")
     hosts += ("dpsco_app.runs", "dpsco_app.static_page", "dpsco_app.parts.controls")
     return [
@@ -276,7 +278,7 @@ def opened(address: str) -> Session:
     return session
 
 
-def test_while_too_little_of_a_run_is_there_the_run_before_stays_and_is_marked() -> None:
+def test_the_previous_run_stays_and_is_marked_until_enough_of_the_new_run_is_done() -> None:
     session = opened(f"{SMALL}&against=none")
     finish(session)
     session.change("p", 6)
@@ -285,14 +287,14 @@ def test_while_too_little_of_a_run_is_there_the_run_before_stays_and_is_marked()
     young = session.screen(Theme())
     assert young.is_old and young.is_running and young.scenario.p == 2
     assert (young.finished, young.cells, young.status) == (1, 8, "1 of 8 runs")
-    some_cells(3)(session)  # a trial of each method at each point
+    some_cells(3)(session)  # Each method has one trial at each point.
     grown = session.screen(Theme())
     assert not grown.is_old and grown.is_running and grown.scenario.p == 6
     session.cancel()
     assert session.screen(Theme()).status.startswith("Stopped at 5 of 8 runs")
 
 
-def test_a_run_that_has_ended_starts_no_other_one_by_itself() -> None:
+def test_a_finished_run_starts_no_other_run() -> None:
     session = opened(f"{SMALL}&against=none")
     finish(session)
     session.change("epsilon", 2)
@@ -305,7 +307,7 @@ def test_a_run_that_has_ended_starts_no_other_one_by_itself() -> None:
     assert not session.curves.is_running
 
 
-def test_what_a_page_cannot_show_stays_on_it_and_goes_when_it_is_left() -> None:
+def test_settings_that_a_page_cannot_show_are_dropped_when_the_page_is_left() -> None:
     session = opened(SMALL)
     old_scenario = session.visit_scenario
     session.change("methods", ())
@@ -327,7 +329,7 @@ def test_a_field_that_another_one_hides_comes_back_with_its_value() -> None:
     assert session.value("rho") == 0.1
 
 
-def test_what_has_run_has_no_price_and_is_refused_by_no_limit(
+def test_finished_runs_cost_nothing_and_are_not_refused_by_limits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = Session(DASHBOARD, runs_all=True)
@@ -372,7 +374,7 @@ def test_settings_with_the_runs_of_others_are_refused_all_the_same() -> None:
     assert session.curves.refused.startswith("grid must be left out without an axis")
 
 
-def test_an_address_that_says_all_leaves_nothing_but_a_study_without_an_address() -> None:
+def test_a_complete_address_replaces_everything_except_a_study_without_an_address() -> None:
     session, empty_page = Session(DASHBOARD), Page(name="elsewhere", default=PageView(), use=Use())
     session.open(CURVES, {"d": "5"})
     session.open(empty_page, {})

@@ -1,4 +1,4 @@
-"""A bad address costs one sentence and one field; a good one restores the whole page."""
+"""A bad address costs one sentence and one field; a good address restores the whole page."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     ENTRY,
     SMALL,
-    checked,
-    chosen,
-    headline,
+    address_scenario,
+    check_page,
+    headline_text,
     is_stale,
     open_page,
-    result,
+    shown_result,
 )
 from tests.app.places.test_one_run import open_at
 
@@ -60,7 +60,7 @@ BAD = {
     "distribution=" + "a" * 1000: "distribution must be one of student-t,",
     "show=" + "x" * 1000: "show must be among",
 }
-# Of the scenario and of the page, not read and not allowed, with marks, with other fields: drawn.
+# Examples of fields of the scenario and of the page: unreadable, not allowed, and with markup.
 SHOWN_BAD = ("n=abc", "offset=3", "methods=mean.clipped,mean.foo", "tuning=<b>", [*BAD][-1])
 
 
@@ -73,7 +73,8 @@ def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
     (complaint,) = wrong + problems
     assert BAD[bad] in complaint and len(complaint) < 400
     assert (view.show == View().show) and (view.against == SMALL["against"])
-    fields_lost = {name, "grid"} if name == "axis" else {name}  # the grid is of no other axis
+    # The grid of one axis is invalid for another.
+    fields_lost = {name, "grid"} if name == "axis" else {name}
     assert (
         scenario
         == links.read({k: v for k, v in (SMALL | SURVIVING).items() if k not in fields_lost})[0]
@@ -89,11 +90,11 @@ def test_the_page_says_what_is_bad_once_and_runs_without_it(bad: str) -> None:
     (warning,) = page.warning
     assert BAD[bad] in warning.value
     assert warning.value.startswith("In the address: ") and len(warning.value) < 400
-    scenario = chosen(page)
+    scenario = address_scenario(page)
     assert (scenario.seed, scenario.margin, scenario.trials) == (5, 1, 5)
-    assert result(page).complete and headline(page)
+    assert shown_result(page).complete and headline_text(page)
     assert not is_stale(page)
-    checked(page.get_by_key("measure").set_value("price").run())
+    check_page(page.get_by_key("measure").set_value("price").run())
     assert not page.warning
 
 
@@ -101,7 +102,7 @@ def test_every_bad_field_has_its_own_sentence() -> None:
     page = open_page(n="abc", d="x", p="3")
     (warning,) = page.warning
     assert warning.value.count("\n- ") == 2 and "\n- n must be" in warning.value
-    assert chosen(page).p == 3
+    assert address_scenario(page).p == 3
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_every_bad_field_has_its_own_sentence() -> None:
         ({"rho": "1", "epsilon": "2"}, "beside rho, got epsilon=2"),
     ],
 )
-def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], remark: str) -> None:
+def test_one_sentence_lists_all_ignored_fields(query: dict[str, str], remark: str) -> None:
     scenario, problems = links.read(query | {"n": "700"})
     (sentence,) = problems
     assert remark in sentence and scenario.n == 700
@@ -139,9 +140,9 @@ def test_every_page_names_an_unknown_parameter_in_its_one_box(slug: str) -> None
     assert "eps" in warning.value and warning.value.count("In the address:") == 1
 
 
-def test_what_is_wrong_in_an_address_is_shown_until_the_next_move() -> None:
+def test_errors_in_an_address_are_shown_until_the_next_move() -> None:
     page = open_at("bounds", n="abc", d="3")
-    for _ in range(2):  # a rerun without a move changes nothing
+    for _ in range(2):  # A rerun without a move changes nothing.
         (warning,) = page.warning
         assert "got n=abc" in warning.value and "n" not in page.query_params
         page = page.run()
@@ -150,7 +151,7 @@ def test_what_is_wrong_in_an_address_is_shown_until_the_next_move() -> None:
 
 
 @pytest.mark.parametrize("slug", ["learn", "methods", "users"])
-def test_what_another_page_has_in_its_address_goes_without_a_word(slug: str) -> None:
+def test_parameters_of_another_page_are_removed_silently(slug: str) -> None:
     """On the way back from Explore the browser may still name Explore's parameters."""
     page = open_at(slug, methods="mean.sample,mean.clipped", n="5000", against="l2", erratum="x")
     assert not page.warning
@@ -211,7 +212,7 @@ def test_the_link_restores_the_scenario_and_the_views() -> None:
         reopened.query_params[name] = value
     reopened.run()
     assert not reopened.warning and not reopened.exception
-    assert result(reopened).scenario == result(page).scenario == chosen(page)
+    assert shown_result(reopened).scenario == shown_result(page).scenario == address_scenario(page)
     assert reopened.session_state["show"] == page.session_state["show"] == ["rates", "upper bounds"]
     assert dict(reopened.query_params) == written
     copied = page.code[0].value.split("?")[1]
@@ -228,7 +229,7 @@ def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
     page = open_page()
     page.query_params["d"] = "5"
     page.run()
-    assert result(page).scenario.d == 5 and not is_stale(page)
+    assert shown_result(page).scenario.d == 5 and not is_stale(page)
 
 
 def test_the_default_page_has_an_empty_address() -> None:
@@ -238,8 +239,9 @@ def test_the_default_page_has_an_empty_address() -> None:
 
 def test_the_ledger_of_a_run_is_a_link_away() -> None:
     page = open_page(methods="mean.sample,mean.clipped,mean.adaptive", d="5", epsilon="2")
-    study = Study(scenario=result(page).scenario, outcomes=result(page).outcomes)
-    assert study.lead == "mean.adaptive" != study.scenario.methods[1]  # not the first private one
+    study = Study(scenario=shown_result(page).scenario, outcomes=shown_result(page).outcomes)
+    # The leading method is not the first private one.
+    assert study.lead == "mean.adaptive" != study.scenario.methods[1]
     leads = {link.proto.label: link.proto for link in page.get("page_link")}
     query = dict(parse_qsl(leads["Where the budget went"].query_string.lstrip("?")))
     assert "part" not in query and Privacy().part == "ledger"
@@ -252,8 +254,8 @@ def test_the_ledger_of_a_run_is_a_link_away() -> None:
 def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> None:
     page = open_page(d="50", grid=None)
     assert not page.warning
-    scenario = chosen(page)
-    assert scenario.d == 50 and result(page).scenario == scenario
+    scenario = address_scenario(page)
+    assert scenario.d == 50 and shown_result(page).scenario == scenario
     allowed = [n for n in BASE.grid if n * 50 <= DASHBOARD.elements]
     assert list(scenario.grid) == allowed and len(allowed) == len(BASE.grid) - 1
 
@@ -261,4 +263,4 @@ def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> No
 def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:
     page = open_page(axis="d", n="50000", grid=None)
     assert not page.warning
-    assert (chosen(page).n, chosen(page).grid) == (50_000, (2, 5, 10, 20))
+    assert (address_scenario(page).n, address_scenario(page).grid) == (50_000, (2, 5, 10, 20))

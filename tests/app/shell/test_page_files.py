@@ -50,7 +50,7 @@ def table_with(page: AppTest, column: str) -> pd.DataFrame:
 
 
 def expect_files(page: AppTest) -> None:
-    """The page offers its script and the notebook of it."""
+    """Check that the page offers its script and the notebook made from it."""
     labels = [b.label for b in page.get("download_button")]
     assert "Python: a script" in labels and "Notebook: the same in Jupyter" in labels
 
@@ -144,7 +144,7 @@ def test_the_script_of_the_measured_map_prints_what_it_shows() -> None:
 
 
 def expect_map(page: AppTest, printed_map: pd.DataFrame) -> None:
-    """The map's table has the script's numbers."""
+    """Check that the map's table has the script's numbers."""
     table = table_with(page, "Tied")
     for k, name in enumerate(c for c in table.columns if c.endswith(", holds")):
         rate = table[name.removesuffix(", holds")].astype(float).to_numpy()
@@ -153,7 +153,7 @@ def expect_map(page: AppTest, printed_map: pd.DataFrame) -> None:
 
 
 class Loads(HTMLParser):
-    """Collects what a page would load, and its text."""
+    """Collects the resources that a page would load, and its text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -188,9 +188,10 @@ def test_a_figure_becomes_a_page_that_loads_nothing(dark: bool) -> None:
     assert page.startswith("<!doctype html>") and read.loads == []
     assert "@import" not in page.split("</style>")[0]
     assert setting in read.text and "<i>4</i>" in read.text
-    assert title in read.text and "b" not in read.tags  # as it is, not as marks
+    # The title is shown literally and not as markup.
+    assert title in read.text and "b" not in read.tags
     assert "Plotly.react" in page and PAGE[dark] in page
-    assert len(page.encode()) < 1_250_000  # 1.2 MB of them are Plotly's script
+    assert len(page.encode()) < 1_250_000  # Plotly's script accounts for 1.2 MB.
 
 
 def test_the_setting_of_a_picture_is_one_line_of_plain_symbols() -> None:

@@ -1,4 +1,4 @@
-"""A run of a page that is stopped, or whose page is left, costs no control its value."""
+"""A run of a page that is stopped, or whose page is left, changes no control's value."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from dpsco_app.session.session import Session
 from dpsco_app.shell import page_state, teaching, visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.limits import DASHBOARD
-from tests.app.pages import ENTRY, SMALL, checked
+from tests.app.pages import ENTRY, SMALL, check_page
 
-pytestmark = pytest.mark.folded  # what is folded away holds no control that is tried here
+pytestmark = pytest.mark.folded  # The folded parts have no control that is tested here.
 SCRIPT = """
 import streamlit as st
 from dpsco_app.pages.{0} import page
@@ -29,7 +29,7 @@ if st.session_state.get("elsewhere"):
 else:
     page.page()
 """
-# Of every page with a sidebar of its own, a few values that are not the first that it offers.
+# For every page with its own sidebar, some values other than the defaults.
 PANELS = {
     "explore": {"trials": "5", "grid": "1000,5000", "seed": "3", "d": "7", "show": "rates"},
     "one_run": {"problem": "quadratic", "n": "500", "d": "3", "trials": "1", "seed": "3"},
@@ -43,7 +43,8 @@ STATES = {
     "methods": {"method": "sco.clipped"},
 }
 PAGES = PANELS | STATES
-# In `make test` two pages of each kind, whose state is kept by the same code; the others are slow.
+# `make test` covers two pages of each kind, whose state is kept by the same code; the others are
+# slow.
 QUICK = ("explore", "bounds", "lower_bounds", "privacy")
 ALL_PAGES = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
 
@@ -56,13 +57,15 @@ def open_named(name: str) -> AppTest:
 
 
 def control_values(page: AppTest) -> dict[str, Any]:
-    """Return what the controls hold, by their keys."""
+    """Return the values of the controls, by their keys."""
     kinds = ("selectbox", "number_input", "select_slider", "button_group", "toggle", "radio")
     return {w.key: w.value for kind in kinds for w in page.get(kind) if w.key}
 
 
 def read_controls(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
-    """Yield key, value, and what the browser is told in this run, of every control."""
+    """Yield the key and the value of every control, and the value sent to the browser in this
+    run.
+    """
     for chosen in page.selectbox:
         yield str(chosen.key), chosen.index, _sent_value(chosen, chosen.index, chosen.proto.default)
     for slider in page.select_slider:
@@ -81,8 +84,8 @@ def _sent_value(widget: Any, value: Any, default: Any) -> Any:
 
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: str) -> None:
-    page = checked(open_named(name).run())
-    page = checked(page.run())  # what was set before the first run is not sent again
+    page = check_page(open_named(name).run())
+    page = check_page(page.run())  # Values set before the first run are not sent again.
     values = {key: value for key, value, _ in read_controls(page)}
     assert values
     assert {key: kept for key, _, kept in read_controls(page)} == values
@@ -93,13 +96,13 @@ def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: 
 def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     name: str, count_filled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = control_values(checked(open_named(name).run()))
+    whole = control_values(check_page(open_named(name).run()))
     page = open_named(name)
     with monkeypatch.context() as patch:
         fill_widgets = PageState.fill_widgets
 
         def fill_some(self: Any, view: Any) -> None:
-            """Put some of the values of the page's own controls, and stop there."""
+            """Set some of the page's own controls, and stop."""
             fill_widgets(self, view)
             for key in [self.key(name) for name in self.names][count_filled:]:
                 del st.session_state[key]
@@ -108,21 +111,21 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
         patch.setattr(PageState, "fill_widgets", fill_some)
         page.run()
         assert control_values(page) == {}
-    assert control_values(checked(page.run())) == whole
+    assert control_values(check_page(page.run())) == whole
 
 
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_address(
     name: str,
 ) -> None:
-    page = checked(open_named(name).run())
+    page = check_page(open_named(name).run())
     whole = control_values(page)
     leave(page)
-    page = checked(page.run())
+    page = check_page(page.run())
     assert control_values(page) == whole
     assert dict(page.query_params) != {}
-    page.query_params.clear()  # the second click was on its way before the address came
-    page = checked(page.run())
+    page.query_params.clear()  # The second click was sent before the address arrived.
+    page = check_page(page.run())
     assert control_values(page) == whole
     assert dict(page.query_params) != {}
 
@@ -131,49 +134,53 @@ def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_add
 def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = checked(open_named(name).run())
+    page = check_page(open_named(name).run())
     whole = control_values(page)
     leave(page)
-    page = checked(page.run())
+    page = check_page(page.run())
     real_time, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
     monkeypatch.setattr(page_state.time, "monotonic", lambda: real_time() + later)
-    page.query_params.clear()  # the back button
-    page = checked(page.run())
+    page.query_params.clear()  # This is the Back button.
+    page = check_page(page.run())
     assert control_values(page) != whole
     assert (
         page.query_params
-        == checked(AppTest.from_string(SCRIPT.format(name), default_timeout=60).run()).query_params
+        == check_page(
+            AppTest.from_string(SCRIPT.format(name), default_timeout=60).run()
+        ).query_params
     )
 
 
 def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_keeps_its_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    page = checked(open_named("bounds").run())
+    page = check_page(open_named("bounds").run())
     addresses = [dict(page.query_params)]
-    for value in (3.0, 4.0, 5.0):  # each message names the address before the last
+    for value in (3.0, 4.0, 5.0):  # Each message names the address before the last one.
         slider = page.select_slider(key="field_p")
-        page = checked(slider.set_value(value).run())
+        page = check_page(slider.set_value(value).run())
         addresses.append(dict(page.query_params))
         page.query_params = addresses[-2]
     assert [query["p"] for query in addresses[1:]] == ["3", "4", "5"]
-    page = checked(page.run())  # the way back moves no control
+    page = check_page(page.run())  # Going back moves no control.
     assert dict(page.query_params) == addresses[-2]
     real_time, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
     monkeypatch.setattr(page_state.time, "monotonic", lambda: real_time() + later)
     page.query_params = addresses[0]
-    page = checked(page.select_slider(key="field_p").set_value(2.5).run())
+    page = check_page(page.select_slider(key="field_p").set_value(2.5).run())
     assert dict(page.query_params) == addresses[0]
 
 
 def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The browser says that it is one: without that, the page keeps what it was opened at."""
-    page = checked(open_named("bounds").run())
+    """The browser reports Back or Forward; without that report, the page keeps its opening
+    address.
+    """
+    page = check_page(open_named("bounds").run())
     opened_at = dict(page.query_params)
     page.query_params["p"] = "4"
-    page = checked(page.run())
+    page = check_page(page.run())
     page.query_params = opened_at
-    page = checked(page.run())
+    page = check_page(page.run())
     assert page.query_params["p"] == "4"
     queries: list[dict[str, str]] = []
     query_params = type(st.query_params)
@@ -186,11 +193,11 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(query_params, "from_dict", listen)
     page.query_params = opened_at
     page.session_state[visit.WAY_BACK] = True
-    page = checked(page.run())
+    page = check_page(page.run())
     assert page.select_slider(key="field_p").value == 2.0
-    # It may have heard of another address since.
+    # The browser may have received another address since.
     assert queries == [opened_at] == [dict(page.query_params)]
-    page = checked(page.run())
+    page = check_page(page.run())
     assert queries == [opened_at]
 
 
@@ -199,8 +206,8 @@ def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_
 ) -> None:
     page = AppTest.from_file(ENTRY, default_timeout=60)
     page.query_params.update(SMALL | {"p": "3"})
-    checked(page.run())
-    checked(page.select_slider(key="field_p").set_value(4.0).run())
+    check_page(page.run())
+    check_page(page.select_slider(key="field_p").set_value(4.0).run())
     run = SimpleNamespace(is_history_navigation=True)
     with monkeypatch.context() as patch:
         patch.setattr(visit, "get_script_run_ctx", lambda: run)
@@ -208,7 +215,7 @@ def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_
         page.query_params["p"] = "3"
         page.run()
     assert page.session_state[visit.WAY_BACK]
-    checked(page.run())
+    check_page(page.run())
     assert page.select_slider(key="field_p").value == 3.0
     assert visit.WAY_BACK not in page.session_state
 
@@ -216,19 +223,19 @@ def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_
 def test_on_the_way_back_to_another_page_its_address_says_all() -> None:
     page = AppTest.from_string(SCRIPT.format("privacy"), default_timeout=60)
     page.session_state["elsewhere"] = True
-    page = checked(page.run())
+    page = check_page(page.run())
     session = Session(DASHBOARD)
     session.open(BOUNDS, {"d": "5"})
     page.session_state[visit.SESSION] = session
     page.session_state["elsewhere"] = False
     page.session_state[visit.WAY_BACK] = True
-    page = checked(page.run())
+    page = check_page(page.run())
     assert page.select_slider(key="field_d").value == BASE.d != 5
     assert dict(page.query_params) == {}
 
 
 def leave(page: AppTest) -> None:
-    """Go to another page, and click on the first one's link."""
+    """Go to another page, and click the first page's link."""
     page.session_state["elsewhere"] = True
     page.run()
     assert control_values(page) == {}

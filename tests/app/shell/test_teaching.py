@@ -1,4 +1,4 @@
-"""The teacher mode: what an address hides, how large it writes, and that it stays so."""
+"""The teacher mode: what an address hides, how large the type is, and that both persist."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dpsco_app.front.address import Address
 from dpsco_app.front.links import BASE
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.page import HIDDEN_NAMES
-from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, parts_on, style
+from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, hidden_names, parts_on, style
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page
+from tests.app.pages import check_page, open_page
 from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
@@ -39,22 +39,22 @@ def hides_sidebar(page: AppTest) -> bool:
 )
 def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
     teaching, wrong = ADDRESS.from_query(query)
-    assert (tuple(listed(teaching.hide)), teaching.large, wrong) == (hide, large, [])
+    assert (tuple(hidden_names(teaching.hide)), teaching.large, wrong) == (hide, large, [])
 
 
-def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
+def test_a_missing_parameter_keeps_the_session_value_and_none_shows_everything() -> None:
     page = open_page(hide="data", type="large")
     for name in ("hide", "type"):
         del page.query_params[name]
-    page = checked(page.run())
+    page = check_page(page.run())
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     page.query_params["hide"], page.query_params["type"] = "none", "normal"
-    page = checked(page.run())
+    page = check_page(page.run())
     assert ".st-key-field_p " not in sheets(page) and "html { font-size" not in sheets(page)
     assert not {"hide", "type"} & {*page.query_params}
 
 
-def test_an_unknown_name_is_said_in_one_sentence_and_hides_nothing() -> None:
+def test_an_unknown_name_gives_one_error_and_hides_nothing() -> None:
     teaching, wrong = ADDRESS.from_query({"hide": "sidebar,zebra,<b>", "type": "huge"})
     assert teaching == Teaching()
     assert len(wrong) == 2
@@ -77,7 +77,7 @@ def test_every_name_hides_something_and_every_control_has_a_name() -> None:
 def test_a_link_offers_what_its_page_has() -> None:
     lesson = open_at("learn", lesson="clipping")
     assert offered(lesson, "learn") == ["nav", "details", "export"]
-    parts = parts_on(["data"], None)  # what is hidden can be shown again
+    parts = parts_on(["data"], None)  # Hidden parts can be shown again.
     assert parts == ["nav", "details", "export", "data"]
     assert offered(open_page(), "explore") == list(PARTS)
     users = offered(open_at("users", n="500", d="3", trials="2", part="frontier"), "users")
@@ -107,7 +107,7 @@ def test_a_page_hides_and_stays_at_its_values() -> None:
     page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
-    page = checked(page.run())
+    page = check_page(page.run())
     assert ".st-key-field_p " in sheets(page)
     assert dict(page.query_params)["hide"] in ("data,privacy,presets", ["data,privacy,presets"])
 
@@ -122,26 +122,27 @@ def chosen_without(page: AppTest) -> Scenario:
     return Scenario.from_query({k: v for k, v in query.items() if k in fields}, BASE)
 
 
-def test_it_holds_for_the_session_when_the_address_says_nothing() -> None:
+def test_the_teacher_mode_lasts_for_the_session_without_an_address() -> None:
     page = open_page(hide="sidebar")
-    del page.query_params["hide"]  # as a change of the page does
+    del page.query_params["hide"]  # A change of the page drops the parameter in the same way.
     page.run()
     assert hides_sidebar(page) and "hide" in page.query_params
 
 
-def test_a_wrong_name_is_said_on_the_page() -> None:
+def test_the_page_reports_an_unknown_name() -> None:
     page = open_page(hide="zebra", type="large")
     (warning,) = [w.value for w in page.warning if "hide must" in w.value]
     assert "zebra" in warning and "hide" not in page.query_params
     page.run()
-    assert any("zebra" in w.value for w in page.warning)  # until something else is opened
+    # The message stays until something else is opened.
+    assert any("zebra" in w.value for w in page.warning)
 
 
 def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
     page = open_page(p="4", trials="2", grid="500")
     page.button_group(key="explore_link_hide").set_value(["sidebar", "privacy"])
     page.toggle(key="explore_link_large").set_value(True)
-    page = checked(page.run())
+    page = check_page(page.run())
     (address,) = [c.value for c in page.code if "?" in c.value]
     query = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
     assert query.items() >= {"p": "4", "hide": "sidebar,privacy", "type": "large"}.items()
@@ -151,7 +152,7 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
 
 
 def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And each part of a page asks for what it has said, not for the address."""
+    """The parts of a page ask for the result, and not for the address."""
     read: list[dict[str, str]] = []
     from_query = type(ADDRESS).from_query
 
@@ -161,11 +162,11 @@ def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
     page = open_page(hide="sidebar", type="large")
     monkeypatch.setattr(Address, "from_query", listen)
-    page = checked(page.run())
+    page = check_page(page.run())
     assert [query for query in read if "hide" in query] == [{"hide": "sidebar", "type": "large"}]
 
 
-def test_a_figure_alone_is_asked_for_by_the_address_and_says_where_it_is_from() -> None:
+def test_the_address_can_request_a_figure_alone_which_states_its_source() -> None:
     assert ADDRESS.from_query({"extent": "figure"}) == (Teaching(extent="figure"), [])
     _, wrong = ADDRESS.from_query({"extent": "<b>"})
     assert len(wrong) == 1 and wrong[0].startswith("extent must be one of page, figure")
@@ -173,9 +174,9 @@ def test_a_figure_alone_is_asked_for_by_the_address_and_says_where_it_is_from() 
     assert style(Teaching(extent="figure")) in sheets(page)
     (source,) = re.findall(r"<p class='source'>(.*?)</p>", sheets(page))
     assert "p = 4" in source.replace("\N{NO-BREAK SPACE}", " ") and source.endswith("Explorer")
-    page.query_params["extent"] = "page"  # it holds for the session until then
-    page = checked(page.run())
+    page.query_params["extent"] = "page"  # The extent holds for the session until then.
+    page = check_page(page.run())
     assert "class='source'" not in sheets(page) and "extent" not in page.query_params
     page.toggle(key="explore_link_alone").set_value(True)
-    (address,) = [c.value for c in checked(page.run()).code if "?" in c.value]
+    (address,) = [c.value for c in check_page(page.run()).code if "?" in c.value]
     assert parse_qs(urlsplit(address).query)["extent"] == ["figure"]

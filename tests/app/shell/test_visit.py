@@ -1,4 +1,4 @@
-"""One scenario a visit: every page shows it, and what a page needs otherwise is said there."""
+"""One scenario for a visit: every page shows it, or says what it shows instead."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from dpsco_app.shell.main import DRAW
 from dpsco_app.shell.names import EXPLORE
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, open_page, press, result
+from tests.app.pages import check_page, open_page, press_button, shown_result
 from tests.app.places.test_one_run import open_at
 
-pytestmark = pytest.mark.folded  # what folds away keeps what it holds
+pytestmark = pytest.mark.folded  # Folded parts keep their values, so the tests leave them folded.
 SCRIPT = """
 import importlib
 import streamlit as st
@@ -31,7 +31,7 @@ name = st.session_state.get("at", "explore")
 importlib.import_module(f"dpsco_app.pages.{name}.page").page()
 """
 PAGES = ("one_run", "who_wins", "bounds", "privacy", "lower_bounds", "users")
-# The two pages that measure a map: each in one of the tests, and in both in `make test-slow`.
+# Two pages measure a map: each is in one of the tests, and in both in `make test-slow`.
 BUT_MAP, BUT_USERS = (
     [pytest.param(name, marks=[pytest.mark.slow] * (name == long)) for name in PAGES]
     for long in ("who_wins", "users")
@@ -48,7 +48,7 @@ SMALL = {"axis": "n", "grid": "500,1000", "trials": "2"}
 
 
 def fitting_query(name: str) -> dict[str, str]:
-    """Return a scenario that a page shows as it is."""
+    """Return the address of a scenario that a page can show unchanged."""
     if name == "users":
         methods = "sco.erm,user.clipped-means"
         return MY_QUERY | {
@@ -65,14 +65,14 @@ def open_named(name: str, **query: str) -> AppTest:
     page.session_state["at"] = name
     for key, value in query.items():
         page.query_params[key] = value
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def go(page: AppTest, name: str) -> AppTest:
-    """Click on the name of a page: its address is empty."""
+    """Click a page's link, which has an empty address."""
     page.session_state["at"] = name
     page.query_params.clear()
-    return checked(page.run())
+    return check_page(page.run())
 
 
 def visit_scenario(page: AppTest) -> Scenario:
@@ -103,7 +103,7 @@ def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> No
     assert (control_value(page, "n"), control_value(page, "d")) == (2000, 3)
     assert not button(page, "Use it everywhere")
     page.get_by_key(controls.PREFIX + "d").set_value(5)
-    checked(page.run())
+    check_page(page.run())
     assert visit_scenario(page) == replace(old_scenario, d=5)
     go(page, "explore")
     assert control_value(page, "d") == 5 and address_scenario(page) == visit_scenario(
@@ -137,13 +137,15 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert "(yours: Mean estimation)" in note.value
     assert "This page needs an optimisation problem" in note.value
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
-    page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
-    checked(page.run())
+    # The page shows the visit's value of this field, so it changes everywhere.
+    page.get_by_key(controls.PREFIX + "n").set_value(1000)
+    check_page(page.run())
     assert visit_scenario(page) == replace(old_scenario, n=1000) and not button(
         page, "Back to mine"
     )
-    page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
-    checked(page.run())
+    # This value is the page's own.
+    page.get_by_key(controls.PREFIX + "problem").set_value("logistic")
+    check_page(page.run())
     assert (
         visit_scenario(page) == replace(old_scenario, n=1000)
         and address_scenario(page).problem == "logistic"
@@ -152,12 +154,12 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert address_scenario(page) == visit_scenario(page)
     go(page, "one_run")
     assert address_scenario(page).problem == "logistic"
-    press(page, "Back to mine")
+    press_button(page, "Back to mine")
     assert address_scenario(page).problem == "huber"
 
 
-def test_what_a_page_needs_is_said_above_its_figure() -> None:
-    """Below the first screen, the other problem and m = 100,000 came without a word."""
+def test_a_page_states_its_own_needs_above_its_figure() -> None:
+    """The message used to stand below the first screen, where visitors missed it."""
     page = open_named("users", **SMALL, d="3", n="500")
     (note,) = page.container(key="users_apart").markdown
     assert "m = 100,000 (yours: 1), norm of the truth 0.1 (yours: 1). This page needs" in note.value
@@ -167,10 +169,10 @@ def test_what_a_page_needs_is_said_above_its_figure() -> None:
     assert shown_in_order.index(note) < shown_in_order.index(figure)
 
 
-def test_what_a_page_shows_can_be_used_everywhere() -> None:
+def test_the_scenario_of_one_page_can_be_used_on_all() -> None:
     page = open_named("explore", **SMALL, d="3", n="500")
     go(page, "one_run")
-    press(page, "Use it everywhere")
+    press_button(page, "Use it everywhere")
     assert (
         visit_scenario(page) == address_scenario(page) and visit_scenario(page).problem == "huber"
     )
@@ -179,7 +181,7 @@ def test_what_a_page_shows_can_be_used_everywhere() -> None:
     assert control_value(page, "problem") == "huber"
 
 
-def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
+def test_one_run_says_that_users_with_several_items_are_not_supported() -> None:
     page = open_named("who_wins", problem="quadratic", m="100", methods="user.accelerated")
     assert address_scenario(page).m == 1 and visit_scenario(page).m == 100
     assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
@@ -195,15 +197,15 @@ def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
 
 
 def test_two_visitors_do_not_meet() -> None:
-    """One's scenario, run and address leave the other's alone."""
+    """The scenario, run and address of one visitor leave those of the other alone."""
     first_visit, second_visit = open_page(d="5"), open_page(d="50")
-    old_state = result(second_visit), dict(second_visit.query_params)
+    old_state = shown_result(second_visit), dict(second_visit.query_params)
     (slider,) = [s for s in first_visit.select_slider if s.label == "Dimension d"]
-    press(checked(slider.set_value(2).run()), "Run")
-    assert result(first_visit).scenario.d == 2 and result(first_visit).complete
-    checked(second_visit.run())
-    assert (result(second_visit), dict(second_visit.query_params)) == old_state
-    assert result(second_visit).scenario.d == 50 and second_visit.query_params["d"] == "50"
+    press_button(check_page(slider.set_value(2).run()), "Run")
+    assert shown_result(first_visit).scenario.d == 2 and shown_result(first_visit).complete
+    check_page(second_visit.run())
+    assert (shown_result(second_visit), dict(second_visit.query_params)) == old_state
+    assert shown_result(second_visit).scenario.d == 50 and second_visit.query_params["d"] == "50"
 
 
 @pytest.mark.parametrize("slug", sorted({*DRAW} - {EXPLORE}))

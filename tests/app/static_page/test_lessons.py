@@ -1,4 +1,4 @@
-"""The lessons of the page without a server: a plain class that is told, works, and shows."""
+"""The lessons of the page without a server: a plain class that runs lessons and shows a screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpsco_app.lessons.verdict import judge
 from dpsco_app.lessons.view import HAND_IN, STEPS, LessonsView
 from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import STATE
-from dpsco_app.static_page.lesson_parts import prose
+from dpsco_app.static_page.lesson_parts import prose_html
 from dpsco_app.static_page.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
 from dpsco_app.static_page.page import OF_LESSONS, LivePage
 from dpsco_app.static_page.words import CURVES
@@ -35,7 +35,7 @@ WIDE, PHONE = (lesson_theme(width, dark=False) for width in (SIDE_WIDTH + 1, SID
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every lesson small."""
+    """Make every lesson short."""
     for lesson in LESSONS:
         monkeypatch.setitem(BY_SLUG, lesson.slug, small(lesson))
         if lesson.experiment is not None:
@@ -116,7 +116,7 @@ def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> 
 
 
 class Canned:
-    """Results of somebody else, who has run everything already."""
+    """Results that another host has already computed."""
 
     def __init__(self) -> None:
         self.items_run: list[Cell | Part] = []
@@ -134,7 +134,7 @@ class Canned:
         return experiments.run_part(part)
 
 
-def test_the_results_may_come_from_whoever_has_them(short: None) -> None:
+def test_the_results_can_come_from_another_host(short: None) -> None:
     results = Canned()
     lessons = Lessons(results)
     lessons.run("noise", 3)
@@ -166,7 +166,8 @@ def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short:
     assert count_drawn == count_own < lessons.all
     screen = lessons.screen(WIDE)
     assert "You predicted" in screen["verdict"] and "1 of 15" in screen["score"]
-    assert not screen["done"] and not lessons.due()  # nothing new until the others are there
+    # Nothing is new until the other answers are measured.
+    assert not screen["done"] and not lessons.due()
     assert "2 of 15" in finish(lessons)["score"] and lessons.due()
 
 
@@ -203,14 +204,14 @@ def test_the_doors_of_the_dashboard_are_the_first_lesson_here() -> None:
         (lambda one: one.say("x" * 301), "sentence must be at most 300 letters long"),
     ],
 )
-def test_what_is_not_allowed_is_refused_and_nothing_changes(act: Any, sentence: str) -> None:
+def test_an_invalid_action_is_refused_and_changes_nothing(act: Any, sentence: str) -> None:
     lessons = Lessons()
     with pytest.raises(InvalidInput, match=sentence):
         act(lessons)
     assert lessons.view == VIEW.default
 
 
-def test_what_is_wrong_with_an_address_is_said() -> None:
+def test_errors_in_a_lessons_address_are_reported() -> None:
     page = LivePage()
     page.handle(json.dumps([["open", "lesson=99&answers=clipping:never"]]))
     wrong = json.loads(page.shown(TAUGHT, 800, dark=False))["wrong"]
@@ -219,7 +220,7 @@ def test_what_is_wrong_with_an_address_is_said() -> None:
     assert "lesson must be" in json.loads(page.shown(TAUGHT, 800, dark=False))["wrong"][0]
 
 
-def test_what_is_handed_in_is_the_report_with_the_sentence(short: None) -> None:
+def test_the_student_hands_in_the_report_with_the_sentence(short: None) -> None:
     lessons = Lessons()
     lessons.run("clipping", 1)
     lessons.say("Noise <b>hides</b> one record")
@@ -236,8 +237,9 @@ def test_the_lessons_and_the_visit_keep_their_own_state(short: None) -> None:
     curves, taught = page.visit.address, page.lessons.address
     assert "d=5" in curves and taught == "lesson=noise"
     screen = json.loads(page.shown(TAUGHT, 800, dark=False))
-    assert screen["address"] == f"{taught}&{curves}"  # they go along to the other views
-    page.handle(json.dumps([["open", "d=10"]]))  # a link of a lesson to its curves
+    # The parameters of both views stay in the address.
+    assert screen["address"] == f"{taught}&{curves}"
+    page.handle(json.dumps([["open", "d=10"]]))  # A lesson links to its curves.
     assert page.visit.scenario.d == 10 and page.lessons.address == taught
     assert page.is_working(CURVES) and page.is_working(TAUGHT) and not page.is_working("picture")
     page.handle(json.dumps([["start", "the-hardest-data-known"]]))
@@ -246,7 +248,7 @@ def test_the_lessons_and_the_visit_keep_their_own_state(short: None) -> None:
 
 
 class Tags(HTMLParser):
-    """Keeps the tags that are open."""
+    """Collects the tags that are open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -263,7 +265,7 @@ class Tags(HTMLParser):
 def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -> None:
     words = WORDS[slug]
     for text in (words.text, words.explanation):
-        html, tags = prose(text), Tags()
+        html, tags = prose_html(text), Tags()
         tags.feed(html)
         assert tags.open == [] and not set("$\\{}^*") & set(html)
 

@@ -1,4 +1,4 @@
-"""Plotly's basic bundle: the one that was published, and all that the pages draw with it."""
+"""Plotly's basic bundle is the published one, and can draw everything that the pages draw."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def test_the_bundle_is_byte_for_byte_the_published_one() -> None:
 
 
 def test_its_version_is_the_one_of_the_installed_package() -> None:
-    """The dashboard and its files draw alike: a figure of one major version is that of another."""
+    """Figures of one major version of Plotly look alike in the dashboard and in its files."""
     assert f"plotly.js (basic - minified) v{VERSION}\n" in plotly_script()[:100]
     assert get_plotlyjs_version().split(".")[0] == VERSION.split(".")[0]
 
 
-def test_its_licence_comes_along() -> None:
+def test_the_bundle_includes_its_licence() -> None:
     assert plotly_licence().startswith("MIT License\n\nCopyright (c) 2016-2024 Plotly")
     assert "Licensed under the MIT license" in plotly_script()[:300]
 
 
-def test_it_is_a_quarter_of_the_whole_library() -> None:
+def test_the_bundle_is_a_quarter_of_the_whole_library() -> None:
     size = len(plotly_script().encode())
     assert size < 1_200_000 and 4 * size < len(get_plotlyjs().encode())
 
 
-def test_it_draws_the_traces_that_it_says() -> None:
-    """A bundle registers each of its traces under a name, which no other bundle has."""
+def test_the_bundle_registers_the_declared_traces() -> None:
+    """A bundle registers each of its traces under a name that no other bundle has."""
     trace_types = set(re.findall(r'moduleType:"trace",name:"(\w+)"', plotly_script()))
     assert trace_types == set(TRACES)
     assert "heatmap" in re.findall(r'moduleType:"trace",name:"(\w+)"', get_plotlyjs())
@@ -68,7 +68,7 @@ def test_every_figure_of_the_presets_has_only_traces_that_it_draws(preset: Prese
 
 
 def other_types(source: str) -> list[str]:
-    """Return the types that a source gives to traces, beside the one that `trace` gives them."""
+    """Return the trace types in a source, besides the type assigned by `trace`."""
     return [
         ast.unparse(word.value)
         for node in ast.walk(ast.parse(source))
@@ -79,15 +79,15 @@ def other_types(source: str) -> list[str]:
 
 
 def test_the_renderer_makes_no_other_traces() -> None:
-    """So that it is true of every figure that can be saved as a page, maps included."""
+    """So every figure that can be saved as a page, including maps, needs only this bundle."""
     sources = {n: s for n, s in modules().items() if n.startswith("dpsco_app.figure.")}
     assert "dpsco_app.figure.panel_box" in sources and figure_html.__module__ not in sources
     type_of_trace = re.compile(r'"type": "(\w+)"')
     for name, source in sources.items():
         assert other_types(source) == [], name
-        shapes = {"line", "rect"} if "ruler" in name else set()  # Every bundle draws them.
+        shapes = {"line", "rect"} if "ruler" in name else set()  # Every bundle draws these shapes.
         assert set(type_of_trace.findall(source)) <= {"scatter", "log", "linear"} | shapes, name
 
 
-def test_a_planted_trace_is_found() -> None:
+def test_an_unsupported_trace_is_detected() -> None:
     assert other_types("trace(place, type='heatmap', z=z)") == ["'heatmap'"]

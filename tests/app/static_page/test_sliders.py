@@ -1,4 +1,4 @@
-"""`dpsco page`: one file with the measured numbers, every bound, and sliders that find them."""
+"""`dpsco page`: one file with the measurements, every bound, and sliders over them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpsco_app.figure.colours import METHODS
 from dpsco_app.static_page.sliders import (
     MOST_BYTES,
     PLACE_SECONDS,
-    places,
+    slider_places,
     sliders_page,
     sliders_seconds,
 )
@@ -49,7 +49,7 @@ def page() -> str:
 
 
 def test_each_place_of_the_sliders_has_its_own_answer_and_ladder(page: str) -> None:
-    data, sliders = packed(page), places(STUDY, ("epsilon",))
+    data, sliders = packed(page), slider_places(STUDY, ("epsilon",))
     lengths = [len(values) for values in sliders.values()]
     assert data["lengths"] == lengths and len(data["screens"]) == lengths[0] * lengths[1]
     place_index = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
@@ -74,7 +74,7 @@ def test_the_file_is_small_and_asks_no_host(page: str) -> None:
     drawings = re.sub(r"id='plotly'>[^<]+<", "", page)
     sizes = len(page.encode()), len(drawings.encode())
     assert sizes[0] < 750_000 < MOST_BYTES and sizes[1] < 220_000
-    assert sizes[0] - sizes[1] < 530_000  # Plotly's script, packed
+    assert sizes[0] - sizes[1] < 530_000  # The difference is Plotly's compressed script.
     assert not re.search(r"(src|href)=|https?://|@import|url\((?!#)", page)
     variables = set(re.findall(r"var\((--[\w-]+)\)", page))
     sheets = page.partition("</style>")[0]
@@ -92,10 +92,10 @@ def test_both_themes_are_drawn_each_in_its_colours(page: str) -> None:
                 assert METHODS["gold"][i] in text and METHODS["gold"][1 - i] not in text
 
 
-def test_what_cannot_be_a_slider_is_refused_in_one_sentence() -> None:
+def test_a_field_that_cannot_be_a_slider_gives_one_error() -> None:
     for fields in (("n",), ("trials",), ("d", "epsilon", "p"), ("rho",)):
         with pytest.raises(InvalidInput, match="over must be"):
-            places(STUDY, fields)
+            slider_places(STUDY, fields)
 
 
 def test_the_command_writes_the_file_and_says_what_is_wrong(
@@ -114,17 +114,18 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
 ) -> None:
     monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
     monkeypatch.setattr("dpsco_app.static_page.sliders.machine_speed", lambda: 1.0)
-    studies = len(places(STUDY, ("epsilon",))["epsilon"])
+    studies = len(slider_places(STUDY, ("epsilon",))["epsilon"])
     drawing_time = PLACE_SECONDS * studies * len(STUDY.grid)
     short = sliders_seconds(STUDY)
     assert drawing_time < short < 2 * drawing_time
-    # A hundred times the trials: a hundred times the runs, and the same drawings.
+    # A hundred times the trials take a hundred times the runs, but the same drawings.
     long = sliders_seconds(replace(STUDY, trials=200))
     assert long - drawing_time == pytest.approx(100 * (short - drawing_time))
     run_time = sum(
-        cost(replace(STUDY, epsilon=e)).seconds for e in places(STUDY, ("epsilon",))["epsilon"]
+        cost(replace(STUDY, epsilon=e)).seconds
+        for e in slider_places(STUDY, ("epsilon",))["epsilon"]
     )
-    assert short - drawing_time > run_time  # the hardest case is run, too
+    assert short - drawing_time > run_time  # The runs include those of the hardest case.
 
 
 def test_a_study_over_the_dimension_without_an_epsilon_gets_a_slider_of_another_field() -> None:

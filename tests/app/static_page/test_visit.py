@@ -22,7 +22,7 @@ from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
 from dpsco_app.static_page.page import LivePage
 from dpsco_app.static_page.story import story_parts, views
-from dpsco_app.static_page.visit import Visit, handled, screen_json, theme_of
+from dpsco_app.static_page.visit import Visit, handle_messages, screen_json, theme_of
 from dpsco_app.static_page.words import CURVES, PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
@@ -42,7 +42,7 @@ def visit() -> Visit:
 
 
 def finished(visit: Visit) -> tuple[int, int]:
-    """Return how many cells have run, and of how many."""
+    """Return the number of finished cells and the number of all cells."""
     screen = visit.session.screen(WIDE)
     return screen.finished, screen.cells
 
@@ -65,15 +65,16 @@ def test_a_step_ends_in_time_and_a_move_drops_what_is_left(visit: Visit) -> None
     visit.open(SMALL.replace("trials=2", "trials=50"))
     assert visit.step(0.0) and finished(visit) == (1, 200)
     visit.change("trials", 1)
-    assert finished(visit) == (1, 4)  # the cell that has run is known
+    assert finished(visit) == (1, 4)  # The cell that has run is known.
 
 
-def test_while_a_run_is_young_the_old_lines_are_faded_and_told_as_before(visit: Visit) -> None:
+def test_the_old_lines_are_faded_and_marked_at_the_start_of_a_new_run(visit: Visit) -> None:
     old_head = finish(visit).screen(WIDE)["head"]
     visit.change("epsilon", 5)
     young = visit.screen(WIDE)
     assert " before'" in young["head"] and " before'" not in old_head and not young["done"]
-    assert "Measuring 8 runs at ε = 5" in young["head"]  # No number of the old ones.
+    # The headline shows no number of the old runs.
+    assert "Measuring 8 runs at ε = 5" in young["head"]
     finished_screen = finish(visit).screen(WIDE)
     assert (
         " before'" not in finished_screen["head"]
@@ -105,15 +106,15 @@ def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
     assert ADDRESS.from_query(query) == (visit.session.view, [])
 
 
-def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
-    handled(visit, json.dumps([["change", "methods", []]]))
+def test_an_invalid_setting_is_reported_and_nothing_runs(visit: Visit) -> None:
+    handle_messages(visit, json.dumps([["change", "methods", []]]))
     assert visit.wrong == [GOLDEN["no estimator is chosen"]] and not visit.is_running
-    handled(visit, json.dumps([["change", "panel", "third"]]))
+    handle_messages(visit, json.dumps([["change", "panel", "third"]]))
     assert len(visit.wrong) == 2 and "panel must be" in visit.wrong[1]
     assert json.loads(screen_json(visit, WIDE))["wrong"] == visit.wrong
 
 
-def test_points_that_are_too_large_go_and_come_back() -> None:
+def test_points_that_become_too_large_disappear_and_return() -> None:
     visit = Visit()
     full = visit.scenario.grid
     visit.change("d", 100)
@@ -131,12 +132,13 @@ def test_every_preset_starts_as_the_dashboard_has_it(preset: Preset) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 900, 1200])
-def test_a_screen_is_json_without_a_number_that_is_none(visit: Visit, width: int) -> None:
+def test_a_screen_is_json_without_nan_or_infinity(visit: Visit, width: int) -> None:
     text = screen_json(finish(visit), theme_of(width, dark=True))
     screen = json.loads(text, parse_constant=lambda name: pytest.fail(name))
     rows = [t["y"] for t in screen["figure"]["data"] if t.get("y")]
     assert rows and all(y is None or math.isfinite(y) for row in rows for y in row)
-    assert "<table class='ladder'>" in screen["table"]  # below the figure everywhere
+    # The table stands below the figure in every window.
+    assert "<table class='ladder'>" in screen["table"]
     assert screen["cards"].count("<button") >= 3 and "Best of" in screen["whose"]
 
 
@@ -156,14 +158,14 @@ def test_the_picture_is_the_dashboards_for_the_same_settings(visit: Visit) -> No
     assert dark["colours"] != screen["picture"]["colours"] and dark["id"] == screen["picture"]["id"]
 
 
-def test_what_the_picture_is_not_about_gives_way_in_words(visit: Visit) -> None:
+def test_the_picture_says_which_settings_it_ignores(visit: Visit) -> None:
     visit.start("a-whole-user-hidden")
     screen = picture_screen(visit)
     assert "m = 1 (yours: 10,000). The picture is about a mean" in screen["head"]
     assert screen["picture"]["samples"][0]["n"] == visit.scenario.n and screen["wrong"] == []
 
 
-def test_what_stops_the_curves_does_not_stop_the_picture(visit: Visit) -> None:
+def test_a_refused_scenario_of_the_curves_still_has_a_picture(visit: Visit) -> None:
     visit.change("methods", [])
     assert (
         visit.wrong and picture_screen(visit)["wrong"] == [] and "picture" in picture_screen(visit)
@@ -192,7 +194,7 @@ def test_the_links_of_the_story_open_what_the_dashboard_opens() -> None:
     assert addresses[len(TO_CURVES) :] == ["index.html#picture"]
 
 
-def test_the_browser_asks_the_page_for_nothing_that_it_has_not() -> None:
+def test_the_browser_requests_only_elements_that_the_page_has() -> None:
     script = (ROOT / "deploy" / "live" / "web" / "worker.js").read_text(encoding="utf-8")
     methods_asked = set(re.findall(r"\bpage\.(\w+)", script))
     assert methods_asked >= {"is_working", "step", "due", "status", "handle", "shown"}

@@ -22,7 +22,7 @@ def make_setting(
     spike_probability: float | None = None,
     **constants: Any,
 ) -> Setting:
-    """A strongly convex, Lipschitz problem of mean type in moment units, unless told otherwise."""
+    """Return a strongly convex, Lipschitz mean problem with unit moments, unless overridden."""
     defaults: dict[str, Any] = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
@@ -58,7 +58,7 @@ def with_constants(setting: Setting, **changes: Any) -> Setting:
 def random_settings(
     count: int, seed: int, budgets: tuple[str, ...] = ("zcdp", "approx", "pure")
 ) -> Iterator[Setting]:
-    """Settings whose constants hold together, as those of one problem in a centred ball do."""
+    """Yield settings with consistent constants, like those of one problem in a centred ball."""
     source = random.Random(seed)
     for _ in range(count):
         strength = 10 ** source.uniform(-3, 1)

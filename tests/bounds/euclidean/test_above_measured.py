@@ -1,10 +1,10 @@
-r"""Explicit upper bounds lie above the mean excess risk of their own method.
+"""Explicit upper bounds lie above the mean excess risk of their own method.
 
-Every bound is evaluated at the very parameters that the method runs with (``tuning="theory"``):
-clip level, steps, step size, noise, ridge. A row of the catalogue takes the parameters that make it
-smallest, so that it is compared only where those are the method's.
+Each bound is evaluated at the parameters with which the method runs (``tuning="theory"``): clip
+level, number of steps, step size, noise, ridge. A bound of the catalogue instead takes the
+parameters that minimise it, so it is compared only where the two choices coincide.
 
-False alarms: at most 1e-6 a comparison, one-sided, in the normal approximation of the mean over
+False alarms: at most 1e-6 per comparison, one-sided, in the normal approximation of the mean over
 trials with its estimated standard error (Student's quantile). Seeds are fixed.
 """
 
@@ -53,25 +53,25 @@ FALSE_ALARM = 1e-6
 APPROX = ApproxDP(epsilon=0.9, delta=1e-6)
 
 
-def heavy(problem: Any, d: int, p: float, radius: float) -> Any:
+def student_problem(problem: Any, d: int, p: float, radius: float) -> Any:
     """Return a problem on points of Student's law, with its mean at half the radius."""
     law = StudentT(d=d, moment_order=p, margin=0.5, offset=0.5 * radius)
     return problem(distribution=law, radius=radius)
 
 
-def bounded(problem: Any, d: int, radius: float) -> Any:
-    """Return a problem on hypercube records, half of them spikes: Lipschitz for every record."""
+def hypercube_problem(problem: Any, d: int, radius: float) -> Any:
+    """Return a problem on hypercube records, half of them spikes; every record is Lipschitz."""
     law = Hypercube(d=d, moment_order=3.0, spike_probability=0.5)
     if problem in (Quadratic, Linear):
         return problem(distribution=law, radius=radius)
     return problem(features=law, radius=radius, offset=0.5 * radius)
 
 
-# -- the bounds at the methods' own parameters -----------------------------------------------------
+# -- Bounds at the parameters of the methods -----------------------------------------------------
 
 
-def clipped(setting: Setting) -> float:
-    """Lemma 5, explicit, in (11), at R, T and eta of Theorem 4."""
+def clipped_descent_risk_bound(setting: Setting) -> float:
+    """Return the risk bound of Zhao et al., (11) with Lemma 5, at the parameters of Theorem 4."""
     plan, c = ClippedDescent(tuning="theory").plan(setting), setting.constants
     assert plan.rho == setting.gaussian_rho
     oracle = clipped_oracle(setting, plan.diagnostics["clip_radius"])
@@ -82,8 +82,8 @@ def clipped(setting: Setting) -> float:
     return sum(convex_risk(*risk, step=step))
 
 
-def strong(setting: Setting) -> float:
-    """Theorem 3.2 by Minkowski's inequality, at T, tau and m of Theorem 5.7."""
+def strongly_convex_risk_bound(setting: Setting) -> float:
+    """Return the risk bound of Kamath et al., Theorem 3.2, at the parameters of Theorem 5.7."""
     plan, c = StrongCoordinatewiseDescent(tuning="theory").plan(setting), setting.constants
     steps, scale = plan.descent.steps, c.coordinate_moment ** (1 / setting.moment_order)
     parts = mean_square(
@@ -96,22 +96,22 @@ def strong(setting: Setting) -> float:
     return sum(strong_risk(c.diameter, c.strong_convexity, c.smoothness, deviation, steps)) ** 2
 
 
-def private_sgd(setting: Setting) -> float:
-    """The sharp form of Theorem 4, at the paper's step size from the centre of the ball."""
+def private_sgd_risk_bound(setting: Setting) -> float:
+    """Return the sharp form of Arora et al., Theorem 4, at the run's step size from the centre."""
     plan = PrivateSgd(tuning="theory").plan(setting)
     sharp = sco_private_sgd.sharp(setting, plan.noise_std, step=plan.step_size)
     return sum(sharp)
 
 
-def phased_sgd(setting: Setting) -> float:
-    """The proof of Theorem 4.4, at its eta and number of phases."""
+def phased_sgd_risk_bound(setting: Setting) -> float:
+    """Return the risk bound in the proof of Theorem 4.4 at the run's step size and phases."""
     plan = PhasedSgd(tuning="theory").plan(setting)
     step_size = 4 * plan.phases[0].step_size
     return bounded_risk(setting, plan.rho, setting.constants.lipschitz, len(plan.phases), step_size)
 
 
-def perturbed(setting: Setting) -> float:
-    """B1 at the ridge, the accuracy and the noises of the run."""
+def objective_perturbation_risk_bound(setting: Setting) -> float:
+    """Return the explicit bound on objective perturbation at the run's own parameters."""
     plan, c = ObjectivePerturbation(tuning="theory").plan(setting), setting.constants
     width = setting.body.gaussian_width().upper
     return (
@@ -123,14 +123,14 @@ def perturbed(setting: Setting) -> float:
     )
 
 
-def row(slug: str) -> Callable[[Setting], float]:
-    """A row whose parameters are those of the method."""
+def catalogue_bound(slug: str) -> Callable[[Setting], float]:
+    """Return the catalogue's bound `slug`, whose parameters are those of the method."""
     return BY_SLUG[slug].value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A method on a problem, and a bound on its mean excess risk."""
+    """A method, the problem that it solves, and a bound on its mean excess risk."""
 
     method: Any
     problem: Any
@@ -160,64 +160,95 @@ STRONG_PAPER = ObjectivePerturbationStrong(tuning="theory", calibration="paper")
 CLIPPED, STRONG = ClippedDescent(tuning="theory"), StrongCoordinatewiseDescent(tuning="theory")
 ZCDP_1 = ZCDP(rho=1.0)
 CASES = {
-    "clipped": Case(method=CLIPPED, problem=heavy(Quadratic, 2, 3.0, 1.0), bound=clipped),
+    "clipped": Case(
+        method=CLIPPED,
+        problem=student_problem(Quadratic, 2, 3.0, 1.0),
+        bound=clipped_descent_risk_bound,
+    ),
     "clipped-linear": Case(
-        method=CLIPPED, problem=heavy(Linear, 2, 3.0, 1.0), bound=clipped, trials=60
+        method=CLIPPED,
+        problem=student_problem(Linear, 2, 3.0, 1.0),
+        bound=clipped_descent_risk_bound,
+        trials=60,
     ),
     "cwme-strong": Case(
         method=STRONG,
-        problem=heavy(Quadratic, 2, 4.0, 3.0),
-        bound=strong,
+        problem=student_problem(Quadratic, 2, 4.0, 3.0),
+        bound=strongly_convex_risk_bound,
         n=20_000,
         budget=ZCDP_1,
     ),
     "psgd-median": Case(
-        method=PSGD, problem=heavy(GeometricMedian, 2, 3.0, 1.0), bound=private_sgd
+        method=PSGD,
+        problem=student_problem(GeometricMedian, 2, 3.0, 1.0),
+        bound=private_sgd_risk_bound,
     ),
-    "psgd-logistic": Case(method=PSGD, problem=bounded(Logistic, 2, 1.0), bound=private_sgd),
-    "psgd-hinge": Case(method=PSGD, problem=bounded(Hinge, 2, 1.0), bound=private_sgd),
+    "psgd-logistic": Case(
+        method=PSGD, problem=hypercube_problem(Logistic, 2, 1.0), bound=private_sgd_risk_bound
+    ),
+    "psgd-hinge": Case(
+        method=PSGD, problem=hypercube_problem(Hinge, 2, 1.0), bound=private_sgd_risk_bound
+    ),
     "psgd-linear": Case(
-        method=PSGD, problem=bounded(Linear, 2, 1.0), bound=private_sgd, budget=ZCDP_1, trials=40
+        method=PSGD,
+        problem=hypercube_problem(Linear, 2, 1.0),
+        bound=private_sgd_risk_bound,
+        budget=ZCDP_1,
+        trials=40,
     ),
     "psgd-utility": Case(
         method=PSGD,
-        problem=bounded(Linear, 2, 1.0),
-        bound=row("upper.sco.private-sgd-utility"),
+        problem=hypercube_problem(Linear, 2, 1.0),
+        bound=catalogue_bound("upper.sco.private-sgd-utility"),
         trials=120,
     ),
-    "phased-logistic": Case(method=PHASED, problem=bounded(Logistic, 2, 1.0), bound=phased_sgd),
-    "phased-quadratic": Case(method=PHASED, problem=bounded(Quadratic, 2, 1.0), bound=phased_sgd),
+    "phased-logistic": Case(
+        method=PHASED, problem=hypercube_problem(Logistic, 2, 1.0), bound=phased_sgd_risk_bound
+    ),
+    "phased-quadratic": Case(
+        method=PHASED, problem=hypercube_problem(Quadratic, 2, 1.0), bound=phased_sgd_risk_bound
+    ),
     "phased-linear": Case(
-        method=PHASED, problem=bounded(Linear, 2, 1.0), bound=phased_sgd, budget=ZCDP_1
+        method=PHASED,
+        problem=hypercube_problem(Linear, 2, 1.0),
+        bound=phased_sgd_risk_bound,
+        budget=ZCDP_1,
     ),
     "perturbed-logistic": Case(
-        method=PERTURBED, problem=bounded(Logistic, 2, 1.0), bound=perturbed
+        method=PERTURBED,
+        problem=hypercube_problem(Logistic, 2, 1.0),
+        bound=objective_perturbation_risk_bound,
     ),
     "perturbed-linear": Case(
         method=PAPER,
-        problem=bounded(Linear, 2, 1.0),
-        bound=row("upper.sco.objective-perturbation-explicit"),
+        problem=hypercube_problem(Linear, 2, 1.0),
+        bound=catalogue_bound("upper.sco.objective-perturbation-explicit"),
     ),
     "perturbed-paper": Case(
         method=PAPER,
-        problem=bounded(Logistic, 2, 1.0),
-        bound=row("upper.sco.objective-perturbation-explicit"),
+        problem=hypercube_problem(Logistic, 2, 1.0),
+        bound=catalogue_bound("upper.sco.objective-perturbation-explicit"),
     ),
     "perturbed-strong": Case(
         method=STRONG_PAPER,
-        problem=bounded(Quadratic, 2, 1.0),
-        bound=row("upper.sco.objective-perturbation-strong-explicit"),
+        problem=hypercube_problem(Quadratic, 2, 1.0),
+        bound=catalogue_bound("upper.sco.objective-perturbation-strong-explicit"),
     ),
     "sgd-linear": Case(
-        method=Sgd(), problem=bounded(Linear, 2, 1.0), bound=row("upper.sco.sgd"), trials=40
+        method=Sgd(),
+        problem=hypercube_problem(Linear, 2, 1.0),
+        bound=catalogue_bound("upper.sco.sgd"),
+        trials=40,
     ),
     "sgd-absolute": Case(
-        method=Sgd(), problem=bounded(Absolute, 2, 1.0), bound=row("upper.sco.sgd")
+        method=Sgd(),
+        problem=hypercube_problem(Absolute, 2, 1.0),
+        bound=catalogue_bound("upper.sco.sgd"),
     ),
 }
 
 
-# The check can fail: bounds so many times smaller would be caught.
+# Divisors of the bounds at which the check must fail.
 TIGHT = {"psgd-linear": 1.5, "sgd-linear": 3.5, "psgd-utility": 6.0, "clipped-linear": 80.0}
 
 

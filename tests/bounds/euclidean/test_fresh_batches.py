@@ -1,4 +1,4 @@
-"""The bounds on fresh batches: written out a second time, their lemmas, and runs below them."""
+"""Bounds on descent with fresh batches against plain formulas, exact lemmas and measured runs."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def make_setting(n: int, p: float, budget: Any, d: int = 20, **changes: float) -
     return Setting(n=n, d=d, moment_order=p, budget=budget, constants=constants)
 
 
-def plain(setting: Setting, steps: int, clip: float, *, coordinates: bool) -> float:
-    """The bound at its best step size, from the formula of the page, in plain Python."""
+def plain_risk_bound(setting: Setting, steps: int, clip: float, *, coordinates: bool) -> float:
+    """Return the risk bound at its best step size, written out in plain Python."""
     c, d, p = setting.constants, setting.d, setting.moment_order
     kappa = (p - 1) ** (p - 1) / p**p
     b = setting.n // steps
@@ -62,7 +62,7 @@ def plain(setting: Setting, steps: int, clip: float, *, coordinates: bool) -> fl
 def least_bound(setting: Setting, *, coordinates: bool) -> float:
     radii = [0.3 * 1.03**k for k in range(240)]
     return min(
-        plain(setting, t, c, coordinates=coordinates)
+        plain_risk_bound(setting, t, c, coordinates=coordinates)
         for t in range(1, min(setting.n, 150) + 1)
         for c in radii
     )
@@ -101,7 +101,7 @@ def test_the_bounds_are_the_least_of_their_formula_over_steps_and_radii(setting:
 @pytest.mark.parametrize(
     ("n", "p", "value"), [(10**4, 2.0, 0.488), (10**5, 4.0, 0.1064), (10**6, 2.0, 0.1046)]
 )
-def test_the_values_of_the_page(n: int, p: float, value: float) -> None:
+def test_the_bounds_have_the_values_printed_in_the_note(n: int, p: float, value: float) -> None:
     setting = make_setting(n, p, ZCDP(rho=DEFAULT_RHO))
     assert BY_SLUG[FRESH_BATCHES].value(setting) == pytest.approx(
         value, abs=0.6 * 10 ** -len(str(value)[2:])
@@ -110,16 +110,16 @@ def test_the_values_of_the_page(n: int, p: float, value: float) -> None:
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=0.2), PureDP(epsilon=1.5)], ids=str)
 @second_implementation_of("upper.sco.fresh-batches-run", "upper.sco.fresh-batches-pure-run")
-def test_the_bound_on_a_run_is_that_of_its_own_steps(budget: Any) -> None:
+def test_the_bound_on_a_run_is_evaluated_at_the_steps_of_the_run(budget: Any) -> None:
     setting = make_setting(1000, 3.0, budget, d=6, lipschitz=2.0)
     row = BY_SLUG[f"{FRESH_BATCHES}{'-pure' * isinstance(budget, PureDP)}-run"]
     for steps, clip, size in ((1, 3.0, 0.5), (7, 0.4, 0.01), (33, 12.0, 0.2)):
         batches = BatchedSteps(steps=steps, radius=clip, step_size=size)
         plan = FreshBatches(batches=batches).plan(setting)
         certificate = clipped_gradient(setting, np.array([clip]), "directional")
-        best = plain(setting, steps, clip, coordinates=False)
+        best = plain_risk_bound(setting, steps, clip, coordinates=False)
         beta = float(certificate.bias[0])
-        gamma = (best - 2 * beta) * math.sqrt(steps)  # D_0 = 1
+        gamma = (best - 2 * beta) * math.sqrt(steps)  # The diameter D_0 is 1.
         expected = 1 / (2 * size * steps) + size * gamma**2 / 2 + 2 * beta
         assert row.value(setting, plan) == pytest.approx(expected)
         if size == 0.5:
@@ -128,7 +128,7 @@ def test_the_bound_on_a_run_is_that_of_its_own_steps(budget: Any) -> None:
 
 @each("seed", range(30))
 def test_clipping_moves_the_mean_of_no_law_by_more_than_the_lemmas_allow(seed: int) -> None:
-    """Random laws on few points, heavy ones among them, whose moments are computed exactly."""
+    """Random finite laws, some of them heavy-tailed, whose moments are computed exactly."""
     rng = np.random.default_rng([5, seed])
     d, p, count = int(rng.integers(1, 5)), float(rng.choice([2.0, 2.5, 4.0])), 6
     points = rng.standard_t(2, size=(count, d)) * np.exp(rng.normal(0, 2, size=(count, 1)))
@@ -141,7 +141,7 @@ def test_clipping_moves_the_mean_of_no_law_by_more_than_the_lemmas_allow(seed: i
     if d > 1 and p == 2:
         directional = float(np.sqrt(np.linalg.eigvalsh((points.T * weights) @ points)[-1]))
     elif d > 1:
-        directional *= 1.02  # what the directions that were tried may miss
+        directional *= 1.02  # A margin of 2 % covers the directions that were not tried.
     coordinate = float(np.max(weights @ np.abs(points - mean) ** p))
     mean_norm = float(np.linalg.norm(mean))
     setting = make_setting(
@@ -169,7 +169,7 @@ def test_clipping_moves_the_mean_of_no_law_by_more_than_the_lemmas_allow(seed: i
 
 
 def test_the_sharp_constant_of_the_bias_is_reached() -> None:
-    """Two points in one dimension, the far one at p/(p-1) C: nothing smaller than kappa holds."""
+    """A two-point law on the line, with its far point at C p/(p-1), attains the constant kappa."""
     p, clip = 3.0, 1.0
     spike_size = p / (p - 1) * clip
     weight = spike_size**-p
@@ -179,13 +179,13 @@ def test_the_sharp_constant_of_the_bias_is_reached() -> None:
     assert float(certificate.bias[0]) == pytest.approx(bias)
 
 
-def scenario(**fields: Any) -> Scenario:
+def make_scenario(**fields: Any) -> Scenario:
     if "rho" in fields:
         fields |= {"epsilon": None, "delta": None}
     return Scenario(methods=(FreshBatches.card.slug,), **fields).validate()
 
 
-def runs(scenario: Scenario, method: Any, trials: int, seed: int) -> np.ndarray:
+def run_method(scenario: Scenario, method: Any, trials: int, seed: int) -> np.ndarray:
     plan, rng = method.plan(scenario.setting), np.random.default_rng(seed)
     risks = []
     for _ in range(trials):
@@ -218,13 +218,13 @@ POINTS = (
 def test_the_measured_risk_lies_below_the_bound_at_its_own_parameters(
     fields: dict[str, Any],
 ) -> None:
-    """Both tunings. False alarms: 1e-6 a comparison, as in `test_above_measured`."""
-    point = scenario(n=1500, d=5, **fields)
+    """In both tunings. False alarms: 1e-6 per comparison, as in `test_above_measured`."""
+    point = make_scenario(n=1500, d=5, **fields)
     kind = "-pure" * (point.setting.pure_epsilon > 0 and point.setting.gaussian_rho == 0)
     for tuning in ("theory", "practical"):
         method: Any = make_method(FreshBatches.card.slug, "tight", tuning)  # type: ignore[arg-type]
         plan = method.plan(point.setting)
-        risks = runs(point, method, 24, 11)
+        risks = run_method(point, method, 24, 11)
         slack = student.isf(1e-6, len(risks) - 1) * risks.std(ddof=1) / math.sqrt(len(risks))
         run = BY_SLUG[f"{FRESH_BATCHES}{kind}-run"]
         assert not run.failures(point.setting)
@@ -241,7 +241,7 @@ def test_the_measured_risk_lies_below_the_bound_at_its_own_parameters(
     ids=str,
 )
 def test_on_the_hypercube_no_run_is_below_a_lower_bound(fields: dict[str, Any]) -> None:
-    point = scenario(problem="linear", distribution="hypercube", n=2000, d=6, p=2.0, **fields)
+    point = make_scenario(problem="linear", distribution="hypercube", n=2000, d=6, p=2.0, **fields)
     point_setting = point.setting
     binding = {"rho": ("none", "zcdp")}.get(next(iter(fields)), ("none", "approx"))
     binding = (*binding, "pure", "zcdp") if fields.get("delta") == 0 else binding
@@ -258,6 +258,6 @@ def test_on_the_hypercube_no_run_is_below_a_lower_bound(fields: dict[str, Any]) 
     assert max(lower) > 0
     for tuning in ("theory", "practical"):
         method: Any = make_method(FreshBatches.card.slug, "tight", tuning)  # type: ignore[arg-type]
-        risks = runs(point, method, 40, 7)
+        risks = run_method(point, method, 40, 7)
         slack = student.isf(1e-6, len(risks) - 1) * risks.std(ddof=1) / math.sqrt(len(risks))
         assert risks.mean() + slack > max(lower)

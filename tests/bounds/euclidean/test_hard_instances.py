@@ -1,8 +1,8 @@
-r"""The lower bounds on excess risk at the very instances that the catalogue draws, and their words.
+"""Lower bounds on excess risk at the hard instances of the catalogue, and their wording.
 
-A bound binds its prior at one spike probability and one size of the spikes only: both must be those
-of the instance. Algorithms that know the prior come within a few per cent of some bounds, and
-attain others, so that an error of that size in the unit, the ball or the probability is seen.
+A lower bound holds for the prior at one spike probability and one size of the spikes, and both must
+be those of the instance. Algorithms that know the prior come within a few per cent of some bounds
+and attain others, so an error of that size in the unit, the radius or the probability is detected.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ SPIKES = [b for b in INSTANCE_BOUNDS if b.card.paper == KAMATH_2022]
 RADIUS = 3.0
 
 
-def drawn_at(
+def setting_of_instance(
     problem: str, law: str, n: int, d: int, p: float, budget: Budget, radius: float = RADIUS
 ) -> Setting:
-    """Return the setting of the catalogue's instance, spike probability and all."""
+    """Return the setting of the catalogue's hard instance, with its spike probability."""
     instance = make_instance(
         problem=problem,
         distribution=law,
@@ -57,16 +57,17 @@ def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
     strong = card.instance_problem == "quadratic"
     budget = PureDP(epsilon=0.7) if card.privacy == "pure" else ZCDP(rho=0.05)
     level = 0.7 if card.privacy == "pure" else 0.05
-    setting = drawn_at(card.instance_problem, card.instance, n, d, 3.0, budget)
+    setting = setting_of_instance(card.instance_problem, card.instance, n, d, 3.0, budget)
     assert bound.failures(setting) == ()
     family = "fano" if card.instance == "spike" else "hypercube"
     notion = "pure" if card.privacy == "pure" else "cdp"
     form = f"{family}-{notion}-{'squared' if strong else 'convex'}"
-    raw = FORMS[form][0](setting.spike_probability, n, d, 3.0, level)  # spikes of size q^(-1/p)
+    raw = FORMS[form][0](setting.spike_probability, n, d, 3.0, level)  # Spikes have size q^(-1/p).
     unit = 0.5 if strong else RADIUS
     assert bound.value(setting) == pytest.approx(unit * raw, rel=1e-12)
     if n == 1 and card.instance == "hypercube":
-        assert bound.value(setting) > 0  # at q = 1 the central moment is 0, and the mean is unknown
+        # At q = 1 the central moment is 0, and the mean is unknown.
+        assert bound.value(setting) > 0
 
 
 @pytest.mark.parametrize("law", ["spike", "hypercube", "tracing"])
@@ -74,7 +75,7 @@ def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
 def test_a_mean_on_the_sphere_is_inside_the_ball(law, d):
     # A small ball caps the spike probability: the mean's norm is the radius, up to rounding.
     for radius in (0.07, 0.083775, 0.16565265, 0.3, 0.7):
-        setting = drawn_at("quadratic", law, 20, d, 3.0, ZCDP(rho=1e-3), radius)
+        setting = setting_of_instance("quadratic", law, 20, d, 3.0, ZCDP(rho=1e-3), radius)
         cap, _ = best_spike_probability("hypercube-cdp-squared", 20, d, 3.0, 1e-3, radius)
         assert law != "hypercube" or setting.spike_probability == cap
         assert setting.constants.minimum_interior
@@ -88,11 +89,12 @@ def test_a_mean_on_the_sphere_is_inside_the_ball(law, d):
 @pytest.mark.parametrize("family", [Gaussian, StudentT, EllipticalT, SkewedPareto])
 def test_an_ordinary_mean_on_the_sphere_is_inside_the_ball(family):
     for turn in range(3):
-        for d in range(1 + turn, 40, 3):  # each size at one of the radii
+        for d in range(1 + turn, 40, 3):  # Each dimension is tried at one of the radii.
             radius = (0.7, 1.5, 3.0)[(turn + d // 3) % 3]
             law = family(d=d, moment_order=2.0, offset=radius)
             assert Quadratic(distribution=law, radius=radius).constants.minimum_interior
-            median = GeometricMedian(distribution=law, radius=radius)  # must not refuse
+            # The constructor must not refuse a mean on the sphere.
+            median = GeometricMedian(distribution=law, radius=radius)
             assert median.constants.minimum_interior or family is SkewedPareto
             outside_mean = family(d=d, moment_order=2.0, offset=radius * 1.001)
             assert not Quadratic(
@@ -108,13 +110,13 @@ def test_hard_instances_are_certified_in_their_class():
             assert moment == 1.0 >= law.moment(3.0)
 
 
-# -- algorithms that know the prior
+# -- Algorithms that know the prior
 
 
 def gaussian_risks(setting: Setting, rho: float, strong: bool, trials: int) -> np.ndarray:
-    """Excess risks of the exact posterior given the noisy sum of the sign patterns, rho-zCDP.
+    """Return the excess risks of the posterior mean given a noisy sum of sign patterns (rho-zCDP).
 
-    A record's pattern has norm sqrt(d), so that the sum moves by at most 2 sqrt(d).
+    A record's pattern has norm sqrt(d), so the sum moves by at most 2 sqrt(d).
     """
     n, d, q, p = setting.n, setting.d, float(setting.spike_probability or 0.0), setting.moment_order
     rng = np.random.default_rng(8)
@@ -138,8 +140,8 @@ def gaussian_risks(setting: Setting, rho: float, strong: bool, trials: int) -> n
 
 @pytest.mark.parametrize("problem", ["linear", "quadratic"])
 @pytest.mark.parametrize(("n", "d", "rho"), [(1, 1, 8.0), (10, 1, 10.0), (2, 5, 0.1), (8, 12, 0.5)])
-def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rho):
-    setting = drawn_at(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
+def test_the_optimal_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rho):
+    setting = setting_of_instance(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
     strong = problem == "quadratic"
     area = f"lower.sco{'-strong' if strong else ''}"
     bounds = [
@@ -152,18 +154,19 @@ def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rh
     error = float(risks.std(ddof=1)) / math.sqrt(len(risks))
     allowance = float(student.isf(FALSE_ALARM, len(risks) - 1)) * error
     assert risks.mean() + allowance >= max(bounds)
-    # The instance has the probability at which the first bound is largest. Measured ratios to it:
-    # 1.00, 0.99, 1.13, 1.18 linear; 1.30, 1.22, 1.04, 1.45 quadratic. A bound that is 1.6 times as
-    # large would fail everywhere, one a quarter larger at the first two.
+    # The instance has the spike probability at which the first bound is largest. Measured ratios to
+    # the bounds: 1.00, 0.99, 1.13, 1.18 for linear losses; 1.30, 1.22, 1.04, 1.45 for quadratic
+    # ones. A bound 1.6 times as large would fail in every case, one a quarter larger in the first
+    # two.
     assert risks.mean() + allowance <= (1.2 if d == 1 and not strong else 1.55) * bounds[0]
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
-    # One record: a sign pattern near it is released with odds e^epsilon, which is epsilon-DP, and
-    # its expected fraction of wrong signs is g_d(epsilon) at the best radius.
-    setting = drawn_at("linear", "hypercube", 1, d, 2.0, PureDP(epsilon=epsilon))
+    # With one record, releasing a sign pattern near it with odds e^epsilon is epsilon-DP, and its
+    # expected fraction of wrong signs is g_d(epsilon) at the best radius.
+    setting = setting_of_instance("linear", "hypercube", 1, d, 2.0, PureDP(epsilon=epsilon))
     q = float(setting.spike_probability or 0.0)
     best_risk = 0.5
     for radius in range(d):
@@ -176,15 +179,15 @@ def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
     risk = RADIUS * math.sqrt(q) * math.sqrt(d) * 2 * fraction
     bound = BY_SLUG["lower.sco.hypercube-pure"].value(setting)
     assert bound <= risk * (1 + 1e-12)
-    if d == 1:  # 1 - sqrt(1 - 2g) is smaller than 2g; the l2 form is attained
+    if d == 1:  # 1 - sqrt(1 - 2g) is smaller than 2g; the l2 form is attained.
         l2 = RADIUS * FORMS["hypercube-pure"][0](q, 1, 1, 2.0, epsilon)
         assert l2 == pytest.approx(risk, rel=1e-9)
 
 
-# -- words
+# -- Wording
 
 
-def test_a_strict_condition_on_epsilon_is_worded_as_one():
+def test_a_strict_condition_on_epsilon_is_worded_as_strict():
     setting = make_setting(budget=ApproxDP(epsilon=1.0, delta=1e-6))
     sentences = BY_SLUG["upper.sco.objective-perturbation"].failures(setting)
     assert GOLDEN["a statement outside its range"] in sentences
@@ -192,7 +195,7 @@ def test_a_strict_condition_on_epsilon_is_worded_as_one():
     assert not any("inf" in text.split() for text in texts)
 
 
-def test_a_summary_names_the_class_that_its_bound_is_for():
+def test_a_summary_names_the_class_to_which_its_bound_applies():
     for bound in LOWER_SCO_BOUNDS:
         card = bound.card
         moments = any("moment" in h.text for h in bound.hypotheses)
@@ -204,7 +207,8 @@ def test_a_summary_names_the_class_that_its_bound_is_for():
 @each("bound", SCO_BOUNDS, ids=lambda b: b.card.slug)
 def test_a_formula_defines_its_number_of_steps(bound):
     latex = bound.card.latex
-    if "T" in latex.replace("TV", "").replace("T_", ""):  # T_b is an expectile
+    # T_b is an expectile, and no number of steps.
+    if "T" in latex.replace("TV", "").replace("T_", ""):
         meanings = [x.meaning for x in bound.letters if x.token == "T"]
         of_run = bound.parameters == "run" and meanings == ["number of steps, the run's"]
         assert of_run or r"T=" in latex or r"\min_{T" in latex

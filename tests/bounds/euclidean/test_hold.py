@@ -1,4 +1,4 @@
-"""Upper and lower bounds on excess risk are in order wherever both hold."""
+"""No lower bound on excess risk exceeds an upper bound of the same class of problems."""
 
 import math
 
@@ -13,42 +13,48 @@ from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, random_settings, with_constants
 from tests.folded import each, one_in
 
-# Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
+# Explicit upper bounds for the class of the lower bounds, which assumes moments and no Lipschitz
+# losses.
 
 
-def explicit_private(card):
+def is_explicit_and_private(card):
     return (card.constant, card.geometry) == ("explicit", "l2") and card.privacy != "none"
 
 
 MOMENT_UPPER = [
-    b for b in UPPER_SCO_BOUNDS if explicit_private(b.card) and not b.card.loss_class.lipschitz
+    b
+    for b in UPPER_SCO_BOUNDS
+    if is_explicit_and_private(b.card) and not b.card.loss_class.lipschitz
 ]
 LIPSCHITZ_UPPER = [
-    b for b in UPPER_SCO_BOUNDS if explicit_private(b.card) and b.card.loss_class.lipschitz
+    b for b in UPPER_SCO_BOUNDS if is_explicit_and_private(b.card) and b.card.loss_class.lipschitz
 ]
 
 
 @pytest.mark.parametrize("part", one_in(3, range(3)))
 def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(part):
     for setting in list(random_settings(50, 31))[part::3]:
-        no_lower_exceeds_an_upper(setting)
+        assert_no_lower_exceeds_an_upper(setting)
 
 
-def no_lower_exceeds_an_upper(setting):
+def assert_no_lower_exceeds_an_upper(setting):
     private = not isinstance(setting.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:
         card = lower.card
         if card.constant != "explicit" or card.privacy == "pure" or lower.failures(setting):
             continue
         strong = card.loss_class.curvature == "strongly convex"
-        # A quadratic is smooth, of modulus lambda, and has its minimum inside; so has the class.
+        # A quadratic is smooth with strong-convexity modulus lambda and an interior minimum; the
+        # class contains it.
         value = lower.value(setting)
         if card.privacy == "none" or private:
             for upper in MOMENT_UPPER if private else []:
                 if upper.card.loss_class.curvature == "strongly convex" and not strong:
                     continue  # strongly convex losses only
+                if upper.card.losses:
+                    continue  # proven for one loss, which is none of the hard ones
                 if upper.card.ignores_data and "lipschitz_second" in card.law_class.constants:
-                    continue  # That class bounds the mean gradient by its moments, and by no R.
+                    continue  # This class bounds the mean gradient by its moments, and not by R.
                 if not upper.failures(setting):
                     assert value <= upper.value(setting) * (1 + 1e-9), (card.slug, upper.card.slug)
         if card.privacy == "none":
@@ -59,15 +65,15 @@ def no_lower_exceeds_an_upper(setting):
 @pytest.mark.parametrize("part", one_in(4, range(4)))
 def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(part):
     for setting in list(random_settings(80, 32))[part::4]:
-        no_lower_exceeds_the_centre(setting)
+        assert_no_lower_exceeds_the_centre(setting)
 
 
-def no_lower_exceeds_the_centre(setting):
+def assert_no_lower_exceeds_the_centre(setting):
     c = setting.constants
     for lower in LOWER_SCO_BOUNDS:
         if lower.card.constant != "explicit" or lower.failures(setting):
             continue
-        # A class of Lipschitz moments bounds the mean gradient by these alone.
+        # A class of Lipschitz moments bounds the mean gradient by those moments alone.
         is_lipschitz = "lipschitz_second" in lower.card.law_class.constants
         steepest = c.lipschitz_second if is_lipschitz else c.mean_gradient_bound
         assert lower.value(setting) <= steepest * c.diameter / 2 * (1 + 1e-9)
@@ -76,10 +82,11 @@ def no_lower_exceeds_the_centre(setting):
             assert lower.value(setting) <= centre_risk * (1 + 1e-9)
 
 
-# Of 27 seeds that with the closest pair, 6.8 apart, which has two records.
+# This seed, of 27 tried, gives the closest pair: a factor of 6.8, at two records.
 @each("setting", list(random_settings(40, 50, ("zcdp", "approx"))))
 def test_lipschitz_upper_bounds_hold_on_the_hard_instances(setting):
-    # The linear loss on the hypercube has gradients of norm p^(-1/k) sqrt(d) g: certify that.
+    # The linear loss on the hypercube has gradients of norm p^(-1/k) sqrt(d) g, which is certified
+    # here.
     order, d = setting.moment_order, setting.d
     scale = setting.constants.coordinate_moment ** (1 / order)
     cap = mean_cap(setting, False)
@@ -127,7 +134,7 @@ def test_the_explicit_lower_bound_is_a_constant_below_the_rate():
 
 
 @each("setting", list(random_settings(40, 36, ("zcdp", "approx"))))
-def test_the_forms_of_a_method_are_in_order(setting):
+def test_the_bounds_of_one_method_are_in_order(setting):
     def value(name):
         return BY_SLUG[f"upper.sco.{name}"].value(setting)
 
@@ -139,16 +146,17 @@ def test_the_forms_of_a_method_are_in_order(setting):
     if isinstance(setting.budget, ApproxDP):
         names = ("objective-perturbation-explicit", "objective-perturbation-paper")
         assert value(names[0]) <= value(names[1]) * (1 + 1e-9)
-        # Where Remark 1's condition on delta holds, a third of delta is less than Theorem 6 leaves.
+        # Where Remark 1's condition on delta holds, a third of delta is less than what Theorem 6
+        # leaves.
         paper = BY_SLUG["upper.sco.private-sgd-paper"]
         if not any("Remark 1" in sentence for sentence in paper.failures(setting)):
             assert value("private-sgd-theorem") <= value("private-sgd-paper") * (1 + 1e-9)
 
 
 @second_implementation_of("upper.sco.sgd")
-def test_sgd_meets_its_bound_on_the_linear_loss():
-    # Mean excess risk of one pass over X = theta nu + signs, 400 runs; the bound is 1.6 times it,
-    # and a bound half as large would fail by more than 20 standard errors.
+def test_sgd_respects_its_bound_on_the_linear_loss():
+    # The mean excess risk of one pass over X = theta nu + signs, in 400 runs. The bound is 1.6
+    # times this risk; a bound half as large would fail by more than 20 standard errors.
     rng = np.random.default_rng(7)
     n, d, runs = 200, 5, 400
     mean = np.full(d, 0.15)

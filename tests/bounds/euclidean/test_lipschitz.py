@@ -1,7 +1,7 @@
 """Private SGD and objective perturbation: reference values and slow second evaluations.
 
-The values are those of theory/arora-marinov-ullah.md, 3 and 7, and of theory/su-zhao-wang.md, 8,
-item 26.
+The reference values are those of theory/arora-marinov-ullah.md, 3 and 7, and of
+theory/su-zhao-wang.md, 8, item 26.
 """
 
 import math
@@ -20,13 +20,13 @@ from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
 
-def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):
+def lipschitz_setting(n, d, diameter=1.0, lipschitz=1.0, budget=None):
     return make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
 
 
-def test_the_numbers_of_the_note_on_private_sgd():
+def test_private_sgd_has_the_values_of_its_note():
     n, d, epsilon, delta = 10_000, 10, 0.005, 1e-6
-    setting, budget = lipschitz_at(n, d), ApproxDP(epsilon=epsilon, delta=delta)
+    setting, budget = lipschitz_setting(n, d), ApproxDP(epsilon=epsilon, delta=delta)
     sigma = sco_private_sgd.printed_noise(setting, budget)
     assert sigma == pytest.approx(59.47075502)
     assert sco_private_sgd.printed_step(setting, sigma, 1.0) == pytest.approx(5.28924109e-5)
@@ -40,14 +40,14 @@ def test_the_numbers_of_the_note_on_private_sgd():
     assert sco_private_sgd.printed_noise(setting, theorem_budget) == pytest.approx(190.900772)
 
 
-def test_the_sharp_form_of_the_theory():
+def test_the_sharp_form_of_private_sgd_has_the_values_of_its_note():
     n, d, sigma = 1000, 5, 2.0
-    setting = lipschitz_at(n, d, 2.0)  # the centre is within 1 of every point
+    setting = lipschitz_setting(n, d, 2.0)  # Every point is within distance 1 of the centre.
     step = sco_private_sgd.printed_step(setting, sigma, 1.0)
     risk = sum(sco_private_sgd.sharp(setting, sigma, step=step))
     assert risk == pytest.approx(0.2557135, abs=5e-8)
     assert sum(sco_private_sgd.sharp(setting, sigma)) == pytest.approx(0.2394706, abs=5e-8)
-    assert sum(sco_private_sgd.utility(lipschitz_at(n, d), sigma)) == pytest.approx(0.4326103)
+    assert sum(sco_private_sgd.utility(lipschitz_setting(n, d), sigma)) == pytest.approx(0.4326103)
     pruned = math.hypot(*sco_private_sgd.pruned(setting, sigma))
     assert pruned == pytest.approx(0.2047344, abs=5e-8)
 
@@ -55,7 +55,7 @@ def test_the_sharp_form_of_the_theory():
 @pytest.mark.parametrize(
     ("n", "steps"), [(16, 12.605950), (100, 70.817218), (1000, 694.647431), (10_000, 6932.971831)]
 )
-def test_the_expected_number_of_steps(n, steps):
+def test_the_expected_number_of_steps_has_its_printed_value(n, steps):
     assert sco_private_sgd.expected_steps(n) == pytest.approx(steps, abs=1e-6)
     m = n // 2 + 1
     assert sco_private_sgd.expected_steps(n) == pytest.approx(
@@ -63,10 +63,10 @@ def test_the_expected_number_of_steps(n, steps):
     )
 
 
-def test_the_sharp_form_is_below_the_statements():
+def test_the_sharp_form_is_below_the_printed_statements():
     for n in (1, 2, 3, 16, 1000, 10**6):
         for sigma in (0.0, 0.3, 20.0):
-            setting, wide_setting = lipschitz_at(n, 7), lipschitz_at(n, 7, 2.0)
+            setting, wide_setting = lipschitz_setting(n, 7), lipschitz_setting(n, 7, 2.0)
             step = sco_private_sgd.printed_step(setting, sigma, 1.0)
             sharp = sum(sco_private_sgd.sharp(wide_setting, sigma, step=step))
             unit = (1 + sigma * math.sqrt(7)) / math.sqrt(n)
@@ -79,7 +79,7 @@ def test_the_sharp_form_is_below_the_statements():
 def test_remark_1_is_theorem_6_after_substitution():
     n, d, epsilon, delta = 10**5, 9, 0.02, 1e-5
     theorem_epsilon = epsilon / (8 * math.sqrt(math.log(3 / delta)))
-    setting, budget = lipschitz_at(n, d, 3.0, 2.0), ApproxDP(epsilon=epsilon, delta=delta)
+    setting, budget = lipschitz_setting(n, d, 3.0, 2.0), ApproxDP(epsilon=epsilon, delta=delta)
     theorem = sco_private_sgd.main_theorem(setting, theorem_epsilon, delta / 3)
     assert sco_private_sgd.remark(setting, budget) == pytest.approx(theorem)
 
@@ -94,19 +94,19 @@ def test_the_main_theorem_meets_its_budget():
     assert math.isnan(sco_private_sgd.theorem_parameters(16, budget)[0])
 
 
-def test_the_noise_in_use_is_sound_and_below_the_paper():
+def test_the_noise_in_use_is_private_and_below_the_papers():
     n, budget = 10_000, ApproxDP(epsilon=0.05, delta=1e-6)
-    sigma = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, budget))
+    sigma = sco_private_sgd.sound_noise(lipschitz_setting(n, 1, 1.0, 1.5, budget))
     assert sigma < 190.9 * 1.5
     rho_step = (2 * 1.5 / sigma) ** 2 / 2
     local = shuffle_steps(n, 0.05, 1e-6).delta_step
     assert shuffled_steps_delta(rho_step * (1 - 1e-9), n, 0.05, local) <= 1e-6
     for other_budget, std in ((ZCDP(rho=0.5), 3.0), (PureDP(epsilon=1.0), math.inf)):
-        noise = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, other_budget))
+        noise = sco_private_sgd.sound_noise(lipschitz_setting(n, 1, 1.0, 1.5, other_budget))
         assert noise == pytest.approx(std)
 
 
-# ---- Su, Zhao and Wang
+# ---- Objective perturbation of Su, Zhao and Wang
 
 
 GOLDEN = Objective(
@@ -119,7 +119,7 @@ GOLDEN = Objective(
 )
 
 
-def test_the_golden_values_of_objective_perturbation():
+def test_objective_perturbation_has_its_reference_values():
     assert GOLDEN.objective_std**2 == pytest.approx(7542.6823, rel=1e-7)
     modulus = 1 / (math.sqrt(1e5) * 2)
     assert modulus == pytest.approx(1.5811388e-3)
@@ -147,10 +147,10 @@ def test_the_golden_values_of_objective_perturbation():
     assert (private, sampling) == pytest.approx((7.430927e-11, 1e-5), rel=1e-6)
 
 
-def test_the_measured_example_of_b1():
-    # Logistic loss on an l1 ball of radius 2, d = 50: L = 1, beta = 1/4, rank 1. In
-    # theory/su-zhao-wang.md, 3.1 the regulariser's term has the norm of the minimiser of
-    # that example, about 1.72, for the radius 2.
+def test_the_explicit_bound_b1_has_the_value_of_the_measured_example():
+    # Logistic loss on an l1 ball of radius 2 with d = 50, L = 1, beta = 1/4 and rank 1. In
+    # theory/su-zhao-wang.md, 3.1, the regulariser's term uses the norm of the example's minimiser,
+    # about 1.72, in the place of the radius 2.
     width = 2 * quad(lambda t: -math.expm1(50 * math.log(2 * norm.cdf(t) - 1 + 1e-300)), 0, 12)[0]
     assert (width / 2) ** 2 == pytest.approx(6.29808, abs=1e-5)
     for n, expected in ((1000, 0.889), (10_000, 0.233), (50_000, 0.099)):
@@ -165,7 +165,7 @@ def ball_width(d, diameter):
 
 
 @pytest.mark.parametrize(("d", "width"), [(10, 3.08433), (100, 9.97503), (1000, 31.61487)])
-def test_the_width_of_the_ball(d, width):
+def test_the_width_of_the_ball_is_its_closed_form(d, width):
     assert ball_width(d, 2.0) == pytest.approx(width, abs=5e-6)
     assert ball_width(d, 5.0) == pytest.approx(2.5 * width, abs=2e-5)
     assert width_of(make_setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-11)
@@ -176,7 +176,7 @@ def test_the_width_of_the_ball(d, width):
     "upper.sco.objective-perturbation-paper",
     "upper.sco.objective-perturbation-strong-explicit",
 )
-def test_the_explicit_forms_of_objective_perturbation_term_by_term():
+def test_the_explicit_forms_of_objective_perturbation_agree_term_by_term():
     inputs = Objective(
         n=500, epsilon=0.7, delta=1e-5, lipschitz=3.0, diameter=1.6, width=2.2, inradius=0.5
     )
@@ -193,7 +193,8 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * math.sqrt(2 * s2 * 2.2),
     )
     assert objective.explicit(inputs, beta, 1) == pytest.approx(expected)
-    big = mu * 0.25  # the modulus in the norm of the set, by its inradius
+    # The modulus of strong convexity is taken in the norm of the set, by its inradius.
+    big = mu * 0.25
     alpha = min(
         9 * 1.6**2 / (big * 500**2), 81 * 1.6**6 * 0.49 / (big**3 * 500**4 * 2.2**2 * math.log(1e5))
     )
@@ -235,7 +236,7 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
     "upper.sco.private-sgd-explicit",
     "upper.sco.private-sgd-pruned",
 )
-def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
+def test_the_catalogues_bounds_are_the_formulas_at_the_proven_noise_and_distance():
     n, d, lipschitz, diameter = 2000, 7, 1.5, 3.0
     for budget in (ApproxDP(epsilon=0.3, delta=1e-5), ZCDP(rho=0.2)):
         setting = make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
@@ -263,7 +264,7 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
     assert BY_SLUG["upper.sco.private-sgd-paper"].value(approx) == pytest.approx(remark)
 
 
-def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
+def test_the_bounds_on_objective_perturbation_take_the_rank_of_their_losses():
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     for structure, rank in (("mean", 0), ("linear", 0), ("linear-model", 1), ("other", 9)):
         setting = make_setting(500, 9, 3.0, budget, structure=structure, sample_smoothness=8.0)

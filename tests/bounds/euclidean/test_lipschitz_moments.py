@@ -1,4 +1,4 @@
-"""Rows where Lipschitz constants have moments: plain formulas, members of the class, and order."""
+"""Bounds for losses whose Lipschitz constants have moments, against plain formulas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CDP = BY_SLUG["lower.sco.lipschitz-moments-cdp"]
 APPROX = BY_SLUG["lower.sco.lipschitz-moments-approx"]
 
 
-def settings(count: int, seed: int, kinds: tuple[str, ...]) -> Iterator[Setting]:
+def random_settings(count: int, seed: int, kinds: tuple[str, ...]) -> Iterator[Setting]:
     """Yield settings of any size whose two moments are in the order of roots of moments."""
     source = random.Random(seed)
     for _ in range(count):
@@ -49,16 +49,16 @@ def settings(count: int, seed: int, kinds: tuple[str, ...]) -> Iterator[Setting]
         )
 
 
-def norm_at(setting: Setting, q: float) -> float:
-    """The norm of a record that is not 0."""
+def norm_of_nonzero_record(setting: Setting, q: float) -> float:
+    """Return the norm of a record other than 0."""
     c = setting.constants
     return min(
         c.lipschitz_second / math.sqrt(q), c.lipschitz_moment / q ** (1 / setting.moment_order)
     )
 
 
-def sampling(setting: Setting) -> float:
-    """Signs with a bias, in plain loops; units of M/2."""
+def plain_sampling_bound(setting: Setting) -> float:
+    """Return the bound by signs with a bias, in plain loops and units of M/2."""
     best = 0.0
     counts = np.arange(setting.n + 1)
     for tau in np.linspace(0.2, 3, 57) / math.sqrt(setting.n):
@@ -69,15 +69,15 @@ def sampling(setting: Setting) -> float:
     return best * min(setting.constants.lipschitz_second, setting.constants.lipschitz_moment)
 
 
-def wrong_signs(y: float) -> float:
-    """h^-1 of ln 2 - y, by a root."""
+def wrong_sign_fraction(y: float) -> float:
+    """Return h^-1(ln 2 - y), the inverse of binary entropy, by a root search."""
     left = math.log(2) - y
     if left <= 0:
         return 0.0
     return float(brentq(lambda x: -x * math.log(x) - (1 - x) * math.log1p(-x) - left, 1e-300, 0.5))
 
 
-def some_settings(budget: Any) -> Iterator[Setting]:
+def yield_extreme_settings(budget: Any) -> Iterator[Setting]:
     """Yield settings where the second moment limits the best spike, and where the p-th one does."""
     for n, d, order, ratio in (
         (400, 5, 3.0, 1.5),
@@ -95,12 +95,14 @@ def some_settings(budget: Any) -> Iterator[Setting]:
 @pytest.mark.parametrize("rho", [0.003, 0.2])
 def test_the_cdp_bound_from_its_formula(rho: float) -> None:
     sides = set()
-    for setting in some_settings(ZCDP(rho=rho)):
-        table = [wrong_signs(min(1.0, rho * b * b / setting.d)) for b in range(setting.n + 1)]
+    for setting in yield_extreme_settings(ZCDP(rho=rho)):
+        table = [
+            wrong_sign_fraction(min(1.0, rho * b * b / setting.d)) for b in range(setting.n + 1)
+        ]
 
         def value(q: float, setting: Setting = setting, table: list[float] = table) -> float:
             return (
-                norm_at(setting, q)
+                norm_of_nonzero_record(setting, q)
                 * q
                 * 2
                 * float(binom.pmf(range(setting.n + 1), setting.n, q) @ table)
@@ -112,15 +114,15 @@ def test_the_cdp_bound_from_its_formula(rho: float) -> None:
         sides.add(best < crossing(setting) * 0.9)
         terms = CDP.terms(setting)
         assert terms["privacy"] == pytest.approx(1.5 * fine, rel=2e-3)
-        assert terms["sampling"] == pytest.approx(1.5 * sampling(setting), rel=2e-2)
+        assert terms["sampling"] == pytest.approx(1.5 * plain_sampling_bound(setting), rel=2e-2)
         assert CDP.value(setting) == max(terms.values())
     assert sides == {True, False}
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-4)])
 def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None:
-    """(T3), every form of it, on a grid."""
-    for setting in some_settings(ApproxDP(epsilon=epsilon, delta=delta)):
+    """Every form of bound (T3), maximised on a grid."""
+    for setting in yield_extreme_settings(ApproxDP(epsilon=epsilon, delta=delta)):
         n, d = setting.n, setting.d
         leakage = approximate_leakage(epsilon, delta, d)
         best = 0.0
@@ -139,7 +141,13 @@ def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None
                     eta = n * q * e * math.sqrt(d) * (1 + math.sqrt(1 + u)) / (u * s)
                     y = min(y, eta + x / math.sqrt(1 + x * x))
                 best = max(
-                    best, 1.5 * norm_at(setting, q) * q / math.sqrt(d) * s * (largest_gain - y)
+                    best,
+                    1.5
+                    * norm_of_nonzero_record(setting, q)
+                    * q
+                    / math.sqrt(d)
+                    * s
+                    * (largest_gain - y),
                 )
         value = APPROX.terms(setting)["privacy"]
         assert value > 0
@@ -148,10 +156,10 @@ def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None
 
 
 def test_the_hard_records_have_the_two_moments_at_every_spike_probability() -> None:
-    for setting in settings(300, 1, ("zcdp",)):
+    for setting in random_settings(300, 1, ("zcdp",)):
         c = setting.constants
         for q in np.geomspace(1e-8, 1, 40):
-            size = norm_at(setting, q)
+            size = norm_of_nonzero_record(setting, q)
             assert q * size**2 <= c.lipschitz_second**2 * (1 + 1e-12)
             assert q * size**setting.moment_order <= c.lipschitz_moment**setting.moment_order * (
                 1 + 1e-12
@@ -165,9 +173,9 @@ def test_the_hard_records_have_the_two_moments_at_every_spike_probability() -> N
 
 @pytest.mark.parametrize("count", one_in(2, [130, 400]))
 def test_the_lower_bound_has_the_printed_closed_form(count: int) -> None:
-    """0.088 M G_p x^(1-1/p) for rare spikes, x = sqrt(d/rho)/n, and 0.118 M G_2/sqrt(n)."""
+    """The forms are 0.088 M G_p x^(1-1/p), x = sqrt(d/rho)/n, and 0.118 M G_2/sqrt(n)."""
     compared = 0
-    for setting in settings(count, 2, ("zcdp",)):
+    for setting in random_settings(count, 2, ("zcdp",)):
         c, terms = setting.constants, CDP.terms(setting)
         x = math.sqrt(setting.d / setting.rho) / setting.n
         power = 1 - 1 / setting.moment_order
@@ -182,7 +190,7 @@ def test_the_lower_bound_has_the_printed_closed_form(count: int) -> None:
 @pytest.mark.parametrize("count", one_in(2, [100, 2000]))
 def test_no_lower_bound_of_the_class_exceeds_the_rate_or_an_answer_without_data(count: int) -> None:
     """The centre of the set errs by at most G_2 M/2 on every law."""
-    for setting in settings(count, 3, ("zcdp", "approx", "pure")):
+    for setting in random_settings(count, 3, ("zcdp", "approx", "pure")):
         c = setting.constants
         centre_risk = c.lipschitz_second * c.diameter / 2
         rate = UPPER.value(setting)
@@ -195,7 +203,7 @@ def test_no_lower_bound_of_the_class_exceeds_the_rate_or_an_answer_without_data(
                 assert value <= rate, (lower.card.slug, setting)
 
 
-def test_the_rate_is_what_the_abstract_says() -> None:
+def test_the_rate_is_the_one_stated_in_the_abstract() -> None:
     setting = make_setting(400, 25, 3.0, ZCDP(rho=0.25), lipschitz_second=2.0, lipschitz_moment=3.0)
     sampling, privacy = UPPER.terms(setting).values()
     assert sampling == pytest.approx(2.0 * 2.0 / 20)
@@ -205,7 +213,7 @@ def test_the_rate_is_what_the_abstract_says() -> None:
 
 @pytest.mark.parametrize("count", one_in(2, [20, 60]))
 def test_more_moments_never_lower_the_bound_and_the_units_are_those_of_the_loss(count: int) -> None:
-    for setting in settings(count, 4, ("zcdp", "approx")):
+    for setting in random_settings(count, 4, ("zcdp", "approx")):
         c = setting.constants
         for lower in (CDP, APPROX):
             value = lower.value(setting)
@@ -222,7 +230,7 @@ def test_more_moments_never_lower_the_bound_and_the_units_are_those_of_the_loss(
             )
 
 
-def test_without_certified_moments_nothing_is_said() -> None:
+def test_without_certified_moments_the_bounds_have_no_value() -> None:
     setting = make_setting(lipschitz_moment=math.inf)
     assert "no moment of order p=4 of the Lipschitz constants" in UPPER.failures(setting)[0]
     assert UPPER.value(setting) == math.inf
@@ -242,7 +250,7 @@ def test_without_certified_moments_nothing_is_said() -> None:
     ["linear", "quadratic", "logistic", "hinge", "absolute", "huber", "least-squares"],
 )
 def test_every_problem_with_heavy_records_certifies_both_moments(problem: str) -> None:
-    """The smoothness of a record is unbounded there, which keeps the smooth theorems out."""
+    """The smoothness of a single record is unbounded there, which rules out the smooth theorems."""
     setting = Scenario(problem=problem, methods=(), p=3.0, epsilon=1.0, delta=1e-6).setting
     c = setting.constants
     assert math.isinf(c.lipschitz)

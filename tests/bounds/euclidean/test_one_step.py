@@ -1,4 +1,4 @@
-"""One step along a private mean: its lemma, its values a second time, and runs below them."""
+"""Bounds on one step along a private mean: lemma, second evaluation and measured runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting, with_constants
-from tests.bounds.euclidean.test_projected import smoothed
+from tests.bounds.euclidean.test_projected import smoothed_mean_bound
 from tests.trust.independent import Inputs
 
 Floats = NDArray[np.float64]
@@ -28,22 +28,22 @@ FROM_TWO = [row for row in ONE_STEP_RISKS if not row.has_scope]
 SETS = (L2, Geometry(kind="l1"), Geometry(kind="linf"), Geometry(kind="simplex"))
 
 
-def linear(order: float, budget: Budget) -> Setting:
-    """Return linear losses in moment units, on a ball of radius 1.5."""
+def linear_loss_setting(order: float, budget: Budget) -> Setting:
+    """Return a setting of linear losses with unit moments on a ball of radius 1.5."""
     return make_setting(
         20_000, 9, order, budget, diameter=3.0, mean_gradient_bound=1.2, structure="linear"
     )
 
 
 def least_parts(bias: Floats, noise: Floats, point: Setting) -> tuple[float, float]:
-    """Return the least root of a mean square over a grid, and the bias that it has there."""
+    """Return the smallest root of a mean square over a grid, and the bias at that point."""
     squares = point.d / point.n + bias**2 + noise
     best = int(np.argmin(squares))
     return math.sqrt(squares[best]), float(bias[best])
 
 
-def on_a_ball(point: Setting) -> tuple[float, float]:
-    """Return error and bias of records that are projected on a ball."""
+def error_on_a_ball(point: Setting) -> tuple[float, float]:
+    """Return the error and the bias of records that are projected on a ball."""
     inputs, reach = Inputs(point), point.constants.mean_gradient_bound
     root = math.sqrt(point.d)
     bias = inputs.kappa * root * (root / GRID) ** (inputs.p - 1)
@@ -51,8 +51,8 @@ def on_a_ball(point: Setting) -> tuple[float, float]:
     return least_parts(bias, noise, point)
 
 
-def on_a_cube(point: Setting) -> tuple[float, float]:
-    """Return error and bias of records whose coordinates are clipped."""
+def error_on_a_cube(point: Setting) -> tuple[float, float]:
+    """Return the error and the bias of records whose coordinates are clipped."""
     inputs, reach, d = Inputs(point), point.constants.mean_gradient_bound, point.d
     radius, step = reach + GRID, 1e-5
     rise = (inputs.hinge(radius - step) ** 2 - inputs.hinge(radius + step) ** 2) / (2 * step)
@@ -63,10 +63,10 @@ def on_a_cube(point: Setting) -> tuple[float, float]:
     return least_parts(np.sqrt(square + (math.sqrt(d) - 1) * reach * rise), noise, point)
 
 
-def smoothly(point: Setting) -> tuple[float, float]:
-    """Return error and bias of smoothed records: at its best level bias and noise are equal."""
+def error_of_smoothed_records(point: Setting) -> tuple[float, float]:
+    """Return the error and the bias of smoothed records at the level where bias equals noise."""
     reach = point.constants.mean_gradient_bound
-    error = smoothed(point, reach)
+    error = smoothed_mean_bound(point, reach)
     return error, math.sqrt((error**2 - 2 * (point.d + reach**2) / point.n) / 2)
 
 
@@ -78,10 +78,10 @@ def smoothly(point: Setting) -> tuple[float, float]:
 )
 @pytest.mark.parametrize("order", [2.0, 4.0])
 def test_the_risk_is_half_the_error_and_the_bias_times_the_reach(order: float) -> None:
-    forms = (on_a_cube, on_a_cube, smoothly, on_a_ball)
+    forms = (error_on_a_cube, error_on_a_cube, error_of_smoothed_records, error_on_a_ball)
     for row, parts in zip(FROM_TWO, forms, strict=True):
         pure = row.card.privacy == "pure"
-        point = linear(order, PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3))
+        point = linear_loss_setting(order, PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3))
         error, bias = parts(point)
         assert not row.failures(point)
         assert row.value(point) == pytest.approx(1.5 / 2 * (error + bias), rel=4e-3)
@@ -95,10 +95,10 @@ def test_the_risk_is_half_the_error_and_the_bias_times_the_reach(order: float) -
 )
 @pytest.mark.parametrize("order", [1.2, 1.7])
 def test_below_two_error_and_bias_are_those_of_clipped_records(order: float) -> None:
-    """A clipped record has a variance whatever p is: the lemma reads no more than that."""
+    """A clipped record has a variance for every p, and the lemma uses nothing else."""
     kappa = (order - 1) ** (order - 1) / order**order
     for name, power in (("clipped", 1), ("cwme-cdp", 2), ("cwme-pure", 3)):
-        point = linear(order, PureDP(epsilon=0.8) if power == 3 else ZCDP(rho=0.3))
+        point = linear_loss_setting(order, PureDP(epsilon=0.8) if power == 3 else ZCDP(rho=0.3))
         n, d, reach = point.n, point.d, point.constants.mean_gradient_bound
         spent = 0.8**2 / 8 if power == 3 else 0.3 / 2
         level = reach + np.geomspace(1e-3, 1e6, 200_001)
@@ -122,7 +122,7 @@ def test_below_two_error_and_bias_are_those_of_clipped_records(order: float) -> 
 
 @pytest.mark.parametrize("geometry", SETS, ids=str)
 def test_below_two_runs_of_the_step_are_below_the_bound(geometry: Geometry) -> None:
-    """With records of infinite variance that are clipped at some radius."""
+    """The records have infinite variance and are clipped at some radius."""
     rng, d, n, rho, p = np.random.default_rng(5), 4, 400, 0.05, 1.5
     problem = Linear(
         distribution=StudentT(d=d, moment_order=p, offset=0.4), radius=1.0, geometry=geometry
@@ -148,7 +148,7 @@ def test_below_two_runs_of_the_step_are_below_the_bound(geometry: Geometry) -> N
     "upper.user.one-step-mean-clipped-run",
 )
 @pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
-def test_at_user_level_it_is_half_the_error_and_the_bias_of_the_run_of_a_mean(
+def test_at_user_level_the_risk_is_half_the_error_and_the_bias_of_the_mean(
     p: float, m: int
 ) -> None:
     point = Scenario(problem="linear", n=500, m=m, d=4, p=p, methods=(), diameter=4.0)
@@ -167,11 +167,12 @@ def test_at_user_level_it_is_half_the_error_and_the_bias_of_the_run_of_a_mean(
         assert not row.failures(setting)
         assert error < 2 * reach and setting.body.reach == 2
         assert row.value(setting) == pytest.approx(error + bias, rel=1e-12)
-        assert row.value(setting) < 0.9 * 2 * error  # where the bias is taken to be the whole error
+        # The claim would fail if the bias were taken to be the whole error.
+        assert row.value(setting) < 0.9 * 2 * error
 
 
-def test_no_row_is_above_the_risk_at_the_centre_and_each_is_below_it_somewhere() -> None:
-    """With few records the terms are void or those of a ball; their sum is what is said."""
+def test_every_bound_is_at_most_the_risk_at_the_centre_and_below_it_somewhere() -> None:
+    """With few records the terms are void or those of a ball; the bound is then their sum."""
     for row in (b for b in BOUNDS if b.card.statement == ONE_STEP_RISKS[0].card.statement):
         pure, order = row.card.privacy == "pure", 1.5 if row.has_scope else 3.0
         is_below = False
@@ -192,7 +193,7 @@ def test_no_row_is_above_the_risk_at_the_centre_and_each_is_below_it_somewhere()
         assert is_below, row.card.slug
 
 
-def test_where_the_terms_of_a_run_are_those_of_its_ball_it_is_the_risk_at_the_centre() -> None:
+def test_a_bound_limited_by_the_ball_is_the_risk_at_the_centre() -> None:
     """Scaled terms have a smaller bias than the average, which must not lower the bound."""
     row = bound("upper.user.one-step-mean-clipped-run")
     run = bound("upper.user.mean-clipped-run")
@@ -210,7 +211,7 @@ def test_where_the_terms_of_a_run_are_those_of_its_ball_it_is_the_risk_at_the_ce
 
 @pytest.mark.parametrize("geometry", SETS, ids=str)
 def test_runs_of_the_step_along_a_mean_of_users_are_below_the_bound(geometry: Geometry) -> None:
-    """Along the average of clipped users with its noise, before any projection on a ball."""
+    """The step follows the average of clipped users with its noise, before any projection."""
     rng, d, n, m, rho, p = np.random.default_rng(7), 4, 200, 16, 0.05, 2.5
     problem = Linear(
         distribution=StudentT(d=d, moment_order=p, offset=0.4), radius=1.0, geometry=geometry
@@ -233,7 +234,7 @@ def test_runs_of_the_step_along_a_mean_of_users_are_below_the_bound(geometry: Ge
 
 @second_implementation_of("upper.user.one-step-mean-clipped-pure")
 @pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
-def test_under_pure_dp_it_is_half_the_error_and_the_bias_of_users(p: float, m: int) -> None:
+def test_under_pure_dp_the_risk_is_half_the_error_and_the_bias_of_users(p: float, m: int) -> None:
     setting = Scenario(
         problem="linear", n=500, m=m, d=4, p=p, delta=0.0, methods=(), diameter=4.0
     ).setting
@@ -251,7 +252,7 @@ def test_under_pure_dp_it_is_half_the_error_and_the_bias_of_users(p: float, m: i
 
 @pytest.mark.parametrize("geometry", SETS, ids=str)
 def test_no_step_along_a_mean_has_a_larger_risk_than_its_lemma(geometry: Geometry) -> None:
-    """Over finite laws of the error, whose means are exact; a third of it is reached."""
+    """Finite laws of the error, whose means are exact; a third of the bound is reached."""
     rng, largest = np.random.default_rng(0), 0.0
     for d in (2, 3, 6):
         body = geometry.constraint(d, 1.0)
@@ -271,7 +272,7 @@ def test_no_step_along_a_mean_has_a_larger_risk_than_its_lemma(geometry: Geometr
     assert 0.33 < largest <= 1 + 1e-9
 
 
-def test_of_an_unbiased_mean_half_of_its_bound_is_lost_somewhere() -> None:
+def test_some_unbiased_mean_loses_half_of_its_bound() -> None:
     """In one dimension, with errors of 1 or -1 and a step of length 1 on [-1, 1]."""
     means = np.linspace(0, 3, 601)
     answers = (np.clip(-means - 1, -1, 1) + np.clip(1 - means, -1, 1)) / 2
@@ -281,7 +282,7 @@ def test_of_an_unbiased_mean_half_of_its_bound_is_lost_somewhere() -> None:
 @pytest.mark.parametrize("geometry", SETS, ids=str)
 @pytest.mark.parametrize("law", [StudentT, Pareto])
 def test_runs_of_the_step_are_below_the_bound(geometry: Geometry, law: type) -> None:
-    """With clipped means at a radius of their own, which any bound at its best radius is below."""
+    """Clipped means run at radii of their own; the bound is the least over all radii."""
     rng, d, n, rho = np.random.default_rng(3), 4, 400, 0.05
     problem = Linear(
         distribution=law(d=d, moment_order=2.5, offset=0.4), radius=1.0, geometry=geometry
@@ -306,10 +307,10 @@ def test_runs_of_the_step_are_below_the_bound(geometry: Geometry, law: type) -> 
     assert geometry != L2 or np.mean(risks) > 0
 
 
-def test_another_loss_and_an_unbounded_set_are_named() -> None:
+def test_a_refusal_names_another_loss_or_an_unbounded_set() -> None:
     for row in ONE_STEP_RISKS:
         pure, order = row.card.privacy == "pure", 1.5 if row.has_scope else 3.0
-        point = linear(order, PureDP(epsilon=1.0) if pure else ZCDP(rho=0.1))
+        point = linear_loss_setting(order, PureDP(epsilon=1.0) if pure else ZCDP(rho=0.1))
         assert any(
             "linear losses" in s for s in row.failures(with_constants(point, structure="mean"))
         )
@@ -318,7 +319,7 @@ def test_another_loss_and_an_unbounded_set_are_named() -> None:
         assert row.card.problems == ("linear",)
 
 
-def test_no_lower_bound_is_above_it() -> None:
+def test_no_lower_bound_is_above_the_bound_of_one_step() -> None:
     for order, n, rho in (
         (1.5, 5000, 0.1),
         (2.0, 1000, 0.3),

@@ -1,4 +1,4 @@
-"""Risks of a projected mean: written out, for every mean and set, and no better than its means."""
+"""Risk bounds of a projected mean: plain formulas for every mean and set, and exact attainment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEAN_ROWS = [row for row in UPPER_MEAN_BOUNDS if row.parameters == "own"]
 
 
 def setting_of_order(order: float, *, pure: bool = False) -> Setting:
-    """Return a loss with a curvature of its own, at unit moments of its gradients."""
+    """Return a quadratic loss with a curvature other than 1 and unit moments of its gradients."""
     budget = PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3)
     bends = dict.fromkeys(("smoothness", "sample_smoothness"), MODULUS)
     bends |= dict.fromkeys(("strong_convexity", "sample_strong_convexity"), MODULUS)
@@ -53,7 +53,9 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
         setting = setting_of_order(order, pure=row.card.privacy == "pure")
         mean = replace(setting, constants=replace(setting.constants, mean_gradient_bound=reach))
         slug = mean_row.card.slug
-        error = FORMULAS[slug](Inputs(mean)) if slug in FORMULAS else smoothed(mean, reach)
+        error = (
+            FORMULAS[slug](Inputs(mean)) if slug in FORMULAS else smoothed_mean_bound(mean, reach)
+        )
         assert not row.failures(setting)
         assert row.value(setting) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), slug
         assert row.value(setting) == pytest.approx(
@@ -67,7 +69,7 @@ def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order
     "upper.sco-strong.projected-cwme-pure-below-two",
 )
 @pytest.mark.parametrize("order", [1.2, 1.7])
-def test_below_two_the_risk_is_half_the_squared_bound_of_the_page(order: float) -> None:
+def test_below_two_the_risk_is_half_the_squared_bound_of_the_note(order: float) -> None:
     reach, kappa = MODULUS * DIAMETER / 2, (order - 1) ** (order - 1) / order**order
     for name, power in (("clipped", 0), ("cwme-cdp", 2), ("cwme-pure", 3)):
         setting = setting_of_order(order, pure=power == 3)
@@ -90,8 +92,8 @@ def test_below_two_the_risk_is_half_the_squared_bound_of_the_page(order: float) 
         assert row.value(setting) == pytest.approx(square / (2 * MODULUS), rel=1e-6), name
 
 
-def smoothed(setting: Setting, reach: float) -> float:
-    """Form (v) at its minimum: twice the root of what falls times what rises with the level."""
+def smoothed_mean_bound(setting: Setting, reach: float) -> float:
+    """Return the bound on a smoothed mean, form (v): twice the root of its two opposing terms."""
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     falls = 9 / 32 * (d + 2 * reach**2 + reach**4)
     peak = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
@@ -104,7 +106,7 @@ def smoothed(setting: Setting, reach: float) -> float:
     "upper.user.projected-mean-clipped-run",
 )
 @pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
-def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: float, m: int) -> None:
+def test_at_user_level_the_risk_is_half_the_squared_bound_on_the_mean(p: float, m: int) -> None:
     point = Scenario(problem="quadratic", n=500, m=m, d=4, p=p, methods=(), diameter=4.0)
     n, d, reach = point.n, point.d, 2.0
     of_a_mean = replace(point, problem="mean").setting
@@ -122,7 +124,7 @@ def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: floa
 
 @second_implementation_of("upper.user.projected-mean-clipped-pure")
 @pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
-def test_under_pure_dp_it_is_half_the_least_squared_bound_on_a_mean(p: float, m: int) -> None:
+def test_under_pure_dp_the_risk_is_half_the_least_squared_bound_on_a_mean(p: float, m: int) -> None:
     point = Scenario(problem="quadratic", n=500, m=m, d=4, p=p, delta=0.0, methods=(), diameter=4.0)
     n, d, reach, share_kept = point.n, point.d, 2.0, min(1, math.sqrt((p - 1) / m))
     margins = 0.01 * 1.002 ** np.arange(6000)
@@ -134,10 +136,11 @@ def test_under_pure_dp_it_is_half_the_least_squared_bound_on_a_mean(p: float, m:
     assert row.value(point.setting) == pytest.approx(square / 2, rel=1e-5)
 
 
-@pytest.mark.parametrize("offset", [0.0, 0.7, 3.0])  # the last one is a mean outside of the sets
+# At the last offset the mean lies outside the sets.
+@pytest.mark.parametrize("offset", [0.0, 0.7, 3.0])
 @pytest.mark.parametrize("geometry", [L2, Geometry(kind="l1"), Geometry(kind="simplex")], ids=str)
 def test_no_projected_estimate_has_a_larger_risk(offset: float, geometry: Geometry) -> None:
-    """Half of its squared distance from the mean is enough, and no less is: it is attained."""
+    """Half of the squared distance from the mean is an upper bound, and it is attained."""
     law = StudentT(d=3, moment_order=3.0, offset=offset)
     problem = Quadratic(distribution=law, radius=1.0, geometry=geometry)
     rng, largest = np.random.default_rng(0), 0.0
@@ -152,7 +155,7 @@ def test_no_projected_estimate_has_a_larger_risk(offset: float, geometry: Geomet
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.7, 3.0, 50.0])
-def test_an_estimator_is_told_no_less_than_the_norm_of_the_mean(offset: float) -> None:
+def test_a_mean_estimator_is_given_a_bound_on_the_norm_of_the_mean(offset: float) -> None:
     law = StudentT(d=3, moment_order=3.0, offset=offset)
     problem = Quadratic(distribution=law, radius=1.0)
     constants = of_means(problem.setting(1000, ZCDP(rho=0.5))).constants
@@ -160,7 +163,7 @@ def test_an_estimator_is_told_no_less_than_the_norm_of_the_mean(offset: float) -
     assert (constants.mean_gradient_bound == 1) == (offset < 1)
 
 
-def test_another_loss_is_named() -> None:
+def test_a_refusal_names_another_loss() -> None:
     for row in PROJECTED_RISKS:
         linear_setting = make_setting(structure="linear-model", budget=PureDP(epsilon=1.0))
         assert any("squared distances" in sentence for sentence in row.failures(linear_setting))

@@ -15,12 +15,12 @@ from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, with_constants
 ORDERS = [2, 3, 4, 50]
 
 
-def zcdp(n, d, order, rho, diameter=1.0, **constants):
+def make_zcdp_setting(n, d, order, rho, diameter=1.0, **constants):
     return make_setting(n, d, order, ZCDP(rho=rho), diameter=diameter, **constants)
 
 
 def slopes(slug, term, order, axes, changes=None):
-    """Exact log-log slopes of a term along n, rho, d, M, epsilon or the unit, from a factor 8."""
+    """Return the exact log-log slopes of a term along some axes, from a step by the factor 8."""
 
     def case_at(axis, factor):
         n, d = 10_000, 64
@@ -77,7 +77,7 @@ def test_the_private_terms_have_the_papers_exponents(k):
     }
     for slug, values in expected.items():
         assert slopes(slug, "privacy", k, axes) == pytest.approx(values, abs=1e-9), slug
-    # The printed forms are not linear in M: theory/kamath-liu-zhang.md, 3.4.
+    # The printed forms are not linear in the diameter M: theory/kamath-liu-zhang.md, 3.4.
     printed = slopes("upper.sco.cwme-paper", "privacy", k, axes)
     assert printed == pytest.approx((-a, -a / 2, 2 - 1.5 / k, a, 1), abs=1e-9)
     strong = slopes("upper.sco.cwme-strong", "privacy", k, ("n", "rho", "d", "unit"))
@@ -109,7 +109,7 @@ def test_the_sampling_terms_have_the_papers_exponents():
 @pytest.mark.parametrize("q", [0.5, 1.0, 1.3, 2.0])
 def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
     def rate_at(n, d, rho, m):
-        return smoothed.printed_rate(zcdp(n, d, 2, rho, m), q)
+        return smoothed.printed_rate(make_zcdp_setting(n, d, 2, rho, m), q)
 
     base = rate_at(10_000, 64, 0.5, 2.0)
     for point, first_slope, second_slope in (
@@ -123,13 +123,13 @@ def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
 
 
 @pytest.mark.parametrize(("d", "rho"), [(20, 0.5), (20, 1e-6), (300, 40.0), (2, 1e-3), (5, 1e9)])
-def test_the_best_q_beats_a_grid(d, rho):
-    setting = zcdp(10_000, d, 2, rho)
+def test_the_best_q_is_at_least_as_good_as_a_grid(d, rho):
+    setting = make_zcdp_setting(10_000, d, 2, rho)
     best = sum(smoothed.printed_rate(setting))
     grid = [sum(smoothed.printed_rate(setting, 0.5 + 1.5 * i / 300)) for i in range(301)]
     assert best <= min(grid) * (1 + 1e-12)
     q = theorem_5_5_power(d, rho)
-    if 0.5 < q < 2:  # Table I of Zhao et al. in closed form, epsilon = sqrt(rho)
+    if 0.5 < q < 2:  # Table I of Zhao et al. in closed form, at epsilon = sqrt(rho).
         assert best == pytest.approx(2 * d * rho ** (-1 / 8) / 100)
         sampling, privacy = smoothed.printed_rate(setting)
         assert sampling == pytest.approx(privacy)
@@ -142,14 +142,15 @@ def test_the_direct_optimum_is_the_least_over_tau():
         return m * (d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n))
 
     best = math.sqrt(n / (d + math.sqrt(d / rho)))
-    direct = math.hypot(*smoothed.rate(zcdp(n, d, 2, rho, m)))
+    direct = math.hypot(*smoothed.rate(make_zcdp_setting(n, d, 2, rho, m)))
     assert direct == pytest.approx(value(best))
     assert all(direct <= value(best * f) for f in (0.5, 0.9, 0.999, 1.001, 1.1, 2))
-    # Theorem 5.5 with q = 1 in one term and the lower bound's private term in the other.
+    # The right-hand side takes one term from Theorem 5.5 at q = 1 and the private term of the lower
+    # bound.
     assert direct <= 2 * m * (d / math.sqrt(n) + d**0.75 / (rho**0.25 * math.sqrt(n)))
 
 
-def test_table_one_of_zhao_et_al_row_by_row():
+def test_the_rates_match_table_one_of_zhao_et_al_row_by_row():
     n, d, epsilon, k = 10**6, 30, 0.3, 3.0
     setting = make_setting(n, d, k, ZCDP(rho=epsilon**2), diameter=1.0)
     a = 1 - 1 / k
@@ -172,13 +173,13 @@ def test_table_one_of_zhao_et_al_row_by_row():
     assert lower == pytest.approx(table["upper.sco.iterative"])
 
 
-def test_the_rows_of_arora_et_al_and_su_et_al():
+def test_the_rates_match_the_tables_of_arora_et_al_and_su_et_al():
     n, d, rho = 10**4, 50, 0.04
     setting = make_setting(
         n, d, 3.0, ZCDP(rho=rho), diameter=3.0, lipschitz=2.0, strong_convexity=0.5
     )
     ld, private = 6.0, math.sqrt(d / rho) / n
-    # The epsilon at which every pure release is rho-zCDP: its cost is epsilon tanh(epsilon/2).
+    # At this epsilon every epsilon-DP release is rho-zCDP, at the cost epsilon tanh(epsilon/2).
     pure = brentq(lambda epsilon: epsilon * math.tanh(epsilon / 2) - rho, 0.01, 1.0)
     chi = math.sqrt(2) * math.gamma((d + 1) / 2) / math.gamma(d / 2)
     width = 1.5 * chi
@@ -222,7 +223,7 @@ def test_objective_perturbation_has_the_papers_exponents():
     assert slopes(rate, "sampling", 3, axes) == pytest.approx((-0.5, 0, 1, 1), abs=1e-9)
     for printed in (False, True):
         slug = rate + ("-strong-paper" if printed else "-strong")
-        # Delta = lambda M^2/4, so both terms lose the two powers of M that they have.
+        # Delta = lambda M^2/4, so both terms lose their two powers of M.
         assert slopes(slug, "privacy", 3, axes) == pytest.approx((-2, -2, 0, 2), abs=1e-9)
         expected = (-1, -1 if printed else 0, 0, 2)
         assert slopes(slug, "sampling", 3, axes) == pytest.approx(expected, abs=1e-9)
@@ -230,38 +231,40 @@ def test_objective_perturbation_has_the_papers_exponents():
     assert slopes(width, "privacy", 3, axes) == pytest.approx((-2, -2, 1, 1), abs=1e-9)
 
 
-def test_light_tails_leave_the_bounded_rates():
+def test_light_tails_give_the_rates_of_bounded_data():
     n, d, rho, k = 10**5, 30, 0.2, 1e9
     root = math.sqrt(rho) * n
-    setting = zcdp(n, d, k, rho)
+    setting = make_zcdp_setting(n, d, k, rho)
     assert coordinatewise.rate(setting)[1] == pytest.approx(d**2 / root)
-    wide = coordinatewise.printed_rate(zcdp(n, d, k, rho, 3.0))
+    wide = coordinatewise.printed_rate(make_zcdp_setting(n, d, k, rho, 3.0))
     assert wide[1] == pytest.approx(3 * d**2 / root)
     assert strong.squared_rate(setting)[1] == pytest.approx(d**2 / root**2)
     assert clipped_rate(setting)[1:] == pytest.approx((d / root, d**1.5 / n))
     assert clipped.directional_rate(setting) == pytest.approx(clipped_rate(setting))
-    brackets = [coordinatewise.rate(zcdp(n, d, k, rho))[1] for k in (2, 3, 5, 50)]
-    assert brackets == sorted(brackets, reverse=True)  # decreasing in k where below 1
+    brackets = [coordinatewise.rate(make_zcdp_setting(n, d, k, rho))[1] for k in (2, 3, 5, 50)]
+    # The brackets decrease in k where they are below 1.
+    assert brackets == sorted(brackets, reverse=True)
 
 
-def test_identities_of_the_note_on_clipping():
+def test_the_identities_of_the_note_on_clipping_hold():
     n, d, k = 10**6, 64, 3.0
-    setting = zcdp(n, d, k, 0.5)
+    setting = make_zcdp_setting(n, d, k, 0.5)
     _, private, tail = clipped_rate(setting)
     assert private / tail == pytest.approx((math.sqrt(d * 0.5)) ** -(1 - 1 / k))
     pairs = zip(clipped_rate(setting), clipped.directional_rate(setting), strict=True)
     ratio = [x / y for x, y in pairs]
     assert ratio == pytest.approx([1, d ** (1 / (2 * k)), d ** (1 / (2 * k))])
-    # p = 2 and n >= d: terms 1 and 3 are at most d/sqrt(n), term 2 at most method 1's.
+    # At p = 2 and n >= d, terms 1 and 3 are at most d/sqrt(n), and term 2 is at most that of method
+    # 1.
     for n, d, k in ((1000, 30, 2), (10**6, 900, 3.0), (50, 50, 8.0)):
-        sampling_term, private_term, square_term = clipped_rate(zcdp(n, d, k, 0.3))
-        sampling, private = coordinatewise.rate(zcdp(n, d, k, 0.3))
+        sampling_term, private_term, square_term = clipped_rate(make_zcdp_setting(n, d, k, 0.3))
+        sampling, private = coordinatewise.rate(make_zcdp_setting(n, d, k, 0.3))
         assert max(sampling_term, square_term) <= sampling * (
             1 + 1e-12
         ) and private_term <= private * (1 + 1e-12)
 
 
-def test_without_a_budget_for_noise_every_private_rate_is_infinite():
+def test_a_zero_privacy_budget_makes_every_private_rate_infinite():
     setting = make_setting(10, 2, 3, PureDP(epsilon=1.0))
     assert coordinatewise.rate(setting)[1] == math.inf
     assert coordinatewise.printed_rate(setting)[1] == math.inf
@@ -276,7 +279,7 @@ def test_without_a_budget_for_noise_every_private_rate_is_infinite():
 def test_the_probability_rate_adds_its_logarithms():
     n, d, k, rho, m, smooth, beta = 10**6, 10, 3, 0.5, 2.0, 3.0, 0.05
     size = math.log(m * d * n / beta)
-    setting = zcdp(n, d, k, rho, m, sample_smoothness=smooth)
+    setting = make_zcdp_setting(n, d, k, rho, m, sample_smoothness=smooth)
     plain = coordinatewise.printed_rate(setting)
     assert coordinatewise.probability_rate(setting, beta) == pytest.approx(
         (plain[0] * math.sqrt(size), plain[1] * size, size * m * smooth * d**1.5 / n**3)

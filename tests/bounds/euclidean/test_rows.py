@@ -1,4 +1,4 @@
-"""The catalogue's rows on excess risk: what holds for every bound at every setting."""
+"""The catalogue's bounds on excess risk: claims that hold for every bound at every setting."""
 
 import math
 from dataclasses import replace
@@ -40,7 +40,7 @@ LQ_METHODS = (
     "euclidean-reduction",
     "noisy-mirror-descent",
 )
-# Printed with a diameter that is not a factor, or with a smoothness in other units.
+# Bounds printed with a diameter that is no factor, or with a smoothness in other units.
 INHOMOGENEOUS = {
     "upper.sco.cwme-paper",
     "upper.sco.cwme-probability",
@@ -66,12 +66,12 @@ def test_the_fixed_slugs_exist_once_each():
             for budget in ("cdp", "pure"):
                 assert f"lower.{area}.{name}-{budget}" in BY_SLUG
         assert f"lower.{area}.sampling-signs" in BY_SLUG
-    # Garbled in its source.
+    # The catalogue omits a paper whose text is garbled in its source.
     assert not any("Amid" in bound.card.paper.authors for bound in SCO_BOUNDS)
 
 
 @each("bound", SCO_BOUNDS, **ids)
-def test_a_card_says_what_its_bound_is(bound):
+def test_a_card_describes_its_bound(bound):
     card = bound.card
     assert card.kind == ("upper" if bound in UPPER_SCO_BOUNDS else "lower")
     assert card.quantity == "excess risk"
@@ -84,7 +84,7 @@ def test_a_card_says_what_its_bound_is(bound):
     assert strong or "strong" not in card.name.lower()
     wide = STRONG_PROBLEMS if strong else SCO_PROBLEMS
     of_means = bound in (*PROJECTED_RISKS, *ONE_STEP_RISKS)
-    problems = (card.instance_problem,)
+    problems = (card.instance_problem,) if card.kind == "lower" else card.problems[:1]
     if of_means:
         problems = ("quadratic",) if strong else ("linear",)
     assert card.problems == (problems if of_means or card.of_law or card.losses else wide)
@@ -92,11 +92,11 @@ def test_a_card_says_what_its_bound_is(bound):
         assert not card.instance
         assert not card.method or card.slug.startswith(f"upper.{card.method}")
         prior = card.slug.split(".")[2].startswith("prior-")
-        assert bool(card.method) != (of_means or prior)
+        assert bool(card.method) != (of_means or prior or card.ignores_data)
         assert card.constant == "explicit" or "set to 1" in card.summary
     else:
         assert not card.method
-        # what is about one loss, or one law, is proven with that
+        # A bound about one loss or one law is proven with that loss or law.
         narrow = card.of_law or bool(card.losses)
         assert ("measured line may run below" in card.summary) != narrow
         assert card.instance in instances_of(card)
@@ -109,7 +109,7 @@ def test_lipschitz_moments_bind_on_the_instances_of_their_arguments():
         assert BY_SLUG[f"lower.sco.lipschitz-moments-{notion}"].card.instance == law
 
 
-def test_what_is_claimed_without_a_proof_says_so():
+def test_a_claim_without_a_proof_is_labelled_as_such():
     for slug in ("upper.sco.iterative", "upper.sco.iterative-logs", "lower.sco.rate-quoted"):
         bound = BY_SLUG[slug]
         assert bound.card.constant == "rate"
@@ -169,7 +169,7 @@ MISSING = {
 
 
 @each("bound", SCO_BOUNDS, **ids)
-def test_without_any_constant_nothing_is_bounded(bound):
+def test_without_constants_no_bound_has_a_value(bound):
     for budget in (ApproxDP(epsilon=0.5, delta=1e-6), ZCDP(rho=0.5), PureDP(epsilon=0.5)):
         setting = make_setting(budget=budget, **MISSING)
         assert bound.failures(setting)
@@ -213,7 +213,7 @@ NEEDS = {
 
 
 @pytest.mark.parametrize(("slug", "names"), NEEDS.items(), ids=str)
-def test_every_assumption_of_a_statement_is_looked_at(slug, names):
+def test_every_assumption_of_a_statement_is_checked(slug, names):
     setting = make_setting(10**6, 5, 2.0, directional_moment=5.0)
     failures = set(BY_SLUG[slug].failures(setting))
     for name in names:
@@ -274,39 +274,39 @@ SENTENCES = [
 
 
 @each(("slug", "changes", "words"), SENTENCES)
-def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
+def test_a_failing_hypothesis_is_reported_with_its_numbers(slug, changes, words):
     failures = BY_SLUG[slug].failures(make_setting(**changes))
     assert any(words in sentence for sentence in failures), failures
     assert all(s.endswith(".") and s[0].isupper() for s in failures)
 
 
-def test_where_everything_holds_little_fails():
+def test_where_all_hypotheses_should_hold_few_fail():
     setting = make_setting(
         10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0
     )
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(setting)}
-    # Those of words and of corners need a set that has them.
+    # Bounds by words and by corners need a set that has words or corners.
     loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(setting)}
     loud -= {b.card.slug for b in SCO_BOUNDS if b.has_scope}
     assert loud == {
-        "upper.sco.iterative",  # a claim
+        "upper.sco.iterative",  # This bound is a claim without proof.
         "upper.sco.iterative-logs",
         "lower.sco.rate-quoted",
-        "upper.sco.prior-talwar",  # empirical risk
+        "upper.sco.prior-talwar",  # This bound is on the empirical risk.
         "upper.sco.prior-talwar-strong",
         "upper.sco.prior-kasiviswanathan",
         "upper.sco.prior-bassily-2014-empirical",
         "upper.sco.prior-bassily-2014-strong-empirical",
-        "upper.sco.fresh-batches-pure",  # pure budgets only
+        "upper.sco.fresh-batches-pure",  # These bounds are for pure budgets only.
         "upper.sco.fresh-batches-pure-coordinate",
         "upper.sco.fresh-batches-pure-run",
-        "lower.sco.fano-cdp",  # d too small for a code
+        "lower.sco.fano-cdp",  # The dimension is too small for a code.
         "lower.sco.fano-pure",
         "lower.sco-strong.fano-cdp",
         "lower.sco-strong.fano-pure",
-        "lower.sco-strong.sampling-gaussian",  # unrestricted
-        "lower.sco-strong.width",  # few records only
-        "upper.lp.regularized-mirror-descent",  # this loss is Lipschitz on the set only, and q = 2
+        "lower.sco-strong.sampling-gaussian",  # This bound is for an unrestricted mean.
+        "lower.sco-strong.width",  # These bounds need few records.
+        "upper.lp.regularized-mirror-descent",  # The loss is Lipschitz on the set only, and q = 2.
         "upper.lp.regularized-mirror-descent-explicit",
         "upper.lp.regularized-mirror-descent-generalized",
         "upper.lp.regularized-mirror-descent-paper",
@@ -314,16 +314,18 @@ def test_where_everything_holds_little_fails():
         "upper.lp.phased-sgd-paper",
         "upper.lp.phased-sgd-free",
         "upper.lp.phased-sgd-explicit",
-        "upper.lp.shuffled-mirror-descent",  # 1 < q < 2
+        "upper.lp.shuffled-mirror-descent",  # These bounds need 1 < q < 2.
         "upper.lp.batched-mirror-descent",
-        "upper.sco.sgd-run",  # the steps are those for strongly convex risks
+        "upper.sco.sgd-run",  # The steps of this bound are those for strongly convex risks.
         "upper.sco.sgd-run-smooth",
-        *(b.card.slug for b in ONE_STEP_RISKS if not b.has_scope),  # linear losses only
-        *(slug for slug, b in BY_SLUG.items() if b.card.of_law),  # the law is not known
+        # These bounds are for linear losses only.
+        *(b.card.slug for b in ONE_STEP_RISKS if not b.has_scope),
+        # These bounds need a law, and the setting has none.
+        *(slug for slug, b in BY_SLUG.items() if b.card.of_law),
     }
 
 
-def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
+def test_a_pure_budget_voids_the_gaussian_methods_with_a_reason():
     setting = make_setting(budget=PureDP(epsilon=1.0))
     for bound in UPPER_SCO_BOUNDS:
         if bound.card.privacy in ("zcdp", "approx"):
@@ -335,8 +337,8 @@ def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
             assert bound.failures(setting) or bound.value(setting) < math.inf
 
 
-def scaled(setting, unit=1.0, length=1.0):
-    """The same problem with the risk multiplied by `unit`, or with lengths by `length`."""
+def scaled_setting(setting, unit=1.0, length=1.0):
+    """Return the same problem with the risk multiplied by `unit` and lengths by `length`."""
     c = setting.constants
     gradient = unit / length
     return replace(
@@ -360,7 +362,7 @@ def scaled(setting, unit=1.0, length=1.0):
 
 
 def has_own_unit(card):
-    """Whether the loss of a bound has its kink or curvature at a place that no unit scales."""
+    """Whether the loss of a bound has a kink or curvature at a place that no unit scales."""
     linear = (AnyLabels.card.slug, Absolute.card.slug)
     return bool(card.losses) and card.instance not in linear and card.instance_problem not in linear
 
@@ -373,12 +375,19 @@ def test_every_bound_has_the_units_of_the_risk(bound, count):
         if has_own_unit(bound.card):
             continue
         if bound.card.slug not in INHOMOGENEOUS:
-            assert bound.value(scaled(setting, length=1.7)) == pytest.approx(value, rel=1e-4)
-            assert bound.value(scaled(setting, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-4)
-            wide = scaled(setting, unit=1.7, length=1.7)  # the same gradients on a larger set
+            assert bound.value(scaled_setting(setting, length=1.7)) == pytest.approx(
+                value, rel=1e-4
+            )
+            assert bound.value(scaled_setting(setting, unit=2.3)) == pytest.approx(
+                2.3 * value, rel=1e-4
+            )
+            # The setting has the same gradients on a larger set.
+            wide = scaled_setting(setting, unit=1.7, length=1.7)
             assert bound.value(wide) == pytest.approx(1.7 * value, rel=1e-4)
         elif bound.card.slug != "upper.sco.prior-chaudhuri":
-            assert bound.value(scaled(setting, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-9)
+            assert bound.value(scaled_setting(setting, unit=2.3)) == pytest.approx(
+                2.3 * value, rel=1e-9
+            )
 
 
 @pytest.mark.parametrize("count", one_in(2, [5, 14]))
@@ -387,7 +396,7 @@ def test_no_bound_rises_with_more_records_or_budget(bound, count):
     for setting in random_settings(count, 25, ("zcdp",)):
         value = bound.value(setting)
         larger_setting = replace(setting, n=4 * setting.n, budget=ZCDP(rho=3 * setting.budget.rho))
-        # Printed powers of M and logarithms of n are not monotone at a handful of records.
+        # Printed powers of M and logarithms of n are not monotone for very few records.
         if (
             bound.card.slug in ("upper.sco.clipped-logs", "upper.sco.cwme-probability")
             and setting.n < 20
@@ -399,14 +408,14 @@ def test_no_bound_rises_with_more_records_or_budget(bound, count):
 
 @pytest.mark.parametrize("kind", ["hypercube-cdp", "hypercube-pure", "fano-cdp", "fano-pure"])
 @pytest.mark.parametrize("strong", [True, False])
-def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind, strong):
+def test_fixed_and_free_bounds_agree_at_the_best_spike_probability(kind, strong):
     pure = kind.endswith("pure")
     level = 1.0 if pure else 0.5
     budget = PureDP(epsilon=1.0) if pure else ZCDP(rho=0.5)
     form = kind + ("-squared" if strong else "-convex")
     cap = 0.02 if strong else math.inf
     p, value = best_spike_probability(form, 10_000, 40, 4.0, level, cap)
-    # The public bound is exactly the norm of the instance's gradient: what a problem certifies.
+    # The public bound is exactly the norm of the instance's gradient, as a problem certifies it.
     weight = 40 if kind.startswith("hypercube") else 20
     size = p**0.75 * math.sqrt(weight)
     diameter = 0.04 if strong else 2.0
@@ -420,7 +429,7 @@ def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind, strong
     assert row.failures(fixed) == ()
 
 
-def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
+def test_a_bound_is_evaluated_at_a_fixed_spike_probability():
     for bound in LOWER_SCO_BOUNDS:
         check_fixed_probability(
             bound, make_setting(d=40, diameter=20.0, mean_gradient_bound=20.0), 1e-5

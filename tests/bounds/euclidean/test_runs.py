@@ -1,4 +1,4 @@
-"""Bounds on runs of descent, against their sums written out, and against exact recursions."""
+"""Bounds on runs of descent, against sums written out and against exact recursions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 FREE = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0, "structure": "other"}
 
 
-def sums(setting) -> float:
-    """The bound for one record a step, from the formulas of theory/bounds-of-runs.md, 3."""
+def plain_risk_bound(setting) -> float:
+    """Return the bound for one record per step, by theory/bounds-of-runs.md, 3."""
     c, plan = setting.constants, Sgd(batch=1).plan(setting).descent
     t = np.arange(setting.n)
     eta = np.array([plan.size(k) for k in t])
     variance = min(c.variance_trace, c.lipschitz**2)
-    start = c.diameter / 2  # from the centre of a ball
+    start = c.diameter / 2  # The run starts at the centre of a ball.
     if plan.rule == "lipschitz":
         energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + variance)
         return start**2 / (2 * eta[0] * setting.n) + eta[0] / 2 * energy
@@ -54,22 +54,23 @@ def sums(setting) -> float:
     ],
 )
 @pytest.mark.parametrize("n", [3, 500])
-def test_the_bounds_on_sgd_are_their_sums_written_out(slug, constants, n):
+def test_the_bounds_on_sgd_equal_their_sums_written_out(slug, constants, n):
     setting = make_setting(n, 5, **constants)
     assert not BY_SLUG[slug].failures(setting)
-    assert BY_SLUG[slug].value(setting) == pytest.approx(sums(setting), rel=1e-9)
+    assert BY_SLUG[slug].value(setting) == pytest.approx(plain_risk_bound(setting), rel=1e-9)
     other_slugs = {s for s in BY_SLUG if s.startswith("upper.sco.sgd-run")} - {slug}
     assert all(
         math.isinf(BY_SLUG[s].value(setting)) and BY_SLUG[s].failures(setting) for s in other_slugs
     )
 
 
-def quadratic(curvatures, bias, variance, steps, weights, queried, start):
-    """The exact mean excess risk on a quadratic, by its means and variances; no constraint."""
+def exact_quadratic_risk(curvatures, bias, variance, steps, weights, queried, start):
+    """Return the exact mean excess risk on an unconstrained quadratic, from means and variances."""
     h = np.asarray(curvatures)
     mean = np.asarray(start, dtype=float)
     count = len(steps)
-    # noise of step s enters the point after step t with (1 - eta h)^(t-s) eta: all of them, exactly
+    # The noise of step s enters the point after step t with the factor (1 - eta h)^(t-s) eta; all
+    # such terms are kept.
     points = [mean]
     kernels = [np.zeros((count, len(h)))]
     for t, eta in enumerate(steps):
@@ -88,7 +89,7 @@ def quadratic(curvatures, bias, variance, steps, weights, queried, start):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
-    """Walk of all sizes, biases towards the worst side, tail averages; 60 random runs."""
+    """60 random runs with steps of all sizes, biases in the worst direction, and tail averages."""
     rng = np.random.default_rng([3, seed])
     count, d = int(rng.integers(1, 40)), 3
     h = np.sort(rng.uniform(0, 2, d))
@@ -101,8 +102,8 @@ def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
     direction /= np.linalg.norm(direction)
     bias, variance = float(rng.uniform(0, 0.3)), float(rng.uniform(0, 2))
     start = rng.normal(size=d) * rng.uniform(0, 3)
-    exact = quadratic(h, bias * direction, variance, sizes, weights, queried, start)
-    span = 1e3  # far beyond all points: no projection is met
+    exact = exact_quadratic_risk(h, bias * direction, variance, sizes, weights, queried, start)
+    span = 1e3  # The set is so large that no projection takes effect.
     problem = RiskOnSet(
         start=float(np.linalg.norm(start)),
         span=span,
@@ -119,7 +120,7 @@ def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
 
 
 def test_one_step_to_the_minimum_leaves_the_bias_and_the_noise():
-    """By hand: one step of size 1 on half the squared distance ends at (b + xi)^2/2."""
+    """By hand: one step of size 1 on half the squared distance ends at risk (b + xi)^2/2."""
     problem = RiskOnSet(
         start=2.0, span=4.0, slope=2.0, smoothness=1.0, strong_convexity=1.0, interior=True
     )

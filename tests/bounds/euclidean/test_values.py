@@ -1,4 +1,4 @@
-"""Reference values, and slow second evaluations of the explicit forms on excess risk."""
+"""Explicit bounds on excess risk against reference values and slow second evaluations."""
 
 import math
 
@@ -31,22 +31,23 @@ EXAMPLE = (10_000, 200, 4)
 @pytest.mark.parametrize(
     ("kind", "level", "p", "value"),
     [
-        ("fano-cdp-squared", 0.5, 3.436e-4, 2.0709e-5),  # E3
-        ("hypercube-cdp-squared", 0.5, 9.380e-4, 0.0030456),  # E7
-        ("fano-cdp-convex", 0.5, 2.711e-4, 4.4218e-4),  # E9
-        ("hypercube-pure-squared", 1.0, 7.367e-3, 0.030462),  # P4
-        ("hypercube-pure-convex", 1.0, 3.672e-3, 0.057835),  # P5
-        ("hypercube-cdp-convex", 0.5, 6.410e-4, 0.031848),  # E6, at least E8 = 0.031225
-        ("fano-pure-convex", 1.0, 1.256e-3, 0.014723 / 8),  # P1
+        ("fano-cdp-squared", 0.5, 3.436e-4, 2.0709e-5),  # Row E3 of the reference table.
+        ("hypercube-cdp-squared", 0.5, 9.380e-4, 0.0030456),  # Row E7 of the reference table.
+        ("fano-cdp-convex", 0.5, 2.711e-4, 4.4218e-4),  # Row E9 of the reference table.
+        ("hypercube-pure-squared", 1.0, 7.367e-3, 0.030462),  # Row P4 of the reference table.
+        ("hypercube-pure-convex", 1.0, 3.672e-3, 0.057835),  # Row P5 of the reference table.
+        # Row E6 of the reference table, at least E8 = 0.031225.
+        ("hypercube-cdp-convex", 0.5, 6.410e-4, 0.031848),
+        ("fano-pure-convex", 1.0, 1.256e-3, 0.014723 / 8),  # Row P1 of the reference table.
     ],
 )
-def test_the_reference_table_of_lower_bounds(kind, level, p, value):
+def test_the_lower_bounds_match_the_reference_table(kind, level, p, value):
     best, largest = best_spike_probability(kind, *EXAMPLE, level)
     assert best == pytest.approx(p, rel=5e-3)
     assert largest == pytest.approx(value, rel=5e-5)
 
 
-def test_the_rows_are_the_forms_on_their_instances():
+def test_the_catalogues_bounds_are_the_forms_on_their_instances():
     n, d, order = EXAMPLE
     convex = {"mean_gradient_bound": math.inf, "diameter": 3.0}
     setting = make_setting(n, d, order, ZCDP(rho=0.5), **convex)
@@ -77,16 +78,16 @@ def test_the_rows_are_the_forms_on_their_instances():
             make_setting(n, d, order, **wide),
             0.75984**2 * 0.02,
         ),
-    ):  # half the squared bound, over the strong convexity
+    ):  # The risk is half the squared bound times the strong convexity.
         value = BY_SLUG[slug].value(setting_of_row)
         assert value * setting_of_row.constants.strong_convexity * 2 == pytest.approx(
             square, rel=2e-4
         ), slug
 
 
-def slow_convex_pure(p, n, d, k, epsilon):
+def slow_convex_pure_bound(p, n, d, k, epsilon):
     mean = helpers.mean_over(
-        n, p, lambda b: 1 - math.sqrt(max(0.0, 1 - 2 * helpers.wrong_signs(d, epsilon * b)))
+        n, p, lambda b: 1 - math.sqrt(max(0.0, 1 - 2 * helpers.plain_wrong_signs(d, epsilon * b)))
     )
     return math.sqrt(d) * p ** (1 - 1 / k) * mean
 
@@ -95,7 +96,7 @@ def slow_convex_pure(p, n, d, k, epsilon):
     ("n", "d", "k", "level"), [(30, 9, 2, 0.3), (60, 16, 4, 2.0), (9, 1, 3, 1.0)]
 )
 @pytest.mark.parametrize("q", [0.3, 2.0, 8.0])
-def test_the_risk_forms_from_their_definitions(n, d, k, level, q):
+def test_the_risk_forms_agree_with_their_definitions(n, d, k, level, q):
     p = min(1.0, q / n)
     w = d // 2
     code = d / 8 / (4 * w) * math.sqrt(w / (d / 8)) if d > 1 else 0.0
@@ -107,7 +108,7 @@ def test_the_risk_forms_from_their_definitions(n, d, k, level, q):
         * p ** (1 - 1 / k)
         * math.sqrt(d / 8)
         / 2,
-        "hypercube-pure-convex": slow_convex_pure(p, n, d, k, level),
+        "hypercube-pure-convex": slow_convex_pure_bound(p, n, d, k, level),
     }
     for kind, value in slow.items():
         assert FORMS[kind][0](p, n, d, k, level) == pytest.approx(value, rel=1e-8, abs=1e-15), kind
@@ -116,22 +117,27 @@ def test_the_risk_forms_from_their_definitions(n, d, k, level, q):
 def test_the_code_factor_is_the_separation_of_the_normalised_means():
     for d in (2, 8, 9, 15, 200):
         w, distance = d // 2, d / 8
-        separation = math.sqrt(distance / w)  # the separation of mu/|mu|
-        norm_of_mean = math.sqrt(w)  # times p^a
-        expected = 0.5 * norm_of_mean * separation**2 / 4  # times p^a p_e
+        separation = math.sqrt(distance / w)  # The separation is that of mu/|mu|.
+        norm_of_mean = math.sqrt(w)  # The norm of the mean, without its factor p^a.
+        # The expected risk, without its factor p^a p_e.
+        expected = 0.5 * norm_of_mean * separation**2 / 4
         assert convex_factor(d) * math.sqrt(distance) / 2 == pytest.approx(expected)
 
 
 def test_the_entropy_form_bounds_linear_losses():
-    # ln 2 - h((1+m)/2) is convex in m^2: positive coefficients, here by second differences.
+    # ln 2 - h((1+m)/2) is convex in m^2 as its coefficients are positive; checked by second
+    # differences.
     u = np.linspace(0, 1, 2001)[1:-1]
     m = np.sqrt(u)
     f = math.log(2) + (1 + m) / 2 * np.log((1 + m) / 2) + (1 - m) / 2 * np.log((1 - m) / 2)
     assert np.all(np.diff(f, 2) > 0)
 
 
-def slow_signs(delta, n):
-    upward, downward = helpers.pmf(n, (1 + delta) / 2), helpers.pmf(n, (1 - delta) / 2)
+def slow_bounded_signs_bound(delta, n):
+    upward, downward = (
+        helpers.exact_binomial_pmf(n, (1 + delta) / 2),
+        helpers.exact_binomial_pmf(n, (1 - delta) / 2),
+    )
     return math.fsum(
         2 * a * b / (a + b) for a, b in zip(upward, downward, strict=True) if a + b > 0
     )
@@ -139,9 +145,9 @@ def slow_signs(delta, n):
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 333])
 @pytest.mark.parametrize("c", [0.1, 0.7, 1.5])
-def test_bounded_signs_from_the_definition(n, c):
+def test_the_bounded_signs_bound_agrees_with_its_definition(n, c):
     delta = min(1.0, c / math.sqrt(n))
-    v = slow_signs(delta, n)
+    v = slow_bounded_signs_bound(delta, n)
     theta = delta / (1 + delta)
     assert bounded_signs(delta, n, 5, "squared") == pytest.approx(
         5 * theta**2 * v, rel=1e-9, abs=1e-11
@@ -152,7 +158,7 @@ def test_bounded_signs_from_the_definition(n, c):
 
 
 def test_a_stride_does_not_move_the_bounded_signs():
-    n = 4 * 10**6  # stride 31; the same sum over every count
+    n = 4 * 10**6  # The stride is 31; the reference is the same sum over every count.
     delta = best_separation(n, 3, form="linear")
     counts = np.arange(n // 2 - 30_000, n // 2 + 30_001, dtype=float)
     plus = np.exp(log_pmf(counts, n, np.array([(1 + delta) / 2])))
@@ -164,17 +170,17 @@ def test_a_stride_does_not_move_the_bounded_signs():
 
 
 def test_more_records_approach_the_limits_of_the_bounded_signs():
-    n, d = 10**6, 200  # 0.29 sqrt(d/n) and 0.47 d/n
+    n, d = 10**6, 200  # The limits are 0.29 sqrt(d/n) and 0.47 d/n.
     convex = bounded_signs(best_separation(n, d, form="linear"), n, d, "linear")
     squared = bounded_signs(best_separation(n, d, form="squared"), n, d, "squared")
     assert convex * math.sqrt(n / d) == pytest.approx(0.289, abs=2e-3)
     assert squared * n / d == pytest.approx(0.478, abs=2e-3)
 
 
-# ---- Theorem 3.1 and the uniform oracles
+# ---- Theorem 3.1 of Kamath et al. and its uniform oracles
 
 
-def test_the_framework_of_theorem_31_at_any_step():
+def test_theorem_31_holds_at_any_step_size():
     at_best = sum(convex_risk(2.0, 3.0, 0.1, 5.0, 40))
     assert all(at_best <= sum(convex_risk(2.0, 3.0, 0.1, 5.0, 40, step=s)) for s in (0.01, 0.1, 1))
     step = 2.0 / math.sqrt(2 * 40 * 14)
@@ -182,7 +188,7 @@ def test_the_framework_of_theorem_31_at_any_step():
 
 
 def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
-    # theory/kamath-liu-zhang.md, 2.4: n = 1e6, d = 5, k = 4, all constants 1, T = 5.35e6, the
+    # theory/kamath-liu-zhang.md, 2.4, at n = 1e6, d = 5, k = 4, unit constants, T = 5.35e6 and the
     # paper's noise.
     n, d, order = 10**6, 5, 4
     tau = (n / d**1.5) ** (1 / order)
@@ -197,14 +203,14 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
     bias = oracle.deviation + oracle.failure * oracle.reach
     risk = sum(convex_risk(1.0, 1.0, bias, second_moment, steps, step=1 / math.sqrt(steps)))
     assert risk == pytest.approx(3.6e3, rel=0.03)
-    # The rule of equal noise and gradient cures it.
+    # The rule that makes noise and gradient equal removes the fault.
     tight = BY_SLUG["upper.sco.cwme-explicit"].value(
         make_setting(10**9, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
     )
     assert tight < 0.15
 
 
-def slow_coordinatewise(n, d, k, radius, product, rho, tau):
+def slow_coordinatewise_bound(n, d, k, radius, product, rho, tau):
     m = 2 * math.ceil((4 * math.log(2 * d) + 8 * d * math.log(3 * n**3)) / 2)
     b = n // m
     t = 3 * tau - radius
@@ -212,11 +218,12 @@ def slow_coordinatewise(n, d, k, radius, product, rho, tau):
     s = product * n**-3 * (math.sqrt(d) + 1) + math.sqrt(d) * (10 / math.sqrt(b) + bias)
     failure = (n**-3 / 3) ** d
     reach = 3 * tau * math.sqrt(d) + radius
-    step_noise = d * d * (3 * tau / b) ** 2 / (2 * rho)  # d sigma^2, sigma^2 = d Delta^2 / (2 rho)
+    # The noise of a step is d sigma^2 with sigma^2 = d Delta^2 / (2 rho).
+    step_noise = d * d * (3 * tau / b) ** 2 / (2 * rho)
     return s, s + failure * reach, lambda t: s**2 + failure * reach**2 + t * step_noise, step_noise
 
 
-def slow_smoothed(n, d, radius, product, rho, tau):
+def slow_smoothed_bound(n, d, radius, product, rho, tau):
     top = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
     failure = (n**-3 / 3) ** d
     v = math.sqrt(d + 2 * radius**2 + radius**4)
@@ -227,7 +234,7 @@ def slow_smoothed(n, d, radius, product, rho, tau):
     return s, s + failure * reach, lambda t: s**2 + failure * reach**2 + t * step_noise, step_noise
 
 
-def slow_clipped(n, d, p, moment, product, rho, radius, printed):
+def slow_clipped_bound(n, d, p, moment, product, rho, radius, printed):
     beta = 1 / n**2
     size = math.log(2 * 6**d * (1 + 2 * n) ** d / beta)
     sampling = max(math.sqrt(12 * moment**2 / n * size), 8 * radius / n * size)
@@ -254,16 +261,16 @@ POINTS = [(50_000, 3, 2.0, 1.5, 0.7), (10**6, 10, 4.0, 0.4, 0.05), (3 * 10**5, 2
 
 
 @pytest.mark.parametrize(("n", "d", "k", "radius", "rho"), POINTS)
-def test_the_uniform_oracles_from_their_definitions(n, d, k, radius, rho):
+def test_the_uniform_oracles_agree_with_their_definitions(n, d, k, radius, rho):
     diameter, smoothness = 1.7, 0.9
     levels = np.geomspace(0.05, 3000, 1500)
     slow = {
         "cwme": [
-            slow_coordinatewise(n, d, k, radius, smoothness * diameter, rho, tau)
+            slow_coordinatewise_bound(n, d, k, radius, smoothness * diameter, rho, tau)
             for tau in (radius + levels) / 3
         ],
         "smoothed": [
-            slow_smoothed(n, d, radius, smoothness * diameter, rho, tau) for tau in levels
+            slow_smoothed_bound(n, d, radius, smoothness * diameter, rho, tau) for tau in levels
         ],
     }
     setting = make_setting(
@@ -280,7 +287,7 @@ def test_the_uniform_oracles_from_their_definitions(n, d, k, radius, rho):
     moment = math.sqrt(d) + radius
     for printed, name in ((False, "clipped"), (True, "clipped-paper")):
         slow[name] = [
-            slow_clipped(n, d, k, moment, smoothness * diameter, rho, level, printed)
+            slow_clipped_bound(n, d, k, moment, smoothness * diameter, rho, level, printed)
             for level in levels
         ]
     slugs = {"clipped-paper": "clipped-explicit-paper"}
@@ -288,13 +295,13 @@ def test_the_uniform_oracles_from_their_definitions(n, d, k, radius, rho):
         smallest = min(slow_risk(part, diameter, radius) for part in parts)
         value = BY_SLUG[f"upper.sco.{slugs.get(name, name + '-explicit')}"].value(setting)
         assert value <= smallest * (1 + 1e-9), name
-        assert value >= smallest * (1 - 5e-3), name  # the grid is fine, and the minimum flat
+        assert value >= smallest * (1 - 5e-3), name  # The grid is fine and the minimum is flat.
 
 
-# ---- strongly convex
+# ---- Strongly convex risks
 
 
-def test_the_contraction_and_the_algebra_of_theorem_32():
+def test_the_contraction_and_the_algebra_of_theorem_32_hold():
     assert contraction(1, 1) == 0.75
     for weak, strong in ((0.1, 3.0), (1.0, 1.0), (2.0, 2.5)):
         q = 1 - weak * strong / (weak + strong) ** 2
@@ -321,30 +328,31 @@ def test_minkowskis_bound_dominates_the_recursion(weak, strong):
     assert summed >= root**2
 
 
-def test_theorem_57s_prefactor_is_minkowskis():
+def test_the_prefactor_of_theorem_57_is_minkowskis():
     weak, strong, diameter, deviation = 0.5, 2.0, 3.0, 1e-3
     floor = (weak + strong) / (weak * strong) * deviation
-    # q^T = floor: (M + 1)^2 (lambda + L)^2 G^2 / (2 lambda^2 L)
+    # With q^T = floor: (M + 1)^2 (lambda + L)^2 G^2 / (2 lambda^2 L).
     risk = strong / 2 * (floor * diameter + floor) ** 2
     printed = (diameter + 1) ** 2 * (weak + strong) ** 2 / (weak**2 * strong) * deviation**2
     assert risk == pytest.approx(printed / 2)
     assert strong_factor(diameter, weak, strong) * deviation**2 == pytest.approx(printed)
 
 
-def test_the_notes_magnitudes_of_the_strongly_convex_noise():
-    # n = 2e5, d = 5, k = 4, rho = 1, T = 16, tau = 10, m = 28: (1/2)(1/3) d sigma^2.
+def test_the_strongly_convex_noise_has_the_size_given_in_the_note():
+    # The note takes n = 2e5, d = 5, k = 4, rho = 1, T = 16, tau = 10, m = 28, and finds (1/2)(1/3)
+    # d sigma^2.
     d, steps, tau, m = 5, 16, 10, 28
     b = (200_000 // steps) // m
     for level, expected in ((1 / steps, 0.151), (1.0, 0.0094)):
         sigma2 = d * (3 * tau / b) ** 2 / (2 * level)
         assert d * sigma2 / 6 == pytest.approx(expected, rel=0.02)
-    # One block is better still, and the bound at its best parameters is below the measured 0.010.
+    # One block is still better, and the bound at its best parameters is below the measured 0.010.
     assert best_risk(make_setting(200_000, 5, 4, ZCDP(rho=1.0)))[1][3] < 0.0094
 
 
 @pytest.mark.parametrize("parallel", [True, False])
 @pytest.mark.parametrize("summed", [True, False])
-def test_the_strongly_convex_bound_by_brute_force(parallel, summed):
+def test_the_strongly_convex_bound_agrees_with_brute_force(parallel, summed):
     n, d, k, diameter, radius, weak, strong, rho = 4000, 3, 3.0, 2.0, 1.5, 0.7, 1.1, 0.8
     best = math.inf
     for steps in range(1, 120):

@@ -1,4 +1,4 @@
-"""Plain evaluations of the floors, formula by formula, and settings for the tests."""
+"""Plain evaluations of the floors (lower bounds for the law of the given data), and settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
 
-DRAWN_LAWS = ("student-t", "elliptical-t", "gaussian")  # laws whose floor is drawn
+DRAWN_LAWS = ("student-t", "elliptical-t", "gaussian")  # Laws for which the figure shows a floor.
 LAWS = (*DRAWN_LAWS, "log-normal", "pareto", "skewed-pareto")
 DEFAULT = ZCDP(rho=0.028014)
 SHORT = {ZCDP: "cdp", ApproxDP: "approx", PureDP: "pure"}
@@ -35,7 +35,7 @@ def make_setting(
     problem: str = "mean",
     margin: float = 0.5,
 ) -> Setting:
-    """A setting that is told its law, as a floor is."""
+    """Return a setting that knows its law, as a floor requires."""
     instance = make_instance(
         problem=problem,
         distribution=law,
@@ -56,8 +56,8 @@ def make_setting(
     return replace(instance_problem.setting(n, budget), law=own_law)
 
 
-def floor(setting: Setting, kind: str = "") -> float:
-    """Return the floor on the mean error in the notion of the budget; `kind` may be ``"near-"``."""
+def floor_bound(setting: Setting, kind: str = "") -> float:
+    """Return the floor on the mean error in the budget's notion; `kind` may be ``"near-"``."""
     return bound(f"lower.mean.floor-{kind}{SHORT[type(setting.budget)]}").value(setting)
 
 
@@ -68,8 +68,8 @@ def shifts(setting: Setting) -> Shifts:
     return shift_law
 
 
-def bessel(order: float) -> float:
-    """First positive zero, by another way than the library's."""
+def first_bessel_zero(order: float) -> float:
+    """Return the first positive zero of a Bessel function, independently of the library."""
     if order == -0.5:
         return math.pi / 2
     if order == int(order):
@@ -81,14 +81,14 @@ def bessel(order: float) -> float:
 
 
 def least_total_variation(divergence: float) -> float:
-    """T artanh T = k/2."""
+    """Return the T that solves T artanh T = divergence/2."""
     if divergence == 0:
         return 0.0
     return float(brentq(lambda t: t * math.atanh(t) - divergence / 2, 0, 1 - 1e-16))
 
 
-def overlap(b: int, budget: Budget) -> float:
-    """a(b), as section 6 prints it."""
+def plain_overlap(b: int, budget: Budget) -> float:
+    """Return the overlap a(b) as printed in theory/instance-floors.md, 6."""
     if isinstance(budget, ZCDP):
         k = budget.rho * b * b
         return 1 - least_total_variation(k) if k < 30 else 0.0
@@ -99,8 +99,8 @@ def overlap(b: int, budget: Budget) -> float:
     return 2 * max(0.0, 1 - loss) / (1 + math.exp(budget.epsilon * b))
 
 
-def by_two_shifts(n: int, d: int, law: Shifts, budget: Budget, radius: float) -> float:
-    """Theorem 2 on a grid of shifts, summed term by term."""
+def plain_two_shift_floor(n: int, d: int, law: Shifts, budget: Budget, radius: float) -> float:
+    """Return the floor of Theorem 2, maximised on a grid of shifts and summed term by term."""
     best = 0.0
     for theta in np.geomspace(1e-8, radius / math.sqrt(d), 400):
         t = float(law.distance(np.array(theta)))
@@ -108,13 +108,13 @@ def by_two_shifts(n: int, d: int, law: Shifts, budget: Budget, radius: float) ->
         if last_count > 400:
             break
         counts = np.arange(last_count + 1)
-        common = [overlap(int(b), budget) for b in counts]
+        common = [plain_overlap(int(b), budget) for b in counts]
         best = max(best, math.sqrt(d) * theta * float(binom.pmf(counts, n, t) @ common))
     return best
 
 
-def trapezoid_near(n: int, d: int, law: Shifts, kappa: Callable[[float], float]) -> float:
-    """Theorem 3 for independent coordinates, on 40,001 nodes in the log odds."""
+def plain_near_floor(n: int, d: int, law: Shifts, kappa: Callable[[float], float]) -> float:
+    """Return the floor of Theorem 3 for independent coordinates, on 40,001 log odds."""
     u = np.linspace(-34, 34, 40_001)
     p = 1 / (1 + np.exp(-u))
     weights = p * (1 - p) * (u[1] - u[0])

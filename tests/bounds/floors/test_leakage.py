@@ -1,4 +1,4 @@
-"""What one record may reveal: certificates, channels, and implementations that are wrong."""
+"""The information that one record may reveal: certificates, channels and wrong implementations."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def law_of(slug: str, d: int = 20, p: float = 2.0) -> Shifts:
     return shifts(make_setting(slug, 1_000, d, p, ZCDP(rho=0.1)))
 
 
-def uncovered(u: float, b: int, w: float, *, limit: int = 4_000_000) -> int:
-    """Return how many cells bisection leaves: 0 proves (2) for all Lambda and q; -1 gives up.
+def count_uncovered_cells(u: float, b: int, w: float, *, limit: int = 4_000_000) -> int:
+    """Return how many cells bisection leaves: 0 proves (2) for all Lambda and q, -1 gives up.
 
     The bounds on a cell are those of theory/instance-floors.md, 2.
     """
@@ -42,7 +42,7 @@ def uncovered(u: float, b: int, w: float, *, limit: int = 4_000_000) -> int:
             return -1
         low, high, q1, q2 = cells.T
         cut = np.minimum(q2, 1 - u / high)
-        reveals_nothing = cut <= q1  # there Lambda (1-q) <= u
+        reveals_nothing = cut <= q1  # There Lambda (1-q) <= u.
         with np.errstate(divide="ignore", over="ignore"):
             rest = high * cut * (high - u / (1 - q1))
             root = np.sqrt(q1)
@@ -68,13 +68,13 @@ def uncovered(u: float, b: int, w: float, *, limit: int = 4_000_000) -> int:
 
 
 @pytest.mark.parametrize(("u", "b", "w"), CERTIFICATES)
-def test_bisection_proves_the_certificate(u: float, b: int, w: float) -> None:
-    assert uncovered(u, b, w) == 0
+def test_bisection_proves_every_certificate(u: float, b: int, w: float) -> None:
+    assert count_uncovered_cells(u, b, w) == 0
 
 
-def test_bisection_proves_no_certificate_that_is_wrong() -> None:
+def test_bisection_rejects_wrong_certificates() -> None:
     for u, b, w in CERTIFICATES[4:9:4]:
-        assert uncovered(u, b, 0.97 * w) != 0
+        assert count_uncovered_cells(u, b, 0.97 * w) != 0
 
 
 @pytest.mark.parametrize(("u", "b", "w"), CERTIFICATES)
@@ -99,7 +99,7 @@ def test_the_function_c_has_the_printed_values() -> None:
         assert certified(rho) / rho == pytest.approx(value, abs=6e-7)
 
 
-def test_kappa_is_the_table_of_section_2() -> None:
+def test_kappa_matches_the_table_of_section_2() -> None:
     student, elliptical, skewed = map(law_of, ("student-t", "elliptical-t", "log-normal"))
     for rho in (1e-4, 0.02, 0.3, 2.0, 9.0):
         c = min(u / 4 * math.expm1(2 * rho) + w * math.expm1(min(b * (b - 1) * rho, 600))
@@ -132,7 +132,7 @@ def test_kappa_is_the_table_of_section_2() -> None:
 
 
 def mirrored_leak(low: np.ndarray, law: np.ndarray) -> float:
-    """E omega^2 of a channel over (record, output), records paired with their mirror images."""
+    """Return E omega^2 of a channel whose records are paired with their mirror images."""
     mean = law @ low
     density = low / mean
     omega = 0.5 * (density - density[::-1])
@@ -140,7 +140,7 @@ def mirrored_leak(low: np.ndarray, law: np.ndarray) -> float:
 
 
 def test_channels_reveal_no_more_than_kappa_under_zcdp_and_pure_dp() -> None:
-    # Randomised response shown with probability w: the leak is w tanh^2(eps/2).
+    # Randomised response, applied with probability w, leaks w tanh^2(eps/2).
     symmetric = law_of("gaussian")
     tightest = 0.0
     for epsilon in np.geomspace(0.01, 4, 24):
@@ -159,7 +159,7 @@ def test_channels_reveal_no_more_than_kappa_under_zcdp_and_pure_dp() -> None:
             kappa = concentrated(max(divergence), symmetric)
             tightest = max(tightest, leak / kappa**2)
             assert leak <= kappa**2
-    assert tightest > 0.9  # the constant is nearly attained
+    assert tightest > 0.9  # The constant is nearly attained.
 
 
 def test_random_extreme_channels_reveal_no_more_than_kappa_and_some_attain_it() -> None:
@@ -171,7 +171,7 @@ def test_random_extreme_channels_reveal_no_more_than_kappa_and_some_attain_it() 
             high = rng.random((records, outputs)) < rng.random()
             weights = rng.dirichlet(np.ones(outputs))
             channel = weights * np.where(high, math.exp(epsilon), 1.0)
-            # Rows must be laws: what is left goes to an output that tells nothing more than eps.
+            # The rows must be laws: the remaining mass goes to an output that reveals at most eps.
             channel /= channel.sum(axis=1).max()
             rest = 1 - channel.sum(axis=1)
             if rest.min() <= 0 < rest.max() or np.ptp(rest) > 0:
@@ -185,7 +185,7 @@ def test_random_extreme_channels_reveal_no_more_than_kappa_and_some_attain_it() 
             assert leak <= largest_leak + 1e-12
             largest = max(largest, leak / largest_leak if largest_leak > 0 else 0.0)
         assert largest > 0.5
-    # Two records and two outputs attain it up to ln 3.
+    # Two records and two outputs attain the constant for epsilon up to ln 3.
     top = math.e / (1 + math.e)
     channel = np.array([[top, 1 - top], [1 - top, top]])
     attained = mirrored_leak(channel, np.array([0.5, 0.5]))
@@ -194,7 +194,8 @@ def test_random_extreme_channels_reveal_no_more_than_kappa_and_some_attain_it() 
 
 
 def test_revealing_with_probability_delta_is_below_the_approximate_kappa() -> None:
-    # The record's score is shown with probability delta, else by randomised response on its sign.
+    # The record's score is released with probability delta, otherwise randomised response on its
+    # sign.
     law = law_of("student-t", d=1)
     kappa = approximate(0.1, 1e-6, law)
     leak = (1 - 1e-6) * math.tanh(0.05) ** 2 + 1e-6
@@ -202,10 +203,10 @@ def test_revealing_with_probability_delta_is_below_the_approximate_kappa() -> No
     assert leak > 0.7 * kappa**2
 
 
-# -- theory/instance-floors.md, 14: each is another number than the floor's --------------------
+# -- Wrong forms listed in theory/instance-floors.md, 14; each differs from the floor ----------
 
 
-def test_log_normal_data_have_no_symmetric_column_and_no_sub_gaussian_score() -> None:
+def test_log_normal_data_are_neither_symmetric_nor_sub_gaussian() -> None:
     law, wrong = law_of("log-normal"), law_of("gaussian")
     assert not law.symmetric and math.isinf(law.spread)
     for rho in (0.01, 0.1, 1.0):
@@ -214,15 +215,15 @@ def test_log_normal_data_have_no_symmetric_column_and_no_sub_gaussian_score() ->
     assert pure(1.0, law) > pure(1.0, wrong)
 
 
-def test_laws_near_the_data_take_the_column_of_any_law() -> None:
+def test_laws_near_the_data_use_the_constants_of_any_law() -> None:
     setting = make_setting("gaussian", 2_000, 20, 2.0, ZCDP(rho=0.05))
-    symmetric = cases.trapezoid_near(
+    symmetric = cases.plain_near_floor(
         2_000, 20, shifts(setting), lambda _: concentrated(0.05, shifts(setting))
     )
-    assert cases.floor(setting, "near-") < 0.97 * symmetric
+    assert cases.floor_bound(setting, "near-") < 0.97 * symmetric
 
 
-def test_tanh_is_for_pure_privacy_only() -> None:
+def test_tanh_is_used_for_pure_privacy_only() -> None:
     law = law_of("student-t")
     assert leakage(ApproxDP(epsilon=1, delta=1e-6), law) > 1.3 * math.tanh(0.5)
     assert leakage(PureDP(epsilon=1), law) == pytest.approx(math.tanh(0.5))
@@ -241,13 +242,13 @@ def test_the_rms_floor_is_not_a_floor_of_the_mean_error() -> None:
     for d in (1, 3, 20):
         setting = make_setting("gaussian", 2_000, d, 2.0, ZCDP(rho=0.05))
         rms = math.sqrt(bound("lower.mean.floor-cdp-squared").value(setting))
-        assert cases.floor(setting) < rms
-        assert cases.floor(setting) / rms >= (d - 0.5) / d * (1 - 1e-12)
+        assert cases.floor_bound(setting) < rms
+        assert cases.floor_bound(setting) / rms >= (d - 0.5) / d * (1 - 1e-12)
 
 
 def test_the_floor_is_at_the_scale_of_the_data_and_of_their_dimension() -> None:
     student = law_of("student-t", p=2.0)
     nu = 2.5
-    assert student.information > 2 * (nu + 1) / (nu + 3)  # at scale 1
+    assert student.information > 2 * (nu + 1) / (nu + 3)  # At scale 1.
     low_dimension, high_dimension = law_of("elliptical-t", d=2), law_of("elliptical-t", d=100)
     assert high_dimension.information > 1.2 * low_dimension.information

@@ -1,4 +1,4 @@
-"""Steps of the proof of the floors by simulation, and what is measured against them."""
+"""Steps of the proof of the floors by simulation, and private methods measured against them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dpsco_core.results.report import bound_setting
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.bounds.floors import cases
-from tests.bounds.floors.cases import DEFAULT, floor, make_setting, shifts
+from tests.bounds.floors.cases import DEFAULT, floor_bound, make_setting, shifts
 from tests.folded import one_in
 
 RNG_SEED = 20_26
@@ -40,7 +40,8 @@ RNG_SEED = 20_26
 
 def draw_prior(rng: np.random.Generator, count: int) -> tuple[Vector, Vector]:
     """Draw means of the prior on the unit ball of R^3, and the gradients of its log density."""
-    # U = sin(pi r)/r, pi(mu) = U^2: the radius has density 2 sin^2(pi r) on (0, 1).
+    # The prior's density is U^2 with U = sin(pi r)/r: the radius has density 2 sin^2(pi r) on (0,
+    # 1).
     r = np.empty(0)
     while len(r) < count:
         tried = rng.random(2 * count)
@@ -53,7 +54,7 @@ def draw_prior(rng: np.random.Generator, count: int) -> tuple[Vector, Vector]:
 
 
 def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
-    # d = 3, n = 4, a clipped mean with noise; five standard errors, false alarms 1e-6.
+    # A clipped mean with noise at d = 3 and n = 4; five standard errors, false alarms 1e-6.
     rng, count = np.random.default_rng(RNG_SEED), 400_000
     law = StudentT(d=3, moment_order=2.0)
     nu, s = law.tail_index, law.scale
@@ -71,7 +72,8 @@ def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
     ):
         gap = (field * total_score).sum(axis=1) - divergence
         assert abs(gap.mean()) < 5 * gap.std() / math.sqrt(count)
-        wrong = (field * (score - pull)).sum(axis=1) - divergence  # the sign of the prior's term
+        # With the wrong sign of the prior's term the identity fails.
+        wrong = (field * (score - pull)).sum(axis=1) - divergence
         assert abs(wrong.mean()) > 5 * wrong.std() / math.sqrt(count)
     cross = (score * pull).sum(axis=1)
     assert abs(cross.mean()) < 5 * cross.std() / math.sqrt(count)
@@ -79,9 +81,9 @@ def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
     assert squares.mean() == pytest.approx(prior_information(3, 1.0), rel=0.02)
 
 
-def told_by_noisy_signs(n: int, rho: float) -> float:
-    """E g^2 for n fair signs whose sum is released with Gaussian noise at rho."""
-    std = 2 / math.sqrt(2 * rho)  # a replaced sign moves the sum by 2
+def information_of_noisy_signs(n: int, rho: float) -> float:
+    """Return E g^2 for n fair signs whose sum is released with Gaussian noise at rho."""
+    std = 2 / math.sqrt(2 * rho)  # Replacing one sign moves the sum by 2.
     counts = np.arange(n + 1)
     total = 2.0 * counts - n
     chance = binom.pmf(counts, n, 0.5)
@@ -97,27 +99,28 @@ def told_by_noisy_signs(n: int, rho: float) -> float:
     )
 
 
-def test_sums_of_signs_tell_no_more_than_lemma_3_says_and_nearly_as_much() -> None:
+def test_sums_of_signs_reveal_at_most_and_nearly_what_lemma_3_allows() -> None:
     tightest = 0.0
     for n in (1, 2, 5, 30, 200):
         for rho in (1e-4, 1e-3, 0.01, 0.1, 0.5, 2.0):
             kappa = concentrated(rho, shifts(make_setting("gaussian", 10, 1, 2.0, ZCDP(rho=rho))))
             parts = costs(n, 1, 1.0, kappa, 1.0)
-            information = told_by_noisy_signs(n, rho)
+            information = information_of_noisy_signs(n, rho)
             information_bound = 1 / (parts.sampling + parts.privacy)
             assert information <= information_bound * (1 + 1e-9)
             tightest = max(tightest, information / information_bound)
-    assert tightest > 0.98  # the constant is right
-    # It is the sum of both costs, and not the larger: n = 200 signs at rho with equal costs.
+    assert tightest > 0.98  # The constant of the lemma is nearly attained.
+    # Both costs add up; their maximum would be wrong: n = 200 signs at the rho where they are
+    # equal.
     rho = 2 / 200
-    assert told_by_noisy_signs(200, rho) == pytest.approx(
+    assert information_of_noisy_signs(200, rho) == pytest.approx(
         1 / (1 / 200 + 2 / (200**2 * rho)), rel=2e-3
     )
 
 
 def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
-    # d = 1: records clipped to a level, summed with noise; the posterior mean under the prior of
-    # the proof, cos^2 on an interval, has the least squared error.
+    # At d = 1 records are clipped to a level and summed with noise. Under the prior of the proof,
+    # cos^2 on an interval, the posterior mean has the least squared error.
     for kind, n, rho, radius, level in (
         ("gaussian", 1, 0.5, 2.0, 1.5),
         ("gaussian", 8, 0.05, 1.0, 1.0),
@@ -131,7 +134,7 @@ def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
         prior /= prior.sum()
         rng = np.random.default_rng(3)
         noise_std = 2 * level / math.sqrt(2 * rho)
-        # By simulation of the sum's law at each mean, on a grid of outputs.
+        # The law of the sum at each mean is simulated on a grid of outputs.
         z = law.sample(6_000 * n, rng).x.reshape(6_000, n)
         sums = np.clip(z[None] + means[:, None, None], -level, level).sum(axis=2)
         out = np.linspace(-n * level - 5 * noise_std, n * level + 5 * noise_std, 301)
@@ -144,7 +147,7 @@ def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
         whole = joint.sum(axis=0)
         best = (joint * means[:, None]).sum(axis=0) / whole
         square = float((joint * (means[:, None] - best[None]) ** 2).sum())
-        # Theorem 1 alone: Theorem 2 has another prior, under which errors are larger.
+        # Theorem 1 alone is compared: Theorem 2 has another prior, under which errors are larger.
         terms = bound("lower.mean.floor-cdp-squared").terms(setting) | {"two shifts": 0.0}
         assert square > bound("lower.mean.floor-cdp-squared").combined(terms)
 
@@ -155,8 +158,8 @@ def test_the_prior_of_the_simulation_is_the_ground_state() -> None:
     assert np.ptp(ratio) < 1e-9 * abs(ratio[0])
 
 
-def told_the_shape(x: Vector, law: StudentT, rho: float, rng: np.random.Generator) -> Vector:
-    """Estimate the mean by a method that knows the law: a clipped mean, then clipped scores."""
+def estimate_with_shape(x: Vector, law: StudentT, rho: float, rng: np.random.Generator) -> Vector:
+    """Estimate the mean with knowledge of the law: a clipped mean first, then clipped scores."""
     n, d = x.shape
     nu, s = law.tail_index, law.scale
     information = (nu + 1) / (nu + 3) / s**2
@@ -175,25 +178,25 @@ def told_the_shape(x: Vector, law: StudentT, rho: float, rng: np.random.Generato
     return np.asarray(estimate)
 
 
-def test_a_method_that_is_told_the_shape_stays_above_and_comes_within_a_tenth() -> None:
+def test_a_method_that_knows_the_shape_stays_above_the_floor_and_within_a_tenth() -> None:
     law = StudentT(d=20, moment_order=2.0, offset=1.0)
     rng = np.random.default_rng(11)
     errors = [
-        float(np.linalg.norm(told_the_shape(law.sample(10_000, rng).x, law, 0.028014, rng)
+        float(np.linalg.norm(estimate_with_shape(law.sample(10_000, rng).x, law, 0.028014, rng)
                              - law.mean))
         for _ in range(120)
     ]  # fmt: skip
     mean, spread = float(np.mean(errors)), float(np.std(errors)) / math.sqrt(120)
-    floor_value = floor(make_setting("student-t", 10_000, 20, 2.0, DEFAULT))
-    assert mean + 5 * spread > floor_value  # false alarms 1e-6
+    floor_value = floor_bound(make_setting("student-t", 10_000, 20, 2.0, DEFAULT))
+    assert mean + 5 * spread > floor_value  # False alarms have probability 1e-6.
     assert mean / floor_value < 1.10
 
 
-# -- every private method ------------------------------------------------------------------------
+# -- Every private method ------------------------------------------------------------------------
 
 
-def random_point(rng: np.random.Generator) -> Scenario:
-    """A scenario on data with a floor, small enough to run."""
+def random_scenario(rng: np.random.Generator) -> Scenario:
+    """Return a random scenario on data with a floor, small enough to run."""
     while True:
         n = int(np.exp(rng.uniform(math.log(50), math.log(1e6))))
         d = int(np.exp(rng.uniform(0, math.log(500))))
@@ -221,8 +224,8 @@ def random_point(rng: np.random.Generator) -> Scenario:
     )
 
 
-def below_the_floor(point: Scenario) -> list[str]:
-    """Return the methods whose measured error is below the floor that binds them."""
+def methods_below_the_floor(point: Scenario) -> list[str]:
+    """Return the methods whose measured error is below the floor that applies to them."""
     errors: dict[str, list[float]] = {}
     for outcome in study(point):
         if outcome.not_applicable is None:
@@ -230,8 +233,8 @@ def below_the_floor(point: Scenario) -> list[str]:
     notion = {ZCDP: "cdp", ApproxDP: "cdp", PureDP: "pure"}[type(point.budget)]
     row = bound(f"lower.mean.floor-{notion}")
     floor_value = row.value(bound_setting(point, row))
-    # The norm of an error in d dimensions varies by 0.8/sqrt(d) of its mean at most: five standard
-    # deviations of the mean of the trials are accounted for.
+    # The norm of an error in d dimensions varies by at most 0.8/sqrt(d) of its mean; five standard
+    # deviations of the mean over trials are allowed for.
     noise = 5 * 0.8 / math.sqrt(point.d * point.trials)
     return [
         m
@@ -244,20 +247,20 @@ def below_the_floor(point: Scenario) -> list[str]:
 def test_measured_errors_of_private_methods_are_above_the_floor(count: int) -> None:
     rng = np.random.default_rng(1)
     for _ in range(count):
-        point = random_point(rng)
-        assert below_the_floor(point) == [], point
+        point = random_scenario(rng)
+        assert methods_below_the_floor(point) == [], point
 
 
 @pytest.mark.slow
 def test_measured_errors_of_private_methods_are_above_the_floor_at_2000_scenarios() -> None:
     rng = np.random.default_rng(2)
     for _ in range(1_960):
-        point = random_point(rng)
-        assert below_the_floor(point) == [], point
+        point = random_scenario(rng)
+        assert methods_below_the_floor(point) == [], point
 
 
-def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
-    """Return the explicit upper bounds that are below a floor which binds their method."""
+def upper_bounds_below_a_floor(rng: np.random.Generator) -> list[str]:
+    """Return the explicit upper bounds that lie below a floor on their method."""
     budget: Budget = ZCDP(rho=float(10 ** rng.uniform(-4, 1)))
     if rng.random() < 0.4:
         budget = PureDP(epsilon=float(10 ** rng.uniform(-2, 1)))
@@ -274,7 +277,7 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
         radius=float(rng.choice([2.0, 10.0])),
     ).problem
     setting = replace(instance.setting(n, budget), law=instance.distribution)  # type: ignore[union-attr]
-    floor_value = floor(setting)
+    floor_value = floor_bound(setting)
     too_large = []
     for row in BOUNDS:
         card = row.card
@@ -285,7 +288,7 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
             or sure[4] not in weaker_notions
         ):
             continue
-        # A pure method is bound at its own epsilon, which under zCDP is within rho.
+        # A pure method is bounded at its own epsilon, which under zCDP corresponds to at most rho.
         if not row.failures(setting) and row.value(setting) < floor_value * (1 - 1e-9):
             too_large.append(f"{card.slug} at {setting}")
     return too_large
@@ -294,17 +297,17 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
 def test_no_floor_is_above_an_explicit_upper_bound() -> None:
     rng = np.random.default_rng(4)
     for _ in range(150):
-        assert above_an_upper_bound(rng) == []
+        assert upper_bounds_below_a_floor(rng) == []
 
 
 @pytest.mark.slow
 def test_no_floor_is_above_an_explicit_upper_bound_at_20000_settings() -> None:
     rng = np.random.default_rng(5)
     for _ in range(19_850):
-        assert above_an_upper_bound(rng) == []
+        assert upper_bounds_below_a_floor(rng) == []
 
 
-# -- the numbers of the page ---------------------------------------------------------------------
+# -- The numbers printed in the note --------------------------------------------------------------
 
 
 def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:
@@ -324,7 +327,7 @@ def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:
     assert np.mean(np.reshape(errors, (-1, 10)), axis=1).min() > 0.0244
 
 
-def test_no_loss_that_has_lower_bounds_is_said_to_have_none(
+def test_a_loss_with_lower_bounds_is_never_reported_to_have_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each problem without a floor on given data has lower bounds on the hardest data."""
@@ -340,7 +343,7 @@ def test_no_loss_that_has_lower_bounds_is_said_to_have_none(
     assert "no lower bound is proven for this loss" in no_floor(Scenario(problem="hinge"))
 
 
-def test_data_without_a_floor_say_why_in_words() -> None:
+def test_data_without_a_floor_have_a_worded_reason() -> None:
     assert "finds its edge" in no_floor(Scenario(distribution="pareto"))
     assert "finds its edge" in no_floor(Scenario(distribution="log-normal"))
     assert "its own prior" in no_floor(Scenario(distribution="spike"))

@@ -1,4 +1,4 @@
-"""Floors where the scales of the coordinates differ: theory/instance-floors.md, 16."""
+"""Floors for data whose coordinates have different scales: theory/instance-floors.md, 16."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ BUDGETS: tuple[Budget, ...] = (
 )
 
 
-def falling(setting: Setting, decay: float) -> Setting:
-    """Return the setting told of the same law with falling scales."""
+def with_falling_scales(setting: Setting, decay: float) -> Setting:
+    """Return the setting for the same law with falling coordinate scales."""
     return replace(setting, law=replace(setting.law, decay=decay))  # type: ignore[type-var]
 
 
-def plain(setting: Setting) -> Callable[[Vector], tuple[float, float]]:
-    """The floors on the mean error and on the squared one for any b with largest entry 1."""
+def plain_floors(setting: Setting) -> Callable[[Vector], tuple[float, float]]:
+    """Return the floors on the mean and squared errors for any weights b with maximum 1."""
     assert setting.law is not None
     n, d, scales = setting.n, setting.d, setting.law.scales
     lam, kappa = shifts(setting).information, leakage(setting.budget, shifts(setting))
@@ -56,12 +56,12 @@ def plain(setting: Setting) -> Callable[[Vector], tuple[float, float]]:
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("law", ["student-t", "elliptical-t", "gaussian"])
 @pytest.mark.parametrize("decay", [0.4, 1.0, 2.0])
-def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
+def test_a_floor_is_its_formula_and_other_weights_gain_little(
     law: str, budget: Budget, decay: float
 ) -> None:
-    setting = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
+    setting = with_falling_scales(make_setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
     assert setting.law is not None
-    scales, short, floors = setting.law.scales, SHORT[type(budget)], plain(setting)
+    scales, short, floors = setting.law.scales, SHORT[type(budget)], plain_floors(setting)
     grid = [np.minimum(1, c * scales) for c in np.geomspace(1 / scales[0], 1 / scales[-1], 400)]
     rng = np.random.default_rng(3)
     random_weights = [rng.uniform(0, 1, 12) ** rng.uniform(0, 3) for _ in range(2000)]
@@ -71,7 +71,9 @@ def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
         assert fine * (1 - 2e-3) <= value <= fine * (1 + 1e-4)
         if place == 1:
             assert max(floors(b / b.max())[1] for b in random_weights) <= value * (1 + 0.01)
-    risk = falling(make_setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay)
+    risk = with_falling_scales(
+        make_setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay
+    )
     squared = bound(f"lower.mean.floor-{short}-squared").value(setting)
     assert bound(f"lower.sco-strong.floor-{short}").value(risk) == pytest.approx(squared / 2)
 
@@ -82,12 +84,13 @@ def test_the_weights_are_those_of_theorem_one_where_scales_are_equal() -> None:
     ends = weightings(StudentT(d=12, decay=1.0))
     scales = StudentT(d=12, decay=1.0).scales
     assert (ends[-1].root, ends[-1].rank) == pytest.approx((scales.sum(), 12.0))
-    assert ends[0].root == pytest.approx(12 / scales[0])  # in units in which the largest b is 1
+    assert ends[0].root == pytest.approx(12 / scales[0])  # The largest b is 1 in these units.
     assert ends[0].rank == pytest.approx(12 / scales[0] ** 2)
 
 
 def test_the_identity_holds_with_weights() -> None:
-    # As that of Theorem 1: d = 3, n = 4, a clipped mean with noise; false alarms 1e-6.
+    # The simulation is that for Theorem 1: d = 3, n = 4, a clipped mean with noise; false alarms
+    # 1e-6.
     rng, count = np.random.default_rng(RNG_SEED), 400_000
     law = StudentT(d=3, moment_order=2.0, decay=0.8)
     nu, scale, a = law.tail_index, law.scale * law.scales, np.array([1.0, 0.5, 0.2])
@@ -113,17 +116,21 @@ def test_the_identity_holds_with_weights() -> None:
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.5, 1.0, 2.5])
-def test_without_privacy_the_floor_of_a_normal_law_is_what_the_plain_mean_errs(
+def test_without_privacy_the_floor_of_a_normal_law_is_the_error_of_the_sample_mean(
     decay: float,
 ) -> None:
-    setting = falling(make_setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay)
+    setting = with_falling_scales(
+        make_setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay
+    )
     assert setting.law is not None
     attained = setting.law.variance_trace / setting.n
     assert bound("lower.mean.floor-cdp-squared").value(setting) == pytest.approx(attained, rel=2e-3)
 
 
-def weighted_mean(x: Vector, law: Gaussian, rho: float, rng: np.random.Generator) -> Vector:
-    """Estimate the mean by a method that knows the law: clipped in units of the scales' roots."""
+def estimate_weighted_mean(
+    x: Vector, law: Gaussian, rho: float, rng: np.random.Generator
+) -> Vector:
+    """Estimate the mean with knowledge of the law, clipping in units of the roots of the scales."""
     n, _ = x.shape
     weights = np.sqrt(law.scales)
     sigma = math.sqrt(law.moment(2.0)) / law.lead
@@ -140,23 +147,29 @@ def weighted_mean(x: Vector, law: Gaussian, rho: float, rng: np.random.Generator
     return np.asarray(centre)
 
 
-def test_a_method_that_knows_shape_and_scales_stays_above_and_comes_near() -> None:
+def test_a_method_that_knows_shape_and_scales_stays_above_the_floor_and_near_it() -> None:
     law, rho = Gaussian(d=40, moment_order=2.0, decay=1.0, offset=0.5), 0.0005
     rng = np.random.default_rng(12)
     squares = [
-        float(np.sum((weighted_mean(law.sample(20_000, rng).x, law, rho, rng) - law.mean) ** 2))
+        float(
+            np.sum(
+                (estimate_weighted_mean(law.sample(20_000, rng).x, law, rho, rng) - law.mean) ** 2
+            )
+        )
         for _ in range(40)
     ]
     setting = replace(make_setting("gaussian", 20_000, 40, 2.0, ZCDP(rho=rho), offset=0.5), law=law)
     floor_value = bound("lower.mean.floor-cdp-squared").value(setting)
     mean, error = float(np.mean(squares)), float(np.std(squares)) / math.sqrt(40)
-    assert mean + 5 * error > floor_value  # false alarms 1e-6
-    assert mean / floor_value < 2.6  # 1.6 in length; the shares and kappa are not sharp
+    assert mean + 5 * error > floor_value  # False alarms have probability 1e-6.
+    # The ratio is 1.6 in length; the shares and kappa are not sharp.
+    assert mean / floor_value < 2.6
     sampling = law.variance_trace / 20_000
-    assert mean > 4 * sampling  # privacy is most of it, so that its term is what is compared
+    # Most of the error is due to privacy, so the private term is what is compared.
+    assert mean > 4 * sampling
 
 
-def test_what_is_proven_for_equal_scales_alone_says_so() -> None:
+def test_a_result_proven_for_equal_scales_only_is_labelled_so() -> None:
     scenario = Scenario(decay=0.5)
     for slug in ("lower.mean.floor-near-cdp", "lower.mean.floor-near-approx"):
         row = bound(slug)
@@ -170,10 +183,10 @@ def test_what_is_proven_for_equal_scales_alone_says_so() -> None:
     )
 
 
-def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling() -> None:
+def test_the_floor_falls_with_the_decay_and_the_squared_floor_stays_above_sampling() -> None:
     values = []
     for decay in (0.0, 0.3, 0.7, 1.2, 2.0):
-        setting = falling(
+        setting = with_falling_scales(
             make_setting("gaussian", 2000, 30, 2.0, ZCDP(rho=0.05), radius=50.0), decay
         )
         squared = bound("lower.mean.floor-cdp-squared").value(setting)
@@ -183,11 +196,13 @@ def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling
     assert values == sorted(values, reverse=True)
 
 
-def test_the_constants_of_equal_scales_have_no_number_at_unequal_ones() -> None:
-    """With them the printed formula would be 40 % too high at a decay of 1."""
+def test_constants_for_equal_scales_have_no_value_at_unequal_scales() -> None:
+    """With these constants the printed formula would be 40 % too high at a decay of 1."""
     setting = make_setting("student-t", 3000, 12, 2.5, BUDGETS[0], radius=1.5)
     letters = {letter.token: letter for letter in bound("lower.mean.floor-cdp").letters}
     for token in ("C_d", "J"):
         assert letters[token].value(setting) > 0
-        assert math.isnan(letters[token].value(falling(setting, 1.0)))
-    assert letters[r"\lambda"].value(setting) == letters[r"\lambda"].value(falling(setting, 1.0))
+        assert math.isnan(letters[token].value(with_falling_scales(setting, 1.0)))
+    assert letters[r"\lambda"].value(setting) == letters[r"\lambda"].value(
+        with_falling_scales(setting, 1.0)
+    )

@@ -29,10 +29,10 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.results.report import bounds_json, evaluate, evaluate_all
 from dpsco_core.scenario import Scenario
 from tests.bounds.floors import cases
-from tests.bounds.floors.cases import DEFAULT, floor, make_setting, shifts
+from tests.bounds.floors.cases import DEFAULT, floor_bound, make_setting, shifts
 
-# theory/instance-floors.md, 10: law, n, d, p, R, budget, then lambda, kappa, J, G, mean, rms and
-# Theorem 2, to their printed digits.
+# Table of theory/instance-floors.md, 10: law, n, d, p, R and budget, then lambda, kappa, J, G, the
+# mean and rms floors and Theorem 2, to their printed digits.
 NO_NUMBER = math.nan
 REFERENCE: tuple[tuple[str, int, int, float, float, Budget, tuple[float, ...]], ...] = (
     ("student-t", 10_000, 20, 2.0, 2.0, DEFAULT,
@@ -64,7 +64,7 @@ REFERENCE: tuple[tuple[str, int, int, float, float, Budget, tuple[float, ...]], 
     ("skewed-pareto", 10_000, 20, 2.0, 2.0, ApproxDP(epsilon=1, delta=1e-6),
      (math.inf, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, 0.0000440441)),
 )  # fmt: skip
-NEAR_VALUES = {  # Theorem 3 at the default budget, n = 10^4 and 10^3
+NEAR_VALUES = {  # Theorem 3 at the default budget, for n = 10^4 and 10^3.
     "student-t": (0.0352719, 0.108533),
     "gaussian": (0.0424294, 0.143055),
     "log-normal": (0.0344812, 0.102462),
@@ -91,7 +91,7 @@ def test_a_floor_has_the_reference_values(
     assert two_shifts(setting, notion) == pytest.approx(pairs, rel=3e-6)
     if math.isinf(lam):
         assert math.isinf(law_shifts.information)
-        assert floor(setting) == pytest.approx(pairs, rel=3e-6)
+        assert floor_bound(setting) == pytest.approx(pairs, rel=3e-6)
         return
     assert law_shifts.information == pytest.approx(lam, rel=3e-6)
     leak = leakage(budget, law_shifts)
@@ -99,7 +99,7 @@ def test_a_floor_has_the_reference_values(
     assert prior_information(d, radius) == pytest.approx(prior, rel=3e-6)
     parts = costs(n, d, law_shifts.information, leak, prior_information(d, radius))
     assert 1 / (parts.sampling + parts.privacy) == pytest.approx(learnt, rel=3e-6)
-    assert floor(setting) == pytest.approx(mean, rel=6e-6)
+    assert floor_bound(setting) == pytest.approx(mean, rel=6e-6)
     squared = bound(f"lower.mean.floor-{cases.SHORT[type(budget)]}-squared").value(setting)
     assert math.sqrt(squared) == pytest.approx(rms, rel=6e-6)
 
@@ -107,18 +107,18 @@ def test_a_floor_has_the_reference_values(
 @pytest.mark.parametrize("law", tuple(NEAR_VALUES))
 def test_a_floor_near_the_data_has_the_reference_values(law: str) -> None:
     for n, value in zip((10_000, 1_000), NEAR_VALUES[law], strict=True):
-        assert floor(make_setting(law, n, 20, 2.0, DEFAULT), "near-") == pytest.approx(
+        assert floor_bound(make_setting(law, n, 20, 2.0, DEFAULT), "near-") == pytest.approx(
             value, rel=9e-6
         )
 
 
-def test_the_best_tilt_of_log_normal_data_is_the_printed_one() -> None:
+def test_the_best_tilt_of_log_normal_data_has_its_printed_value() -> None:
     best = near_floor(make_setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
     assert best is not None
     assert (round(best[1].level, 5), best[1].tilt) == (4.95614, 0.4)
 
 
-def test_the_floors_at_the_default_are_those_of_the_issue() -> None:
+def test_the_floors_at_the_default_scenario_have_their_recorded_values() -> None:
     base = Scenario(p=2.0, offset=0.0)
     values = [
         evaluate(replace(base, epsilon=None, delta=None, rho=0.028014), row("cdp")).value,
@@ -126,7 +126,7 @@ def test_the_floors_at_the_default_are_those_of_the_issue() -> None:
         evaluate(replace(base, delta=0.0), row("pure")).value,
     ]
     assert [round(v, 5) for v in values] == [0.02577, 0.02450, 0.02455]
-    # At the norm of the mean that is shown, 1, they are a little lower.
+    # At the norm 1 of the mean that the default scenario has, the floors are a little lower.
     assert evaluate(replace(base, offset=1.0), row("cdp")).value == pytest.approx(
         0.025756, rel=3e-5
     )
@@ -136,14 +136,14 @@ def row(name: str) -> Bound:
     return bound(f"lower.mean.floor-{name}")
 
 
-def test_the_risks_at_the_default_are_those_of_section_8() -> None:
+def test_the_risk_floors_at_the_default_are_those_of_section_8() -> None:
     setting = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="quadratic")
     assert bound("lower.sco-strong.floor-cdp").value(setting) == pytest.approx(0.000349, rel=2e-3)
     setting = make_setting("student-t", 10_000, 20, 2.0, DEFAULT, offset=1.0, problem="linear")
     assert bound("lower.sco.floor-cdp").value(setting) == pytest.approx(0.000503, rel=2e-3)
 
 
-def test_the_linear_floor_is_the_largest_of_section_8_over_r() -> None:
+def test_the_floor_of_linear_losses_is_the_largest_of_section_8_over_r() -> None:
     setting = make_setting("gaussian", 3_000, 8, 3.0, DEFAULT, offset=1.3, problem="linear")
     law_shifts = shifts(setting)
     kappa = leakage(DEFAULT, law_shifts)
@@ -153,18 +153,24 @@ def test_the_linear_floor_is_the_largest_of_section_8_over_r() -> None:
             1 / (3_000 * kappa) ** 2 / law_shifts.information
             + 2_999 / (3_000**2 * 8 * law_shifts.information)
         )
-        value = (1.3 - r) * 49 / ((1.3**2 + r**2) * (learnt + 4 * cases.bessel(3) ** 2 / r**2))
+        value = (
+            (1.3 - r)
+            * 49
+            / ((1.3**2 + r**2) * (learnt + 4 * cases.first_bessel_zero(3) ** 2 / r**2))
+        )
         best = max(best, 4.0 / 4 * value)
     assert bound("lower.sco.floor-cdp").value(setting) == pytest.approx(best, rel=1e-4)
 
 
 def test_the_constants_of_the_mean_error_are_ground_state_energies() -> None:
-    # -f'' - (d-1)/r f' + r f = E f; with f = r^(-(d-1)/2) h: -h'' + ((d-1)(d-3)/(4 r^2) + r) h.
+    # The equation is -f'' - (d-1)/r f' + r f = E f; with f = r^(-(d-1)/2) h it becomes -h'' +
+    # ((d-1)(d-3)/(4 r^2) + r) h = E h.
     for d in (2, 3, 4, 5, 8, 10, 20):
         step = 1.5e-3
         r = step * np.arange(1, 12_000)
         potential = (d - 1) * (d - 3) / (4 * r**2) + r
-        if d == 2:  # the singular potential converges slowly: a variational bound instead
+        # Where the singular potential converges slowly, a variational bound takes its place.
+        if d == 2:
             continue
         energy = eigh_tridiagonal(
             2 / step**2 + potential, np.full(len(r) - 1, -1 / step**2), select="i",
@@ -175,19 +181,19 @@ def test_the_constants_of_the_mean_error_are_ground_state_energies() -> None:
         if d <= 10:
             assert mean_constant(d) == pytest.approx(exact, rel=1e-5)
         assert d - 0.5 <= mean_constant(d) < d
-    # C_1 from the first zero of the derivative of Airy's function, C_2 as printed.
+    # C_1 follows from the first zero of the derivative of Airy's function; C_2 is as printed.
     assert mean_constant(1) == pytest.approx(4 / (3 * math.sqrt(3)) * 1.0187929716**1.5, abs=1e-6)
     assert mean_constant(2) == 1.762623
 
 
-def test_the_zeros_of_bessel_functions_agree_with_others() -> None:
+def test_the_zeros_of_bessel_functions_agree_with_a_second_evaluation() -> None:
     for d in (1, 2, 3, 4, 5, 7, 20, 33, 200, 501):
-        assert bessel_zero(d / 2 - 1) == pytest.approx(cases.bessel(d / 2 - 1), rel=1e-9)
+        assert bessel_zero(d / 2 - 1) == pytest.approx(cases.first_bessel_zero(d / 2 - 1), rel=1e-9)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
-def test_the_prior_has_the_information_that_it_says(d: int) -> None:
-    j = cases.bessel(d / 2 - 1)
+def test_the_prior_has_its_stated_information(d: int) -> None:
+    j = cases.first_bessel_zero(d / 2 - 1)
 
     def u(r: float) -> float:
         return float(r ** (1 - d / 2) * jv(d / 2 - 1, j * r))
@@ -211,27 +217,27 @@ PAIRED: tuple[tuple[str, Budget], ...] = (
 
 
 @pytest.mark.parametrize(("law", "budget"), PAIRED, ids=str)
-def test_two_shifts_give_what_a_plain_sum_gives(law: str, budget: Budget) -> None:
+def test_the_two_shift_floor_equals_a_plain_sum(law: str, budget: Budget) -> None:
     law_shifts = shifts(make_setting(law, 400, 6, 2.5, budget))
-    plain = cases.by_two_shifts(400, 6, law_shifts, budget, 2.0)
+    plain = cases.plain_two_shift_floor(400, 6, law_shifts, budget, 2.0)
     assert assouad(400, 6, law_shifts, budget, 2.0) == pytest.approx(plain, rel=2e-2)
     assert assouad(400, 6, law_shifts, budget, 2.0) <= plain * 1.02
 
 
-def test_the_overlap_of_outputs_is_that_of_section_6() -> None:
+def test_the_overlap_of_outputs_has_the_formula_of_section_6() -> None:
     counts = np.arange(40)
     for budget in (ZCDP(rho=0.02), ZCDP(rho=1.5), PureDP(epsilon=0.4),
                    ApproxDP(epsilon=0.4, delta=1e-4)):  # fmt: skip
-        plain = [cases.overlap(int(b), budget) for b in counts]
+        plain = [cases.plain_overlap(int(b), budget) for b in counts]
         assert overlap(counts.astype(float), budget) == pytest.approx(plain, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("law", ["student-t", "log-normal", "gaussian"])
-def test_laws_near_the_data_give_what_plain_quadrature_gives(law: str) -> None:
+def test_floors_near_the_data_agree_with_plain_quadrature(law: str) -> None:
     budget = ApproxDP(epsilon=0.8, delta=1e-5)
     law_shifts = shifts(make_setting(law, 5_000, 30, 2.5, budget))
     rate = math.expm1(0.8) / math.sqrt(math.exp(0.8) + 1)
-    plain = cases.trapezoid_near(
+    plain = cases.plain_near_floor(
         5_000, 30, law_shifts, lambda size: rate + 2 * math.sqrt(2 * 1e-5) * size
     )
     best_value = best_tilt(5_000, 30, law_shifts, tilts(30, law_shifts), budget)[0]
@@ -247,13 +253,13 @@ BUDGETS: tuple[Budget, ...] = (
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("law", cases.DRAWN_LAWS)
-def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Budget) -> None:
+def test_every_floor_on_the_data_equals_its_formula_written_out(law: str, budget: Budget) -> None:
     n, d, short = 3_000, 12, cases.SHORT[type(budget)]
     setting = make_setting(law, n, d, 2.5, budget, radius=1.5)
     lam, kappa = shifts(setting).information, leakage(budget, shifts(setting))
     learnt = 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * d * lam))
-    whole = min(n * d * lam, learnt) + 4 * cases.bessel(5) ** 2 / 1.5**2
-    assert floor(setting) == pytest.approx(11.5 / math.sqrt(whole), rel=1e-9)
+    whole = min(n * d * lam, learnt) + 4 * cases.first_bessel_zero(5) ** 2 / 1.5**2
+    assert floor_bound(setting) == pytest.approx(11.5 / math.sqrt(whole), rel=1e-9)
     squared = bound(f"lower.mean.floor-{short}-squared")
     assert squared.value(setting) == pytest.approx(144 / whole, rel=1e-9)
     setting = make_setting(law, n, d, 2.5, budget, radius=1.5, problem="quadratic")
@@ -262,14 +268,14 @@ def test_every_floor_on_the_data_is_its_formula_written_out(law: str, budget: Bu
     )
     setting = make_setting(law, n, d, 2.5, budget, offset=1.1, problem="linear")
     best = max(
-        (1.1 - r) * 121 / ((1.21 + r**2) * (learnt + 4 * cases.bessel(5) ** 2 / r**2))
+        (1.1 - r) * 121 / ((1.21 + r**2) * (learnt + 4 * cases.first_bessel_zero(5) ** 2 / r**2))
         for r in np.linspace(1e-3, 1.099, 4_001)
     )
     assert bound(f"lower.sco.floor-{short}").value(setting) == pytest.approx(best, rel=1e-4)
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
-def test_every_floor_near_the_data_is_its_formula_by_plain_quadrature(budget: Budget) -> None:
+def test_every_floor_near_the_data_agrees_with_plain_quadrature(budget: Budget) -> None:
     setting = make_setting("log-normal", 2_000, 30, 2.5, budget)
     match budget:
         case ZCDP(rho=rho):
@@ -280,12 +286,12 @@ def test_every_floor_near_the_data_is_its_formula_by_plain_quadrature(budget: Bu
             slope = 2 * math.sqrt(2 * delta)
         case PureDP(epsilon=epsilon):
             fixed, slope = math.sinh(epsilon / 2), 0.0
-    plain = cases.trapezoid_near(2_000, 30, shifts(setting), lambda size: fixed + slope * size)
-    assert floor(setting, "near-") == pytest.approx(plain, rel=1e-5)
+    plain = cases.plain_near_floor(2_000, 30, shifts(setting), lambda size: fixed + slope * size)
+    assert floor_bound(setting, "near-") == pytest.approx(plain, rel=1e-5)
 
 
-def test_the_floor_of_users_is_that_of_blocks() -> None:
-    # theory/instance-floors.md, 8.1: m records are one of information m lambda.
+def test_the_floor_for_users_treats_a_block_as_one_record() -> None:
+    # theory/instance-floors.md, 8.1: m records count as one of information m lambda.
     budget = ZCDP(rho=0.1)
     single = make_setting("student-t", 2_000, 10, 2.0, budget, offset=1.0, problem="quadratic")
     users = replace(single, m=7)
@@ -295,13 +301,13 @@ def test_the_floor_of_users_is_that_of_blocks() -> None:
     plain = 100 / 2 / (learnt + prior_information(10, 1.0))
     of_users = bound("lower.sco-strong.floor-cdp").value(users)
     assert of_users == pytest.approx(plain, rel=1e-12)
-    # Privacy hides users: more than n m records at item level would say.
+    # User-level privacy protects more than n m records at item level would suggest.
     pooled = replace(single, n=14_000)
     assert bound("lower.sco-strong.floor-cdp").value(pooled) < of_users < bound(
         "lower.sco-strong.floor-cdp").value(single)  # fmt: skip
 
 
-def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
+def test_only_bounds_for_a_law_receive_the_law() -> None:
     names: list[str] = []
     base = make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1))
     for row in BOUNDS:
@@ -311,7 +317,7 @@ def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
     assert len(names) == 15 and all(name.startswith("Floor ") for name in names)
 
 
-def test_a_floor_that_is_not_told_its_law_says_so_and_is_nothing() -> None:
+def test_a_floor_without_a_law_gives_its_reason_and_no_value() -> None:
     setting = replace(make_setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1)), law=None)
     for row in BOUNDS:
         if row.card.of_law:
@@ -332,11 +338,12 @@ def test_every_floor_is_in_the_json_of_bounds_with_its_terms() -> None:
 
 def test_a_floor_answers_within_fifty_milliseconds() -> None:
     point = Scenario(p=2.0, distribution="elliptical-t")
-    evaluate_all(point)  # what depends on the law only
+    evaluate_all(point)  # This call caches everything that depends on the law alone.
     slow = {}
     for slug in (b.card.slug for b in BOUNDS if b.card.of_law and "mean" in b.card.problems):
         best = math.inf
-        for n in (12_345, 23_456, 34_567):  # the machine may be busy
+        # The best of three calls counts, since the machine may be busy.
+        for n in (12_345, 23_456, 34_567):
             start = time.process_time()
             evaluate(replace(point, n=n), bound(slug))
             best = min(best, time.process_time() - start)
@@ -349,19 +356,21 @@ def test_floors_fall_with_n_and_budget_and_rise_with_the_radius() -> None:
     for law in cases.LAWS:
         base = make_setting(law, 2_000, 6, 2.5, ZCDP(rho=0.05))
         for kind in ("", "near-"):
-            by_n = [floor(replace(base, n=n), kind) for n in (100, 1_000, 10_000, 100_000)]
+            by_n = [floor_bound(replace(base, n=n), kind) for n in (100, 1_000, 10_000, 100_000)]
             assert all(a > b for a, b in itertools.pairwise(by_n)), (law, kind)
-            by_rho = [floor(replace(base, budget=ZCDP(rho=r)), kind) for r in (1e-4, 0.01, 0.3, 4)]
+            by_rho = [
+                floor_bound(replace(base, budget=ZCDP(rho=r)), kind) for r in (1e-4, 0.01, 0.3, 4)
+            ]
             assert all(a >= b for a, b in itertools.pairwise(by_rho)), (law, kind)
         radii = [
-            floor(make_setting(law, 50, 6, 2.5, ZCDP(rho=0.001), radius=r))
+            floor_bound(make_setting(law, 50, 6, 2.5, ZCDP(rho=0.001), radius=r))
             for r in (0.1, 0.5, 2, 10)
         ]
         assert all(a <= b * (1 + 1e-9) for a, b in itertools.pairwise(radii)), law
         assert all(v <= r for v, r in zip(radii, (0.1, 0.5, 2, 10), strict=True)), law
 
 
-def test_a_floor_near_the_data_is_about_single_values_alone() -> None:
+def test_a_floor_near_the_data_depends_on_single_values_only() -> None:
     setting = make_setting("log-normal", 10_000, 20, 2.0, DEFAULT)
     assert (
         near_floor(setting, "zcdp") is not None

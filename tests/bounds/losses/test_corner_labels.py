@@ -55,7 +55,7 @@ def bounds_at(sizes: tuple[int, int, float], level: Level, problem: str) -> Corn
     ],
     ids=str,
 )
-def test_the_simplex_has_the_values_of_its_page(
+def test_the_simplex_bounds_have_the_values_of_their_note(
     sizes: tuple[int, int, float], level: Level, problem: str, value: float
 ) -> None:
     bounds = bounds_at(sizes, level, problem)
@@ -64,7 +64,7 @@ def test_the_simplex_has_the_values_of_its_page(
 
 
 def plain_missed(d: int, level: Level, b: int) -> float:
-    """The chance of a wrong corner, by Brent's method for the binary divergence both ways."""
+    """Return the chance of a wrong corner, by Brent's method on the binary divergence both ways."""
     if isinstance(level, tuple):
         epsilon, delta = level
         growth = math.exp(epsilon * b)
@@ -102,7 +102,7 @@ def plain(n: int, d: int, order: float, level: Level, problem: str, q: float) ->
 @pytest.mark.parametrize("problem", list(LOSSES))
 @pytest.mark.parametrize("level", [0.3, (0.8, 1e-4)], ids=["cdp", "approx"])
 def test_the_simplex_by_sums_over_every_count(level: Level, problem: str) -> None:
-    """Fails for words e_J (half), for 2 d words, for X at the mean of B^2."""
+    """The test fails for words e_J (half), for 2 d words, and for X at the mean of B^2."""
     n, d, order = 60, 7, 3.0
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
     setting = replace(
@@ -147,8 +147,8 @@ def test_the_law_has_margins_of_one_sign_and_its_risk_is_that_of_its_sample(prob
     assert problem_on_law.minimiser[place] == 2.0
 
 
-def attack(seed: int, draws: int) -> float:
-    """Least measured excess over the bound, of corners drawn by private mechanisms."""
+def least_excess_ratio(seed: int, draws: int) -> float:
+    """Return the least measured excess over the bound, of corners drawn by private mechanisms."""
     rng = np.random.default_rng(seed)
     n, d = int(10 ** rng.uniform(0.5, 3)), int(rng.integers(2, 40))
     level: Level = float(10 ** rng.uniform(-4, 1))
@@ -159,7 +159,7 @@ def attack(seed: int, draws: int) -> float:
     q = min(1.0, bounds.best() * float(10 ** rng.uniform(-0.7, 0.7)))
     value, size = bounds.value_at(q), q ** (-1 / bounds.moment_order)
     counts = rng.binomial(n, q, size=draws).astype(float)
-    # The exponential mechanism for the number of votes, and noisy votes.
+    # The mechanisms are the exponential mechanism on the number of votes, and noisy votes.
     strength = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)
     lift = np.exp(np.minimum(strength * counts / 2, 500.0))
     hits = [lift / (lift + d - 1)]
@@ -169,7 +169,8 @@ def attack(seed: int, draws: int) -> float:
         hits.append((noise.argmax(axis=1) == 0).astype(float))
     best = math.inf
     for hit in hits:
-        # An answer may be a mean of corners too: of all that could be drawn, and of a drawn one.
+        # An answer may also be an average of corners: of all that could be drawn, and of one drawn
+        # corner.
         losses = q * bounds.loss(size * (1 - hit))
         error = losses.std() / math.sqrt(draws)
         assert losses.mean() + 6 * error >= value * (1 - 1e-9), (seed, n, d, level, q)
@@ -178,15 +179,15 @@ def attack(seed: int, draws: int) -> float:
 
 
 def test_no_private_corner_beats_the_bound_at_100_settings() -> None:
-    assert 0.9 < min(attack(seed, 2000) for seed in range(100)) < 1.3
+    assert 0.9 < min(least_excess_ratio(seed, 2000) for seed in range(100)) < 1.3
 
 
 @pytest.mark.slow
 def test_no_private_corner_beats_the_bound_at_1500_settings() -> None:
-    assert 0.9 < min(attack(seed, 2000) for seed in range(1000, 2500)) < 1.2
+    assert 0.9 < min(least_excess_ratio(seed, 2000) for seed in range(1000, 2500)) < 1.2
 
 
-def test_what_is_missed_falls_with_the_number_of_spikes() -> None:
+def test_the_chance_of_a_miss_falls_with_the_number_of_spikes() -> None:
     counts = np.arange(60.0)
     for d in (2, 20, 500):
         for level in (0.02, 2.0, (0.1, 1e-5), (3.0, 0.0)):
@@ -195,7 +196,7 @@ def test_what_is_missed_falls_with_the_number_of_spikes() -> None:
             assert np.all(np.diff(left) <= 1e-12)
 
 
-def test_a_simplex_of_one_corner_has_no_bound_and_says_why() -> None:
+def test_a_simplex_of_one_corner_has_no_bound_with_a_reason() -> None:
     for row in CORNER_RISKS:
         scenario = Scenario(problem="hinge", geometry="simplex", d=3, methods=()).setting
         if row.card.privacy == "zcdp":

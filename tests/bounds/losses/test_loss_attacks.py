@@ -1,9 +1,9 @@
-r"""No private answer on the instances of a loss beats its bounds, at random settings.
+"""No private answer on the instances of a loss beats its bounds, at random settings.
 
-Answers know the features, which targets tell of a sign, and the size of the margins, as the proofs
-allow: a private sum of the signs that records tell, by Gaussian noise under zCDP and by Laplace
-noise or randomised response under pure and (epsilon, delta) budgets, and then the best answer to
-its posterior. An answer beats a bound if its mean excess is below by six standard errors (1e-9
+Answers know the features, which targets reveal a sign, and the size of the margins, as the proofs
+allow. A private sum of the revealed signs is released (Gaussian noise under zCDP; Laplace noise or
+randomised response under pure and (epsilon, delta) budgets), and the answer is the best one given
+the posterior. An answer beats a bound if its mean excess lies six standard errors below it (1e-9
 each).
 """
 
@@ -34,13 +34,13 @@ SIX = 6.0
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """A setting, and an instance of a problem there."""
+    """A setting, and an instance of a problem at that setting."""
 
     problem: Any
     bounds: OneHotBounds
     s: float
     z: float
-    value: float  # the bound there
+    value: float  # The bound on the excess risk at this setting.
 
 
 def random_attack(rng: np.random.Generator) -> Attack:
@@ -57,30 +57,31 @@ def random_attack(rng: np.random.Generator) -> Attack:
         level=level,
     )
     s, z = bounds.best()
-    if rng.random() < 0.4:  # anywhere, and not only where the bound is largest
+    if rng.random() < 0.4:  # Parameters may lie anywhere, and not only where the bound is largest.
         s = min(s * 10 ** rng.uniform(-1, 1), 1.0)
         z = float(bounds.largest_margins(np.array([s]))[0])
     return Attack(problem=problem, bounds=bounds, s=s, z=z, value=bounds.value(s, z))
 
 
-def log_odds(level: Level, counts: Floats, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield the posterior log-odds of a sign of 1, of private sums of so many copies of it."""
+def yield_log_odds(level: Level, counts: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield the posterior log-odds that a sign is 1, given private sums of its copies."""
     is_present = counts > 0
-    if isinstance(level, float):  # a record moves the sum by 2: Gaussian noise of variance 2/rho
+    # A record moves the sum by 2, so the Gaussian noise has variance 2/rho.
+    if isinstance(level, float):
         release = counts + math.sqrt(2 / level) * rng.standard_normal(len(counts))
         yield release * counts * level
         return
     epsilon, delta = level
     release = counts + rng.laplace(scale=2 / epsilon, size=len(counts))
     yield (np.abs(release + counts) - np.abs(release - counts)) * epsilon / 2
-    # The sign of the sum by randomised response, and given away with the probability delta.
+    # Randomised response on the sign of the sum, which is revealed with probability delta.
     right = rng.random(len(counts)) < 1 / (1 + math.exp(-epsilon))
     odds = np.where(rng.random(len(counts)) < delta, 60.0, np.where(right, epsilon, -epsilon))
     yield np.where(is_present, odds, 0.0)
 
 
-def excess(problem: Any, z: float, odds: Floats) -> Floats:
-    """Mean excess given the output of the best of a grid of answers, at posterior log-odds."""
+def mean_excess(problem: Any, z: float, odds: Floats) -> Floats:
+    """Return the mean excess risk of the best of a grid of answers, given posterior log-odds."""
     answers = np.linspace(-z, z, 801)
     if problem is Hinge and z < 1:
         return np.zeros(len(odds))
@@ -93,9 +94,9 @@ def excess(problem: Any, z: float, odds: Floats) -> Floats:
     entropy = -float(chance @ np.log(chance)) if problem is Logistic else 0.0
     excess_if_plus = (
         chance[0] * upper_loss + chance[1] * lower_loss - entropy
-    )  # excess of every answer, where the sign is 1
+    )  # Excess risk of every answer, where the sign is 1.
     excess_if_minus = chance[1] * upper_loss + chance[0] * lower_loss - entropy
-    grid = np.linspace(-40, 40, 1601)  # By these log-odds the answer is chosen.
+    grid = np.linspace(-40, 40, 1601)  # The answer is chosen by these log-odds.
     chosen = (
         expit(grid)[:, None] * excess_if_plus + expit(-grid)[:, None] * excess_if_minus
     ).argmin(axis=1)
@@ -103,11 +104,11 @@ def excess(problem: Any, z: float, odds: Floats) -> Floats:
     return np.asarray(expit(odds) * excess_if_plus[picks] + expit(-odds) * excess_if_minus[picks])
 
 
-def closest(attack: Attack, draws: int, rng: np.random.Generator) -> float:
-    """Measured over the bound, the least of all answers; fail where one is below it.
+def least_ratio_of_answers(attack: Attack, draws: int, rng: np.random.Generator) -> float:
+    """Return the least ratio of measured excess to the bound; fail where an answer beats the bound.
 
-    Where the bound is below 1 % of the loss without data, rare outputs decide it, which so many
-    draws need not see: there nothing is measured.
+    Where the bound is below 1 % of the loss without data, rare outputs dominate it, which this many
+    draws may miss; such settings are skipped.
     """
     bounds, k = attack.bounds, attack.bounds.corner.signs
     price = float(bounds.guess.price(np.array([attack.z]))[0])
@@ -116,8 +117,8 @@ def closest(attack: Attack, draws: int, rng: np.random.Generator) -> float:
     share = float(bounds.guess.telling(np.array([attack.z]))[0])
     counts = rng.binomial(bounds.n, attack.s * share / k, size=draws).astype(float)
     best = math.inf
-    for odds in log_odds(bounds.level, counts, rng):
-        losses = attack.s * excess(attack.problem, attack.z, odds)
+    for odds in yield_log_odds(bounds.level, counts, rng):
+        losses = attack.s * mean_excess(attack.problem, attack.z, odds)
         error = float(losses.std()) / math.sqrt(draws)
         assert losses.mean() + SIX * error >= attack.value * (1 - 1e-9), attack
         if attack.value > 0:
@@ -127,11 +128,13 @@ def closest(attack: Attack, draws: int, rng: np.random.Generator) -> float:
 
 def least_ratio(seeds: range, draws: int) -> float:
     rngs = (np.random.default_rng(seed) for seed in seeds)
-    return min(closest(random_attack(rng), draws, rng) for rng in rngs)
+    return min(least_ratio_of_answers(random_attack(rng), draws, rng) for rng in rngs)
 
 
 def test_no_private_answer_beats_the_bound_of_a_loss_at_100_settings() -> None:
-    """And some come within a fifth of it, so that a bound which is a quarter too large dies."""
+    """Some answers come within a fifth of the bound, so a bound that is a quarter too large
+    fails.
+    """
     assert 0.9 < least_ratio(range(100), 4000) < 1.2
 
 
@@ -142,11 +145,11 @@ def test_no_private_answer_beats_the_bound_of_a_loss_at_1500_settings() -> None:
 
 @pytest.mark.parametrize("kind", ["l2", "l1", "linf", "simplex", "solid-simplex"])
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_a_record_of_the_law_tells_what_the_proof_says(problem: Any, kind: str) -> None:
-    """Runs on the law of the catalogue: true margins are of one size, and the labels tell.
+def test_a_record_of_the_law_reveals_what_the_proof_assumes(problem: Any, kind: str) -> None:
+    """On the catalogue's law, true margins have one size, and labels reveal signs.
 
-    Whoever learns every sign has no excess, whoever learns none has what the price says, and the
-    excess of a half is between.
+    Knowing every sign gives no excess risk, knowing none gives that of the price, and knowing half
+    of them gives a value in between.
     """
     geometry, n, d = Geometry(kind=kind), 4000, 6
     law = OneHot(
@@ -174,18 +177,18 @@ def test_a_record_of_the_law_tells_what_the_proof_says(problem: Any, kind: str) 
     price = float(problem.guess.price(z[:1])[0])
     assert problem_on_law.excess_risk(problem_on_law.minimiser).value == pytest.approx(0, abs=1e-12)
     assert problem_on_law.excess_risk(centre).value == pytest.approx(0.5 * price)
-    # By its samples: F(centre) - F(w*) is the mean difference of losses.
+    # In terms of samples, F(centre) - F(w*) is the mean difference of losses.
     losses = problem_on_law.link.value(sample.features.x @ centre, sample.targets)
     losses -= problem_on_law.link.value(margins, sample.targets)
     spread = 6 * losses.std() / math.sqrt(n)
     assert abs(losses.mean() - 0.5 * price) <= spread + 1e-12
 
 
-def test_what_is_left_of_a_sign_is_at_most_what_a_gaussian_release_leaves() -> None:
-    """Exactly, by quadrature: at most what a Gaussian release leaves of a sign, and close to it."""
+def test_the_remaining_uncertainty_of_a_sign_is_at_most_that_of_a_gaussian_release() -> None:
+    """Evaluated exactly, by quadrature, and nearly attained."""
     x = np.linspace(-40, 40, 400_001)
     for kappa in (1e-3, 0.05, 0.3, 1.0, 3.0):
-        gap = math.sqrt(2 * kappa)  # two normal laws at a KL divergence of kappa
+        gap = math.sqrt(2 * kappa)  # Two normal laws at KL divergence kappa.
         plus, minus = (np.exp(-((x - c) ** 2) / 2) for c in (gap / 2, -gap / 2))
         common = float(np.minimum(plus, minus).sum() / plus.sum())
         bound = float(unlearnt(kappa)(np.ones(1))[0])

@@ -1,4 +1,4 @@
-"""Bounds of a loss of its own: printed values, second evaluations, and wrong implementations."""
+"""Bounds for particular losses: printed values, second evaluations and wrong implementations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROBLEMS: dict[str, Any] = {
 }
 
 
-def on_ball(
+def bounds_on_ball(
     sizes: Sizes, problem: str, level: Level | None = None, radius: float = 1.0, **changes: Any
 ) -> OneHotBounds:
     n, d, order = sizes
@@ -47,11 +47,11 @@ def on_ball(
     return replace(bounds, **changes)
 
 
-def largest(bounds: OneHotBounds) -> float:
+def largest_value(bounds: OneHotBounds) -> float:
     return bounds.value(*bounds.best())
 
 
-# The note has .0482, .0019 and .0542 of Huber's loss, where s/2 is taken off and not its share.
+# For Huber's loss the note has .0482, .0019 and .0542, since it subtracts s/2 instead of its share.
 @pytest.mark.parametrize(
     ("sizes", "problem", "value"),
     [
@@ -70,11 +70,11 @@ def largest(bounds: OneHotBounds) -> float:
     ],
     ids=str,
 )
-def test_bounds_of_a_loss_have_the_values_of_their_page(
+def test_bounds_of_a_loss_have_the_values_of_their_note(
     sizes: Sizes, problem: str, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert largest(on_ball(sizes, problem)) == pytest.approx(value, abs=0.6 * digit)
+    assert largest_value(bounds_on_ball(sizes, problem)) == pytest.approx(value, abs=0.6 * digit)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,20 @@ def test_bounds_of_a_loss_have_the_values_of_their_page(
     ],
     ids=str,
 )
-def test_bounds_of_a_loss_for_every_algorithm_have_the_values_of_their_page(
+def test_bounds_of_a_loss_for_every_algorithm_have_the_values_of_their_note(
     sizes: Sizes, problem: str, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert largest(on_ball(sizes, problem, LEVELS[sizes])) == pytest.approx(value, abs=0.6 * digit)
+    assert largest_value(bounds_on_ball(sizes, problem, LEVELS[sizes])) == pytest.approx(
+        value, abs=0.6 * digit
+    )
 
 
-# -- second evaluations ---------------------------------------------------------------------------
+# -- Second evaluations ---------------------------------------------------------------------------
 
 
 def plain_unknown(level: Level, b: int) -> float:
-    """1 - E|m|: a root by Brent's method, or the least error of two tests on the group curve."""
+    """Return 1 - E|m|: by Brent's method, or as the least error of two tests on the group curve."""
     if isinstance(level, tuple):
         return plain_overlap(level[0], level[1], b)
     kappa = level * b * b
@@ -112,7 +114,9 @@ def plain_unknown(level: Level, b: int) -> float:
 
 
 def plain_overlap(epsilon: float, delta: float, b: int) -> float:
-    """Least x + 1 - G(...G(x)), on a grid of x: the group curve, composed step by step."""
+    """Return the least x + 1 - G(...G(x)) on a grid of x, for the group curve composed step by
+    step.
+    """
     x = np.concatenate([[0.0], np.geomspace(1e-7, 1, 2_001)])
     y = x.copy()
     for _ in range(b):
@@ -127,7 +131,9 @@ def plain_overlap(epsilon: float, delta: float, b: int) -> float:
 
 
 def plain_price(problem: str, z: float) -> tuple[float, float]:
-    """Least mean loss over a grid of answers less that of the truth, and the share that tells."""
+    """Return the least mean loss over a grid of answers above the truth's, and the informative
+    share.
+    """
     answers = np.linspace(-z, z, 4001)
     if problem == "absolute":
         return float(np.min(abs(answers - z) + abs(answers + z)) / 2), 1.0
@@ -147,7 +153,7 @@ def plain_price(problem: str, z: float) -> tuple[float, float]:
 
 
 def plain_value(sizes: Sizes, problem: str, level: Level, s: float, z: float) -> float:
-    """The bound at s and z, summed over all counts one by one."""
+    """Return the bound at s and z, summed over all counts one by one."""
     n, d, _ = sizes
     price, share = plain_price(problem, z)
     chance = s * share / d
@@ -157,7 +163,9 @@ def plain_value(sizes: Sizes, problem: str, level: Level, s: float, z: float) ->
 
 
 def plain_largest(sizes: Sizes, problem: str, level: Level) -> float:
-    """The largest over s by a bounded search; of the logistic loss over a grid of margins too."""
+    """Return the largest bound over s by a bounded search, and over margins on a grid if
+    logistic.
+    """
     _, d, order = sizes
     t = 1 / math.sqrt(d)
 
@@ -198,12 +206,15 @@ SMALL: Sizes = (200, 6, 2.5)
 )
 @pytest.mark.parametrize("problem", list(PROBLEMS))
 @pytest.mark.parametrize("level", [0.3, (0.8, 1e-4)], ids=["cdp", "approx"])
-def test_the_rows_of_a_loss_by_sums_over_every_count(problem: str, level: Level) -> None:
-    """Fails for kappa = rho b^2/2, for (E B)^2, for s in the place of s/d, for half the price."""
+def test_the_bounds_of_a_loss_agree_with_sums_over_every_count(problem: str, level: Level) -> None:
+    """The test fails for kappa = rho b^2/2, for (E B)^2, for s in place of s/d, and for half the
+    price.
+    """
     n, d, order = SMALL
     plain = plain_largest(SMALL, problem, level)
-    bound_value = largest(on_ball(SMALL, problem, level))
-    # The grids of the plain evaluation: of false alarms, where it is too large, and of margins.
+    bound_value = largest_value(bounds_on_ball(SMALL, problem, level))
+    # Errors of the grids in the plain evaluation: the grid of false alarms overestimates, that of
+    # margins underestimates.
     tolerance = (1e-4 if problem == "logistic" else 1e-6) if isinstance(level, float) else 2e-3
     assert (
         plain * (1 - tolerance)
@@ -211,7 +222,7 @@ def test_the_rows_of_a_loss_by_sums_over_every_count(problem: str, level: Level)
         <= plain * (1.01 if problem == "logistic" else 1 + 1e-4)
     )
     s, z = 0.3, 1.1
-    at_point = on_ball(SMALL, problem, level).value(s, z)
+    at_point = bounds_on_ball(SMALL, problem, level).value(s, z)
     assert at_point == pytest.approx(plain_value(SMALL, problem, level, s, z), rel=tolerance + 1e-5)
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
     setting = risk_setting(n=n, d=d, order=order, budget=budget, mean_gradient_bound=math.inf)
@@ -229,8 +240,8 @@ def test_the_rows_of_a_loss_by_sums_over_every_count(problem: str, level: Level)
     "lower.sco.huber-any-labels-assouad",
 )
 @pytest.mark.parametrize("problem", ["absolute", "huber"])
-def test_any_labels_are_worth_what_the_linear_loss_is(problem: str) -> None:
-    """These are computed a second time in the tests of the linear rows."""
+def test_uninformative_labels_give_the_bound_of_the_linear_loss(problem: str) -> None:
+    """The linear bounds have a second evaluation in their own tests."""
     for ending, form, budget in (
         ("cdp", "two-sided-cdp", ZCDP(rho=RHO)),
         ("packing", "approx-packing", ApproxDP(epsilon=1.0, delta=1e-6)),
@@ -242,7 +253,7 @@ def test_any_labels_are_worth_what_the_linear_loss_is(problem: str) -> None:
         assert row.failures(setting) == ()
 
 
-def test_a_sign_is_unknown_by_the_root_of_the_two_sided_divergence() -> None:
+def test_the_uncertainty_of_a_sign_is_the_root_of_the_two_sided_divergence() -> None:
     kappas = np.concatenate([[0.0], np.geomspace(1e-8, 600, 200)])
     unknown = unknown_sign(kappas)
     assert unknown[0] == 1.0
@@ -255,14 +266,16 @@ def test_a_sign_is_unknown_by_the_root_of_the_two_sided_divergence() -> None:
 
 @pytest.mark.parametrize("problem", ["absolute", "huber", "hinge", "logistic"])
 def test_an_answer_to_an_uncertain_sign_loses_its_share_of_the_price(problem: str) -> None:
-    """With posterior mean m the least excess is at least (1 - |m|) V: attained at 0 and at 1."""
+    """With posterior mean m the least excess is at least (1 - |m|) V, with equality at 0 and at
+    1.
+    """
     guess, loss = PROBLEMS[problem].guess, PROBLEMS[problem].link
     for z in (1.0, 1.3, 3.0):
         price = float(guess.price(np.array([z]))[0])
         share = float(guess.telling(np.array([z]))[0])
         answers = np.linspace(-2 * z - 2, 2 * z + 2, 8001)
         for m in np.linspace(0, 1, 21):
-            chance = (1 + share * m) / 2  # the chance of the label 1, where it is a class
+            chance = (1 + share * m) / 2  # The chance of label 1, for classification losses.
             if problem in ("absolute", "huber"):
                 chance, labels = (1 + m) / 2, (np.full(8001, z), np.full(8001, -z))
             else:
@@ -280,11 +293,13 @@ def test_an_answer_to_an_uncertain_sign_loses_its_share_of_the_price(problem: st
                 assert least_excess == pytest.approx(price, rel=1e-5)
 
 
-# -- wrong implementations ------------------------------------------------------------------------
+# -- Wrong implementations ------------------------------------------------------------------------
 
 
-def faulty(change: Callable[[int, float, int], tuple[float, float]]) -> float:
-    """Hinge at S1, with another information and another chance: of (b, rho, d)."""
+def faulty_hinge_bound(change: Callable[[int, float, int], tuple[float, float]]) -> float:
+    """Return the hinge bound at point S1 with a changed information or chance, a function of (b,
+    rho, d).
+    """
     n, d, _ = S1
     s = 0.010245
     total = 0.0
@@ -295,30 +310,34 @@ def faulty(change: Callable[[int, float, int], tuple[float, float]]) -> float:
 
 
 def test_wrong_information_and_wrong_counts_give_other_values() -> None:
-    right = largest(on_ball(S1, "hinge"))
-    assert faulty(lambda b, rho, d: (rho * b * b, 1 / d)) == pytest.approx(right, rel=1e-4)
+    right = largest_value(bounds_on_ball(S1, "hinge"))
+    assert faulty_hinge_bound(lambda b, rho, d: (rho * b * b, 1 / d)) == pytest.approx(
+        right, rel=1e-4
+    )
     mean = 0.010245 * S1[0] / S1[1]
     for wrong in (
-        faulty(lambda b, rho, d: (rho * b * b / 2, 1 / d)),
-        faulty(lambda b, rho, d: (2 * rho * b * b, 1 / d)),
-        faulty(lambda b, rho, d: (rho * mean**2, 1 / d)),
-        faulty(lambda b, rho, d: (rho * b * b, 1.0)),
+        faulty_hinge_bound(lambda b, rho, d: (rho * b * b / 2, 1 / d)),
+        faulty_hinge_bound(lambda b, rho, d: (2 * rho * b * b, 1 / d)),
+        faulty_hinge_bound(lambda b, rho, d: (rho * mean**2, 1 / d)),
+        faulty_hinge_bound(lambda b, rho, d: (rho * b * b, 1.0)),
     ):
         assert abs(wrong / right - 1) > 0.01
 
 
-def test_margins_beyond_1_do_not_raise_the_bound_of_the_hinge() -> None:
-    """One-hot with c t > 1 in the formula would give (c t) s E[1 - T], which is not proven."""
-    bounds = on_ball(S1, "hinge")
+def test_margins_beyond_1_do_not_raise_the_hinge_bound() -> None:
+    """One-hot features with c t > 1 in the formula would give (c t) s E[1 - T], which is not
+    proven.
+    """
+    bounds = bounds_on_ball(S1, "hinge")
     s, _ = bounds.best()
     assert bounds.value(s, 2.0) == bounds.value(s, 1.0 + 1e-9)
     assert bounds.value(s, 0.999) == 0.0
 
 
 def test_the_class_caps_the_margins_by_moments_and_by_the_mean_gradient() -> None:
-    """Of an instance at the cap: its moment is g^p, or its mean gradient has the norm R."""
+    """At the cap an instance has the moment g^p, or a mean gradient of norm R."""
     for problem in PROBLEMS:
-        free = on_ball(S2, problem, scale=0.7, diameter=2.0)
+        free = bounds_on_ball(S2, problem, scale=0.7, diameter=2.0)
         s = np.array([0.01, 0.3, 1.0])
         size = free.largest_margins(s) / free.corner.half
         assert s / 200 * size**4 == pytest.approx(0.7**4)
@@ -327,13 +346,13 @@ def test_the_class_caps_the_margins_by_moments_and_by_the_mean_gradient() -> Non
         guess = PROBLEMS[problem].guess
         steep = guess.curvature * s / 200 * size**2 * 2.0
         assert np.minimum(s * size / math.sqrt(200), steep) == pytest.approx(1e-3)
-        assert largest(tight) < largest(free)
+        assert largest_value(tight) < largest_value(free)
 
 
 @pytest.mark.parametrize(
     "kind", ["l2", "l1", "linf", "lq", "group-l1", "sparse", "simplex", "solid-simplex"]
 )
-def test_the_true_parameters_of_a_set_are_in_it(kind: str) -> None:
+def test_the_true_parameters_lie_in_the_set(kind: str) -> None:
     geometry = Geometry(kind=kind, q=1.5 if kind == "lq" else None)
     body = geometry.constraint(10, 0.7)
     corner = hidden_corner(body)
@@ -374,7 +393,7 @@ def test_a_pure_budget_has_the_larger_of_both_classes(problem: str, budget: Any)
     ],
     ids=str,
 )
-def test_no_margins_and_no_probability_of_a_fine_grid_do_better(
+def test_no_margin_or_probability_of_a_fine_grid_gives_a_larger_bound(
     problem: str,
     sizes: Sizes,
     level: float,
@@ -383,7 +402,7 @@ def test_no_margins_and_no_probability_of_a_fine_grid_do_better(
     half: float,
 ) -> None:
     mean_bound, diameter = caps
-    bounds = on_ball(
+    bounds = bounds_on_ball(
         sizes,
         problem,
         level,
@@ -392,7 +411,7 @@ def test_no_margins_and_no_probability_of_a_fine_grid_do_better(
         diameter=diameter,
         corner=Corner(signs=sizes[1], half=half, paired=False),
     )
-    best = largest(bounds)
+    best = largest_value(bounds)
     for z in np.geomspace(1e-3, 20, 600):
         top = bounds.largest_probability(float(z))
         s = np.geomspace(1e-3 * top, top, 60)

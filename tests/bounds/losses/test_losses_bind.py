@@ -1,4 +1,6 @@
-"""On the instances of a loss, no private optimiser of the catalogue beats its own lower bounds."""
+"""On the instances of a loss, no private optimiser of the catalogue beats the loss's lower
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 )
 
 
-def point(problem: str, law: str, budget: dict[str, Any], **fields: Any) -> Scenario:
+def make_scenario(problem: str, law: str, budget: dict[str, Any], **fields: Any) -> Scenario:
     common: dict[str, Any] = {
         "n": 250,
         "d": 6,
@@ -46,20 +48,24 @@ def point(problem: str, law: str, budget: dict[str, Any], **fields: Any) -> Scen
     return Scenario(problem=problem, distribution=law, **common | budget | fields)
 
 
-def private(card: MethodCard) -> bool:
+def is_private(card: MethodCard) -> bool:
     return card.privacy != "none" and card.level == "item"
 
 
-def compared(problem: str, law: str, budget: dict[str, Any], trials: int) -> list[Comparison]:
-    chosen = point(problem, law, budget)
-    methods = [m for m in methods_for(problem) if private(method_card(m))]
+def compare_with_bounds(
+    problem: str, law: str, budget: dict[str, Any], trials: int
+) -> list[Comparison]:
+    chosen = make_scenario(problem, law, budget)
+    methods = [m for m in methods_for(problem) if is_private(method_card(m))]
     quick = [m for m in methods if m in default_methods(problem)] or methods[:2]
     return [c for method in quick for c in compare(chosen, method, trials)]
 
 
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law: str) -> None:
-    comparisons = [c for budget in BUDGETS[:2] for c in compared(problem, law, budget, 24)]
+    comparisons = [
+        c for budget in BUDGETS[:2] for c in compare_with_bounds(problem, law, budget, 24)
+    ]
     assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     assert {c.bound.rsplit("-", 1)[1] for c in comparisons} >= {"cdp"}
     assert all(c.bound.startswith(f"lower.sco.{problem}") for c in comparisons)
@@ -69,8 +75,8 @@ def test_no_private_optimiser_beats_the_bounds_of_its_own_loss(problem: str, law
 def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law: str) -> None:
     comparisons = []
     for budget in BUDGETS[:2]:
-        chosen = point(problem, law, budget, geometry="simplex")
-        methods = [m for m in methods_for(problem) if private(method_card(m))]
+        chosen = make_scenario(problem, law, budget, geometry="simplex")
+        methods = [m for m in methods_for(problem) if is_private(method_card(m))]
         comparisons += [c for m in methods[:12] for c in compare(chosen, m, 16)]
     assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
     assert {c.bound for c in comparisons} >= {f"lower.sco.{problem}-corners-cdp"}
@@ -78,22 +84,22 @@ def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("problem", "law"), CASES)
-def test_no_private_optimiser_beats_them_in_200_trials(problem: str, law: str) -> None:
-    comparisons = [c for budget in BUDGETS for c in compared(problem, law, budget, 200)]
+def test_no_private_optimiser_beats_the_bounds_in_200_trials(problem: str, law: str) -> None:
+    comparisons = [c for budget in BUDGETS for c in compare_with_bounds(problem, law, budget, 200)]
     assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
 
 
 @pytest.mark.parametrize(("problem", "law"), CASES)
-def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) -> None:
-    """Its red region is the bound of the loss, at the spike probability of the data."""
-    chosen = point(problem, law, BUDGETS[0])
+def test_the_hardest_data_of_a_loss_are_its_own_instance(problem: str, law: str) -> None:
+    """Its region of impossible errors is the loss's bound at the spike probability of the data."""
+    chosen = make_scenario(problem, law, BUDGETS[0])
     (floor,) = impossible(chosen)
     assert floor.bound.card.instance_problem == problem
     assert floor.value > 0
     probability = chosen.setting.spike_probability
     assert bound_setting(chosen, floor.bound).spike_probability == probability
     if law == "one-hot" and problem in ("absolute", "huber"):
-        return  # any labels are harder
+        return  # Arbitrary labels are harder.
     ordinary = replace(chosen, distribution="student-t", methods=default_methods(problem))
     hardest = hardest_case(ordinary)
     assert hardest is not None
@@ -103,7 +109,9 @@ def test_the_hardest_case_of_a_loss_is_its_own_instance(problem: str, law: str) 
 @pytest.mark.parametrize("geometry", ["l1", "linf", "simplex", "solid-simplex", "group-l1"])
 @pytest.mark.parametrize("problem", ["absolute", "huber", "hinge", "logistic"])
 def test_a_hidden_parameter_has_a_bound_on_every_set(problem: str, geometry: str) -> None:
-    chosen = point(problem, "one-hot", BUDGETS[0], geometry=geometry, d=10, methods=("sco.erm",))
+    chosen = make_scenario(
+        problem, "one-hot", BUDGETS[0], geometry=geometry, d=10, methods=("sco.erm",)
+    )
     (hardest,) = impossible(chosen)
     assert hardest.value > 0 and not hardest.failures
     (outcome,) = study(replace(chosen, trials=1))

@@ -25,7 +25,7 @@ from tests.bounds.euclidean.helpers import make_setting as risk_setting
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 
 
-def largest(n: int, d: int, level: Level) -> float:
+def largest_bound(n: int, d: int, level: Level) -> float:
     return median_bound(hardest(n, d, level), n, d, level)
 
 
@@ -41,13 +41,15 @@ def largest(n: int, d: int, level: Level) -> float:
     ],
     ids=str,
 )
-def test_the_median_has_the_values_of_its_page(n: int, d: int, level: Level, value: float) -> None:
+def test_the_median_bounds_have_the_values_of_their_note(
+    n: int, d: int, level: Level, value: float
+) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert largest(n, d, level) == pytest.approx(value, abs=0.6 * digit)
+    assert largest_bound(n, d, level) == pytest.approx(value, abs=0.6 * digit)
 
 
-def plain(s: float, n: int, d: int, level: Level) -> float:
-    """The bound at s, summed over all counts."""
+def plain_bound(s: float, n: int, d: int, level: Level) -> float:
+    """Return the bound at s, summed over all counts."""
 
     def square(b: int) -> float:
         if isinstance(level, tuple):
@@ -68,11 +70,11 @@ def plain(s: float, n: int, d: int, level: Level) -> float:
     "lower.sco.geometric-median-approx",
 )
 @pytest.mark.parametrize("level", [0.3, (0.8, 1e-4)], ids=["cdp", "approx"])
-def test_the_median_by_sums_over_every_count(level: Level) -> None:
-    """Fails for a factor of d, for s in the place of s/d, for the mean of roots."""
+def test_the_median_bound_agrees_with_sums_over_every_count(level: Level) -> None:
+    """The test fails for a factor of d, for s in place of s/d, and for the mean of roots."""
     n, d = 300, 5
     top = minimize_scalar(
-        lambda x: -plain(math.exp(x), n, d, level), bounds=(-6, 0), method="bounded"
+        lambda x: -plain_bound(math.exp(x), n, d, level), bounds=(-6, 0), method="bounded"
     )
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
     setting = risk_setting(n=n, d=d, budget=budget, lipschitz=1.0, diameter=3.0)
@@ -80,11 +82,11 @@ def test_the_median_by_sums_over_every_count(level: Level) -> None:
     assert row.value(setting) == pytest.approx(-1.5 * float(top.fun), rel=1e-4)
     assert row.failures(setting) == ()
     fixed = row.value(replace(setting, spike_probability=0.02))
-    expected = plain(0.02, n, d, level) - 1 / (2 * (FAR_DISTANCE - 1))
+    expected = plain_bound(0.02, n, d, level) - 1 / (2 * (FAR_DISTANCE - 1))
     assert fixed == pytest.approx(1.5 * expected, rel=1e-5)
 
 
-def test_the_bound_is_about_the_ball() -> None:
+def test_the_bound_holds_on_a_ball_only() -> None:
     row = bound("lower.sco.geometric-median-cdp")
     setting = risk_setting(budget=ZCDP(rho=0.5), lipschitz=1.0)
     box = replace(setting, constraint=Geometry(kind="linf").constraint(20, 1.0))
@@ -92,14 +94,14 @@ def test_the_bound_is_about_the_ball() -> None:
     assert not row.refusal(setting)
 
 
-def problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:
+def make_problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:
     law = FarPoints(d=d, spike_probability=s, distance=FAR_DISTANCE * radius)
     return GeometricMedian(distribution=law, radius=radius).draw(np.random.default_rng(seed))
 
 
 def test_on_the_ball_the_risk_of_far_points_is_linear() -> None:
-    """Fails with the other points at 0, which pull by (1 - s) |w|."""
-    median, rng = problem(), np.random.default_rng(1)
+    """The test fails if the other points lie at 0, as they would pull by (1 - s) |w|."""
+    median, rng = make_problem(), np.random.default_rng(1)
     signs = median.distribution.median_direction
     for _ in range(50):
         w = rng.standard_normal(6)
@@ -110,7 +112,7 @@ def test_on_the_ball_the_risk_of_far_points_is_linear() -> None:
 
 
 def test_the_risk_of_far_points_is_that_of_their_sample() -> None:
-    median, n = problem(), 60_000
+    median, n = make_problem(), 60_000
     sample = median.sample(n, np.random.default_rng(2))
     for w in (np.zeros(6), np.array([1.0, -0.5, 0.3, 0.0, 0.2, 0.1])):
         losses = sample.loss.value(w, sample.points.x)
@@ -119,8 +121,8 @@ def test_the_risk_of_far_points_is_that_of_their_sample() -> None:
         assert abs(losses.mean() - median.excess_risk(w).value) <= error
 
 
-def attack(seed: int, draws: int) -> float:
-    """Least measured excess over the bound at a random setting, of answers along noisy sums."""
+def least_excess_ratio(seed: int, draws: int) -> float:
+    """Return the least ratio of measured excess to the bound, of answers along noisy sums."""
     rng = np.random.default_rng(seed)
     n, d = int(10 ** rng.uniform(0.5, 3.3)), int(rng.integers(1, 13))
     level: Level = float(10 ** rng.uniform(-4, 1.3))
@@ -128,18 +130,18 @@ def attack(seed: int, draws: int) -> float:
         level = (float(10 ** rng.uniform(-1.3, 0.7)), float(rng.choice([0, 1e-6, 1e-3, 1e-2])))
     s = min(1.0, hardest(n, d, level) * float(10 ** rng.uniform(-0.7, 0.7)))
     value = median_bound(s, n, d, level)
-    # Coordinates share the records; given the signs they are nearly independent.
+    # Coordinates share the records, but given the signs they are nearly independent.
     axes = rng.binomial(n, s, size=draws)
     counts = np.stack([rng.multinomial(b, np.full(d, 1 / d)) for b in axes]).astype(float)
     if isinstance(level, float):
-        # One record moves the sums of two coordinates by 1 each, or that of one by 2.
+        # One record moves two coordinates of the sum by 1 each, or one by 2.
         release = counts + math.sqrt(2 / level) * rng.standard_normal(counts.shape)
     else:
         release = counts + rng.laplace(scale=2 / level[0], size=counts.shape)
     best = math.inf
     for means in (release, np.sign(release), np.clip(release, -1, 1)):
         size = np.linalg.norm(means, axis=1)
-        products = means.sum(axis=1) / np.where(size > 0, size, 1.0)  # all signs are 1
+        products = means.sum(axis=1) / np.where(size > 0, size, 1.0)  # All signs are 1.
         losses = s / d * (math.sqrt(d) - products)
         error = losses.std() / math.sqrt(draws)
         assert losses.mean() + 6 * error >= value * (1 - 1e-9), (n, d, level, s)
@@ -148,11 +150,13 @@ def attack(seed: int, draws: int) -> float:
 
 
 def test_no_private_answer_beats_the_bound_of_the_median_at_100_settings() -> None:
-    assert 0.9 < min(attack(seed, 1500) for seed in range(100)) < 2
+    assert 0.9 < min(least_excess_ratio(seed, 1500) for seed in range(100)) < 2
 
 
 def test_the_mean_of_roots_is_beaten() -> None:
-    """The form s/sqrt(d) E[1 - T(rho B^2)] is above what noisy sums measure: it is not proven."""
+    """The form s/sqrt(d) E[1 - T(rho B^2)] exceeds the measured risk of noisy sums, so it is not
+    proven.
+    """
     n, d, epsilon, s = 101, 7, 4.73, 0.1076
     chances = binom.pmf(np.arange(n + 1), n, s / d)
     roots = [math.sqrt(1 - harmonic(b, epsilon, 1e-6)) for b in range(n + 1)]
@@ -168,4 +172,4 @@ def test_the_mean_of_roots_is_beaten() -> None:
 
 @pytest.mark.slow
 def test_no_private_answer_beats_the_bound_of_the_median_at_1500_settings() -> None:
-    assert 0.9 < min(attack(seed, 1500) for seed in range(5000, 6500)) < 2
+    assert 0.9 < min(least_excess_ratio(seed, 1500) for seed in range(5000, 6500)) < 2

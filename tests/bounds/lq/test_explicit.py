@@ -1,4 +1,4 @@
-"""The explicit bounds in l_q against reference values, exact expectations, simulated runs."""
+"""Explicit bounds in l_q against reference values, exact expectations and simulated runs."""
 
 import math
 from dataclasses import replace
@@ -36,26 +36,26 @@ SPACE = RegularSpace(d=100, exponent=1.25)
 BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
 
 
-# ---- noise and shares of the budget
+# ---- Noise and shares of the budget
 
 
-def test_the_noise_is_the_paper_s_by_default_as_published_and_gaussian_otherwise():
+def test_the_paper_calibration_uses_the_published_noise_and_others_gaussian_noise():
     assert chosen_noise(None, "paper") == GG
     assert chosen_noise(None, "tight") == GAUSSIAN
     assert chosen_noise(GG, "tight") == GG
 
 
 @pytest.mark.parametrize(("d", "q"), [(10, 1.01), (50, 1.25), (20, 1.9), (30, 2.0), (1, 1.5)])
-def test_the_energies_bound_what_is_drawn(d, q):
+def test_the_energies_bound_the_noise_that_is_drawn(d, q):
     space = RegularSpace(d=d, exponent=q)
     rng = np.random.default_rng(5)
     count = 4000
-    scale = math.sqrt(space.kappa / 2)  # sensitivity and rho of 1
+    scale = math.sqrt(space.kappa / 2)  # The scale of noise at sensitivity 1 and rho 1.
     shaped = generalized_gaussian_noise((count, d), space.smooth_exponent, scale, rng)
     flat = space.l2_ratio / math.sqrt(2) * rng.standard_normal((count, d))
     for noise, rows in ((GG, shaped), (GAUSSIAN, flat)):
         smooth = row_norms(rows, space.smooth_exponent) ** 2
-        spread = 5 * smooth.std() / math.sqrt(count)  # a false alarm in 10^6
+        spread = 5 * smooth.std() / math.sqrt(count)  # A false alarm has probability 1e-6.
         assert smooth.mean() <= smooth_energy(space, noise) + spread
         assert (row_norms(rows, space.dual) ** 2).mean() <= dual_energy(space, noise) + spread
         if noise == GG:
@@ -66,9 +66,9 @@ def test_the_energies_bound_what_is_drawn(d, q):
     assert total <= 20 * sum_factor(space, GG) * smooth_energy(space, GG) * 1.2
 
 
-def test_the_printed_noises_come_out_as_shares_of_rho():
+def test_the_printed_noises_correspond_to_their_shares_of_rho():
     rho = composed_rho(BUDGET, GG, "paper")
-    # sigma^2 = 64 L^2 kappa T ln(1/delta)/(n eps)^2 at T = 23.5465, of the golden values.
+    # sigma^2 = 64 L^2 kappa T ln(1/delta)/(n eps)^2 at T = 23.5465, from the reference values.
     energy = dual_energy(SPACE, GG) * (2 / 10**5) ** 2 / rho
     assert 23.5465 * energy / 100 == pytest.approx(3.395300e-5 * 23.5465 / 24, rel=1e-5)
     lemma = smooth_energy(SPACE, GG) / release_rho(BUDGET, GG, "paper")
@@ -87,18 +87,18 @@ def test_the_printed_noises_come_out_as_shares_of_rho():
         (10**6, 0.01, 1e-8, 1337),
     ],
 )
-def test_the_table_of_the_note_on_shuffled_noise(n, epsilon, delta, variance):
+def test_the_shuffled_noise_matches_the_table_of_the_note(n, epsilon, delta, variance):
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     sigma_squared = 2 / record_rho(
         n, budget, GG, "paper"
-    )  # sigma_1^2 over kappa (beta M + lambda)^2
+    )  # sigma_1^2 over kappa (beta M + lambda)^2.
     assert sigma_squared == pytest.approx(variance, abs=0.5)
     tight = record_rho(n, budget, GG, "tight")
     assert 2 / tight < sigma_squared / 8
     assert tight < record_rho(n, budget, GAUSSIAN, "tight") < 1.2 * tight
 
 
-def test_a_share_is_nothing_where_nothing_is_proven():
+def test_a_share_is_zero_where_no_privacy_is_proven():
     assert release_rho(ApproxDP(epsilon=1.5, delta=1e-6), GG, "paper") == 0
     assert record_rho(50, ApproxDP(epsilon=0.1, delta=1e-6), GG, "paper") == 0
     assert record_rho(10**6, ApproxDP(epsilon=1.0, delta=1e-6), GG, "paper") == 0
@@ -113,10 +113,10 @@ def test_a_share_is_nothing_where_nothing_is_proven():
     assert record_rho(10**4, BUDGET, GAUSSIAN, "tight") == steps.rho_step
 
 
-# ---- B3
+# ---- Bound B3, on regularised mirror descent
 
 
-def regularized(n, calibration="paper", noise=GG, **changes):
+def regularized_inputs(n, calibration="paper", noise=GG, **changes):
     rho = composed_rho(BUDGET, noise, calibration)
     energy = dual_energy(SPACE, noise, calibration) * (2 / n) ** 2 / rho
     defaults = {"lipschitz": 1.0, "smoothness": 0.25, "radius": 1.0, "energy": energy, **changes}
@@ -124,7 +124,7 @@ def regularized(n, calibration="paper", noise=GG, **changes):
 
 
 class OfTwo(Regularized):
-    """With the potentials of the table of theory/su-zhao-wang.md, 3.4."""
+    """Inputs with the potentials of the table in theory/su-zhao-wang.md, 3.4."""
 
     potential = 2.0
 
@@ -136,13 +136,13 @@ class OfTwo(Regularized):
     ("n", "best", "steps", "published"),
     [(10**5, 0.958, 24, 1.338), (10**6, 0.313, 59, 0.551), (10**7, 0.103, 149, 0.233)],
 )
-def test_the_values_of_the_note_on_b3(n, best, steps, published):
-    inputs = OfTwo(**vars(regularized(n)))
+def test_bound_b3_has_the_values_of_the_note(n, best, steps, published):
+    inputs = OfTwo(**vars(regularized_inputs(n)))
     assert published_choice(inputs, 0.5, 1e-6)[0] == steps
     value = math.fsum(b3(inputs, *published_choice(inputs, 0.5, 1e-6)))
     assert value == pytest.approx(published, abs=6e-4)
 
-    def weaker(x):  # B3 of theory/su-zhao-wang.md, 3.4 without the minimum with 1
+    def weaker(x):  # Bound B3 of theory/su-zhao-wang.md, 3.4, without the minimum with 1.
         steps, alpha = math.exp(x[0]), math.exp(x[1])
         terms = b3(inputs, steps, alpha)
         growth = alpha / (2 * inputs.smoothness)
@@ -159,11 +159,11 @@ def test_the_values_of_the_note_on_b3(n, best, steps, published):
         minimize(weaker, (a, b), method="Nelder-Mead").fun for a in (2, 4, 6) for b in (-4, -2, 0)
     )
     assert best_value == pytest.approx(best, abs=6e-4)
-    assert best_b3(regularized(n)).value < best_value  # the minimum is sharper
+    assert best_b3(regularized_inputs(n)).value < best_value  # The minimum makes the bound sharper.
 
 
-def test_the_parameters_are_the_best_of_a_grid():
-    inputs = regularized(10**5, "tight", GAUSSIAN)
+def test_the_parameters_of_b3_are_the_best_of_a_grid():
+    inputs = regularized_inputs(10**5, "tight", GAUSSIAN)
     best = best_b3(inputs)
     assert best.value == pytest.approx(math.fsum(b3(inputs, best.steps, best.regulariser)))
     for steps in (1, 5, 12, 20, 50, 400):
@@ -172,25 +172,26 @@ def test_the_parameters_are_the_best_of_a_grid():
 
 
 def test_b3_falls_with_the_square_root_of_the_records():
-    small_case, large_case = (best_b3(regularized(n)).value for n in (10**7, 10**8))
-    assert -0.51 < math.log10(large_case / small_case) < -0.44  # steeper than the rate's -2/5
+    small_case, large_case = (best_b3(regularized_inputs(n)).value for n in (10**7, 10**8))
+    # The decay is steeper than the exponent -2/5 of the rate.
+    assert -0.51 < math.log10(large_case / small_case) < -0.44
 
 
-def test_no_growth_overflows():
-    inputs = regularized(10**5)
+def test_large_arguments_do_not_overflow():
+    inputs = regularized_inputs(10**5)
     huge = b3(inputs, 10**6, 1e6)
     assert all(math.isfinite(x) for x in huge)
     assert best_b3(replace(inputs, energy=math.inf)).value == math.inf
 
 
 def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
-    """Logistic regression in l_1.5; the bound holds for every data set's mean, far above it."""
+    """Logistic regression in l_1.5; every data set's mean lies far below the bound."""
     d, n, q = 4, 400, 1.5
     space = RegularSpace(d=d, exponent=q)
     mirror = PowerMirror.for_space(space)
     rng = np.random.default_rng(11)
     signs = rng.choice([-1.0, 1.0], size=(n, d))
-    x = signs * d ** (-1 / 3)  # a row of norm 1 in l_3
+    x = signs * d ** (-1 / 3)  # Every row has norm 1 in l_3.
     truth = np.array([1.0, 0, 0, 0])
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-x @ truth)), 1.0, -1.0)
     energy = 1e-6
@@ -207,7 +208,7 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
 
     growth = 1 + alpha / (2 * inputs.smoothness)
     gaps = []
-    std = math.sqrt(energy * steps / d)  # then the norm in l_3 is at most the energy
+    std = math.sqrt(energy * steps / d)  # With this deviation the l_3 norm is at most the energy.
     for _ in range(20):
         u, total, weight = np.zeros(d), np.zeros(d), 0.0
         for t in range(1, steps + 1):
@@ -217,21 +218,23 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
             weight += growth**t
         gaps.append(loss(total / weight) - loss(truth))
     terms = b3(inputs, steps, alpha)
-    assert np.mean(gaps) <= terms[0] + terms[1]  # the empirical part of the bound
+    assert np.mean(gaps) <= terms[0] + terms[1]  # The empirical part of the bound.
     u = np.zeros(d)
     for _ in range(4000):
         g = gradient(mirror.conjugate_gradient(u))
         u = (2 * inputs.smoothness * u - g) / (2 * inputs.smoothness + alpha)
     potential = mirror.value(mirror.conjugate_gradient(u))
     assert potential <= inputs.mean_potential(alpha)
-    # At a strong regulariser the first of the two is the least, and the margin is small.
-    assert regularized(n).mean_potential(10.0) == pytest.approx(1 / (2 * SPACE.kappa_plus * 100))
+    # At a strong regulariser the first of the two potentials is the least, by a small margin.
+    assert regularized_inputs(n).mean_potential(10.0) == pytest.approx(
+        1 / (2 * SPACE.kappa_plus * 100)
+    )
 
 
-# ---- B3'
+# ---- Bound B3', on phased SGD
 
 
-def test_b3_prime_is_at_most_the_closed_form_of_the_note_at_powers_of_two():
+def test_b3_prime_is_at_most_the_closed_form_at_powers_of_two():
     c = math.sqrt(8 * math.log(1.25e6)) / 0.5
     for k in (1, 2, 5, 17):
         n = 2**k
@@ -248,7 +251,7 @@ def test_b3_prime_is_at_most_the_closed_form_of_the_note_at_powers_of_two():
             assert all(a <= b * (1 + 1e-12) for a, b in zip(terms, closed, strict=True))
 
 
-def test_the_best_step_of_phased_sgd_is_best_and_small_enough():
+def test_the_best_step_of_phased_sgd_is_the_best_admissible_one():
     sizes = (1000, 20, 2.0, 1.5, 3.0)
     step = best_step(*sizes, 0.0)
     best = math.fsum(b3_prime(*sizes, step))
@@ -260,10 +263,10 @@ def test_the_best_step_of_phased_sgd_is_best_and_small_enough():
     assert lq_phased.printed_step(100, 4, 2.0, 10.0) == 0.025
 
 
-# ---- B4
+# ---- Bound B4, on truncated mirror descent
 
 
-def descent(n=10**6, **changes):
+def truncated_descent_inputs(n=10**6, **changes):
     arguments = {
         "space": SPACE,
         "divergence": SPACE.kappa / 2,
@@ -278,8 +281,8 @@ def descent(n=10**6, **changes):
 
 @pytest.mark.parametrize("q", [1.0, 1.4, 2.0])
 @pytest.mark.parametrize("threshold", [1.05, 1.5, 3.0, 40.0])
-def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
-    """A law on finitely many points, where every expectation is a sum."""
+def test_bias_and_variance_of_truncated_gradients_are_exact(q, threshold):
+    """A law on finitely many points makes every expectation a sum."""
     space = RegularSpace(d=3, exponent=q)
     mean = np.array([0.6, -0.3, 0.2])
     shifts = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 30.0, 0], [0, -30.0, 0], [0, 0, 0]])
@@ -303,7 +306,7 @@ def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
     assert row_norms((centre - mean)[None, :], space.dual)[0] <= bias + 1e-12
     energy = float(chances @ row_norms(truncated - centre, space.dual) ** 2)
     assert space.kappa * energy <= spread * (1 + 1e-12)
-    # Batches of two: kappa times the average of the energies.
+    # The energy of batches of two is at most kappa times the average of the energies.
     pairs = (truncated[:, None] - centre + truncated[None, :] - centre).reshape(-1, 3) / 2
     weights = np.outer(chances, chances).ravel()
     _, halved, _ = inputs.errors(50, threshold)
@@ -311,8 +314,8 @@ def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
     assert weights @ row_norms(pairs, space.dual) ** 2 <= halved * (1 + 1e-12)
 
 
-def test_nothing_is_biased_above_the_lipschitz_constant():
-    inputs = descent(lipschitz=3.0)
+def test_a_threshold_above_the_lipschitz_constant_gives_no_bias():
+    inputs = truncated_descent_inputs(lipschitz=3.0)
     assert inputs.errors(10, 3.0)[0] == 0
     assert inputs.errors(10, 2.9)[0] > 0
     assert inputs.errors(10, 50.0)[2] == inputs.errors(10, 3.0)[2]
@@ -320,11 +323,11 @@ def test_nothing_is_biased_above_the_lipschitz_constant():
         inputs.errors(10, 0.5)
 
 
-def test_the_noise_of_a_batch_and_of_its_records():
-    inputs = descent(1000)
+def test_the_noise_of_a_batch_and_of_records_is_their_formula():
+    inputs = truncated_descent_inputs(1000)
     batch = inputs.with_noise("public", BUDGET, GG, "tight")
     rho = zcdp_rho(0.5, 1e-6, "tight")
-    scale = 100 * SPACE.kappa / 2  # d kappa s^2/(2 rho), s = 2 tau
+    scale = 100 * SPACE.kappa / 2  # d kappa s^2/(2 rho) with s = 2 tau.
     assert batch.errors(10, 2.0)[2] == pytest.approx(scale * 16 / rho / 100**2)
     record = inputs.with_noise("shuffled", BUDGET, GG, "tight")
     rho_of_a_record = record_rho(1000, BUDGET, GG, "tight")
@@ -336,7 +339,9 @@ def test_the_noise_of_a_batch_and_of_its_records():
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("order", ["public", "shuffled"])
 def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
-    inputs = descent(10**4).with_noise(order, ApproxDP(epsilon=0.05, delta=1e-6), noise, "tight")
+    inputs = truncated_descent_inputs(10**4).with_noise(
+        order, ApproxDP(epsilon=0.05, delta=1e-6), noise, "tight"
+    )
     best = best_b4(inputs)
     total = math.fsum(b4(inputs, best.steps, best.threshold, best.step_weight))
     assert total == pytest.approx(best.value)
@@ -348,25 +353,30 @@ def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
     for factor in (0.8, 1.3):
         sum_at_factor = math.fsum(b4(inputs, best.steps, best.threshold, factor * weight))
         assert sum_at_factor > best.value
-    assert b4(inputs, 5, 1.0, inputs.smoothness) == (math.inf,) * 4  # gamma > beta
+    # The bound requires gamma > beta.
+    assert b4(inputs, 5, 1.0, inputs.smoothness) == (math.inf,) * 4
 
 
 def best_value(n, order, epsilon, noise, d, q):
     space = RegularSpace(d=d, exponent=q)
-    inputs = descent(n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9)
+    inputs = truncated_descent_inputs(
+        n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9
+    )
     budget = ApproxDP(epsilon=epsilon, delta=1e-6)
     return best_b4(inputs.with_noise(order, budget, noise, "tight")).value
 
 
 def test_the_best_weight_beats_the_rate_for_batches():
-    """The -1/3 in n is of the weight sqrt(T), the best has -2/5: theory/su-zhao-wang.md, 2.6."""
+    """The weight sqrt(T) gives the exponent -1/3 in n, the best one -2/5: theory/su-zhao-wang.md,
+    2.6.
+    """
     small_case, large_case = (
         best_value(n, "public", 0.1, GAUSSIAN, 100, 1.25) for n in (10**8, 10**9)
     )
     assert math.log10(large_case / small_case) == pytest.approx(-0.4, abs=0.01)
 
 
-def test_the_power_of_kappa_is_three_quarters_with_the_paper_s_noise_only():
+def test_kappa_has_exponent_three_quarters_only_with_the_papers_noise():
     for noise, power in ((GAUSSIAN, 0.45), (GG, 0.75)):
         weak, strong = (
             best_value(10**6, "shuffled", 0.02, noise, 11, 1 + 1 / kappa) for kappa in (2, 4)
@@ -374,9 +384,9 @@ def test_the_power_of_kappa_is_three_quarters_with_the_paper_s_noise_only():
         assert math.log2(strong / weak) == pytest.approx(power, abs=0.06)
 
 
-def test_b4_at_q_2_is_the_euclidean_one():
+def test_b4_at_q_2_is_the_euclidean_bound():
     space = RegularSpace(d=30, exponent=2.0)
-    inputs = descent(1000, space=space, divergence=0.5, lipschitz=2.0, energy=7.0)
+    inputs = truncated_descent_inputs(1000, space=space, divergence=0.5, lipschitz=2.0, energy=7.0)
     terms = b4(inputs, 10, 2.0)
     energy = 1.0 / 100 + 16 * 7 / 100**2
     weight = 0.25 + math.sqrt(10 * energy)
@@ -385,7 +395,7 @@ def test_b4_at_q_2_is_the_euclidean_one():
     assert terms[3] == 0
 
 
-# ---- noisy mirror descent
+# ---- Noisy mirror descent
 
 
 def test_the_regret_at_q_2_is_that_of_private_sgd():
@@ -400,11 +410,11 @@ def test_the_regret_at_q_2_is_that_of_private_sgd():
 
 
 def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
-    """With d = 1000 and q = 1, the sum of the energies is too small for their sum's."""
+    """At d = 1000 and q = 1, the sum of the two energies is too small for the energy of the sum."""
     space = RegularSpace(d=1000, exponent=1.0)
     rng = np.random.default_rng(3)
     g = np.ones(1000)
-    # Noise as small as the gradient: l_infinity norms then nearly add.
+    # The noise is as small as the gradient, so l_infinity norms nearly add.
     rows = 0.3 * rng.standard_normal((4000, 1000))
     noise_square = float((np.abs(rows).max(axis=1) ** 2).mean())
     total_square = float((np.abs(g + rows).max(axis=1) ** 2).mean())
@@ -416,7 +426,7 @@ def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
         assert total == pytest.approx(min(space.kappa * 4 + noise, (2 + math.sqrt(noise)) ** 2))
 
 
-def test_the_search_finds_the_valley():
+def test_the_search_finds_the_minimum_of_a_narrow_valley():
     for largest in (1, 2, 7, 1000, 12345):
         for smallest in (1, 2, 3, 50, 999, 12345):
             count = best_count(

@@ -1,10 +1,10 @@
-r"""No private answer beats a lower bound of linear losses, on any set, at random settings.
+"""No private answer beats a lower bound of linear losses, on any set, at random settings.
 
-The answers see the number of spikes, and are told which records they are, as in the proofs. From a
-Gaussian release of their sum they take the best point of the set (a corner, a block, a point of the
-sphere), that point shrunk, and the release projected on the set; from the exponential mechanism
-over words its word; and a point of the set without data. Seeds are fixed. An answer is below a
-bound if its mean is by six standard errors (1e-9 each).
+The answers see the number of spikes and know which records are spikes, as in the proofs. From a
+Gaussian release of the spikes' sum they take the best point of the set (a corner, a block, a point
+of the sphere), that point shrunk, and the projected release; the exponential mechanism over words
+gives its word; and one answer ignores the data. Seeds are fixed. An answer beats a bound if its
+mean lies six standard errors below it (1e-9 each).
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def words_of_set(kind: str, d: int) -> Floats:
     return words.reshape(-1, d)
 
 
-def answers(
+def yield_answer_losses(
     body: ConstraintSet, code: Floats, counts: Floats, level: Level, rng: np.random.Generator
 ) -> Iterator[Floats]:
-    """Yield the losses of private answers: shape (draws,), in units of the spikes' mean."""
+    """Yield the losses of private answers, shape (draws,), in units of the spikes' mean."""
     secret = rng.integers(len(code), size=DRAWS)
     words = code[secret]
     largest = np.array([body.support(word) for word in words])
@@ -66,9 +66,9 @@ def answers(
     yield loss(np.broadcast_to(centre, words.shape))
     yield loss(np.zeros_like(words) if body.contains(np.zeros(body.d)) else words * 0 + centre)
     length = float(np.linalg.norm(words[0]))
-    if not isinstance(level, tuple):  # a replaced spike moves the sum by twice its length
+    if not isinstance(level, tuple):  # Replacing a spike moves the sum by twice its length.
         noise = 2 * length / math.sqrt(2 * level) * rng.standard_normal(words.shape)
-    else:  # in the l1 norm: twice its sum of sizes
+    else:  # In the l1 norm the sum moves by twice the sum of its entries' sizes.
         width = 2 * float(np.abs(words[0]).sum()) / level[0]
         noise = rng.laplace(scale=width, size=words.shape)
     noisy = counts[:, None] * words + noise
@@ -77,8 +77,8 @@ def answers(
     yield loss(0.5 * best_points + 0.5 * centre)
     scaled = noisy / np.maximum(counts, 1.0)[:, None] * body.l2_radius / length
     yield loss(np.array([body.project(x) for x in scaled]))
-    # The exponential mechanism over the words; its score is how many spikes are the word. Range:
-    # epsilon for pure privacy, and sqrt(8 rho) for rho-zCDP.
+    # The exponential mechanism over the words; its score is the number of spikes that equal the
+    # word. Its range is epsilon for pure privacy, and sqrt(8 rho) for rho-zCDP.
     budget = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)
     right = rng.uniform(size=DRAWS) < 1 / (1 + (len(code) - 1) * np.exp(-budget / 2 * counts))
     wrong = (secret + rng.integers(1, len(code), size=DRAWS)) % len(code)
@@ -94,7 +94,7 @@ def bounds_on(
     level: Level,
     arguments: tuple[Argument, ...],
 ) -> tuple[float, float]:
-    """Return the largest bound on the set, at q or at its best q, and that q."""
+    """Return the largest bound on the set, at q or at the best q, and that q."""
     words = corners_of(body) or blocks_of(body) or lq_signs_of(body)
     proven = []
     for argument in arguments:
@@ -118,8 +118,8 @@ def bounds_on(
     return max(proven)
 
 
-def attack(seed: int) -> tuple[str, float]:
-    """Return a set, and the least measured loss there over the largest bound."""
+def attack_at_random(seed: int) -> tuple[str, float]:
+    """Return a set, and the least ratio of measured loss to the largest bound there."""
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     d = int(rng.integers(2, 13))
@@ -143,7 +143,7 @@ def attack(seed: int) -> tuple[str, float]:
     counts = rng.binomial(n, q, size=DRAWS).astype(float)
     theta = q ** (1 - 1 / p)
     ratios = []
-    for losses in answers(body, words, counts, level, rng):
+    for losses in yield_answer_losses(body, words, counts, level, rng):
         mean, error = float(losses.mean()), float(losses.std()) / math.sqrt(DRAWS)
         assert theta * (mean + SIX * error) >= bound * (1 - 1e-9), (seed, kind)
         ratios.append(theta * mean / bound if bound > 0 else math.inf)
@@ -151,15 +151,15 @@ def attack(seed: int) -> tuple[str, float]:
 
 
 def test_no_private_answer_beats_the_bounds_on_other_sets_at_210_random_settings() -> None:
-    ratios = [attack(seed) for seed in range(210)]
+    ratios = [attack_at_random(seed) for seed in range(210)]
     for kind in KINDS:
         kind_ratios = [ratio for where, ratio in ratios if where == kind]
         assert (
             len(kind_ratios) == 30 and min(kind_ratios) < 1.3
-        )  # near enough to see a bound too large by it
+        )  # The attack is strong enough to reveal a bound that is too large by this factor.
 
 
 @pytest.mark.slow
 def test_no_private_answer_beats_the_bounds_on_other_sets_at_3000_random_settings() -> None:
     for seed in range(1000, 4000):
-        attack(seed)
+        attack_at_random(seed)

@@ -1,8 +1,8 @@
-"""Linear losses on other sets: the values of the page, and a second evaluation of each of them.
+"""Lower bounds for linear losses on other sets: printed values and second evaluations.
 
 The second evaluations use nothing of the code under test: exact binomial sums by scipy, channels
-that are tilted by the loss, whose information and risk are plain sums (two-sided information),
-bisection (Fano), and the formulas of theory/bounds-everywhere.md, 2.6, written out.
+tilted by the loss, whose information and risk are plain sums (two-sided information), bisection
+(Fano), and the formulas of theory/bounds-everywhere.md, 2.6, written out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dpsco_core.privacy.budget import ApproxDP, concentrated_rho
 from tests.bound_marks import second_implementation_of
 
 Floats = NDArray[np.float64]
-Point = tuple[int, int, float, float, float, float]  # n, d, p, rho, epsilon, delta
+Point = tuple[int, int, float, float, float, float]  # A tuple of n, d, p, rho, epsilon, delta.
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 S1: Point = (10_000, 20, 2.0, RHO, 1.0, 1e-6)
 S2: Point = (10_000, 200, 4.0, 0.5, 1.0, 1e-6)
@@ -44,7 +44,7 @@ SETTINGS = {"S1": S1, "S2": S2, "S3": S3}
 
 
 def words_on(kind: str, d: int) -> WordPrior:
-    """Return the words of a set by its name; a number is the exponent of a ball."""
+    """Return the words of a set, given by its name or by the exponent of a ball."""
     if kind == "blocks":
         return BlockWords(groups=d // 5)
     if kind in ("l1", "simplex", "solid"):
@@ -56,13 +56,13 @@ def level_of(point: Point, argument: Argument) -> Level:
     return point[4:] if argument == "approx" else point[3]
 
 
-def value(kind: str, argument: Argument, point: Point) -> float:
+def bound_value(kind: str, argument: Argument, point: Point) -> float:
     words, level = words_on(kind, point[1]), level_of(point, argument)
     q = best(words, argument, point[0], point[2], level, 1.0)
     return words_bound(words, argument, q, point[0], point[2], level)
 
 
-# -- the values of the page, 2.7 -----------------------
+# -- Printed values of theory/bounds-everywhere.md, 2.7 -----------------------
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def value(kind: str, argument: Argument, point: Point) -> float:
     ],
     ids=str,
 )
-def test_the_bounds_have_the_values_of_their_page(
+def test_the_bounds_have_the_values_of_their_note(
     kind: str, argument: Argument, values: tuple[float, ...]
 ) -> None:
     for point, printed in zip(SETTINGS.values(), values, strict=True):
         digits = 3 if kind[0] == "1" and argument == "two-sided" else 4
         digit = 10.0 ** (math.floor(math.log10(printed)) - digits + 1)
-        assert value(kind, argument, point) == pytest.approx(printed, abs=1.05 * digit)
+        assert bound_value(kind, argument, point) == pytest.approx(printed, abs=1.05 * digit)
 
 
 @pytest.mark.parametrize(
@@ -97,24 +97,24 @@ def test_the_bounds_have_the_values_of_their_page(
     [(S1, 0.0193, 0.0194), (S2, 0.001163, 0.00117), (S3, 0.0191, 0.0192)],
     ids=str,
 )
-def test_a_level_for_each_answer_raises_the_solid_simplex(
+def test_a_separate_level_for_each_answer_raises_the_bound_on_the_solid_simplex(
     point: Point, low: float, high: float
 ) -> None:
-    """With one level for all answers it is .01887, .001131 and .01867."""
-    assert low < value("solid", "two-sided", point) < high
+    """With one level for all answers the values are .01887, .001131 and .01867."""
+    assert low < bound_value("solid", "two-sided", point) < high
 
 
-def test_packing_that_is_carried_over_beats_pairs_of_neighbours() -> None:
-    """By packing on the l2 ball; by pairs of neighbours alone they are .01507, .00328, .03189."""
+def test_packing_carried_over_from_the_ball_beats_pairs_of_neighbours() -> None:
+    """Packing is that of the l2 ball; pairs of neighbours alone give .01507, .00328 and .03189."""
     for point, printed in ((S1, 0.0280), (S2, 0.01775), (S3, 0.0760)):
-        assert value("1.5", "approx", point) == pytest.approx(printed, rel=2e-3)
+        assert bound_value("1.5", "approx", point) == pytest.approx(printed, rel=2e-3)
 
 
-# -- second evaluations ---------------------------------------------------------------------------
+# -- Second evaluations ---------------------------------------------------------------------------
 
 
 def second_best(left: Callable[[int], float], n: int, p: float, top: int) -> float:
-    """The largest q^(1-1/p) E left(B), with exact weights of all B up to a last one."""
+    """Return the largest q^(1-1/p) E left(B), with exact weights of all B up to a last one."""
     counts = np.arange(min(n, top) + 1)
     values = np.array([left(int(b)) for b in counts])
 
@@ -132,10 +132,10 @@ def second_best(left: Callable[[int], float], n: int, p: float, top: int) -> flo
     return max(-float(optimum.fun), value_at(grid[i]))
 
 
-def tilted(losses: Floats, weights: Floats, start: float) -> Callable[[float], float]:
-    """Return the least risk of channels that are tilted by one answer's loss, by information.
+def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callable[[float], float]:
+    """Return the least risk of channels tilted by one answer's loss, as a function of information.
 
-    Every point is a channel's own, or a mixture of two: the truth is below, by a little.
+    Every point is a channel or a mixture of two, so the true minimum is slightly below.
     """
     points = [(0.0, start)]
     for slope in np.geomspace(2e-3, 200, 700) / start:
@@ -164,17 +164,19 @@ def sums_of_signs(d: int) -> tuple[Floats, Floats]:
 def channel(kind: str, d: int) -> tuple[Callable[[float], float], int]:
     """Return the risk of tilted channels on a set, and the number of words."""
     if kind == "l1":
-        return tilted(np.array([0.0, 1.0, 2.0]), np.array([1, 2 * d - 2, 1]) / (2 * d), 1.0), 2 * d
+        return tilted_channel_risk(
+            np.array([0.0, 1.0, 2.0]), np.array([1, 2 * d - 2, 1]) / (2 * d), 1.0
+        ), 2 * d
     if kind in ("simplex", "solid"):
         start = 1.0 if kind == "solid" else 2 * (1 - 1 / d)
-        return tilted(np.array([0.0, 2.0]), np.array([1, d - 1]) / d, start), d
+        return tilted_channel_risk(np.array([0.0, 2.0]), np.array([1, d - 1]) / d, start), d
     sums, weights = sums_of_signs(5 if kind == "blocks" else d)
     if kind != "blocks":
-        return tilted(math.sqrt(d) - sums, weights, math.sqrt(d)), 2**d
+        return tilted_channel_risk(math.sqrt(d) - sums, weights, math.sqrt(d)), 2**d
     groups = d // 5
     losses = np.append(math.sqrt(5) - sums, math.sqrt(5))
     chances = np.append(weights / groups, 1 - 1 / groups)
-    return tilted(losses, chances, math.sqrt(5)), 32 * groups
+    return tilted_channel_risk(losses, chances, math.sqrt(5)), 32 * groups
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -197,13 +199,13 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
             return d ** (1 / 3) * max(root, 1 - ((math.sqrt(d) - loss) / math.sqrt(d)) ** (2 / 3))
 
         expected = second_best(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
-        proven = value(kind, "two-sided", SETTINGS[name])
+        proven = bound_value(kind, "two-sided", SETTINGS[name])
         assert proven <= expected * (1 + 1e-5)
         assert proven == pytest.approx(expected, rel=4e-3), kind
 
 
 def naming_chance(kappa: float, share: float, count: float) -> float:
-    """X of section 4, by bisection."""
+    """Return the chance X of section 4 that an output names the word, by bisection."""
     if share >= 1:
         return 1.0
     if kappa == 0:
@@ -228,7 +230,7 @@ def cubic_tail(d: int, x: float, smallest: float) -> float:
 @second_implementation_of(
     "lower.sco.fano-corners-cdp", "lower.sco.fano-blocks-cdp", "lower.sco.fano-lq-cdp"
 )
-def test_fano_on_other_sets_by_plain_loops(name: str) -> None:
+def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
     n, d, p, rho, *_ = SETTINGS[name]
     point, groups = SETTINGS[name], d // 5
     top = math.ceil(math.sqrt(1.6 * d / rho))
@@ -249,7 +251,7 @@ def test_fano_on_other_sets_by_plain_loops(name: str) -> None:
 
     for kind, room in (("l1", 1e-5), ("simplex", 1e-5), ("solid", 0.04)):
         expected = second_best(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
-        proven = value(kind, "fano", point)
+        proven = bound_value(kind, "fano", point)
         assert expected * (1 - room) <= proven <= expected * (1 + 1e-6), kind
 
     def summed(b: int, tails: list[float], count: float, size: int) -> float:
@@ -257,19 +259,23 @@ def test_fano_on_other_sets_by_plain_loops(name: str) -> None:
         return math.sqrt(size) if b == 0 else math.fsum(1 - x for x in hits) * math.sqrt(size) / 60
 
     block = second_best(lambda b: summed(b, tails, 32 * groups, 5), n, p, min(top, 60))
-    assert value("blocks", "fano", point) == pytest.approx(block, rel=0.03)
+    assert bound_value("blocks", "fano", point) == pytest.approx(block, rel=0.03)
 
     def carried(b: int) -> float:
         left = math.sqrt(d) - summed(b, signs, 2.0**d, d)
         return d ** (1 / 3) - left ** (2 / 3)
 
-    assert value("1.5", "fano", point) == pytest.approx(second_best(carried, n, p, top), rel=0.03)
+    assert bound_value("1.5", "fano", point) == pytest.approx(
+        second_best(carried, n, p, top), rel=0.03
+    )
 
 
 @pytest.mark.parametrize("delta", ["of the setting", "pure"])
 @pytest.mark.parametrize("name", SETTINGS)
 @second_implementation_of("lower.sco.approx-corners", "lower.sco.approx-blocks")
-def test_every_epsilon_and_delta_by_the_formulas_written_out(name: str, delta: str) -> None:
+def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
+    name: str, delta: str
+) -> None:
     n, d, p, rho, epsilon, failure = SETTINGS[name]
     failure = 0.0 if delta == "pure" else failure
     point = (n, d, p, rho, epsilon, failure)
@@ -303,15 +309,15 @@ def test_every_epsilon_and_delta_by_the_formulas_written_out(name: str, delta: s
     top = math.ceil((math.log(64 * d) + 25) / epsilon)
     for kind in ("l1", "simplex", "solid", "blocks"):
         expected = second_best(lambda b, kind=kind: left(b, kind), n, p, top)
-        assert value(kind, "approx", point) == pytest.approx(expected, rel=3e-3), kind
+        assert bound_value(kind, "approx", point) == pytest.approx(expected, rel=3e-3), kind
 
 
 @pytest.mark.parametrize("exponent", [1.2, 1.5, 1.9])
 @second_implementation_of("lower.sco.approx-lq")
-def test_on_lq_balls_every_epsilon_and_delta_is_carried_over_from_brute_force(
+def test_bounds_on_lq_balls_are_carried_over_from_exact_excesses(
     exponent: float,
 ) -> None:
-    """The mean of every direction's excess is a sum over all sign vectors, in d = 4."""
+    """The mean excess of every direction is a sum over all sign vectors in d = 4."""
     n, d, p, epsilon, delta = 300, 4, 2.5, 0.7, 1e-4
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
     rng = np.random.default_rng(0)
@@ -323,7 +329,7 @@ def test_on_lq_balls_every_epsilon_and_delta_is_carried_over_from_brute_force(
     worst = np.array([np.maximum(products - e, 0).mean(axis=1).max() for e in tilts])
 
     def left(b: int) -> float:
-        """At most what Lemma E gives with the exact excess of the directions."""
+        """Return at most the loss that Lemma E gives with the exact excess of the directions."""
         growth = math.exp(min(epsilon * b, 600.0))
         loss_share = delta * (growth - 1) / math.expm1(epsilon)
         allowed = (growth - 1) * worst <= tilts
@@ -337,10 +343,11 @@ def test_on_lq_balls_every_epsilon_and_delta_is_carried_over_from_brute_force(
     q = best(words, "approx", n, p, level, 1.0)
     proven = words_bound(words, "approx", q, n, p, level)
     expected = second_best(left, n, p, 60)
-    assert 0.9 * expected < proven < expected * 1.25  # caps and pairs may add, a cubic bound takes
+    # Caps and pairs may add up to a quarter, and a cubic bound may cost a tenth.
+    assert 0.9 * expected < proven < expected * 1.25
 
 
-# -- limits, and what a wrong implementation would give -------------------------------------------
+# -- Limits, and wrong implementations -------------------------------------------------------------
 
 
 def test_at_exponent_2_the_bound_is_that_of_the_l2_ball() -> None:
@@ -359,7 +366,7 @@ def test_one_block_alone_is_the_l2_ball_of_its_coordinates() -> None:
 
 
 @pytest.mark.parametrize("kind", ["l1", "simplex", "solid", "blocks", "1.5"])
-def test_nothing_is_known_without_spikes_and_less_is_left_after_more(kind: str) -> None:
+def test_without_spikes_nothing_is_known_and_more_spikes_reveal_more(kind: str) -> None:
     start = {"l1": 1.0, "simplex": 1.9, "solid": 1.0, "blocks": math.sqrt(5), "1.5": 20 ** (1 / 3)}
     for argument in ("two-sided", "fano", "approx"):
         left = left_after(words_on(kind, 20), argument, level_of(S1, argument))
@@ -369,15 +376,16 @@ def test_nothing_is_known_without_spikes_and_less_is_left_after_more(kind: str) 
 
 
 def test_half_the_information_and_other_words_would_be_beaten_by_real_channels() -> None:
-    """Of the wrong implementations, those whose numbers would be too large."""
+    """Only those wrong implementations are tried that give too large a value."""
     d, kappa = 20, 1.5
     risk, count = channel("simplex", d)
     real = risk(kappa * (1 - 1 / count))
-    assert risk(kappa / 2) > 1.1 * real  # the information halved "because of Lemma J"
+    assert risk(kappa / 2) > 1.1 * real  # The fault: half the information, attributed to Lemma J.
     doubled, _ = channel("l1", d)
-    assert 2 * doubled(kappa) > 1.05 * real  # 2e_J - 1 with 2d words
+    assert 2 * doubled(kappa) > 1.05 * real  # The fault: 2e_J - 1 with 2d words.
     solid, _ = channel("solid", d)
-    assert real > 1.2 * solid(kappa * (1 - 1 / count))  # the solid simplex without the corner 0
+    # The fault: the solid simplex without the corner 0.
+    assert real > 1.2 * solid(kappa * (1 - 1 / count))
     rho = 0.3
     for kind in ("l1", "simplex", "solid", "blocks", "1.5"):
         left = left_after(words_on(kind, d), "two-sided", rho)
@@ -387,13 +395,15 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
             if kind == "1.5":
                 continue
             assert float(left(np.array([float(b)]))[0]) <= loss * (1 + 1e-6)
-    # An l_q ball is smaller than the factor of q >= 2 says: d^(1/2 - 1/q) < 1 is no circumradius.
+    # An l_q ball with q < 2 is smaller than the factor for q >= 2 assumes: d^(1/2 - 1/q) < 1 is no
+    # circumradius.
     words = SignWords(d=d, exponent=1.5)
     assert words.start < math.sqrt(d)
     left = left_after(words_on("simplex", d), "two-sided", rho)
     counts = np.arange(201)
     whole = float(binom.pmf(counts, 200, 0.025) @ left(counts.astype(float)))
-    assert float(left(np.array([5.0]))[0]) < 0.3 * whole  # the mean number of spikes for B
+    # The fault: the mean number of spikes in place of B.
+    assert float(left(np.array([5.0]))[0]) < 0.3 * whole
 
 
 def test_an_argument_refuses_the_level_of_other_algorithms() -> None:

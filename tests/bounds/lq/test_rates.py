@@ -1,4 +1,4 @@
-"""The rates in l_q: reference values, slopes, limits, and what the printed rows get wrong.
+"""The rates in l_q: reference values, slopes, limits and misprints.
 
 The values are those of theory/su-zhao-wang.md, 8, item 26.
 """
@@ -20,25 +20,25 @@ SPACE = RegularSpace(d=D, exponent=1.25)
 
 
 def slope(value, argument, factor=1.0 + 1e-6):
-    """The log-log slope of a function of one number."""
+    """Return the log-log slope of a function of one argument."""
     return math.log(value(argument * factor) / value(argument)) / math.log(factor)
 
 
 def arguments(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
-    """The golden setting and its budget, but for what is changed."""
+    """Return the arguments of the reference setting, with changes."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     return replace(make_setting(n, d, 2.0, budget), exponent=exponent), budget
 
 
-def private(rate, **changes):
-    """The private term there."""
+def private_term(rate, **changes):
+    """Return the private term of a rate at the reference setting."""
     return rate(*arguments(**changes))[1]
 
 
-def test_the_golden_values():
-    assert private(rates.theorem_7) == pytest.approx(0.1698765, rel=1e-6)
-    assert private(rates.theorem_10) == pytest.approx(0.05453015, rel=1e-6)
-    assert private(rates.general_epsilon) == pytest.approx(0.2282677, rel=1e-6)
+def test_the_rates_have_their_reference_values():
+    assert private_term(rates.theorem_7) == pytest.approx(0.1698765, rel=1e-6)
+    assert private_term(rates.theorem_10) == pytest.approx(0.05453015, rel=1e-6)
+    assert private_term(rates.general_epsilon) == pytest.approx(0.2282677, rel=1e-6)
     terms = rates.theorem_8(*arguments(exponent=4.0), 1.0, printed=True)
     assert terms == pytest.approx((3.162278e-2, 7.433844e-3))
     assert rates.heavy_euclidean(*arguments(exponent=4.0)) == pytest.approx((1.0, 2.514867))
@@ -57,19 +57,21 @@ RATES = (rates.theorem_7, rates.theorem_10, rates.general_epsilon)
         (RATES[2], -1 / 3, 1 / 6, 2 / 3),
     ],
 )
-def test_the_slopes_of_the_rates_below_two(rate, records, dimension, kappa):
-    n = 10**9  # so that a step of one record is small
-    assert slope(lambda n: private(rate, n=round(n)), n, 1.001) == pytest.approx(records, abs=1e-6)
-    assert slope(lambda e: private(rate, epsilon=e), 0.5) == pytest.approx(records, abs=1e-6)
-    assert slope(lambda d: private(rate, d=round(d)), 10**6, 2.0) == pytest.approx(dimension)
-    logs = math.log(private(rate, delta=1e-8) / private(rate, delta=1e-4))
+def test_the_rates_below_two_have_their_exponents(rate, records, dimension, kappa):
+    n = 10**9  # With n this large a step of one record is small.
+    assert slope(lambda n: private_term(rate, n=round(n)), n, 1.001) == pytest.approx(
+        records, abs=1e-6
+    )
+    assert slope(lambda e: private_term(rate, epsilon=e), 0.5) == pytest.approx(records, abs=1e-6)
+    assert slope(lambda d: private_term(rate, d=round(d)), 10**6, 2.0) == pytest.approx(dimension)
+    logs = math.log(private_term(rate, delta=1e-8) / private_term(rate, delta=1e-4))
     assert logs / math.log(2) == pytest.approx(dimension)
-    # kappa is 1/(q - 1): 8 and 4.
-    grown = private(rate, d=10**4, exponent=1.125) / private(rate, d=10**4, exponent=1.25)
+    # kappa is 1/(q - 1), here 8 and 4.
+    grown = private_term(rate, d=10**4, exponent=1.125) / private_term(rate, d=10**4, exponent=1.25)
     assert math.log2(grown) == pytest.approx(kappa)
 
 
-def test_the_slopes_of_the_rates_from_two_on():
+def test_the_rates_from_two_on_have_their_exponents():
     for q in (2.0, 3.0, 4.0, math.inf):
         for term in (0, 1):
             few_dimensions, many_dimensions = (
@@ -90,17 +92,17 @@ def test_the_slopes_of_the_rates_from_two_on():
     assert large_radius == pytest.approx(4 * small_radius)
 
 
-def test_the_limits_at_two_and_at_infinity():
+def test_the_rates_have_their_limits_at_two_and_at_infinity():
     plain = (1 / math.sqrt(N), math.sqrt(-D * math.log(DELTA)) / (EPSILON * N))
     at_two = rates.theorem_8(*arguments(exponent=2.0), 1.0, printed=True)
     assert at_two == pytest.approx(plain)
     at_infinity = rates.theorem_8(*arguments(exponent=math.inf), 1.0, printed=True)
     assert at_infinity == pytest.approx((D * plain[0], D * plain[1]))
-    # Both branches of the paper jump at q = 2, and that of Bassily et al. does not.
-    below_two = private(rates.theorem_7, exponent=2 - 1e-9)
+    # Both branches of the paper jump at q = 2, while that of Bassily et al. is continuous.
+    below_two = private_term(rates.theorem_7, exponent=2 - 1e-9)
     assert below_two == pytest.approx(plain[1] ** 0.4)
     assert below_two > 4 * sum(at_two)
-    tails = private(rates.theorem_10, exponent=2 - 1e-9)
+    tails = private_term(rates.theorem_10, exponent=2 - 1e-9)
     jump = sum(rates.heavy_euclidean(*arguments(exponent=2.0))) / tails
     assert tails == pytest.approx((-D * math.log(DELTA)) ** 0.25 / math.sqrt(N * EPSILON))
     assert D / 4 < jump < 4 * D
@@ -118,7 +120,7 @@ def test_a_printed_first_term_does_not_fall_with_the_records():
         assert rate(*arguments(exponent=4.0))[1] == rate(*arguments(exponent=4.0), printed=True)[1]
 
 
-def test_a_minimiser_at_zero_still_costs_something():
+def test_a_minimiser_at_zero_still_has_a_positive_rate():
     assert sum(rates.theorem_8(*arguments(exponent=4.0), 0.0, printed=True)) == 0
     assert sum(rates.theorem_8(*arguments(exponent=4.0), 0.0)) > 1 / math.sqrt(N)
 
@@ -128,12 +130,12 @@ def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
     printed = published_steps(N, SPACE, EPSILON, DELTA) * SPACE.printed_kappa**0.2
     assert printed == pytest.approx(31.0698, abs=5e-5)
     assert published_regulariser(N, 24, 0.25) == pytest.approx(0.5010282, abs=5e-8)
-    rate = private(rates.theorem_7)
+    rate = private_term(rates.theorem_7)
     assert SPACE.kappa / published_steps(N, SPACE, EPSILON, DELTA) == pytest.approx(rate)
     assert SPACE.kappa / printed != pytest.approx(rate, rel=0.1)
 
 
-def test_the_regulariser_of_theorem_7_forgets_the_start_only_below_twice_the_smoothness():
+def test_the_regulariser_of_theorem_7_forgets_the_start_only_if_below_twice_the_smoothness():
     def left(n, steps):
         growth = published_regulariser(n, steps, 1.0) / 2
         return growth, (1 + growth) ** -steps, (steps / n) ** 2
@@ -149,13 +151,13 @@ def test_the_regulariser_of_theorem_7_forgets_the_start_only_below_twice_the_smo
                 assert rest <= claimed * (1 + 1e-12)
 
 
-def test_the_parameters_of_theorem_10_give_its_rate():
+def test_the_parameters_of_theorem_10_attain_its_rate():
     truncation, steps = theorem_10_parameters(N, SPACE, EPSILON, DELTA)
     assert truncation == pytest.approx(18.33848, rel=1e-6)
     assert steps == pytest.approx(5380.796, rel=1e-6)
     size = math.sqrt(-D * math.log(DELTA))
     assert steps == pytest.approx(N * EPSILON * SPACE.kappa / size)
-    assert SPACE.kappa / math.sqrt(steps) == pytest.approx(private(rates.theorem_10))
+    assert SPACE.kappa / math.sqrt(steps) == pytest.approx(private_term(rates.theorem_10))
     # The condition on n is lambda >= max(beta, 1).
     for beta in (0.3, 4.0):
         needed_records = max(beta**2, 1) * size * SPACE.kappa / EPSILON
@@ -164,7 +166,7 @@ def test_the_parameters_of_theorem_10_give_its_rate():
 
 def test_the_batched_parameters_balance_to_the_rate_for_every_epsilon():
     truncation, steps = batched_parameters(N, SPACE, EPSILON, DELTA)
-    rate = private(rates.general_epsilon)
+    rate = private_term(rates.general_epsilon)
     assert SPACE.kappa / math.sqrt(steps) == pytest.approx(rate)
     assert 1 / truncation == pytest.approx(rate)
     noise = steps**1.5 * SPACE.kappa * truncation**2 * -D * math.log(DELTA)

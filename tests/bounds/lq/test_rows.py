@@ -1,4 +1,4 @@
-"""The rows in l_q: where they apply, what they say where not, and that they add up."""
+"""The catalogue's bounds in l_q: where they apply, why not elsewhere, and their sums of terms."""
 
 import math
 from dataclasses import replace
@@ -36,7 +36,7 @@ SYMMETRIC = ("Ball", "L1Ball", "Box", "GroupBall", "SparseHull")
 
 
 def setting_on(name, q=2.0, **changes):
-    """A logistic-like problem on a named set."""
+    """Return a logistic-like setting on a named set."""
     body = SETS[name]
     defaults = {"structure": "linear-model", "lipschitz": 1.0, "sample_smoothness": 0.25}
     model = LinearModel(slope=1.0, curvature=0.25, feature_norm=1.0)
@@ -46,21 +46,21 @@ def setting_on(name, q=2.0, **changes):
     return replace(setting, constraint=body, exponent=q)
 
 
-def lq(q, n=10**5, **changes):
+def lq_setting(q, n=10**5, **changes):
     setting = setting_on("L1Ball" if q < 2 else "Box", q, n=n, **changes)
     return replace(setting, constraint=None, constants=replace(setting.constants, diameter=2.0))
 
 
 def applies(bound, q):
-    """Whether the exponent is on the side of 2 that the bound's method is for."""
+    """Whether the exponent is on the side of 2 that the bound's method covers."""
     method = bound.card.method
     is_on_both_sides = q == 2 or method == "lp.noisy-mirror-descent"
     return is_on_both_sides or (q < 2) == (method_class(method).stage.exponent < 2)
 
 
 @pytest.mark.parametrize("q", [1.0, 1.25, 1.9, 2.0, 3.0, math.inf])
-def test_a_proven_bound_is_for_its_side_of_two_and_2_is_on_both(q):
-    setting = lq(q)
+def test_a_proven_bound_holds_on_its_side_of_two_and_both_hold_at_two(q):
+    setting = lq_setting(q)
     for bound in EXPLICIT:
         if applies(bound, q):
             assert 0 < bound.value(setting) < math.inf, bound.card.slug
@@ -75,7 +75,7 @@ def test_a_rate_is_for_its_side_of_two():
         (1.5, "shuffled-mirror-descent", "euclidean-reduction"),
         (3.0, "phased-sgd", "batched-mirror-descent"),
     ):
-        setting = lq(q, budget=ApproxDP(epsilon=0.003, delta=1e-6), n=10**6)
+        setting = lq_setting(q, budget=ApproxDP(epsilon=0.003, delta=1e-6), n=10**6)
         assert names[f"upper.lp.{holds}"].failures(setting) == ()
         assert math.isfinite(names[f"upper.lp.{holds}"].value(setting))
         assert math.isinf(names[f"upper.lp.{fails}"].value(setting))
@@ -87,16 +87,16 @@ def failures(slug, setting):
 
 
 SENTENCES = [
-    ("regularized-mirror-descent", lq(2.5), "needs 1 < q < 2, and q=2.5"),
-    ("regularized-mirror-descent", lq(1.0), "needs 1 < q < 2, and q=1"),
-    ("regularized-mirror-descent-explicit", lq(3.0), "needs q <= 2, and q=3"),
-    ("phased-sgd-explicit", lq(1.5), "needs q >= 2, and q=1.5"),
-    ("regularized-mirror-descent", lq(1.5, structure="mean"), "Lipschitz on the set only"),
-    ("regularized-mirror-descent", lq(1.5, minimum_interior=False), "gradient of 0"),
-    ("regularized-mirror-descent", lq(1.5, lipschitz=math.inf), "no Lipschitz constant"),
-    ("regularized-mirror-descent", lq(1.5, n=1), "needs n > T = 1, and n=1"),
-    ("regularized-mirror-descent", lq(1.5, n=1000), "needs T >= 2 log2(n/T)"),
-    ("shuffled-mirror-descent", lq(1.5), "epsilon <= sqrt(ln(n/delta)/n) = 0.0159"),
+    ("regularized-mirror-descent", lq_setting(2.5), "needs 1 < q < 2, and q=2.5"),
+    ("regularized-mirror-descent", lq_setting(1.0), "needs 1 < q < 2, and q=1"),
+    ("regularized-mirror-descent-explicit", lq_setting(3.0), "needs q <= 2, and q=3"),
+    ("phased-sgd-explicit", lq_setting(1.5), "needs q >= 2, and q=1.5"),
+    ("regularized-mirror-descent", lq_setting(1.5, structure="mean"), "Lipschitz on the set only"),
+    ("regularized-mirror-descent", lq_setting(1.5, minimum_interior=False), "gradient of 0"),
+    ("regularized-mirror-descent", lq_setting(1.5, lipschitz=math.inf), "no Lipschitz constant"),
+    ("regularized-mirror-descent", lq_setting(1.5, n=1), "needs n > T = 1, and n=1"),
+    ("regularized-mirror-descent", lq_setting(1.5, n=1000), "needs T >= 2 log2(n/T)"),
+    ("shuffled-mirror-descent", lq_setting(1.5), "epsilon <= sqrt(ln(n/delta)/n) = 0.0159"),
     (
         "shuffled-mirror-descent",
         setting_on("Simplex", 1.0),
@@ -104,46 +104,62 @@ SENTENCES = [
     ),
     (
         "shuffled-mirror-descent",
-        lq(1.5, n=100, smoothness=9.0),
+        lq_setting(1.5, n=100, smoothness=9.0),
         "lambda = 2.453 of at least beta M = 29.66",
     ),
     (
         "batched-mirror-descent",
-        lq(1.5, variance_trace=math.inf, coordinate_moment=math.inf, lipschitz=math.inf),
+        lq_setting(1.5, variance_trace=math.inf, coordinate_moment=math.inf, lipschitz=math.inf),
         "no finite variance of the gradient in the dual norm",
     ),
-    ("batched-mirror-descent-explicit", lq(1.5, smoothness=math.inf), "smoothness of its pop"),
-    ("euclidean-reduction", lq(3.0, budget=ApproxDP(epsilon=1.0, delta=1e-6)), "epsilon < 1"),
-    ("noisy-mirror-descent", lq(1.5, d=1), "needs d >= 2, and d=1"),
-    ("noisy-mirror-descent", lq(1.5), "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.0488"),
-    ("noisy-mirror-descent", lq(1.5, n=100), "Remark 1 needs 6 exp(-n/16) = 0.0116 <= delta"),
-    ("prior-bassily-2021", lq(1.0), "needs q > 1, and q=1"),
-    ("euclidean-reduction", lq(3.0, sample_smoothness=math.inf), "the loss of every record"),
+    (
+        "batched-mirror-descent-explicit",
+        lq_setting(1.5, smoothness=math.inf),
+        "smoothness of its pop",
+    ),
+    (
+        "euclidean-reduction",
+        lq_setting(3.0, budget=ApproxDP(epsilon=1.0, delta=1e-6)),
+        "epsilon < 1",
+    ),
+    ("noisy-mirror-descent", lq_setting(1.5, d=1), "needs d >= 2, and d=1"),
+    ("noisy-mirror-descent", lq_setting(1.5), "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.0488"),
+    (
+        "noisy-mirror-descent",
+        lq_setting(1.5, n=100),
+        "Remark 1 needs 6 exp(-n/16) = 0.0116 <= delta",
+    ),
+    ("prior-bassily-2021", lq_setting(1.0), "needs q > 1, and q=1"),
+    (
+        "euclidean-reduction",
+        lq_setting(3.0, sample_smoothness=math.inf),
+        "the loss of every record",
+    ),
     (
         "batched-mirror-descent",
-        lq(1.5, n=100, smoothness=9.0),
+        lq_setting(1.5, n=100, smoothness=9.0),
         "The rate needs lambda = 1.819 of at least beta M = 29.66",
     ),
     (
         "shuffled-mirror-descent",
-        lq(1.5, n=50, smoothness=0.01),
+        lq_setting(1.5, n=50, smoothness=0.01),
         "Theorem 10 needs lambda = 1.734 of at least sigma = 2",
     ),
     (
         "regularized-mirror-descent",
-        lq(1.5, d=2, n=100, budget=ApproxDP(epsilon=0.9, delta=0.99)),
+        lq_setting(1.5, d=2, n=100, budget=ApproxDP(epsilon=0.9, delta=0.99)),
         "needs T >= epsilon^2/(d ln(1/delta)) = 40.3",
     ),
     (
         "phased-sgd-free",
-        lq(3.0, n=100, lipschitz=0.01, sample_smoothness=10.0),
+        lq_setting(3.0, n=100, lipschitz=0.01, sample_smoothness=10.0),
         "eta/4 of at most 2/beta = 0.2",
     ),
 ]
 
 
 @each(("slug", "setting", "words"), SENTENCES)
-def test_a_failing_hypothesis_says_so_with_the_numbers(slug, setting, words):
+def test_a_failing_hypothesis_is_reported_with_its_numbers(slug, setting, words):
     assert words in failures(slug, setting), failures(slug, setting)
 
 
@@ -153,32 +169,32 @@ def test_a_failing_hypothesis_says_so_with_the_numbers(slug, setting, words):
     ids=lambda x: getattr(getattr(x, "card", None), "slug", None),
 )
 def test_a_proven_bound_falls_with_the_records_and_the_budget(bound, q):
-    values = [bound.value(lq(q, n=n)) for n in (500, 2000, 10**4, 10**5)]
+    values = [bound.value(lq_setting(q, n=n)) for n in (500, 2000, 10**4, 10**5)]
     assert all(b < a for a, b in pairwise(values))
-    weak, strong = (bound.value(lq(q, budget=ZCDP(rho=rho))) for rho in (0.01, 1.0))
+    weak, strong = (bound.value(lq_setting(q, budget=ZCDP(rho=rho))) for rho in (0.01, 1.0))
     assert strong < weak
 
 
-def test_gaussian_noise_is_never_the_worse():
+def test_gaussian_noise_is_never_worse():
     for q in (1.0, 1.2, 1.6, 2.0):
         for method in ("regularized", "shuffled", "batched"):
             base = f"upper.lp.{method}-mirror-descent"
-            setting = lq(q)
+            setting = lq_setting(q)
             gaussian = BY_SLUG[f"{base}-explicit"].value(setting)
             assert gaussian <= BY_SLUG[f"{base}-generalized"].value(setting) * (1 + 1e-6)
             assert gaussian < BY_SLUG[f"{base}-paper"].value(setting)
 
 
-def test_shuffling_never_loses_because_batches_are_allowed():
+def test_allowing_batches_never_makes_shuffling_worse():
     for epsilon in (0.01, 0.5):
         for q in (1.2, 2.0):
-            setting = lq(q, n=10**4, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
+            setting = lq_setting(q, n=10**4, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
             shuffled = BY_SLUG["upper.lp.shuffled-mirror-descent-explicit"].value(setting)
             assert shuffled <= BY_SLUG["upper.lp.batched-mirror-descent-explicit"].value(setting)
 
 
-def test_rows_are_the_formulas_that_the_methods_minimise():
-    setting = lq(1.4)
+def test_the_bounds_are_the_formulas_that_the_methods_minimise():
+    setting = lq_setting(1.4)
     row = BY_SLUG["upper.lp.regularized-mirror-descent-explicit"]
     assert row.value(setting) == pytest.approx(
         best_b3(regularized(setting, "gaussian", "tight")).value
@@ -212,7 +228,7 @@ def test_above_two_the_methods_work_in_l2():
             assert bound.value(setting) == pytest.approx(bound.value(flat))
 
 
-# ---- other sets, older rows
+# ---- Other sets, and bounds that were there before l_q
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -225,7 +241,8 @@ def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
         assert reason == "" or (body.name in reason and reason in bound.failures(setting))
         sentences = [s for s in bound.failures(setting) if "proven on the l2 ball" in s]
         assert sentences == [of_ball] * (reason == of_ball)
-        if bound.card.instance in ("spike", "tracing"):  # codes and tracing are for l2 balls
+        # Arguments by codes and by tracing are for l2 balls.
+        if bound.card.instance in ("spike", "tracing"):
             assert reason == ("" if name == "Ball" else of_ball)
         if name == "Ball" and not reason:
             assert bound.failures(replace(setting, constraint=None)) == bound.failures(setting)
@@ -262,7 +279,7 @@ def test_the_norm_of_a_set_needs_symmetry(name):
             assert math.isfinite(bound.value(setting))
 
 
-def test_on_the_ball_nothing_has_changed():
+def test_on_the_ball_the_bounds_keep_their_values():
     plain = make_setting()
     ball = replace(plain, constraint=Ball(d=20, radius=1.0))
     for bound in (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS):
@@ -285,7 +302,7 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
     assert talwar == pytest.approx(
         c.lipschitz * width / math.sqrt(setting.gaussian_rho) / setting.n
     )
-    # A lower rate takes the lower bound, where two are proven.
+    # A lower rate takes the lower bound on the width, where two bounds are proven.
     lowest = body.gaussian_width().lower
     privacy_term = BY_SLUG["lower.sco-strong.width"].terms(setting)["privacy"]
     share = (lowest * logs / (0.5 * setting.n)) ** 2 / math.log(2 * setting.d) ** 4
@@ -295,7 +312,7 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
         strong = rate_strong(inputs, delta)
         row = BY_SLUG["upper.sco.objective-perturbation-strong"]
         assert tuple(row.terms(setting).values()) == pytest.approx(strong)
-        # The caution of theory/su-zhao-wang.md, 3.2: an l2 modulus never makes width pay.
+        # theory/su-zhao-wang.md, 3.2, cautions that with an l2 modulus the width never helps.
         floor = (setting.d - 0.5) * c.lipschitz**2 * logs**2 / (0.5 * setting.n) ** 2
         assert strong[1] >= floor / c.sample_strong_convexity * (1 - 1e-9)
 
@@ -307,7 +324,7 @@ def test_the_l1_ball_is_narrower_than_the_l2_ball_around_it():
 
 @pytest.mark.parametrize("name", SETS)
 def test_half_the_constant_diameter_reaches_from_the_start_to_every_point(name):
-    """What every upper bound for a start at the centre rests on."""
+    """Every upper bound for a start at the centre assumes this."""
     body = SETS[name]
     rng = np.random.default_rng(2)
     for g in rng.standard_normal((50, 20)):

@@ -10,8 +10,8 @@ from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import phase_count, printed_regulariser, printed_sgd
 
 
-def diagonal(n, m, smoothness=1.0):
-    """n = d, epsilon = 1, L = R = 1."""
+def diagonal_case(n, m, smoothness=1.0):
+    """Return a case with n = d, epsilon = 1 and L = R = 1."""
     return UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=1e-9 / (n * m), smoothness=smoothness)
 
 
@@ -24,7 +24,9 @@ def diagonal(n, m, smoothness=1.0):
         (10_000, 100, 10_000, 6.6297e6, 1.01e8, 1e9, 1e8),
     ],
 )
-def test_the_orientation_values(n, m, d, smooth, non_smooth, asi_liu, bassily_sun):
+def test_the_complexities_have_the_values_of_the_note(
+    n, m, d, smooth, non_smooth, asi_liu, bassily_sun
+):
     case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
     assert counts.smooth(case, printed=True) == pytest.approx(smooth, rel=1e-4)
     assert counts.non_smooth(case, printed=True) == pytest.approx(non_smooth, rel=1e-4)
@@ -32,7 +34,7 @@ def test_the_orientation_values(n, m, d, smooth, non_smooth, asi_liu, bassily_su
     assert counts.bassily_sun(case) == pytest.approx(bassily_sun, rel=1e-4)
 
 
-def test_the_closed_forms_are_what_steps_times_batches_add_up_to():
+def test_the_closed_forms_equal_steps_times_batches():
     # T = sqrt(beta/lambda), K = n epsilon/sqrt(T) + 1/epsilon, at the larger term of lambda.
     for d, epsilon in ((1, 1.0), (10**8, 0.3), (10**5, 2.0)):
         case = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
@@ -45,9 +47,9 @@ def test_the_closed_forms_are_what_steps_times_batches_add_up_to():
         assert 1 / math.sqrt(2) <= ratio <= 1
 
 
-def test_the_non_smooth_count_has_a_term_that_the_theorem_drops():
+def test_the_non_smooth_count_has_a_term_that_the_theorem_omits():
     case = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
-    steps = case.n**0.75 * math.sqrt(case.m * case.epsilon)  # without logarithms
+    steps = case.n**0.75 * math.sqrt(case.m * case.epsilon)  # Logarithms are left out.
     total = case.m * (case.n * case.epsilon * math.sqrt(steps) + steps / case.epsilon)
     assert counts.non_smooth(case) - case.total == pytest.approx(total)
     assert counts.non_smooth(case) > counts.non_smooth(case, printed=True)
@@ -56,9 +58,12 @@ def test_the_non_smooth_count_has_a_term_that_the_theorem_drops():
     assert few_items.m < few_items.n**2.5 * few_items.epsilon**3 < case.m
 
 
-def test_the_slopes_on_the_diagonal():
+def test_the_complexities_have_their_slopes_on_the_diagonal():
     def slope(count, n, m):
-        base, larger = count(diagonal(10**8, 10**6)), count(diagonal(10**8 * n, 10**6 * m))
+        base, larger = (
+            count(diagonal_case(10**8, 10**6)),
+            count(diagonal_case(10**8 * n, 10**6 * m)),
+        )
         return math.log(larger / base) / math.log(n * m)
 
     for n, m in ((16, 1), (1, 16)):
@@ -68,9 +73,9 @@ def test_the_slopes_on_the_diagonal():
     assert slope(counts.single_pass, 16, 16) == pytest.approx(1)
 
 
-def test_the_speed_ups():
+def test_the_speed_ups_have_their_printed_exponents():
     n, m, beta = 10**4, 300, 5.0
-    case = diagonal(n, m, beta)
+    case = diagonal_case(n, m, beta)
     ratio = counts.asi_liu_non_smooth(case, simple=True) / counts.simplified_non_smooth(case)
     assert ratio == pytest.approx(n ** (13 / 8) * m ** (7 / 4))
     assert n**7 >= beta**2 * m
@@ -84,19 +89,19 @@ def test_the_first_term_dominates_up_to_the_seventh_power_of_the_users(beta):
     n = 8
     edge = n**7 / beta**2
     for factor, is_leading in ((0.5, True), (2.0, False)):
-        case = diagonal(n, round(edge * factor), beta)
+        case = diagonal_case(n, round(edge * factor), beta)
         leading = beta**0.25 * (case.total) ** (9 / 8)
         assert math.isclose(counts.simplified(case), leading) == is_leading
 
 
 def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
     for n, m in ((100, 1), (100, 10), (100, 100), (10**6, 500)):
-        case = diagonal(n, m, math.sqrt(n / m))
+        case = diagonal_case(n, m, math.sqrt(n / m))
         assert counts.simplified(case) == pytest.approx(n**1.25 * m)
         assert counts.simplified(case) <= counts.bassily_sun(case)
-    # Outside of them: if and only if beta^2 m > n^3.
+    # Outside these assumptions they are faster if and only if beta^2 m > n^3.
     for m, faster in ((900, False), (1100, True)):
-        case = diagonal(10, m)
+        case = diagonal_case(10, m)
         leading = case.total ** (9 / 8)
         assert (counts.bassily_sun(case) < leading) == faster
 
@@ -104,7 +109,7 @@ def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
 def test_algorithm_1_looks_at_every_item_at_most_once():
     case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
     exact = printed_sgd(case, 0.1).gradients
-    q, phases = 0.1, phase_count(case.n)  # before rounding
+    q, phases = 0.1, phase_count(case.n)  # The sizes are taken before rounding.
     assert exact == pytest.approx(case.total * 2**-q * (1 - 2 ** (-q * phases)))
     assert exact < counts.single_pass(case)
 
@@ -113,7 +118,7 @@ def row(slug):
     return next(row for row in counts.COMPARISON if row.slug == slug)
 
 
-def test_the_rows_of_the_comparison_know_their_conditions():
+def test_the_bounds_of_the_comparison_state_their_conditions():
     setting = UserLevel(n=10**4, m=10, d=100, epsilon=1.0, delta=1e-6, smoothness=1.0)
     assert all(not r.failures(setting) for r in counts.COMPARISON)
     steep = replace(setting, smoothness=5000.0)
@@ -135,13 +140,13 @@ def test_the_rows_of_the_comparison_know_their_conditions():
     assert len({r.slug for r in counts.COMPARISON}) == 7
 
 
-def test_the_assumption_of_bassily_and_sun_on_the_diagonal():
-    # beta < sqrt(n/m) and m <= sqrt(n).
+def test_the_assumption_of_bassily_and_sun_holds_on_the_diagonal_as_derived():
+    # The assumption is beta < sqrt(n/m) and m <= sqrt(n).
     for m, beta, holds in ((10, 3.1, True), (10, 3.2, False), (11, 0.1, False)):
-        assert (not row("bassily-sun-2023").failures(diagonal(100, m, beta))) == holds
+        assert (not row("bassily-sun-2023").failures(diagonal_case(100, m, beta))) == holds
 
 
-def test_figure_1_has_a_curve_for_every_optimal_algorithm_and_ours_is_the_lowest():
+def test_figure_1_has_a_curve_for_every_optimal_algorithm_and_accelerated_erm_is_lowest():
     users = [10**k for k in range(2, 7)]
     curves = counts.figure_1(users, 4, smoothness=1.0)
     assert [(c.slug, c.loss) for c in curves] == [

@@ -1,4 +1,4 @@
-"""The explicit bounds at user level: against simulated runs, their terms, limits and crossovers."""
+"""Explicit bounds at user level: simulated runs, terms, limits and crossovers."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ CASE = UserLevel(n=10**4, m=100, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
 ALL = (calibrated_sgd_risk, one_chain_risk, mode_a_risk, full_batch_risk)
 
 
-def one_pass(
+def one_pass_risk_terms(
     step: float, lipschitz: float, steps: float, distance: float, *, printed: bool = False
 ) -> tuple[float, float]:
     r"""Lemma B.3, for the average of T one-pass projected steps: start, gradients.
@@ -38,28 +38,32 @@ def one_pass(
 
     Examples
     --------
-    >>> one_pass(0.1, 1.0, 100, 1.0), one_pass(0.1, 1.0, 100, 1.0, printed=True)
-    ((0.05, 0.05), (0.1, 0.1))
+    >>> one_pass_risk_terms(0.1, 1.0, 100, 1.0)
+    (0.05, 0.05)
+    >>> one_pass_risk_terms(0.1, 1.0, 100, 1.0, printed=True)
+    (0.1, 0.1)
     """
     scale = 2.0 if printed else 1.0
     return scale * distance**2 / (2 * step * steps), scale * step * lipschitz**2 / 2
 
 
 def project(x, radius=0.5):
-    """Onto the ball, for every row."""
+    """Return the projection of every row on the ball."""
     return x / np.maximum(1, np.linalg.norm(x, axis=-1, keepdims=True) / radius)
 
 
-def test_the_two_terms_of_one_pass_meet_at_the_best_step():
+def test_both_terms_of_one_pass_are_equal_at_the_best_step():
     steps, reach = 400, 0.5
     best = reach / math.sqrt(steps)
-    assert sum(one_pass(best, 1.0, steps, reach)) == pytest.approx(reach / math.sqrt(steps))
-    printed = sum(one_pass(best, 1.0, steps, reach, printed=True))
+    assert sum(one_pass_risk_terms(best, 1.0, steps, reach)) == pytest.approx(
+        reach / math.sqrt(steps)
+    )
+    printed = sum(one_pass_risk_terms(best, 1.0, steps, reach, printed=True))
     assert printed == pytest.approx(2 * reach / math.sqrt(steps))
 
 
 def linear_items(rng, runs, count, drift=0.1):
-    """Items z = +-e_1 of the loss -<z, x> in two dimensions; excess is drift (1/2 - x_1)."""
+    """Return items z = +-e_1 of the loss -<z, x> in the plane; the excess is drift (1/2 - x_1)."""
     signs = np.where(rng.random((runs, count)) < (1 + drift) / 2, 1.0, -1.0)
     return np.stack([signs, np.zeros_like(signs)], axis=-1)
 
@@ -89,15 +93,15 @@ def test_the_regularised_minimiser_of_linear_losses_overfits_by_at_most_the_stab
     case = replace(CASE, n=10, m=4)
     for regulariser in (0.2, 1.0, 5.0):
         items = linear_items(rng, 4000, 40)
-        x = project(items.mean(axis=1) / regulariser)  # from the centre
+        x = project(items.mean(axis=1) / regulariser)  # The run starts at the centre.
         for y in (np.zeros(2), np.array([0.5, 0.0])):
             gain = -0.1 * (x[:, 0] - y[0])
             bound = stability(case, case.n, regulariser) + regulariser / 2 * (y @ y)
             assert gain.mean() + 5 * gain.std() / math.sqrt(len(gain)) < bound
 
 
-def accelerated(gradient, start, smoothness, regulariser, steps, radius):
-    """AC-SA as in theory/lowy-liu-asi.md, 2.2, on rows."""
+def run_accelerated(gradient, start, smoothness, regulariser, steps, radius):
+    """Run AC-SA as in theory/lowy-liu-asi.md, 2.2, on rows."""
     x = aggregate = start
     for t in range(1, steps + 1):
         a, g = 2 / (t + 1), 4 * smoothness / (t * (t + 1))
@@ -116,7 +120,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     runs, regulariser = 1000, 0.05
     case = replace(CASE, d=3)
     curvature = np.array([1.0, 0.3, 0.0]) + regulariser
-    centre = np.array([0.3, -0.2, 0.1])  # the centre of the objective, within the ball
+    centre = np.array([0.3, -0.2, 0.1])  # The centre of the objective, which lies within the ball.
 
     def gradient(x):
         return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
@@ -125,7 +129,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     assert sum(lengths) == 120
     x = np.zeros((runs, 3))
     for length in lengths:
-        x = accelerated(gradient, x, 1 + regulariser, regulariser, length, 0.5)
+        x = run_accelerated(gradient, x, 1 + regulariser, regulariser, length, 0.5)
     gap = (curvature * (x - centre) ** 2).sum(axis=1) / 2
     assert gap.mean() + 5 * gap.std() / math.sqrt(runs) <= bound
     assert bound < (0.01 if noise == 0 else 1.0)
@@ -145,7 +149,7 @@ def test_without_noise_the_bound_is_that_of_one_pass():
     schedule = one_chain(CASE, phases=1, step=0.001)
     quiet = replace(schedule.phases[0], noise_std=0.0)
     terms = phased_sgd_risk(CASE, replace(schedule, phases=(quiet,)), distance=0.5)
-    assert terms == (*one_pass(0.001, 1.0, CASE.total, 0.5), 0.0, 0.0, 0.0)
+    assert terms == (*one_pass_risk_terms(0.001, 1.0, CASE.total, 0.5), 0.0, 0.0, 0.0)
 
 
 def test_the_noise_of_a_phase_never_costs_more_than_the_set():
@@ -161,7 +165,7 @@ def test_the_noise_of_a_phase_never_costs_more_than_the_set():
     assert phased_erm_risk(loud, erm)[3] <= loud.unit
 
 
-def test_subsampled_schedules_and_rough_losses_have_no_such_bound():
+def test_subsampled_schedules_and_non_smooth_losses_have_no_such_bound():
     schedule = full_batch(CASE, radius=None)
     half = tuple(replace(p, batch=p.users / 2) for p in schedule.phases)
     assert phased_erm_risk(CASE, replace(schedule, phases=half)) == VOID
@@ -179,7 +183,7 @@ def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_i
     assert risk(replace(case, epsilon=4.0), distance=0.5).value < value
     assert value < risk(replace(case, d=50), distance=0.5).value
     assert value < risk(case, distance=1.0).value == risk(case).value
-    # L and R twice as large with the smoothness that keeps beta R/L: four times the risk.
+    # Doubling L and R, with the smoothness that keeps beta R/L, gives four times the risk.
     scaled = risk(replace(case, lipschitz=2.0, diameter=2.0), distance=1.0).value
     assert scaled == pytest.approx(4 * value)
     assert value > sum(optimal(case)) / 2
@@ -190,20 +194,20 @@ def test_only_the_filters_gain_from_more_items_a_user():
     for risk, falls in ((mode_a_risk, True), (calibrated_sgd_risk, True), (full_batch_risk, False)):
         gain = risk(small_case).value / risk(large_case).value
         assert gain > 5 if falls else gain < 1.5
-    # The proven crossover of Mode A and its baseline.
+    # The proven crossover of phased SGD with a filter and its full-batch baseline.
     assert mode_a_risk(small_case).value > full_batch_risk(small_case).value
     assert mode_a_risk(large_case).value < full_batch_risk(large_case).value
     assert full_batch_risk(large_case).value > sum(group_privacy(large_case))
 
 
-def test_the_failure_of_the_filter_is_in_the_bound_and_small():
+def test_the_failure_of_the_filter_is_a_small_part_of_the_bound():
     for risk in (mode_a_risk, calibrated_sgd_risk):
         bound = risk(CASE)
         assert bound.terms[4] == pytest.approx(0.1 / math.sqrt(CASE.total))
     assert full_batch_risk(CASE).terms[4] == one_chain_risk(CASE).terms[4] == 0
 
 
-def test_too_few_users_for_a_filter_leave_no_bound_and_the_baselines_one():
+def test_with_too_few_users_for_a_filter_only_the_baselines_have_a_bound():
     few_users = replace(CASE, n=300)
     assert math.isinf(mode_a_risk(few_users).value) and mode_a_risk(few_users).schedule is None
     assert math.isfinite(one_chain_risk(few_users).value + full_batch_risk(few_users).value)

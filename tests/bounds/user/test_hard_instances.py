@@ -1,4 +1,4 @@
-"""A hard instance of users with several items is the hardest for all their items."""
+"""The hard instance for users with several items is the hardest one for all their items."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 def test_users_with_several_items_get_the_instance_of_all_their_items(
     problem: str, law: str, budget: dict[str, Any]
 ) -> None:
-    """Users must not be given the activation that is hardest for one item each.
+    """Users must not get the activation probability that is hardest for one item each.
 
-    Of a mean on the hypercube it is that of the bound which hides blocks, close by; on tracing it
-    may be another.
+    For a mean on the hypercube it is that of the bound on blocks of items, or close to it; on the
+    tracing instance it may be another.
     """
     methods = ("user.mean-clipped",) if problem == "mean" else ("user.clipped-means",)
     common = {"problem": problem, "distribution": law, "d": 20, "p": 4.0, **budget}
@@ -46,7 +46,7 @@ def test_users_with_several_items_get_the_instance_of_all_their_items(
 
 @pytest.mark.parametrize("problem", ["mean", "quadratic"])
 @pytest.mark.parametrize("m", [16, 100])
-def test_the_bound_on_the_instance_of_users_is_not_lost_to_a_wrong_activation(
+def test_a_wrong_activation_does_not_lose_the_bound_on_the_instance_of_users(
     problem: str, m: int
 ) -> None:
     methods = ("user.mean-clipped",) if problem == "mean" else ("user.clipped-means",)

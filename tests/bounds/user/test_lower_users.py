@@ -1,4 +1,4 @@
-"""Lower bounds that hide blocks: values, second evaluations, attacks, wrong implementations."""
+"""Lower bounds at user level, which treat a user's items as one block: values and attacks."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Floats = NDArray[np.float64]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 
 
-def traced(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
+def tracing_bound(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
     bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
     return largest_tracing(bounds, largest_tracing_probability(d, order, cap))
 
 
-def spiked(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
+def spike_bound(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
     largest = largest_spike_probability("hypercube", d, order, cap)
     q = hardest_spikes(n, m, d, order, level, largest)
     return float(user_values(np.array([q]), n, m, d, order, level, fine=True)[0])
@@ -54,35 +54,37 @@ def spiked(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0)
     ],
     ids=str,
 )
-def test_tracing_with_users_has_the_values_of_its_page(
+def test_tracing_with_users_has_the_values_of_its_note(
     n: int, m: int, d: int, level: Level, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert traced(n, m, d, 2.0, level) == pytest.approx(value, abs=0.6 * digit)
+    assert tracing_bound(n, m, d, 2.0, level) == pytest.approx(value, abs=0.6 * digit)
 
 
 @pytest.mark.parametrize(
     ("n", "m", "d", "value"),
     [(1000, 64, 10, 0.02752), (500, 4096, 50, 0.01597), (300, 1000, 200, 0.1193)],
 )
-def test_spikes_with_users_have_the_values_of_their_page(
+def test_spikes_with_users_have_the_values_of_their_note(
     n: int, m: int, d: int, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 3)
-    assert spiked(n, m, d, 2.0, RHO) == pytest.approx(value, abs=0.6 * digit)
+    assert spike_bound(n, m, d, 2.0, RHO) == pytest.approx(value, abs=0.6 * digit)
 
 
 def test_tracing_is_larger_where_tails_are_light() -> None:
     n, m, d, order = 200, 400, 100, 8.0
-    assert traced(n, m, d, order, RHO, math.inf) == pytest.approx(0.0606, abs=5e-5)
-    assert spiked(n, m, d, order, RHO, math.inf) == pytest.approx(0.0070, abs=5e-5)
+    assert tracing_bound(n, m, d, order, RHO, math.inf) == pytest.approx(0.0606, abs=5e-5)
+    assert spike_bound(n, m, d, order, RHO, math.inf) == pytest.approx(0.0070, abs=5e-5)
 
 
-# -- second evaluations ---------------------------------------------------------------------------
+# -- Second evaluations ---------------------------------------------------------------------------
 
 
 def plain_tracing(n: int, m: int, d: int, order: float, level: Level, q: float, u: float) -> float:
-    """(U) at q and u and the spread 1, by the formulas of its page and sums over all counts."""
+    """Return bound (U) at q, u and spread 1, by the formulas of its note and sums over all
+    counts.
+    """
     counts = np.arange(m + 1)
     weights = binom.pmf(counts, m, q)
     root = float(weights @ np.sqrt(counts))
@@ -97,14 +99,17 @@ def plain_tracing(n: int, m: int, d: int, order: float, level: Level, q: float, 
     excess = d * u / (1 + u) - 1
     variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
     gain = excess * max(0.0, 1 - variance / (2 * excess**2)) ** 2 if excess > 0 else 0.0
-    alpha = (-x + math.sqrt(x * x + 4 * u * gain)) / (2 * u)  # u alpha^2 + x alpha = G
+    # alpha solves u alpha^2 + x alpha = G.
+    alpha = (-x + math.sqrt(x * x + 4 * u * gain)) / (2 * u)
     return q ** (1 - 1 / order) * alpha
 
 
 @second_implementation_of("lower.user.tracing-cdp", "lower.user.tracing-approx")
 @pytest.mark.parametrize("level", [0.1, (1.2, 1e-4)], ids=["cdp", "approx"])
-def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
-    """Fails for sqrt(E M) in the place of E sqrt(M), for m q, for n m records, for half of G."""
+def test_tracing_with_users_agrees_with_a_grid_of_q_and_u(level: Level) -> None:
+    """The test fails for sqrt(E M) in place of E sqrt(M), for m q, for n m records, for half of
+    G.
+    """
     n, m, d, order = 60, 30, 12, 3.0
     plain = max(
         plain_tracing(n, m, d, order, level, q, u)
@@ -119,7 +124,7 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
     bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
     exact = plain_tracing(n, m, d, order, level, 0.2, 5.0)
     assert bounds.value_at(0.2, np.array([5.0])) == pytest.approx(exact, rel=2e-3)
-    # On data: the shape of these, and their spread.
+    # On given data the bound uses their shape and their spread.
     fixed = row.value(replace(setting, spike_probability=0.2))
     expected = plain_tracing(n, m, d, order, level, 0.2, tracing_shape(d, order))
     assert fixed == pytest.approx(expected * CONCENTRATED, rel=5e-3)
@@ -127,8 +132,8 @@ def test_tracing_with_users_on_a_grid_of_q_and_u(level: Level) -> None:
 
 @second_implementation_of("lower.user.spikes-cdp", "lower.user.spikes-approx")
 @pytest.mark.parametrize("level", [0.1, (1.2, 1e-4)], ids=["cdp", "approx"])
-def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
-    """The losses are computed a second time in the tests of records; B counts active users."""
+def test_spikes_with_users_agree_with_the_losses_at_every_count(level: Level) -> None:
+    """Losses have a second evaluation of their own; B counts active users."""
     n, m, d, order = 80, 5, 6, 3.0
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
 
@@ -157,7 +162,7 @@ def test_spikes_with_users_by_the_losses_at_every_count(level: Level) -> None:
 @pytest.mark.parametrize(
     ("m", "q"), [(1, 0.3), (7, 1e-6), (50, 0.2), (1000, 0.15), (4000, 0.06), (10**6, 0.5)]
 )
-def test_the_mean_root_errs_upwards_and_little(m: int, q: float) -> None:
+def test_the_mean_root_errs_upwards_and_only_a_little(m: int, q: float) -> None:
     counts = np.arange(m + 1)
     exact = float(binom.pmf(counts, m, q) @ np.sqrt(counts))
     assert exact * (1 - 1e-12) <= mean_root(m, q) <= exact * 1.002
@@ -173,7 +178,7 @@ def test_users_of_one_record_have_the_bounds_of_records() -> None:
                 assert value == pytest.approx(packing.packing("l2", q, 500, 8, 3.0, *level))
 
 
-def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
+def test_user_level_bounds_are_no_smaller_than_those_of_pooled_records() -> None:
     rng = np.random.default_rng(0)
     for _ in range(30):
         n, m, d = int(rng.integers(20, 2000)), int(rng.integers(2, 500)), int(rng.integers(1, 20))
@@ -182,11 +187,13 @@ def test_hiding_blocks_proves_no_less_than_pooling_records() -> None:
         assert value >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
 
 
-# -- attacks --------------------------------------------------------------------------------------
+# -- Attacks --------------------------------------------------------------------------------------
 
 
 def attack_tracing(seed: int, draws: int) -> float:
-    """Least measured error over (U), of clipped and shrunk noisy averages of users' sums."""
+    """Return the least ratio of error to (U), of clipped and shrunk noisy averages of users'
+    sums.
+    """
     rng = np.random.default_rng(seed)
     n, m, d = int(rng.integers(3, 40)), int(rng.integers(1, 30)), int(rng.integers(2, 25))
     order, rho = float(rng.uniform(2, 10)), float(10 ** rng.uniform(-2.5, 0.7))
@@ -202,7 +209,7 @@ def attack_tracing(seed: int, draws: int) -> float:
         problem_drawn = law.draw(rng)
         sums = problem_drawn.sample(n * m, rng).x.reshape(n, m, d).sum(axis=1) / size
         norms = np.linalg.norm(sums, axis=1)
-        for clip in (1.0, 2.0, 4.0):  # in root mean squares of a user's sum
+        for clip in (1.0, 2.0, 4.0):  # Clip levels in root mean squares of a user's sum.
             radius = clip * math.sqrt(d * m * q)
             total = (sums * np.minimum(1, radius / np.maximum(norms, 1e-12))[:, None]).sum(axis=0)
             total += 2 * radius / math.sqrt(2 * rho) * rng.standard_normal(d)
@@ -225,7 +232,7 @@ def test_no_private_mean_of_users_beats_tracing_at_600_settings() -> None:
     assert min(attack_tracing(seed, 60) for seed in range(9000, 9600)) < 3
 
 
-# -- the instance ---------------------------------------------------------------------------------
+# -- The instance ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("law", ["hypercube", "tracing"])
@@ -233,7 +240,7 @@ def test_no_private_mean_of_users_beats_tracing_at_600_settings() -> None:
 def test_the_instance_of_users_is_where_their_bounds_are_largest(
     law: str, budget: dict[str, Any]
 ) -> None:
-    """Fails where data are drawn at the probability that is hardest for pooled records."""
+    """The test fails if data are drawn at the probability that is hardest for pooled records."""
     point = Scenario(
         distribution=law, methods=("user.mean-clipped",), n=200, m=400, d=100, p=8.0, diameter=40.0,
         **budget,
@@ -243,12 +250,12 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
     (bound_row,) = impossible(point)
     assert bound_row.bound.card.level == "user" and not bound_row.failures
     if law == "tracing":
-        assert q > 0.2  # averages are traced, and not rare spikes
+        assert q > 0.2  # At this q averages are traced, and spikes are not rare.
     for factor in (0.8, 1.25):
         changed = replace(point.setting, spike_probability=min(1.0, q * factor))
         if factor > 1 and bound_row.bound.failures(
             changed
-        ):  # the largest q whose moments are at most 1
+        ):  # The largest q whose moments are at most 1.
             assert law == "tracing" and q == largest_tracing_probability(100, 8.0, 20.0)
             continue
         assert not bound_row.bound.failures(changed)
@@ -259,8 +266,8 @@ SETS = ("l1", "simplex", "solid-simplex", "group-l1")
 
 
 @pytest.mark.parametrize("geometry", SETS)
-def test_on_another_set_users_have_the_very_cube_of_their_data(geometry: str) -> None:
-    """The data are made for all n m items; by the law itself, count by count, the bound is this."""
+def test_on_another_set_users_have_the_cube_of_their_data(geometry: str) -> None:
+    """The data are made for all n m items; the bound is the law's own, summed count by count."""
     n, m = 200, 5
     point = Scenario(
         geometry=geometry, distribution="hypercube", n=n, m=m, d=20, p=2.0, methods=(),
@@ -279,8 +286,10 @@ def test_on_another_set_users_have_the_very_cube_of_their_data(geometry: str) ->
 
 
 @pytest.mark.parametrize("geometry", SETS)
-def test_on_another_set_hiding_blocks_proves_no_less_than_pooling_records(geometry: str) -> None:
-    """The cube for n items in the place of that for n m is half as good and worse."""
+def test_on_another_set_user_level_bounds_are_no_smaller_than_those_of_pooled_records(
+    geometry: str,
+) -> None:
+    """The cube for n items in place of that for n m is at most half as good."""
     for budget in ({"epsilon": None, "delta": None, "rho": 0.2}, {"epsilon": 1.0, "delta": 1e-6}):
         pairs = {"lower.user.spikes-approx": "lower.mean.approx-packing"}
         if "rho" in budget:
@@ -298,7 +307,7 @@ USER_SPIKES = ("lower.user.spikes-cdp", "lower.user.spikes-approx")
 
 
 @pytest.mark.parametrize("slug", USER_SPIKES)
-def test_signs_on_a_few_coordinates_are_within_a_set_that_not_all_signs_would_be_in(
+def test_signs_on_a_few_coordinates_stay_within_a_set_that_all_signs_would_leave(
     slug: str,
 ) -> None:
     """16 of 500 coordinates have a sign; with all of them the means would leave the ball."""
@@ -314,7 +323,7 @@ def test_signs_on_a_few_coordinates_are_within_a_set_that_not_all_signs_would_be
 
 @pytest.mark.parametrize("slug", USER_SPIKES)
 def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> None:
-    """Their l2 norm, .32, is within the largest norm .5 of a point of the set."""
+    """Their l2 norm, .32, is below the largest norm .5 of a point of the set."""
     point = Scenario(geometry="l1", n=300, m=8, d=20, p=2.0, diameter=1.0, offset=0.0, methods=())
     setting = replace(point.setting, spike_probability=0.005)
     row = bound(slug)
@@ -327,7 +336,7 @@ def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> 
     ("n", "m", "d", "epsilon", "of_users", "of_items"),
     [(20, 256, 100, 0.1, 0.4487, 0.2476), (300, 64, 20, 1.0, 0.0538, 0.0696)],
 )
-def test_users_have_the_better_of_the_cubes_for_their_number_and_for_that_of_their_items(
+def test_users_have_the_better_cube_for_their_number_or_for_that_of_their_items(
     n: int, m: int, d: int, epsilon: float, of_users: float, of_items: float
 ) -> None:
     """Either cube may be the better one; the bound on each is evaluated as on a ball around it."""

@@ -1,4 +1,4 @@
-"""Bounds on means of people with several records: written out, and above what is measured."""
+"""Bounds on means of people with several records: formulas written out, and measured errors."""
 
 import math
 from dataclasses import replace
@@ -25,7 +25,7 @@ POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=RUNS)
 )
 @pytest.mark.parametrize("slug", RUNS)
 @pytest.mark.parametrize(("p", "m"), [(2.0, 1), (2.0, 64), (3.0, 16), (6.0, 3)])
-def test_the_bound_on_a_run_is_its_formula_written_out(slug: str, p: float, m: int) -> None:
+def test_the_bound_on_a_run_equals_its_formula_written_out(slug: str, p: float, m: int) -> None:
     setting = replace(POINT, p=p, m=m).setting
     plan = make_method(slug, "tight", "practical").plan(setting)
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
@@ -47,7 +47,7 @@ def test_the_bound_on_a_run_is_its_formula_written_out(slug: str, p: float, m: i
 @pytest.mark.parametrize("slug", RUNS)
 @pytest.mark.parametrize("law", ["student-t", "skewed-pareto"])
 def test_the_root_mean_square_error_is_below_the_bound(slug: str, law: str) -> None:
-    """A false alarm has a chance of 1e-6; a bound on half the noise would be found out."""
+    """A false alarm has probability 1e-6; a bound on half the noise would fail."""
     point = replace(POINT, distribution=law)
     setting, problem = point.setting, point.instance.problem
     method = make_method(slug, "tight", "practical")
@@ -68,8 +68,8 @@ def test_the_root_mean_square_error_is_below_the_bound(slug: str, law: str) -> N
 PURE = replace(POINT, delta=0.0)
 
 
-def pure_square(n: int, m: int, d: int, p: float, reach: float, radius: float) -> float:
-    """The squared bound at epsilon = 1 and unit moments, in plain Python."""
+def plain_squared_bound(n: int, m: int, d: int, p: float, reach: float, radius: float) -> float:
+    """Return the squared bound at epsilon = 1 and unit moments, in plain Python."""
     moment_factor = min(1.0, math.sqrt((p - 1) / m))
     bias = math.sqrt(d) * moment_factor + reach
     if radius > reach:
@@ -80,16 +80,18 @@ def pure_square(n: int, m: int, d: int, p: float, reach: float, radius: float) -
 
 @second_implementation_of("upper.user.mean-clipped-pure", "upper.user.mean-clipped-pure-run")
 @pytest.mark.parametrize(("p", "m", "d"), [(2.0, 64, 10), (3.0, 16, 4), (6.0, 3, 2), (2.5, 1, 7)])
-def test_the_pure_bound_is_the_least_of_its_formula(p: float, m: int, d: int) -> None:
+def test_the_pure_bound_is_the_minimum_of_its_formula(p: float, m: int, d: int) -> None:
     setting = replace(PURE, n=1000, p=p, m=m, d=d).setting
     reach = setting.constants.mean_gradient_bound
-    best = min(pure_square(1000, m, d, p, reach, reach + 0.01 * 1.002**k) for k in range(6000))
+    best = min(
+        plain_squared_bound(1000, m, d, p, reach, reach + 0.01 * 1.002**k) for k in range(6000)
+    )
     bound_row = bound("upper.user.mean-clipped-pure")
     assert bound_row.value(setting) == pytest.approx(math.sqrt(best), rel=1e-5)
     run = bound("upper.user.mean-clipped-pure-run")
     for tuning in ("practical", "theory"):
         plan = make_method("user.mean-clipped", "tight", tuning).plan(setting)
-        expected = math.sqrt(pure_square(1000, m, d, p, reach, plan.statistic.radius))
+        expected = math.sqrt(plain_squared_bound(1000, m, d, p, reach, plan.statistic.radius))
         assert run.value(setting, plan) == pytest.approx(expected, rel=1e-9)
     gaussian = replace(PURE, delta=1e-6).setting
     assert math.isinf(bound_row.value(gaussian)) and bound_row.failures(gaussian)
@@ -98,7 +100,7 @@ def test_the_pure_bound_is_the_least_of_its_formula(p: float, m: int, d: int) ->
         assert math.isinf(row.value(setting)) and row.failures(setting)
 
 
-def test_the_pure_value_of_the_page() -> None:
+def test_the_pure_bound_has_the_value_of_its_note() -> None:
     setting = replace(PURE, n=1000, m=64, d=10, p=2.0, diameter=4.0).setting
     assert bound("upper.user.mean-clipped-pure").value(setting) == pytest.approx(0.0751, abs=6e-5)
 
@@ -106,7 +108,7 @@ def test_the_pure_value_of_the_page() -> None:
 @run_at_parameters_of("upper.user.mean-clipped-pure", "upper.user.mean-clipped-pure-run")
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
-    """A false alarm has a chance of 1e-6; a bound on half the noise would be found out."""
+    """A false alarm has probability 1e-6; a bound on half the noise would fail."""
     setting, problem = PURE.setting, PURE.instance.problem
     method = make_method("user.mean-clipped", "tight", tuning)
     plan, errors = method.plan(setting), []
@@ -120,7 +122,7 @@ def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
     row = bound("upper.user.mean-clipped-pure-run")
     _, _, noise = row.terms(setting, plan).values()
     assert squares.mean() - room < row.value(setting, plan) ** 2
-    if tuning == "theory":  # the practical answer is projected on the public ball
+    if tuning == "theory":  # The practical answer is projected on the public ball.
         assert squares.mean() - room > (noise / 2) ** 2
         assert squares.mean() - room < bound("upper.user.mean-clipped-pure").value(setting) ** 2
 

@@ -1,4 +1,4 @@
-"""The rates at user level: theory/lowy-liu-asi.md, 5, slopes, crossovers, printed errors."""
+"""Rates at user level: theory/lowy-liu-asi.md, 5, slopes, crossovers and misprints."""
 
 import math
 from dataclasses import replace
@@ -25,7 +25,7 @@ RATES = (
 
 
 def slope(value, name, factor=4):
-    """The log-log slope of a function of AT in one of its fields."""
+    """Return the log-log slope of a function of the reference case in one of its fields."""
     changed = replace(CASE, **{name: getattr(CASE, name) * factor})
     return math.log(value(changed) / value(CASE)) / math.log(factor)
 
@@ -39,7 +39,7 @@ def slope(value, name, factor=4):
         (10_000, 100, 10_000, 0.0047169, 0.37269, 0.038169),
     ],
 )
-def test_the_orientation_values(n, m, d, optimal, linear, group):
+def test_the_rates_have_the_values_of_the_note(n, m, d, optimal, linear, group):
     case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
     assert sum(user_rates.optimal(case)) == pytest.approx(optimal, rel=5e-5)
     assert sum(user_rates.linear_time(case)) == pytest.approx(linear, rel=5e-5)
@@ -57,7 +57,7 @@ def test_the_orientation_values(n, m, d, optimal, linear, group):
         (quoted.quoted_lower, (-1, -0.5, 0.5, -1)),
     ],
 )
-def test_the_slopes_of_the_private_term(rate, slopes):
+def test_the_private_term_has_its_slopes(rate, slopes):
     exponents = [slope(lambda case: rate(case)[1], name) for name in ("n", "m", "d", "epsilon")]
     assert exponents == pytest.approx(list(slopes), abs=1e-9)
 
@@ -84,7 +84,7 @@ def test_the_logarithm_of_delta_is_in_the_private_term_and_can_be_left_out(rate)
     assert with_logs[1] / without_logs[1] == pytest.approx(CASE.log_delta**power)
 
 
-def test_with_one_item_a_user_is_an_item():
+def test_with_one_item_per_user_rates_are_those_of_items():
     item_level_case = replace(CASE, m=1)
     private = math.sqrt(item_level_case.d * item_level_case.log_delta) / (
         item_level_case.epsilon * item_level_case.n
@@ -108,7 +108,7 @@ def test_the_linear_time_rate_beats_group_privacy_from_more_items_than_users_on(
     ]
     assert private == [False, False, False, True, True, True]
     assert linear_time_pays_from(50) == 51
-    # Up to there, and for epsilon up to 1, both terms of the naive bound are no larger.
+    # Up to that point, and for epsilon up to 1, both terms of the naive bound are no larger.
     for m in (1, 10, 50):
         crowded = replace(case, m=m)
         naive, linear = user_rates.group_privacy(crowded), user_rates.linear_time(crowded)
@@ -123,7 +123,7 @@ def test_the_second_term_of_the_linear_rate_dominates_up_to_d_logs():
             assert (private_term >= public_term) == dominates
 
 
-def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
+def test_the_proof_of_the_linear_rate_is_better_than_the_statement_for_epsilon_below_one():
     for epsilon in (0.1, 0.9, 1.1):
         case = replace(CASE, epsilon=epsilon)
         proven = user_rates.linear_time_proven(case)[1]
@@ -134,7 +134,7 @@ def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
 
 @pytest.mark.parametrize("m", [1, 30, 10**6])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
-def test_the_optimum_is_below_the_others_and_above_the_lower_bound(m, epsilon):
+def test_the_optimal_rate_is_below_the_others_and_above_the_lower_bound(m, epsilon):
     case = replace(CASE, m=m, epsilon=epsilon)
     best = sum(user_rates.optimal(case))
     assert sum(quoted.lower_rate(case)) <= best
@@ -191,7 +191,7 @@ def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
     terms = intermediate(case, printed_regulariser(case), tau)
     assert sum(terms[:4]) <= 3 * case.log_delta * sum(user_rates.optimal(case, logs=False))
     assert terms[3] == pytest.approx(case.diameter**2 * printed_regulariser(case))
-    # All terms are risks: doubling L and R together with lambda's unit scales them alike.
+    # All terms are risks: doubling L and R, with lambda's unit, scales them alike.
     doubled = replace(case, lipschitz=2 * case.lipschitz, diameter=2 * case.diameter)
     doubled_terms = intermediate(doubled, printed_regulariser(doubled), 2 * tau)
     assert doubled_terms == pytest.approx([4 * term for term in terms])
@@ -209,7 +209,7 @@ def test_the_printed_regulariser_of_the_smoothed_algorithm_is_optimal_in_low_dim
 
 
 def test_the_sandwich_of_smoothing_is_printed_upside_down():
-    # The mean of |x + y| over [-r, r] is r/2 at 0, above |0|.
+    # The mean of |x + y| over y in [-r, r] is r/2 at x = 0, above |0|.
     case = replace(CASE, d=1)
     low, high = lowy_runs.smoothing_gap(case, 0.2)
     assert low <= 0.1 <= high == pytest.approx(0.1)

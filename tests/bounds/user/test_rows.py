@@ -1,4 +1,4 @@
-"""The rows at user level: what they say, where they apply, and what item level says there."""
+"""Catalogue bounds at user level: values, hypotheses, and the bounds of item level."""
 
 import math
 from dataclasses import replace
@@ -38,8 +38,8 @@ BUDGET = ApproxDP(epsilon=1.0, delta=1e-9)
 ids = {"ids": lambda b: b.card.slug}
 
 
-def users(n=10**6, m=100, d=5, budget=BUDGET, **constants):
-    """A smooth, strongly convex and Lipschitz problem of items; Lipschitz everywhere."""
+def user_setting(n=10**6, m=100, d=5, budget=BUDGET, **constants):
+    """Return a setting of smooth, strongly convex losses of items that are Lipschitz everywhere."""
     model = LinearModel(slope=1.0, curvature=1.0, feature_norm=1.0)
     fields = {"structure": "linear-model", "linear_model": model, **constants}
     return replace(make_setting(n, d, 4.0, budget, **fields), m=m)
@@ -56,18 +56,18 @@ def test_the_fixed_slugs_exist_once_each():
         assert ROWS[f"upper.user.{name}-gradients"].card.quantity == "item gradients"
     for name in (*(f"upper.user.prior-{name}" for name in PRIOR), "lower.user.rate"):
         assert ROWS[name].card.method == ""
-    # The table gives no rate for the upper bound of Levy et al.
+    # The table of Levy et al. gives no rate for their upper bound.
     assert not any(b.card.paper == LEVY_2021 for b in UPPER_USER_BOUNDS)
 
 
 @each("bound", USER_BOUNDS, **ids)
-def test_a_card_says_what_its_bound_is(bound):
+def test_a_card_describes_its_bound(bound):
     card = bound.card
     assert card.level == "user"
     assert card.slug.startswith(f"{card.kind}.user.")
     assert card.kind == ("upper" if bound in UPPER_USER_BOUNDS else "lower")
     assert ("gradients" in card.name) == (card.quantity == "item gradients")
-    # The loss of one item of least squares is flat in most directions.
+    # The least-squares loss of one item is flat in most directions.
     strong = card.loss_class.strongly_convex
     assert card.problems == (("quadratic",) if strong else SCO_PROBLEMS)
     assert strong or "strong" not in card.name.lower()
@@ -78,13 +78,16 @@ def test_a_card_says_what_its_bound_is(bound):
     elif card.method:
         assert card.slug.startswith(f"upper.{card.method}")
     else:
-        assert card.privacy == "none" or card.paper != LOWY_2024  # a row of prior work
+        # Only bounds of earlier work are without privacy.
+        assert card.privacy == "none" or card.paper != LOWY_2024
     rate = card.kind == "upper" and card.constant == "rate" and card.quantity == "excess risk"
     assert not rate or "set to 1" in card.summary
 
 
-def test_rows_are_the_formulas():
-    setting = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=3.0, diameter=0.5)
+def test_the_catalogues_bounds_are_their_formulas():
+    setting = user_setting(
+        10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=3.0, diameter=0.5
+    )
     level = user_level(setting)
     assert (level.lipschitz, level.diameter, level.smoothness) == (3.0, 0.5, 1.0)
     for slug, pair in (
@@ -108,8 +111,10 @@ def test_rows_are_the_formulas():
         assert ROWS[slug].value(setting) == pytest.approx(sum(pair), rel=1e-12)
 
 
-def test_the_orientation_values_of_the_comparison():
-    setting = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=1.0, diameter=1.0)
+def test_the_bounds_of_the_comparison_have_the_values_of_the_note():
+    setting = user_setting(
+        10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=1.0, diameter=1.0
+    )
     for slug, value in (
         ("accelerated", 0.0011175),
         ("phased-sgd", 0.012754),
@@ -130,8 +135,8 @@ def test_the_orientation_values_of_the_comparison():
         ("accelerated", mode_a_risk),
     ],
 )
-def test_explicit_rows_start_at_the_centre(slug, risk):
-    setting = users(20_000)
+def test_explicit_bounds_start_at_the_centre(slug, risk):
+    setting = user_setting(20_000)
     row = ROWS[f"upper.user.{slug}-explicit"]
     assert tuple(row.terms(setting)) == TERMS
     expected = risk(user_level(setting), distance=setting.constants.diameter / 2)
@@ -139,83 +144,107 @@ def test_explicit_rows_start_at_the_centre(slug, risk):
     assert row.value(setting) < risk(user_level(setting)).value
 
 
-def test_gaussian_releases_meet_a_concentrated_budget_too():
+def test_gaussian_releases_also_satisfy_a_zcdp_budget():
     for rho in (1e-10, 1e-3, 0.7, 50.0):
-        level = gaussian_user_level(users(budget=ZCDP(rho=rho)))
+        level = gaussian_user_level(user_setting(budget=ZCDP(rho=rho)))
         allowed = gaussian_rho(level.epsilon, level.delta)
         assert rho * (1 - 1e-6) < allowed <= rho
-    # An (epsilon, delta) budget of the same rho has the same bound.
+    # An (epsilon, delta) budget of the same rho gives the same bound.
     approx = ApproxDP(epsilon=1.0, delta=1e-6)
     same = ZCDP(rho=gaussian_rho(1.0, 1e-6))
     for name in ("group-privacy", "clipped-means"):
         row = ROWS[f"upper.user.{name}-explicit"]
-        assert row.value(users(budget=same)) == pytest.approx(
-            row.value(users(budget=approx)), rel=0.1
+        assert row.value(user_setting(budget=same)) == pytest.approx(
+            row.value(user_setting(budget=approx)), rel=0.1
         )
-        assert row.failures(users(budget=same)) == ()
-    for name in ("phased-sgd", "accelerated"):  # their tests add Laplace noise
+        assert row.failures(user_setting(budget=same)) == ()
+    for name in ("phased-sgd", "accelerated"):  # The tests of these methods add Laplace noise.
         row = ROWS[f"upper.user.{name}-explicit"]
-        assert math.isinf(row.value(users(budget=same)))
-        assert any("zCDP" in s for s in row.failures(users(budget=same)))
+        assert math.isinf(row.value(user_setting(budget=same)))
+        assert any("zCDP" in s for s in row.failures(user_setting(budget=same)))
 
 
-# ---- hypotheses
+# ---- Hypotheses
 
-QUIET = users()
+QUIET = user_setting()
 SENTENCES = [
-    ("upper.user.phased-sgd", users(budget=ApproxDP(epsilon=11.0, delta=1e-9)), "epsilon <= 10"),
-    ("upper.user.phased-sgd", users(10_000), "Theorem B.1 needs n^(1-q) (1 - 2^-q) >= 100 ln(n"),
-    ("upper.user.phased-sgd", users(10_000), "and at n=10000 it is at most"),
-    ("upper.user.phased-sgd", users(sample_smoothness=1e9), "= 5.59e+04, and beta=1e+09"),
-    ("upper.user.phased-sgd", users(sample_smoothness=math.inf), "smoothness of the loss of every"),
+    (
+        "upper.user.phased-sgd",
+        user_setting(budget=ApproxDP(epsilon=11.0, delta=1e-9)),
+        "epsilon <= 10",
+    ),
+    (
+        "upper.user.phased-sgd",
+        user_setting(10_000),
+        "Theorem B.1 needs n^(1-q) (1 - 2^-q) >= 100 ln(n",
+    ),
+    ("upper.user.phased-sgd", user_setting(10_000), "and at n=10000 it is at most"),
+    ("upper.user.phased-sgd", user_setting(sample_smoothness=1e9), "= 5.59e+04, and beta=1e+09"),
+    (
+        "upper.user.phased-sgd",
+        user_setting(sample_smoothness=math.inf),
+        "smoothness of the loss of every",
+    ),
     (
         "upper.user.accelerated",
-        users(budget=ApproxDP(epsilon=1.0, delta=1e-3)),
+        user_setting(budget=ApproxDP(epsilon=1.0, delta=1e-3)),
         "delta < 1/(mn) = ",
     ),
-    ("upper.user.accelerated", users(50_000), "Theorem C.1 needs"),
-    ("upper.user.accelerated", users(lipschitz=math.inf), "no Lipschitz constant"),
-    ("upper.user.accelerated-nonsmooth", users(structure="mean"), "Lipschitz on the set only"),
-    ("upper.user.accelerated-strong", users(sample_strong_convexity=0.0), "strong convexity 0"),
-    ("upper.user.prior-bassily-sun-2023", users(100, 10**6), "m <= 44.72, and m=1000000"),
-    ("upper.user.prior-bassily-sun-2023", users(2), "n >= 2.236, and n=2"),
-    ("upper.user.prior-bassily-sun-2023", users(sample_smoothness=1e9), "beta R/L < 4.472e+04"),
-    ("upper.user.prior-ghazi-2023", users(1), "n >= 1.609, and n=1"),
-    ("upper.user.prior-asi-liu-2024", users(6), "n >= 6.215, and n=6"),
-    ("upper.user.prior-bassily-sun-2023-local", users(), "m <= 5, and m=100"),
-    ("upper.user.prior-bassily-sun-2023-local", users(3, 1), "n >= 5, and n=3"),
+    ("upper.user.accelerated", user_setting(50_000), "Theorem C.1 needs"),
+    ("upper.user.accelerated", user_setting(lipschitz=math.inf), "no Lipschitz constant"),
+    (
+        "upper.user.accelerated-nonsmooth",
+        user_setting(structure="mean"),
+        "Lipschitz on the set only",
+    ),
+    (
+        "upper.user.accelerated-strong",
+        user_setting(sample_strong_convexity=0.0),
+        "strong convexity 0",
+    ),
+    ("upper.user.prior-bassily-sun-2023", user_setting(100, 10**6), "m <= 44.72, and m=1000000"),
+    ("upper.user.prior-bassily-sun-2023", user_setting(2), "n >= 2.236, and n=2"),
+    (
+        "upper.user.prior-bassily-sun-2023",
+        user_setting(sample_smoothness=1e9),
+        "beta R/L < 4.472e+04",
+    ),
+    ("upper.user.prior-ghazi-2023", user_setting(1), "n >= 1.609, and n=1"),
+    ("upper.user.prior-asi-liu-2024", user_setting(6), "n >= 6.215, and n=6"),
+    ("upper.user.prior-bassily-sun-2023-local", user_setting(), "m <= 5, and m=100"),
+    ("upper.user.prior-bassily-sun-2023-local", user_setting(3, 1), "n >= 5, and n=3"),
     (
         "upper.user.prior-asi-liu-2024-gradients",
-        users(),
+        user_setting(),
         "n = d and epsilon = 1 only, and n=1000000",
     ),
-    ("upper.user.prior-ghazi-2023-gradients", users(), "does not run in polynomial time"),
-    ("upper.user.accelerated-nonsmooth-gradients-paper", users(2, 10**6), "and m=1000000"),
-    ("upper.user.phased-sgd-explicit", users(300), "more users to pass than n=300"),
-    ("upper.user.accelerated-explicit", users(300), "more users to pass than n=300"),
-    ("upper.user.group-privacy-explicit", users(budget=PureDP(epsilon=1.0)), "1-DP"),
+    ("upper.user.prior-ghazi-2023-gradients", user_setting(), "does not run in polynomial time"),
+    ("upper.user.accelerated-nonsmooth-gradients-paper", user_setting(2, 10**6), "and m=1000000"),
+    ("upper.user.phased-sgd-explicit", user_setting(300), "more users to pass than n=300"),
+    ("upper.user.accelerated-explicit", user_setting(300), "more users to pass than n=300"),
+    ("upper.user.group-privacy-explicit", user_setting(budget=PureDP(epsilon=1.0)), "1-DP"),
     (
         "lower.user.rate",
-        replace(users(), constraint=L1Ball(d=5, radius=1.0)),
+        replace(user_setting(), constraint=L1Ball(d=5, radius=1.0)),
         "the set is the l1 ball",
     ),
-    ("lower.user.strong-rate", users(), "nothing is proven"),
+    ("lower.user.strong-rate", user_setting(), "nothing is proven"),
 ]
 
 
 @each(("slug", "setting", "words"), SENTENCES)
-def test_a_failing_hypothesis_says_so_with_the_numbers(slug, setting, words):
+def test_a_failing_hypothesis_is_reported_with_its_numbers(slug, setting, words):
     failures = ROWS[slug].failures(setting)
     assert any(words in s for s in failures), failures
     assert all(s.endswith(".") and s[0].isupper() for s in failures)
 
 
-def test_with_many_users_little_fails():
+def test_with_many_users_few_hypotheses_fail():
     loud = {slug for slug, row in ROWS.items() if row.failures(QUIET)}
     assert loud == {
-        "upper.user.prior-bassily-sun-2023-local",  # m <= d/epsilon^2
+        "upper.user.prior-bassily-sun-2023-local",  # This bound needs m <= d/epsilon^2.
         "upper.user.prior-bassily-sun-2023-local-gradients",
-        "upper.user.prior-bassily-sun-2023-gradients",  # n = d and epsilon = 1
+        "upper.user.prior-bassily-sun-2023-gradients",  # This bound needs n = d and epsilon = 1.
         "upper.user.prior-asi-liu-2024-gradients",
         "upper.user.prior-asi-liu-2024-strong-gradients",
         "upper.user.prior-ghazi-2023-gradients",
@@ -224,14 +253,14 @@ def test_with_many_users_little_fails():
 
 
 def test_counts_quoted_for_as_many_users_as_dimensions_hold_there():
-    setting = users(400, 2, 400, sample_smoothness=0.1, lipschitz=1.0)
+    setting = user_setting(400, 2, 400, sample_smoothness=0.1, lipschitz=1.0)
     for slug in ("prior-bassily-sun-2023-gradients", "prior-asi-liu-2024-gradients"):
         assert ROWS[f"upper.user.{slug}"].failures(setting) == ()
 
 
 @pytest.mark.parametrize("n", [2, 7, 10**4, 10**7])
-def test_the_best_decay_of_the_users_is_the_best(n):
-    case = user_level(users(n))
+def test_the_chosen_decay_of_the_users_is_the_best(n):
+    case = user_level(user_setting(n))
     tried = []
     for k in range(1, 400):
         q = k / 400
@@ -261,8 +290,8 @@ def test_a_missing_constant_that_voids_a_bound_is_named(bound):
     assert bound.failures(with_constants(QUIET, **MISSING))
 
 
-def test_only_what_needs_no_privacy_survives_a_pure_budget():
-    setting = users(budget=PureDP(epsilon=1.0))
+def test_only_bounds_without_privacy_survive_a_pure_budget():
+    setting = user_setting(budget=PureDP(epsilon=1.0))
     for bound in USER_BOUNDS:
         if bound.card.privacy == "none":
             assert bound.value(setting) < math.inf and bound.failures(setting) == ()
@@ -286,12 +315,12 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
     for n, m in ((1, 1), (2, 10**7), (10**9, 1), (10**9, 10**7)):
         for d in (1, 10**4):
             for unit in (1e-6, 1e6):
-                setting = users(n, m, d, budget, lipschitz=unit, diameter=unit)
+                setting = user_setting(n, m, d, budget, lipschitz=unit, diameter=unit)
                 assert bound.value(setting) >= 0
                 assert all(isinstance(s, str) for s in bound.failures(setting))
 
 
-# ---- values
+# ---- Values
 
 
 def items(setting, source):
@@ -320,13 +349,13 @@ def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_eps
             replace(setting, m=4 * setting.m),
             larger_budget,
         ):
-            # The schedules of explicit bounds are searched on a grid that moves with them.
+            # The schedules of explicit bounds are searched on a grid, which moves with the units.
             slack = 1.05 if bound.card.constant == "explicit" else 1 + 1e-9
             assert bound.value(changed) <= value * slack or math.isinf(value)
 
 
 @pytest.mark.parametrize("bound", COUNTS, **ids)
-def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
+def test_a_count_has_no_unit_and_is_at_least_one_pass(bound):
     for i, setting in enumerate(random_settings(8, 42, ("approx",))):
         setting = items(setting, i)
         c = setting.constants
@@ -338,12 +367,12 @@ def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
         )
         assert bound.value(steep) == pytest.approx(bound.value(setting), rel=1e-9)
         assert bound.value(replace(setting, m=3 * setting.m)) >= 2.9 * bound.value(setting)
-        if bound.card.method:  # printed by prior work otherwise
+        if bound.card.method:  # Earlier work prints the other counts.
             assert bound.value(setting) >= setting.n * setting.m
 
 
-def test_the_lower_rate_is_cut_at_what_every_point_achieves():
-    tiny = users(1, 1, 400, lipschitz=2.0, diameter=3.0)
+def test_the_lower_rate_is_capped_by_the_risk_of_every_point():
+    tiny = user_setting(1, 1, 400, lipschitz=2.0, diameter=3.0)
     assert ROWS["lower.user.rate"].value(tiny) == pytest.approx(6.0)
     strong = ROWS["lower.user.strong-rate"].value(tiny)
     assert strong == pytest.approx(2.0**2 / 2)
@@ -356,13 +385,13 @@ def test_the_lower_rate_is_cut_at_what_every_point_achieves():
             assert value <= ROWS[f"upper.user.{slug}"].value(setting) * (1 + 1e-12)
 
 
-# ---- item level, where users have several items
+# ---- Bounds for records, where users have several items
 
 ITEM_LOWER = [b for b in SCO_BOUNDS if b.card.kind == "lower"]
 
 
 @each("bound", ITEM_LOWER, **ids)
-def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
+def test_a_lower_bound_for_records_counts_every_item_as_a_record(bound):
     setting = replace(make_setting(700, 20, 3.0), m=30)
     pool = make_setting(21_000, 20, 3.0)
     assert pooled(setting) == pool
@@ -373,7 +402,7 @@ def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
 
 
 def test_bounds_at_user_level_do_not_pool():
-    setting = users(10**5, 50)
+    setting = user_setting(10**5, 50)
     for bound in USER_BOUNDS:
         assert bound.setting_of_statement(setting) is setting
     private = ROWS["upper.user.group-privacy"].terms(setting)["privacy"]
@@ -381,11 +410,13 @@ def test_bounds_at_user_level_do_not_pool():
 
 
 def test_no_proven_lower_bound_for_records_exceeds_a_proven_bound_for_users():
-    """The data are coins of norm root d, within the Lipschitz constant: in both classes."""
+    """The data are coins of norm root d, within the Lipschitz constant: they are in both
+    classes.
+    """
     lower = {b.card.slug: b for b in ITEM_LOWER}["lower.sco.sampling-signs"]
     for n, m in ((100, 1), (1000, 30), (10**4, 1000), (10**6, 100)):
         for epsilon in (0.1, 1.0, 8.0):
-            setting = users(
+            setting = user_setting(
                 n, m, 20, ApproxDP(epsilon=epsilon, delta=1e-6), mean_gradient_bound=5.0
             )
             value = lower.value(setting)

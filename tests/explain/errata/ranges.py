@@ -1,4 +1,4 @@
-"""What the papers' own statements ask for, and which settings an experiment has looked at."""
+"""Conditions of the papers' statements, and the settings at which an experiment evaluates them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def experiments(paper: str) -> set[str]:
 def recorded(
     patch: pytest.MonkeyPatch, module: object, name: str, run: Callable[[], object], kind: type[T]
 ) -> list[T]:
-    """Return what `name` of a module made while `run` ran."""
+    """Return every object that `name` of a module creates while `run` runs."""
     make, records = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:
@@ -38,12 +38,12 @@ def recorded(
 
 
 def decays(n: int) -> list[float]:
-    """Candidates for the free q > 0 of Lowy et al.'s theorems."""
+    """Return candidates for the free q > 0 of Lowy et al.'s theorems."""
     return [k / (10 * math.log(n)) for k in range(1, 40)]
 
 
 def theorem_b1(level: UserLevel) -> bool:
-    """Lowy et al., Theorem B.1, with the epsilon of Theorem 2.1, at the best q."""
+    """Whether Lowy et al., Theorem B.1, with the epsilon of Theorem 2.1, applies at the best q."""
     has_enough = any(
         level.n ** (1 - q)
         >= 100 / (1 - 2**-q) * (math.log(level.n) + level.log_delta) / level.epsilon
@@ -53,7 +53,7 @@ def theorem_b1(level: UserLevel) -> bool:
 
 
 def theorem_c1(level: UserLevel) -> bool:
-    """Theorem C.1, at the best q."""
+    """Whether Lowy et al., Theorem C.1, applies at the best q."""
     size = math.log(20) + level.log_size + level.epsilon + level.log_delta
     has_enough = any(
         level.n ** (1 - q) > 100 * size / (level.epsilon * (1 - 2**-q)) for q in decays(level.n)
@@ -62,5 +62,5 @@ def theorem_c1(level: UserLevel) -> bool:
 
 
 def theorem_c3(level: UserLevel) -> bool:
-    """Theorem C.3, and D.3: with Theorem C.1's condition on n."""
+    """Whether Lowy et al., Theorems C.3 and D.3, apply, with Theorem C.1's condition on n."""
     return theorem_c1(level) and level.delta * level.n * level.m < 1

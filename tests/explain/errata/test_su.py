@@ -1,4 +1,4 @@
-"""Su et al.: every experiment is inside the statement that it is about, and true to it."""
+"""Errata of Su et al.: every experiment satisfies the conditions of the statement it tests."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ def test_every_experiment_has_a_test_of_its_range() -> None:
     assert experiments("su") == {f"su.{name}" for name in covered}
 
 
-def test_accusations_of_what_is_not_printed_are_withdrawn() -> None:
-    # Lemma 1 claims T delta' + delta, which is 2 delta at delta' = delta/T. The shares of
-    # epsilon that the others took from the paper are not in it, and kappa^(1/4) is a logarithm.
+def test_criticisms_of_formulas_that_are_not_printed_are_withdrawn() -> None:
+    # Lemma 1 claims T delta' + delta, which is 2 delta at delta' = delta/T. The paper does not
+    # contain the shares of epsilon that the other errata attributed to it, and kappa^(1/4) is a
+    # logarithm.
     for name in ("composition-delta", "jacobian-rank", "objective-share", "lost-kappa"):
         assert f"su.{name}" not in SLUGS
 
 
 def curved_excess(centre: float, stiff: float, std: float, epsilon: float) -> float:
-    """Hockey stick of one clipped slope against a straight one, both of length 1."""
+    """Return the hockey-stick divergence of a clipped slope from a straight one, both of length
+    1.
+    """
 
     def excess(theta: float) -> float:
         curved = math.exp(-((stiff * theta + theta - centre) ** 2) / (2 * std**2)) * (stiff + 1)
@@ -44,11 +47,11 @@ def curved_excess(centre: float, stiff: float, std: float, epsilon: float) -> fl
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-6), (0.9, 1e-6), (0.1, 1e-2), (0.9, 0.5)])
-def test_the_printed_ridge_of_algorithm_1_keeps_the_whole_budget(
+def test_the_printed_ridge_of_algorithm_1_uses_the_whole_budget(
     epsilon: float, delta: float
 ) -> None:
-    # Where `su.objective-share` saw too much for half of epsilon: a quarter for the noise and a
-    # half for the change of variables is how the printed r closes.
+    # The withdrawn `su.objective-share` missed this: a quarter of epsilon for the noise and a half
+    # for the change of variables is how the printed r is obtained.
     std, stiff = algorithm_1_noise(1.0, epsilon, delta), 6 / (3 * epsilon)
     for share in (0.75, 1.0):
         worst = max(curved_excess(c, stiff, std, share * epsilon) for c in np.arange(0, 300, 3.0))
@@ -58,7 +61,7 @@ def test_the_printed_ridge_of_algorithm_1_keeps_the_whole_budget(
 def test_the_caps_on_the_accuracy_are_compared_where_theorem_2_holds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    d, rank, smoothness = 200, 1, 1.0  # an l1 ball of radius 1 has the width that is used
+    d, rank, smoothness = 200, 1, 1.0  # An l1 ball of radius 1 has this width.
     for objective in recorded(monkeypatch, runs, "Objective", runs.accuracy_cap, Objective):
         r = min(d, 2 * rank)
         scale = (
@@ -87,10 +90,10 @@ def test_the_losses_of_the_interval_satisfy_assumption_2(radius: float) -> None:
     climb = objective.slope * np.clip(theta / objective.half_width, -1, 1)
     for slope in (0 * theta, climb, objective.slope + 0 * theta):
         gradient = objective.curvature * theta + slope
-        assert np.abs(gradient).max() <= 1 + 1e-12  # 1-Lipschitz
+        assert np.abs(gradient).max() <= 1 + 1e-12  # The losses are 1-Lipschitz.
         steps = np.diff(gradient) / np.diff(theta)
         assert steps.max() <= objective.smoothness * (1 + 1e-9)
-        # Definition 7 in the norm |theta|/R of the interval.
+        # Definition 7 holds in the norm |theta|/R of the interval.
         assert (steps * radius**2).min() >= objective.modulus * (1 - 1e-9)
     rank, d = 1, 1
     printed = (
@@ -108,7 +111,7 @@ def test_theorem_3_is_not_private_on_an_interval() -> None:
         column(finding, "chance, neighbour"),
         strict=True,
     ):
-        # The chances by running the algorithm: minimisers of both objectives at drawn noise.
+        # The chances come from running the algorithm: minimisers of both objectives at drawn noise.
         objective, draws = runs.Curved(radius=radius), 400_000
         noise = np.random.default_rng(7).normal(size=draws) * algorithm_1_noise(
             1.0, objective.epsilon, objective.delta
@@ -121,13 +124,16 @@ def test_theorem_3_is_not_private_on_an_interval() -> None:
         ):
             minimiser = np.interp(-noise, shared + slope, theta)
             share = float((np.abs(minimiser) <= objective.half_width).mean())
-            assert abs(share - chance) < 5.5 * math.sqrt(chance / draws)  # 1e-6 each way or less
+            # A false alarm has probability at most 1e-6 each way.
+            assert abs(share - chance) < 5.5 * math.sqrt(chance / draws)
     assert column(finding, "over claim")[2] > 6000
     assert erratum("su.modulus-units").severity == "not private as printed"
 
 
-def test_the_stray_epsilon_is_shown_where_theorem_4_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    d, modulus = 5, 1.0  # an l2 ball of radius 1 in four or five dimensions has the width used
+def test_the_superfluous_epsilon_is_tested_where_theorem_4_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    d, modulus = 5, 1.0  # An l2 ball of radius 1 in four or five dimensions has this width.
     for objective in recorded(monkeypatch, runs, "Objective", runs.stray_epsilon, Objective):
         assert objective.epsilon < 1
         assert objective.n >= (objective.lipschitz * objective.diameter / modulus) ** 2
@@ -153,13 +159,13 @@ def test_the_printed_kappa_is_compared_on_its_logarithmic_branch() -> None:
         column(finding, "d"), column(finding, "printed κ"), column(finding, "exact κ"), strict=True
     ):
         assert printed == pytest.approx(2 * math.log(d)) and printed < 1 / (q - 1)
-        r = min(dual, 2 * math.log(d) + 1)  # the paper's smooth norm
+        r = min(dual, 2 * math.log(d) + 1)  # The smooth norm of the paper.
         assert exact == pytest.approx((r - 1) * d ** (2 / r - 2 / dual))
         assert exact <= 2 * math.e * math.log(d)
 
 
 def test_the_norm_of_the_surface_experiment_is_one_of_definition_3() -> None:
-    # l_4 in the plane is 3-regular, with itself as the smooth norm.
+    # In the plane l_4 is 3-regular, with itself as the smooth norm.
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(2, 20_000, 2))
     square = (x**4).sum(1) ** 0.5
@@ -168,7 +174,7 @@ def test_the_norm_of_the_surface_experiment_is_one_of_definition_3() -> None:
     assert (increase <= 3 * (y**4).sum(1) ** 0.5 + 1e-9).all()
 
 
-def test_the_hidden_constant_is_that_of_epsilons_that_theorem_9_covers() -> None:
+def test_the_hidden_constant_is_tested_at_epsilons_that_theorem_9_covers() -> None:
     finding = runs.hidden_constant()
     deltas = (1e-5, 1e-6, 1e-8)
     for n, epsilon, printed, delta in zip(
@@ -183,7 +189,7 @@ def test_the_hidden_constant_is_that_of_epsilons_that_theorem_9_covers() -> None
         assert epsilon <= math.sqrt(math.log(n / delta) / n)
 
 
-def test_table_2_is_looked_at_where_its_row_applies() -> None:
-    # Exponents of at least 2, and epsilon below 1: the experiment has 4 and 0.5.
+def test_table_2_is_tested_where_its_row_applies() -> None:
+    # The row needs exponents of at least 2 and epsilon below 1: the experiment has 4 and 0.5.
     finding = runs.table_without_n()
     assert column(finding, "as printed")[0] == pytest.approx(100 ** (3 / 2 - 1 / 4))

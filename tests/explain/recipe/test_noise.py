@@ -1,4 +1,4 @@
-"""Noise and budget are solved for one another, and another library's accountants agree."""
+"""Noise and budget are inverse to each other, and agree with the accountants of another library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpsco_core.explain.recipe.noise import epsilon_of, noise_for
 BATCHES = {"batch": 600, "records": 60_000}
 
 
-def test_without_sampling_both_neighbours_have_a_multiplier_and_one_is_half() -> None:
+def test_without_sampling_the_multiplier_for_removal_is_twice_that_for_replacement() -> None:
     priced = noise_for(2.0, 1e-6, releases=50)
     assert priced.replace_one is not None and priced.add_remove is not None
     assert priced.replace_one == 2 * priced.add_remove
@@ -33,7 +33,8 @@ def test_without_sampling_both_neighbours_have_a_multiplier_and_one_is_half() ->
 )
 def test_noise_and_budget_are_inverse_on_batches(sampling: str, neighbours: str) -> None:
     priced = noise_for(2.0, 1e-5, releases=100, sampling=sampling, **BATCHES)
-    assert (priced.add_remove is None) == (sampling == "fixed")  # no proof for these neighbours
+    # No proof covers these neighbours with fixed batches.
+    assert (priced.add_remove is None) == (sampling == "fixed")
     noise = priced.replace_one if neighbours == "replace-one" else priced.add_remove
     assert noise is not None
     returned = epsilon_of(
@@ -43,7 +44,7 @@ def test_noise_and_budget_are_inverse_on_batches(sampling: str, neighbours: str)
     assert noise < (noise_for(2.0, 1e-5, releases=100).replace_one or 0.0)
 
 
-def test_poisson_batches_are_priced_as_another_library_prices_them() -> None:
+def test_poisson_batches_cost_what_another_library_computes() -> None:
     kinds = dp_accounting.NeighboringRelation
     sizes = {"releases": 500, "batch": 600, "records": 60_000}
     for neighbours, relation in (
@@ -57,7 +58,7 @@ def test_poisson_batches_are_priced_as_another_library_prices_them() -> None:
         assert priced.epsilon == pytest.approx(accountant.get_epsilon(1e-5), rel=2e-2)
 
 
-def test_what_does_not_fit_is_refused_in_one_sentence() -> None:
+def test_impossible_requests_are_refused_in_one_sentence() -> None:
     with pytest.raises(InvalidInput, match="batch and records must be given with sampling=fixed"):
         noise_for(1.0, 1e-6, sampling="fixed")
     with pytest.raises(InvalidInput, match="batch must be at most the 10 records"):
@@ -73,7 +74,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return str(capsys.readouterr().out)
 
 
-def test_the_command_solves_in_both_directions_and_says_for_whom(
+def test_the_command_solves_in_both_directions_and_names_the_neighbours(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ("budget", "--target-epsilon", "2", "--releases", "50", "--json")

@@ -1,4 +1,4 @@
-"""A recipe is what a run and its ledger say, and its noise buys the budget."""
+"""A recipe repeats the numbers of a run and its ledger, and its noise satisfies the budget."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def small(slug: str) -> Scenario:
 
 
 @pytest.mark.parametrize("slug", PRIVATE)
-def test_every_private_method_has_a_recipe_of_its_own_ledger(slug: str) -> None:
-    """Counts, noise and sensitivities are those of the entries, one by one."""
+def test_every_private_method_has_a_recipe_from_its_own_ledger(slug: str) -> None:
+    """Counts, noise and sensitivities equal those of the ledger's entries."""
     point = small(slug)
     result = recipe(point, slug)
     cell = Cell(point=canonical(point), method=slug, x=None, trial=0)
@@ -60,21 +60,22 @@ def test_every_private_method_has_a_recipe_of_its_own_ledger(slug: str) -> None:
     json.dumps(document, allow_nan=False)
 
 
-def test_no_field_that_does_not_apply_is_in_the_json() -> None:
+def test_the_json_has_no_field_that_does_not_apply() -> None:
     laplace = recipe(CLIPPED, "mean.cwme-pure").to_dict()
     assert "clip_radius" not in laplace and "steps" not in laplace and "step_size" not in laplace
     assert not any("multiplier" in name for name in laplace["releases"][0])
     shuffled = recipe(LOGISTIC, "sco.private-sgd").main_release
     assert shuffled is not None and shuffled.noise_multiplier is not None
-    assert shuffled.add_remove_multiplier is None  # the proof of shuffling is for a replaced record
+    # The proof of shuffling is for a replaced record.
+    assert shuffled.add_remove_multiplier is None
 
 
-def test_all_accountants_have_words() -> None:
+def test_every_accountant_has_a_description() -> None:
     assert set(get_args(MechanismName)) == set(ACCOUNTANTS)
 
 
 def epsilon(multiplier: float, steps: int, delta: float) -> float:
-    """Return epsilon of Gaussian releases by the accountant of another library."""
+    """Return the epsilon of Gaussian releases by the accountant of another library."""
     curve = from_gaussian_mechanism(multiplier, value_discretization_interval=1e-4)
     return float(curve.self_compose(steps).get_epsilon_for_delta(delta))
 
@@ -84,20 +85,20 @@ def epsilon(multiplier: float, steps: int, delta: float) -> float:
     [(CLIPPED, "mean.clipped"), (LOGISTIC, "sco.clipped"), (LOGISTIC, "sco.automatic")],
 )
 def test_another_accountant_finds_the_budget_at_the_multipliers(point: Scenario, slug: str) -> None:
-    """Noise over R is half as large if a neighbour adds or removes a record: it moves R, not 2R."""
+    """Adding or removing a record moves a sum by R, not 2R, so noise over R is half as large."""
     result = recipe(point, slug)
     [release] = result.releases
     assert release.noise_multiplier is not None and release.add_remove_multiplier is not None
     assert point.delta is not None
     delta, steps = point.delta, release.count
     assert epsilon(release.add_remove_multiplier, steps, delta) == pytest.approx(1.0, rel=2e-3)
-    # Two radii are what a replaced record may move.
+    # A replaced record may move the sum by two radii.
     replaced = release.noise_multiplier / 2
     assert epsilon(replaced, steps, delta) == pytest.approx(1.0, rel=2e-3)
     assert release.over_sensitivity == pytest.approx(replaced, rel=1e-12)
 
 
-def test_a_sum_of_clipped_records_moves_by_what_the_multipliers_are_for() -> None:
+def test_a_sum_of_clipped_records_moves_by_the_sensitivity_of_the_multipliers() -> None:
     release = recipe(CLIPPED, "mean.clipped").main_release
     assert release is not None and release.length is not None and release.batch == 2000
     x = np.random.default_rng(0).standard_normal((release.batch, 3))
@@ -113,10 +114,10 @@ def test_a_sum_of_clipped_records_moves_by_what_the_multipliers_are_for() -> Non
     assert release.on_mean == release.noise
 
 
-def test_noise_on_a_sum_stands_only_where_the_ledger_says_that_it_is_one() -> None:
+def test_noise_on_a_sum_is_given_only_where_the_ledger_releases_a_sum() -> None:
     groups = recipe(CLIPPED, "mean.iterative")
     [release] = groups.releases
-    assert groups.batch == 2000 and release.batch == 2000 // 8  # a group is a mean of its own
+    assert groups.batch == 2000 and release.batch == 2000 // 8  # Each group has a mean of its own.
     smoothed = recipe(CLIPPED, "mean.smoothed").main_release
     assert smoothed is not None and smoothed.on_sum is None and smoothed.length is None
     adaptive = recipe(CLIPPED, "mean.adaptive")
@@ -141,13 +142,13 @@ def test_noise_on_a_sum_stands_only_where_the_ledger_says_that_it_is_one() -> No
         ),
     ],
 )
-def test_the_sampling_is_that_of_the_run(slug: str, words: str) -> None:
+def test_the_sampling_of_a_recipe_is_that_of_the_run(slug: str, words: str) -> None:
     result = recipe(LOGISTIC, slug)
     assert result.sampling == words
     assert result.batch is not None and (result.batch < LOGISTIC.n) == ("all records" not in words)
 
 
-def test_groups_that_are_drawn_anew_at_every_step_are_said_to_be() -> None:
+def test_groups_that_are_redrawn_at_every_step_are_described_so() -> None:
     result = recipe(LOGISTIC, "sco.iterative-allocated")
     words = "at every step a group for each of the records, drawn by itself and kept secret"
     assert result.sampling == words
@@ -156,20 +157,27 @@ def test_groups_that_are_drawn_anew_at_every_step_are_said_to_be() -> None:
     assert release.noise_multiplier == pytest.approx(release.on_sum / release.length)
 
 
+@pytest.mark.parametrize(("grid", "n"), [((500, 2000), 2000), ((500, 4000), 4000)])
+def test_a_recipe_is_for_a_point_of_the_axis(grid: tuple[float, ...], n: int) -> None:
+    swept = Scenario(n=2000, d=3, axis="n", grid=grid, methods=("mean.clipped",))
+    (result,) = recipes(swept)
+    assert (result.point.n, result.point.axis) == (n, None)
+
+
 def test_recipes_are_those_of_the_private_methods_without_the_axis() -> None:
-    swept = Scenario(**SMALL, methods=("mean.sample", "mean.clipped"), axis="n", grid=(100, 200))
+    swept = Scenario(**SMALL, methods=("mean.sample", "mean.clipped"), axis="n", grid=(100, 2000))
     [result] = recipes(swept)
     assert result.to_dict() == recipe(CLIPPED, "mean.clipped").to_dict()
 
 
-def test_a_method_that_cannot_run_says_why() -> None:
+def test_a_method_that_cannot_run_gives_its_reason() -> None:
     refused: Recipe = recipe(Scenario(**SMALL, delta=0.0), "mean.clipped")
     assert "Gaussian noise cannot give pure DP" in refused.refusal
     assert refused.to_dict()["not_applicable"] == refused.refusal
     assert refused.main_release is None and "releases" not in refused.to_dict()
 
 
-# -- the command line -----------------------------------------------------------------------------
+# -- The command line -----------------------------------------------------------------------------
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -201,7 +209,7 @@ def test_about_prints_the_recipe_at_the_setting_that_is_given(
     assert [line for line in text.splitlines() if len(line) > 100] == []
 
 
-def test_a_run_prints_and_exports_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_prints_and_exports_the_values_to_set(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("run", "--n", "2000", "--d", "3", "--trials", "2")
     text = printed(capsys, *words)
     document = json.loads(printed(capsys, *words, "--json", "--recipe"))
@@ -215,11 +223,12 @@ def test_a_run_prints_and_exports_what_to_set(capsys: pytest.CaptureFixture[str]
     assert "recipes" not in json.loads(printed(capsys, *words, "--json"))
 
 
-def test_dp_accounting_is_the_peer_of_the_neighbours() -> None:
-    """The factor of two is that between its two neighbouring relations."""
+def test_dp_accounting_confirms_the_factor_between_neighbouring_relations() -> None:
+    """The factor of two is the one between the library's two neighbouring relations."""
     relations = dp_accounting.NeighboringRelation
     release = recipe(CLIPPED, "mean.clipped").main_release
     assert release is not None and release.noise_multiplier is not None
     accountant = dp_accounting.rdp.RdpAccountant(neighboring_relation=relations.ADD_OR_REMOVE_ONE)
     accountant.compose(dp_accounting.GaussianDpEvent(release.add_remove_multiplier))
-    assert accountant.get_epsilon(1e-6) == pytest.approx(1.0, rel=0.15)  # a looser conversion
+    # This accountant has a looser conversion.
+    assert accountant.get_epsilon(1e-6) == pytest.approx(1.0, rel=0.15)

@@ -1,4 +1,4 @@
-"""A recipe says at which setting it stands, and how its radii become those of the reader's data."""
+"""A recipe states its setting, and how its radii translate to the units of the reader's data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def flat(text: str) -> str:
 def test_about_and_run_print_the_same_recipe_at_the_same_flags(
     capsys: pytest.CaptureFixture[str], slug: str, flags: tuple[str, ...]
 ) -> None:
-    """They had a p and a size each: those of the method's example, and the defaults."""
+    """Before, each had its own p and size: those of the method's example, or the defaults."""
     run = ("run", "--method", slug, *SMALL, *flags, "--trials", "1")
     [by_run] = json.loads(printed(capsys, *run, "--json", "--recipe"))["recipes"]
     by_about = json.loads(printed(capsys, "about", slug, *SMALL, *flags, "--json"))["recipe"]
@@ -98,7 +98,7 @@ def test_every_private_method_has_a_recipe_without_flags(
         (Scenario(problem="logistic", methods=()), ("Logistic regression: n = ",)),
     ],
 )
-def test_the_setting_has_all_that_a_recipe_depends_on(
+def test_the_setting_lists_everything_on_which_a_recipe_depends(
     point: Scenario, words: tuple[str, ...]
 ) -> None:
     text = setting_in_words(point)
@@ -107,8 +107,8 @@ def test_the_setting_has_all_that_a_recipe_depends_on(
 
 @each("scale", ["moment", "variance"])
 @each("decay", [0.0, 0.5])
-def test_the_standard_deviation_is_that_of_draws(scale: Any, decay: float) -> None:
-    """The largest of the sample's, for a law whose fourth moment exists; 5 standard errors."""
+def test_the_standard_deviation_agrees_with_draws(scale: Any, decay: float) -> None:
+    """The largest sample deviation, for a law with a fourth moment, within 5 standard errors."""
     point = Scenario(distribution="gaussian", d=4, scale=scale, decay=decay)
     rows = point.instance.law.sample(200_000, np.random.default_rng(0))
     x = np.concatenate(list(rows.blocks()))
@@ -125,8 +125,8 @@ def test_without_a_variance_the_moment_alone_is_named() -> None:
 
 
 @pytest.mark.parametrize("slug", PROBLEMS)
-def test_a_gradient_has_the_unit_that_is_said(slug: str) -> None:
-    """With records, or features, in another unit it grows as much as they do, or not at all."""
+def test_a_gradient_has_its_stated_unit(slug: str) -> None:
+    """Rescaling records or features scales it by the same factor, or not at all, as stated."""
     rng, factor = np.random.default_rng(1), 7.0
     x, w = rng.standard_normal((5, 3)), rng.standard_normal(3)
     problem = Scenario(problem=slug, d=3, methods=()).instance.problem

@@ -1,4 +1,4 @@
-"""A snippet holds the numbers of its recipe, and stands only where a library has the mechanism."""
+"""A code snippet has the numbers of its recipe, and exists only for mechanisms of the library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOGISTIC = Scenario(problem="logistic", n=1000, d=3)
 
 
 class Library(ModuleType):
-    """A library that writes down how it is called: any name of it can be called, or read."""
+    """A stand-in for a library that records every call; any of its names can be called or read."""
 
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
@@ -46,7 +46,7 @@ class Library(ModuleType):
 
 @pytest.fixture
 def opendp(monkeypatch: pytest.MonkeyPatch) -> Library:
-    """A stand-in for OpenDP, which is no dependency: the code was run with OpenDP 0.16 by hand."""
+    """Return a stand-in for OpenDP, no dependency; the code was run by hand with OpenDP 0.16."""
     library = Library("opendp.prelude")
     package = ModuleType("opendp")
     package.prelude = library  # type: ignore[attr-defined]
@@ -59,7 +59,7 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     result = recipe(MEAN, "mean.clipped")
     [release] = result.releases
     code = snippets(result)["opendp"]
-    # The stand-in chains nothing, so that the space goes and the last two lines are not run.
+    # The stand-in does not chain calls, so the space and the last two lines are left out.
     lines = code.splitlines()
     head = "\n".join(line.replace("space >> ", "") for line in lines[:-2])
     drawn = "np.random.default_rng().standard_t(3, size=(n, d))"
@@ -94,7 +94,7 @@ def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> No
 
 
 TRAINED = {"module", "optimizer", "data_loader"}
-# Those of `PrivacyEngine.make_private` in Opacus 1.6 that a script names.
+# The arguments of `PrivacyEngine.make_private` in Opacus 1.6 that a script names.
 MAKE_PRIVATE = TRAINED | {"noise_multiplier", "max_grad_norm", "poisson_sampling"}
 
 
@@ -102,7 +102,9 @@ MAKE_PRIVATE = TRAINED | {"noise_multiplier", "max_grad_norm", "poisson_sampling
 @pytest.mark.parametrize("slug", ["sco.clipped", "sco.dp-sgd"])
 @pytest.mark.parametrize("library", ["opacus", "jax_privacy"])
 def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
-    """Every name is imported, assigned or built in before it is read: it runs as printed."""
+    """Every name is imported, assigned or built in before it is read, so the script runs as
+    printed.
+    """
     point = Scenario(problem=problem, n=1000, d=3)
     code = snippets(recipe(point, slug)).get(library)
     if code is None:
@@ -122,7 +124,7 @@ def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
     assert f"radius = {point.diameter / 2!r}" in code or f", {point.diameter / 2!r}  #" in code
 
 
-def test_a_set_that_a_script_does_not_project_on_has_none() -> None:
+def test_a_method_on_a_set_without_projection_in_the_library_has_no_script() -> None:
     cube = recipe(Scenario(problem="quadratic", n=1000, d=3, geometry="linf"), "sco.clipped")
     assert not {"opacus", "jax_privacy"} & snippets(cube).keys()
 
@@ -142,8 +144,8 @@ PRIVATE = [slug for slug in METHOD_SLUGS if method_card(slug).privacy != "none"]
 
 
 @pytest.mark.parametrize("slug", PRIVATE)
-def test_code_stands_only_for_equal_gaussian_noise_on_clipped_records(slug: str) -> None:
-    """A normalised, filtered, shuffled or adaptively clipped gradient is no library's."""
+def test_code_exists_only_for_equal_gaussian_noise_on_clipped_records(slug: str) -> None:
+    """No library has gradients that are normalised, filtered, shuffled or adaptively clipped."""
     point = example_point(slug)
     small = replace(point, n=min(point.n, 5000), d=min(point.d, 10))
     result = recipe(small, slug)
@@ -162,7 +164,7 @@ def test_code_stands_only_for_equal_gaussian_noise_on_clipped_records(slug: str)
         assert max(map(len, code.splitlines())) <= 100
 
 
-def test_the_command_prints_the_code_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_only_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["about", "mean.clipped", "--n", "1000", "--d", "3"]
     assert main([*flags, "--library", "opendp"]) == 0
     code = capsys.readouterr().out

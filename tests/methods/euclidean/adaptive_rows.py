@@ -1,7 +1,8 @@
-"""Settings at which descent with private radii is compared with data-blind ones.
+"""Settings at which descent with private radii is compared with radii that ignore the data.
 
-`TUNED` are those that looks, test and average were chosen on; `FRESH` were fixed before anything
-was measured there, `LATER` before the test was and `LAST` before the average, which are younger.
+`TUNED` are the settings on which the private looks, the test and the average were chosen; `FRESH`
+were fixed before any measurement there, `LATER` before the test was added, and `LAST` before the
+average was added.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ LATEST: tuple[Row, ...] = (
 
 
 def scenario(row: Row) -> Scenario:
-    """Return the scenario of a row, under zCDP."""
+    """Return the scenario of a row of the table, under zCDP."""
     problem, distribution, n, d, rho = row
     return Scenario(
         problem=problem,

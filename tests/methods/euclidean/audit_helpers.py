@@ -1,9 +1,9 @@
-r"""What empirical audits of privacy share: events of a statistic, and what they certify.
+r"""Helpers of empirical privacy audits: events of a statistic, and the epsilon that they certify.
 
-Of a statistic of what is released, every event {statistic > t} and {statistic <= t}, in both
-directions, must keep :math:`P[M(X)] \le e^\varepsilon P[M(X')] + \delta`. The thresholds are the
-quantiles of a first part of the runs; on the rest Clopper and Pearson's bounds are taken at a level
-that adds up to a false-alarm rate of 1e-6 over all events.
+For a statistic of the release, every event {statistic > t} and {statistic <= t}, in both
+directions, must satisfy :math:`P[M(X)] \le e^\varepsilon P[M(X')] + \delta`. The thresholds are
+quantiles of a first part of the runs; on the rest, Clopper and Pearson's bounds are taken at levels
+that add up to a false-alarm rate of 1e-6 over all events.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dpsco_core.privacy import ApproxDP
 from tests.methods.euclidean.losses import FALSE_ALARM, Array
 
 PILOT, THRESHOLDS = 200, 15
-LOOKS = (0.35, 0.6, 1.0)  # after which shares of the runs `flagged` looks
+LOOKS = (0.35, 0.6, 1.0)  # Shares of the runs after which `flagged` evaluates the audit.
 
 Draw = Callable[[int], Array]
 
 
-def excess(
+def certified_excess(
     sample: Array, neighbour_sample: Array, claim: ApproxDP, thresholds: int = THRESHOLDS
 ) -> float:
-    """Return the largest certified P - e^epsilon Q - delta; above 0 the claim is refuted."""
+    """Return the largest certified P - e^epsilon Q - delta; a positive value refutes the claim."""
     pilot = np.concatenate([sample[:PILOT], neighbour_sample[:PILOT]])
     cuts = np.unique(np.quantile(pilot, np.linspace(0, 1, thresholds + 2)[1:-1]))
     sample, neighbour_sample = sample[PILOT:], neighbour_sample[PILOT:]
@@ -49,11 +49,10 @@ def excess(
     return worst
 
 
-def flagged(draw: Draw, neighbour_draw: Draw, claim: ApproxDP, runs: int) -> bool:
-    """Whether `excess` is positive at one of three looks, the last of which is at all `runs`.
+def is_flagged(draw: Draw, neighbour_draw: Draw, claim: ApproxDP, runs: int) -> bool:
+    """Whether the certified excess is positive at one of three looks, the last at all `runs`.
 
-    For faults, which most often show at the first. Of what is private it would be true with a
-    chance of 3e-6.
+    The early looks detect most faults quickly. A private release is flagged with probability 3e-6.
     """
     sample, neighbour_sample = np.empty(0), np.empty(0)
     for share in LOOKS:
@@ -62,6 +61,6 @@ def flagged(draw: Draw, neighbour_draw: Draw, claim: ApproxDP, runs: int) -> boo
             np.append(sample, draw(missing_runs)),
             np.append(neighbour_sample, neighbour_draw(missing_runs)),
         )
-        if excess(sample, neighbour_sample, claim) > 0:
+        if certified_excess(sample, neighbour_sample, claim) > 0:
             return True
     return False

@@ -1,7 +1,7 @@
-"""Small problems with Lipschitz losses, and a record of every noisy release of a run.
+"""Small problems with Lipschitz losses, and a ledger that records every noisy release of a run.
 
 The settings certify a Lipschitz constant of 1 on records of norm 1 and a ball of radius 1 (2 for
-half the squared distance). The samples may hold any record.
+half the squared distance). The samples may contain any record.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def sample(kind: str, x: Array, y: Array | None = None, radius: float = 1.0) -> 
     return LinearSample(features=DenseRows(x), targets=targets, link=LINKS[kind], constraint=ball)
 
 
-def records(n: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Array, Array]:
-    """Records of norm at most 1, and targets that are right for all links."""
+def make_records(n: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Array, Array]:
+    """Return records of norm at most 1, and targets that are valid for all links."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((n, d)) / np.sqrt(d) + shift
     x /= np.maximum(1, np.linalg.norm(x, axis=1))[:, None]
@@ -102,11 +102,11 @@ def records(n: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Array, A
 
 
 def neighbours(n: int, d: int, index: int, seed: int = 0) -> list[tuple[Array, Array]]:
-    """One data set, and others in which the record `index` is anything at all.
+    """Return a data set, and others in which the record `index` takes any value.
 
-    All of them share a second record that is as bad.
+    All of them share a second record that is as extreme.
     """
-    x, y = records(n, d, seed)
+    x, y = make_records(n, d, seed)
     x[(index + 1) % n] = adversarial((1e300, -1e9), d)
     pairs = [(x, y)]
     for pattern in (*ADVERSARIAL, (1.0,), (-1.0,), (1.0, -1.0)):
@@ -122,9 +122,9 @@ def neighbours(n: int, d: int, index: int, seed: int = 0) -> list[tuple[Array, A
 
 @dataclass
 class Releases:
-    """What went through the ledgers: exact values and their noise's deviation; no noise is added.
+    """The exact values and noise deviations of all releases; no noise is added.
 
-    Steps and the linear term of an objective are noise alone, and become 0.
+    Steps and the linear term of an objective consist of noise alone, and become 0.
     """
 
     values: list[Array] = field(default_factory=list)
@@ -169,7 +169,7 @@ def run(
     return result
 
 
-def share(calibration: str, budget: Budget) -> float:
+def expected_rho(calibration: str, budget: Budget) -> float:
     """Return the rho of a Gaussian method, from the papers' formulas."""
     if isinstance(budget, ZCDP):
         return budget.rho
@@ -180,7 +180,7 @@ def share(calibration: str, budget: Budget) -> float:
 
 
 def check_spent(method: Any, budget: Budget, ledger: Ledger) -> None:
-    """What is spent is the budget; less only where a paper's conversion to zCDP is loose."""
+    """Check that the budget is spent, or less where a paper's conversion to zCDP is loose."""
     spent = ledger.spent()
     if method.calibration == "tight" or isinstance(budget, ZCDP):
         assert spent == budget

@@ -1,9 +1,9 @@
-r"""Minimisers of objective perturbation's objective in 50 digits, by Newton on the KKT equations.
+"""Minimisers of objective perturbation's objective in 50 digits, by Newton on the KKT equations.
 
 The equations are those of the constraints that are active at a start near the minimiser; their
-residual is computed in 50 digits, a step in doubles. What is returned is checked: the equations
-hold, multipliers have their sign, and the point is in the set. By strong convexity it is then the
-minimiser, whatever the start was.
+residual is computed in 50 digits, a step in doubles. The result is checked: the equations hold,
+multipliers have their sign, and the point is in the set. By strong convexity it is then the
+minimiser, whatever the start.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from dpsco_core.geometry import (
 from dpsco_core.problems.samples.linear import LinearSample
 
 Array = NDArray[np.float64]
-Point = list[Any]  # a list of mpf
+Point = list[Any]  # A list of mpf numbers.
 DIGITS = 50
-BOUNDARY_TOLERANCE = 1e-9  # relative: what is that near to the boundary is taken to lie on it
+# A relative tolerance: points this near to the boundary are taken to lie on it.
+BOUNDARY_TOLERANCE = 1e-9
 
 
 def exact(values: Array) -> Point:
@@ -68,9 +69,9 @@ class Objective:
 
 
 class Surface:
-    """h(w) <= 0 for a set with a smooth boundary: h, its gradient and the diagonal of its Hessian.
+    """The constraint h(w) <= 0 of a set with smooth boundary, with gradient and diagonal Hessian.
 
-    h is the sum of (|w_j|/a_j)^q less 1, over q.
+    h is (sum of (|w_j|/a_j)^q - 1) / q.
     """
 
     def __init__(self, body: ConstraintSet) -> None:
@@ -95,7 +96,7 @@ class Surface:
         return np.diag((power - 1) * np.maximum(np.abs(w) / axes, 1e-60) ** (power - 2) / axes**2)
 
 
-def minimiser(body: ConstraintSet, objective: Objective, start: Array) -> Point:
+def find_minimiser(body: ConstraintSet, objective: Objective, start: Array) -> Point:
     """Return the minimiser over `body`; raises `AssertionError` if it cannot be certified."""
     with mp.workdps(DIGITS):
         if isinstance(body, Box | L1Ball | Simplex | SolidSimplex):
@@ -109,7 +110,7 @@ def distance(point: Point, array: Array) -> float:
 
 
 def _solve(matrix: Array, residual: list[Any]) -> Array:
-    """A Newton step, with rows and columns scaled: sets and ridges have all sizes."""
+    """Return a Newton step, with rows and columns scaled, since sets and ridges have all sizes."""
     scale = 1 / np.sqrt(np.maximum(np.abs(matrix).max(axis=0), 1e-300))
     scaled = matrix * scale[:, None] * scale
     size = max(abs(v) for v in residual) or mpf(1)
@@ -167,7 +168,7 @@ def _on_a_polytope(body: Any, objective: Objective, start: Array) -> Point:
             assert tight or isinstance(body, Box) or mp.fsum(abs(v) for v in w) <= body.radius
             return w
         tight = tight and (multiplier >= 0 or isinstance(body, Simplex))
-        for j in wrong:  # what was taken for 0, or for a bound, is not, or the other way round
+        for j in wrong:  # An entry was wrongly taken for 0 or for a bound, or wrongly not.
             fixed[j] = not fixed[j]
             if isinstance(body, Box) and fixed[j]:
                 signs[j] = float(mp.sign(w[j]))
@@ -179,7 +180,9 @@ def _on_a_polytope(body: Any, objective: Objective, start: Array) -> Point:
 def _on_a_face(
     body: Any, objective: Objective, start: Array, fixed: Any, signs: Array, tight: bool
 ) -> tuple[Point, Any]:
-    """The minimiser on a face's affine hull, and the multiplier of its sum if that is tight."""
+    """Return the minimiser on a face's affine hull, and the multiplier of a tight sum
+    constraint.
+    """
     w, free = exact(start), np.flatnonzero(~fixed)
     for j in np.flatnonzero(fixed):
         w[j] = mpf(float(signs[j] * body.half_widths[j])) if isinstance(body, Box) else mpf(0)

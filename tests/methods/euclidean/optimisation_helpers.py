@@ -1,4 +1,4 @@
-"""What the tests of optimisation studies share."""
+"""Helpers shared by the tests of optimisation studies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ SLOW_METHOD = "sco.iterative"
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """The refusals of a scenario with one method, and where its `changes` led."""
+    """The refusals of a scenario with one method, and the scenario to which their `changes`
+    lead.
+    """
 
     refusals: tuple[str, ...]
     scenario: Scenario
@@ -23,7 +25,9 @@ class Followed:
 
 
 def follow(scenario: Scenario, limit: int) -> Followed:
-    """Run a scenario of one method and one trial; apply the changes of at most `limit` refusals."""
+    """Run a scenario of one method and one trial, applying the changes of at most `limit`
+    refusals.
+    """
     (outcome,) = study(scenario)
     refusals: list[str] = []
     while outcome.not_applicable is not None and len(refusals) < limit:
@@ -37,7 +41,7 @@ def is_private(slug: str) -> bool:
     return method_card(slug).privacy != "none"
 
 
-def what_it_may_spend(slug: str, budget: Budget) -> Budget:
-    """Return the budget; without its delta for a method of pure releases alone."""
+def spendable_budget(slug: str, budget: Budget) -> Budget:
+    """Return the budget, without its delta for a method that makes pure releases only."""
     pure = method_card(slug).privacy == "pure" and isinstance(budget, ApproxDP)
     return PureDP(epsilon=pure_epsilon(budget)) if pure else budget

@@ -1,9 +1,9 @@
-r"""What optimisers achieve: the limits without privacy and noise, and errors that fall.
+"""Accuracy of optimisers: limits without privacy and noise, and errors that fall.
 
 Statistics: the logarithms of two sets of excess risks, paired over the trials. Errors "fall" where
-the mean log ratio is above 0 by more than Student's quantile of 1e-6, so that a method which does
-not improve passes with a chance of at most 1e-6; they "rise" where it is below 0 by as much, so
-that a method which does not get worse fails with a chance of at most 1e-6. Seeds are fixed.
+the mean log ratio exceeds 0 by more than Student's quantile at 1e-6, so a method that does not
+improve passes with probability at most 1e-6; they "rise" where it is below 0 by as much, so a
+method that does not get worse fails with probability at most 1e-6. Seeds are fixed.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ BUDGET, LARGE = 0.2, 30.0
 QUICK = tuple(m.card.slug for m in OPTIMISERS if m.card.slug != SLOW_METHOD)
 CORE = ("sco.erm", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.objective-perturbation")
 STRONG = (*CORE, "sco.noisy-gd", "sco.cwme-strong", "sco.objective-perturbation-strong")
-# One pass at these sizes learns next to nothing of such flat risks.
+# At these sizes one pass learns almost nothing of such flat risks.
 BARELY_LEARNS = {(problem, "sco.private-sgd") for problem in ("logistic", "hinge", "huber")}
-# Normalised gradients of a linear model are skewed: the error stays at any n, as the method's page
-# says. Here their mean is 0 beyond the set, and runs end at the edge.
+# Normalised gradients of a linear model are skewed, so the error does not fall with n, as the
+# method's page states. Their mean is 0 outside the set, and runs end at its boundary.
 STAYS = {("logistic", "sco.automatic")}
 
 Errors = dict[str, np.ndarray]
@@ -50,7 +50,7 @@ class Group:
 
     @lru_cache(maxsize=8)  # noqa: B019 - a handful of groups, for one test run
     def errors(self, n: int, epsilon: float) -> Errors:
-        """The excess risks of the methods that run, by slug, in the order of the trials."""
+        """Return the excess risks of the methods that run, by slug, in the order of the trials."""
         scenario = Scenario(
             problem=self.problem,
             n=n,
@@ -81,8 +81,8 @@ GROUPS = [
 groups = pytest.mark.parametrize("group", GROUPS, ids=lambda g: f"{g.problem}-{g.trials}")
 
 
-def fall(old_errors: np.ndarray, new_errors: np.ndarray) -> float:
-    """The mean log ratio of paired errors, in units of its allowance: above 1 they fall."""
+def improvement(old_errors: np.ndarray, new_errors: np.ndarray) -> float:
+    """Return the mean log ratio of paired errors in units of its allowance; above 1 errors fall."""
     ratios = np.log(old_errors / new_errors)
     allowance = float(student.isf(CHANCE, len(ratios) - 1)) * float(ratios.std(ddof=1))
     return float(ratios.mean()) * math.sqrt(len(ratios)) / allowance
@@ -94,7 +94,7 @@ def draw(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
     return problem, problem.sample(scenario.n, rng)
 
 
-# -- against the start and each other -------------------------------------------------------------
+# -- Comparisons with the start and between methods ----------------------------------------------
 
 
 @groups
@@ -103,12 +103,12 @@ def test_the_empirical_minimiser_beats_the_start_and_most_private_methods(group:
     instance = Scenario(problem=group.problem, d=4, methods=()).instance
     start = instance.problem.excess_risk(np.zeros(4)).value
     best = errors["sco.erm"]
-    assert fall(np.full(group.trials, start), best) > 1
+    assert improvement(np.full(group.trials, start), best) > 1
     private_slugs = [slug for slug in errors if is_private(slug)]
-    beaten = [slug for slug in private_slugs if fall(errors[slug], best) > 1]
+    beaten = [slug for slug in private_slugs if improvement(errors[slug], best) > 1]
     assert len(private_slugs) >= 4
     assert len(beaten) >= len(private_slugs) / 2
-    assert [slug for slug in private_slugs if fall(best, errors[slug]) > 1] == []
+    assert [slug for slug in private_slugs if improvement(best, errors[slug]) > 1] == []
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,9 @@ def test_errors_of_private_methods_fall_with_records_and_with_budget(
     old_errors, new_errors = group.errors(FEW_RECORDS, BUDGET), group.errors(n, epsilon)
     assert old_errors.keys() == new_errors.keys()
     falls = {
-        slug: fall(old_errors[slug], new_errors[slug]) for slug in old_errors if is_private(slug)
+        slug: improvement(old_errors[slug], new_errors[slug])
+        for slug in old_errors
+        if is_private(slug)
     }
     assert len(falls) >= 4
     assert {slug: change for slug, change in falls.items() if change < -1} == {}
@@ -130,14 +132,14 @@ def test_errors_of_private_methods_fall_with_records_and_with_budget(
 
 
 @groups
-def test_methods_without_privacy_feel_the_records_and_not_the_budget(group: Group) -> None:
+def test_methods_without_privacy_depend_on_the_records_and_not_on_the_budget(group: Group) -> None:
     few_errors, budgeted = group.errors(FEW_RECORDS, BUDGET), group.errors(FEW_RECORDS, LARGE)
     many_errors = group.errors(MANY_RECORDS, BUDGET)
     open_methods = [slug for slug in few_errors if not is_private(slug)]
     assert open_methods
     for slug in open_methods:
         assert np.array_equal(few_errors[slug], budgeted[slug])
-        assert fall(few_errors[slug], many_errors[slug]) > 1
+        assert improvement(few_errors[slug], many_errors[slug]) > 1
 
 
 @pytest.mark.slow
@@ -145,19 +147,19 @@ def test_methods_without_privacy_feel_the_records_and_not_the_budget(group: Grou
 def test_errors_of_iterative_updating_fall_too(problem: str) -> None:
     group = Group(problem=problem, methods=(SLOW_METHOD,), trials=40)
     errors = group.errors(FEW_RECORDS, BUDGET)[SLOW_METHOD]
-    assert fall(errors, group.errors(MANY_RECORDS, BUDGET)[SLOW_METHOD]) > 1
-    assert fall(errors, group.errors(FEW_RECORDS, LARGE)[SLOW_METHOD]) > 1
+    assert improvement(errors, group.errors(MANY_RECORDS, BUDGET)[SLOW_METHOD]) > 1
+    assert improvement(errors, group.errors(FEW_RECORDS, LARGE)[SLOW_METHOD]) > 1
 
 
-def test_a_method_that_gains_nothing_is_not_said_to_improve() -> None:
+def test_a_method_without_improvement_is_not_reported_to_improve() -> None:
     rng = np.random.default_rng(0)
     errors, other_errors = rng.lognormal(size=(2, 24))
-    assert -1 < fall(errors, other_errors) < 1
-    assert fall(errors, errors * rng.lognormal(-2.0, 0.5, 24)) > 1
-    assert fall(errors, errors * rng.lognormal(2.0, 0.5, 24)) < -1
+    assert -1 < improvement(errors, other_errors) < 1
+    assert improvement(errors, errors * rng.lognormal(-2.0, 0.5, 24)) > 1
+    assert improvement(errors, errors * rng.lognormal(2.0, 0.5, 24)) < -1
 
 
-# -- budgets without end --------------------------------------------------------------------------
+# -- Unlimited budgets ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,20 +193,20 @@ def twins(problem: str, rho: float, method: ClippedDescent) -> Twins:
 
 
 @pytest.mark.parametrize("problem", RISKS)
-def test_without_clipping_and_noise_clipped_descent_is_descent(problem: str) -> None:
+def test_without_clipping_and_noise_clipped_descent_is_plain_descent(problem: str) -> None:
     planned = ClippedDescent().plan(twins(problem, 1e12, ClippedDescent()).setting)
     unclipped = ClippedDescent(radius=1e3, descent=planned.descent)
-    # Kinks: a subgradient may jump where the last bits differ.
+    # Near kinks a subgradient may jump where the last bits differ.
     allowed = 1e-2 if problem in ("hinge", "absolute") else 1e-4
     errors = twins(problem, 1e12, unclipped)
     assert errors.distance < allowed
-    assert np.linalg.norm(errors.exact) > 0.5  # the steps have left the start
+    assert np.linalg.norm(errors.exact) > 0.5  # The steps have left the start.
     assert twins(problem, 0.1, unclipped).distance > 0.1
 
 
 @pytest.mark.parametrize("problem", RISKS)
 def test_with_a_large_budget_clipped_descent_is_near_the_empirical_minimiser(problem: str) -> None:
-    """At rho = 1e6 the noise is gone, and the bias of the practical clip radius remains."""
+    """At rho = 1e6 the noise vanishes, and the bias of the practical clip radius remains."""
     errors = twins(problem, 1e6, ClippedDescent())
     assert errors.distance < 0.3
     ledger = Ledger(errors.setting.budget)
@@ -218,7 +220,7 @@ def test_with_a_large_budget_clipped_descent_is_near_the_empirical_minimiser(pro
     assert clipped < 0.1 * start
 
 
-# -- the acceptance task --------------------------------------------------------------------------
+# -- The acceptance task --------------------------------------------------------------------------
 
 ACCEPTANCE = Scenario(
     problem="logistic",
@@ -238,15 +240,17 @@ ACCEPTANCE = Scenario(
 @pytest.mark.parametrize(
     ("n", "trials", "limit"), [(10_000, 6, 0.018), (100_000, 2, 0.0008)], ids=["1e4", "1e5"]
 )
-def test_private_logistic_regression_is_as_accurate_as_promised(
+def test_private_logistic_regression_has_its_required_accuracy(
     n: int, trials: int, limit: float
 ) -> None:
-    """rho = 0.5, d = 100, p = 2: the excess risk of `ACCEPTANCE` at n records, seed 0."""
+    """At rho = 0.5, d = 100, p = 2, the excess risk is that of `ACCEPTANCE` at n records, seed
+    0.
+    """
     outcomes = list(study(replace(ACCEPTANCE, n=n, trials=trials)))
     errors = np.array([o.error for o in outcomes])
     assert len(errors) == trials
     assert 0 < errors.mean() <= limit
-    # The figure is no artefact of the evaluation sample, and the whole budget is spent.
+    # The result is no artefact of the evaluation sample, and the whole budget is spent.
     assert max(o.error_uncertainty for o in outcomes) < 0.05 * errors.mean()
     assert {o.spent for o in outcomes} == {ACCEPTANCE.budget}
     assert all(not o.flaws for o in outcomes)

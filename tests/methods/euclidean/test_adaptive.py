@@ -1,7 +1,8 @@
-"""Descent with private radii: what a record can move, what is spent, and how it compares.
+"""Descent with private radii: sensitivities, budget, and comparisons with other radii.
 
-Faults that these tests would catch: a look that is not charged, the recursion for looks after
-steps, T or a step's share that a later look changes, k from the data, an unclipped gradient.
+Faults that these tests would catch: a private look that is not charged, composition by the
+recursion although a look follows a step, a number or share of steps that a later look changes, k
+taken from the data, and an unclipped gradient.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def run(scenario: Scenario, method: Any, seed: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("link", [LogisticLink(), SquaredLink()])
-def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_is_claimed(link: Any) -> None:
-    """All samples of two records over nasty features and targets, and all replacements of one."""
+def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_its_sensitivity(link: Any) -> None:
+    """All samples of two records over extreme features and targets, and all replacements of one."""
     radii, w = np.array([1e100, 4.0, 1.0, 0.25, 1e-100]), np.array([0.5])
 
     def statistics_of(records: tuple[tuple[float, float], ...]) -> tuple[Any, Any]:
@@ -79,7 +80,7 @@ def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_is_claimed(link:
 
 
 @pytest.mark.parametrize(("descent", "looks"), [(ONE_STEP, 1), (MANY_STEPS, 2)])
-def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_radius(
+def test_the_ledger_has_every_look_and_the_steps_spend_their_share_at_any_radius(
     descent: Descent, looks: int
 ) -> None:
     scenario = replace(SCENARIO, **CONCENTRATED)
@@ -89,7 +90,8 @@ def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_
     assert kinds[0] == "exponential"
     assert kinds.count("exponential") == LOOKS
     assert result.diagnostics["looks"] == looks
-    assert kinds.count("gaussian") == descent.steps + 1  # one is the test, or stands for it
+    # One Gaussian release is the test, or takes its place.
+    assert kinds.count("gaussian") == descent.steps + 1
     steps = [e for e in entries if e.label == "mean of clipped gradients"]
     share = 1 - LOOK_SHARE - TEST_SHARE
     assert math.fsum(e.rho for e in steps) == pytest.approx(share * 0.5, rel=1e-12)
@@ -107,10 +109,10 @@ def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_
 
 @pytest.mark.parametrize("descent", [ONE_STEP, MANY_STEPS])
 @pytest.mark.parametrize("budget", [(0.1, 1e-9), (1.0, 1e-6), (5.0, 1e-3)])
-def test_under_epsilon_and_delta_looks_after_steps_are_accounted_by_fixed_pairs(
+def test_under_epsilon_and_delta_looks_after_steps_are_composed_by_fixed_pairs(
     budget: tuple[float, float], descent: Descent
 ) -> None:
-    """The recursion would allow more, and is not proven where a look runs after a step."""
+    """The recursion would allow more, but is not proven where a look follows a step."""
     scenario = replace(SCENARIO, epsilon=budget[0], delta=budget[1])
     approximate = ApproxDP(epsilon=budget[0], delta=budget[1])
     method = AdaptiveDescent(descent=descent, looks=True)
@@ -128,7 +130,7 @@ def test_under_epsilon_and_delta_looks_after_steps_are_accounted_by_fixed_pairs(
     assert fixed == pytest.approx(budget[0], rel=1e-6)
 
 
-def test_steps_follow_from_the_first_look_alone() -> None:
+def test_the_number_of_steps_depends_on_the_first_look_only() -> None:
     scenario = replace(SCENARIO, **CONCENTRATED)
     method = AdaptiveDescent()
     plan = method.plan(scenario.setting)
@@ -140,7 +142,7 @@ def test_steps_follow_from_the_first_look_alone() -> None:
         assert (release["steps"], release["step_size"]) == (expected.steps, expected.step_size)
 
 
-def test_the_plan_does_not_know_the_data_and_the_target_is_capped_at_half_the_records() -> None:
+def test_the_plan_ignores_the_data_and_the_target_is_at_most_half_the_records() -> None:
     small_plan = AdaptiveDescent(looks=True).plan(replace(SCENARIO, n=20).setting)
     assert small_plan.capped and small_plan.target == 10 and small_plan.looks == LOOKS
     large_plan = AdaptiveDescent().plan(SCENARIO.setting)
@@ -155,7 +157,9 @@ def test_the_plan_does_not_know_the_data_and_the_target_is_capped_at_half_the_re
 
 
 @pytest.mark.parametrize("budget", [{}, CONCENTRATED])
-def test_with_too_few_records_for_a_look_it_is_clipped_descent(budget: dict[str, Any]) -> None:
+def test_with_too_few_records_for_a_look_the_method_is_clipped_descent(
+    budget: dict[str, Any],
+) -> None:
     scenario = (
         replace(SCENARIO, n=200, d=5) if not budget else replace(SCENARIO, n=60, d=5, **budget)
     )
@@ -167,10 +171,10 @@ def test_with_too_few_records_for_a_look_it_is_clipped_descent(budget: dict[str,
 
 
 @pytest.mark.parametrize("row", [("logistic", "skewed-pareto"), ("quadratic", "student-t")])
-def test_the_wider_radius_is_taken_only_if_the_test_says_so(row: tuple[str, str]) -> None:
-    """All that the test sees is a noisy number: with it fixed, so is the radius.
+def test_the_larger_radius_is_used_only_if_the_test_decides_for_it(row: tuple[str, str]) -> None:
+    """The test depends only on a noisy number: fixing it fixes the radius.
 
-    The wider one is what the look finds, or what the setting recommends.
+    The larger radius is the one that the look finds, or the one that the setting recommends.
     """
     n, d = (20_000, 20) if row[0] == "logistic" else (5000, 50)
     scenario = replace(SCENARIO, problem=row[0], distribution=row[1], n=n, d=d, **CONCENTRATED)
@@ -195,7 +199,7 @@ def test_the_wider_radius_is_taken_only_if_the_test_says_so(row: tuple[str, str]
 
 
 @pytest.mark.parametrize(("problem", "arrives"), [("logistic", True), ("geometric-median", False)])
-def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_agree(
+def test_the_answer_averages_full_steps_after_the_second_look_if_their_halves_agree(
     problem: str, arrives: bool
 ) -> None:
     scenario = replace(SCENARIO, problem=problem, distribution="log-normal", **CONCENTRATED)
@@ -209,7 +213,8 @@ def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_
             release.iterates,
             scenario.instance.problem.sample(2, np.random.default_rng(0)).constraint,
         )
-        assert len(w) == steps + 1 and np.linalg.norm(w, axis=1).max() < 1.99  # none is projected
+        # No iterate is projected.
+        assert len(w) == steps + 1 and np.linalg.norm(w, axis=1).max() < 1.99
         full = [a + (b - a) / (size * beta) for a, b in itertools.pairwise(w)]
         tail = np.array([ball.project(point) for point in full[place:]])
         energy = scenario.d * (release.diagnostics["noise_std"] / beta) ** 2
@@ -222,7 +227,7 @@ def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_
     assert np.mean(agreements) > 0.5 if arrives else not any(agreements)
 
 
-def test_points_are_settled_if_noise_explains_how_far_their_halves_are_apart() -> None:
+def test_iterates_have_settled_if_noise_explains_the_distance_of_their_halves() -> None:
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((200, 12, 5))
     assert np.mean([has_settled(points, 5.0) for points in noise]) > 0.98
@@ -231,7 +236,7 @@ def test_points_are_settled_if_noise_explains_how_far_their_halves_are_apart() -
     assert has_settled(noise[0, :1], 0.0) and not has_settled(noise[0, :2], 0.0)
 
 
-def test_without_privacy_it_is_the_descent_on_gradients_that_hardly_any_clip_touches() -> None:
+def test_without_privacy_the_method_is_descent_with_almost_no_clipping() -> None:
     scenario = replace(SCENARIO, problem="quadratic", rho=1e10, epsilon=None, delta=None, n=500)
     sample: Any = scenario.instance.problem.sample(500, np.random.default_rng(1))
     method = AdaptiveDescent(descent=MANY_STEPS)
@@ -250,7 +255,7 @@ def test_a_pure_budget_is_refused() -> None:
 
 
 def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
-    """Where it costs the data-blind radius half as much again at least."""
+    """There the radius that ignores the data errs at least half as much again."""
     scenario = replace(SCENARIO, n=20_000, d=20, **CONCENTRATED)
     setting, problem = scenario.setting, scenario.instance.problem
     model = setting.constants.linear_model
@@ -266,7 +271,9 @@ def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
 
 
 class StepsAlike(Ledger):
-    """Looks and tests draw elsewhere, so that the steps of all methods have the same noise."""
+    """A ledger whose looks and tests draw elsewhere, so that the steps of all methods share
+    their noise.
+    """
 
     other_rng: np.random.Generator
 
@@ -283,8 +290,10 @@ def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
     return float(problem.excess_risk(result.value).value)
 
 
-def ratio(row: Row, trials: int) -> float:
-    """Return the median excess risk over that of the data-blind radius, on the same records."""
+def median_ratio(row: Row, trials: int) -> float:
+    """Return the median excess risk relative to the radius that ignores the data, on the same
+    records.
+    """
     point = scenario(row)
     problem: Any = point.instance.problem.draw(np.random.default_rng(4))
     methods = (ClippedDescent(), AdaptiveDescent())
@@ -293,16 +302,16 @@ def ratio(row: Row, trials: int) -> float:
     return float(adaptive / blind)
 
 
-def test_it_gains_where_the_certified_norm_misleads() -> None:
-    """0.76 of the error of the data-blind radius, over 40 data sets."""
-    assert ratio(FRESH[4], 20) < 0.95
+def test_private_radii_gain_where_the_certified_norm_misleads() -> None:
+    """Their error is 0.76 of that with a radius that ignores the data, over 40 data sets."""
+    assert median_ratio(FRESH[4], 20) < 0.95
 
 
 @pytest.mark.parametrize(
     "row", [FRESH[9], TUNED[10], pytest.param(TUNED[12], marks=pytest.mark.slow)], ids=str
 )
 def test_the_radius_from_the_setting_is_near_the_best_fixed_one_on_a_quadratic(row: Row) -> None:
-    """Skewed records or not; a radius for symmetric gradients errs 28 and 7 times as much there."""
+    """Records may be skewed; a radius for symmetric gradients errs 28 and 7 times as much there."""
     point = scenario((row[0], row[1], row[2] // 2, *row[3:]))
     setting = point.setting
     problem: Any = point.instance.problem.draw(np.random.default_rng(4))
@@ -318,14 +327,14 @@ def test_the_radius_from_the_setting_is_near_the_best_fixed_one_on_a_quadratic(r
 @pytest.mark.parametrize(
     ("rows", "median"), [(TUNED, 0.97), (FRESH, 1.0), (LATER, 1.0), (LATEST, 1.0)]
 )
-def test_it_errs_less_than_the_data_blind_radius_and_nowhere_much_more(
+def test_private_radii_err_less_overall_and_nowhere_much_more(
     rows: tuple[Row, ...], median: float
 ) -> None:
-    """Medians of 40 data sets a row, with the same noise in the steps of both.
+    """Medians of 40 data sets per row, with the same noise in the steps of both methods.
 
-    Of up to 200, median and worst of the rows are 0.93 and 1.05, 0.97 and 1.04, 0.94 and 1.06, 0.95
-    and 1.03.
+    With up to 200 data sets, median and worst of the rows are 0.93 and 1.05, 0.97 and 1.04, 0.94
+    and 1.06, 0.95 and 1.03.
     """
-    ratios = [ratio(row, 40) for row in rows]
+    ratios = [median_ratio(row, 40) for row in rows]
     assert np.median(ratios) <= median
     assert max(ratios) <= 1.15

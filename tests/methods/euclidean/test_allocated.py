@@ -37,12 +37,12 @@ LINEAR = Scenario(problem="linear", methods=("sco.private-sgd",), n=2, d=1)
 
 
 def two_records(gradient: float) -> Any:
-    """Return two records of the linear problem, of which the second has a gradient of 0."""
+    """Return two records of the linear problem; the second one has gradient 0."""
     sample = LINEAR.instance.problem.sample(2, np.random.default_rng(0))
     return replace(sample, points=DenseRows(np.array([[-gradient], [0.0]])))
 
 
-def test_a_record_takes_each_step_with_the_same_probability_and_by_itself() -> None:
+def test_a_record_takes_each_step_with_equal_probability_and_independently() -> None:
     rng, steps, n = np.random.default_rng(1), 3, 4
     counts = np.zeros((steps, steps))
     for _ in range(9000):
@@ -54,7 +54,7 @@ def test_a_record_takes_each_step_with_the_same_probability_and_by_itself() -> N
     assert chisquare(counts.ravel()).pvalue > 1e-3, "uniform pairs: uniform and independent"
 
 
-def test_the_ledger_books_one_whole_and_the_noise_is_certified() -> None:
+def test_the_ledger_books_one_release_and_the_noise_is_certified() -> None:
     setting = POINT.setting
     plan = replace(ALLOCATED, allocated_steps=20).plan(setting)
     ledger, rng = Ledger(setting.budget), np.random.default_rng(0)
@@ -72,13 +72,13 @@ def test_the_ledger_books_one_whole_and_the_noise_is_certified() -> None:
     assert release.diagnostics["steps"] == 20 and release.diagnostics["gradient_calls"] == 400
 
 
-def test_it_needs_an_eighth_of_the_noise_of_the_printed_sampler() -> None:
+def test_random_allocation_needs_an_eighth_of_the_noise_of_the_printed_sampler() -> None:
     setting = replace(POINT, n=100).setting
     allocated, printed = ALLOCATED.plan(setting), PrivateSgd().plan(setting)
     assert printed.noise_std / allocated.noise_std == pytest.approx(8.44936 / 1.00175, rel=1e-4)
 
 
-def test_its_error_is_well_below_that_of_the_printed_sampler() -> None:
+def test_random_allocation_errs_much_less_than_the_printed_sampler() -> None:
     point = replace(POINT, n=1000)
     problem, setting = point.instance.problem, point.setting
     errors = []
@@ -93,7 +93,7 @@ def test_its_error_is_well_below_that_of_the_printed_sampler() -> None:
     assert errors[0] < 0.6 * errors[1]
 
 
-def test_the_method_of_the_catalogue_is_the_same_run_at_steps_that_a_model_chooses() -> None:
+def test_the_catalogues_method_is_the_same_run_with_steps_chosen_by_a_model() -> None:
     setting = POINT.setting
     plan = PrivateSgdAllocated().plan(setting)
     assert plan == replace(ALLOCATED, allocated_steps=plan.allocated_steps).plan(setting)
@@ -105,7 +105,7 @@ def test_the_method_of_the_catalogue_is_the_same_run_at_steps_that_a_model_choos
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
-def test_the_model_of_the_noise_is_near_what_is_certified(epsilon: float) -> None:
+def test_the_model_of_the_noise_is_near_the_certified_noise(epsilon: float) -> None:
     setting = replace(POINT, epsilon=epsilon).setting
     for count in (1, 2, 10, 100, 1000):
         certified = allocate_steps(count, epsilon, 1e-6, 13).noise_multiplier
@@ -113,7 +113,7 @@ def test_the_model_of_the_noise_is_near_what_is_certified(epsilon: float) -> Non
 
 
 def test_a_sum_is_divided_by_a_public_number() -> None:
-    """Where the other record is does not change how far a record moves the point."""
+    """The place of the other record does not change how far a record moves the point."""
     sample, quiet = two_records(0.5), np.random.default_rng(0)
     moves = set()
     for sizes, order in (((2, 0), (0, 1)), ((1, 1), (0, 1)), ((0, 2), (1, 0))):
@@ -122,7 +122,7 @@ def test_a_sum_is_divided_by_a_public_number() -> None:
             sample, np.array(order), np.array(sizes), noise, quiet, step_size=0.01, limit=1.0
         )
         moves.add(round(float(run.path.points[-1][0] - run.path.points[0][0]), 9))
-    assert moves == {-0.005}  # T/n is 1
+    assert moves == {-0.005}  # The step T/n is 1.
 
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=0.5), PureDP(epsilon=1.0)])
@@ -140,12 +140,12 @@ def test_parameters_out_of_range_are_refused() -> None:
         PrivateSgd(sampling="allocated", allocated_steps=401).plan(POINT.setting)
 
 
-def ratios(
+def log_ratios(
     gradient: float, steps: int, noise_std: float, runs: int, fault: str, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the logarithm of the likelihood ratio of runs, by the pulls that a path shows."""
+    """Return log likelihood ratios of runs, from the pulls that their paths reveal."""
     sample, size = two_records(gradient), 1e-9
-    std = noise_std / 2 if fault == "half the noise" else noise_std  # the attacker knows it
+    std = noise_std / 2 if fault == "half the noise" else noise_std  # The attacker knows the fault.
     pulls = np.empty((runs, steps))
     for i in range(runs):
         order, sizes = allocated_order(2, steps, rng)
@@ -164,12 +164,14 @@ def ratios(
 
 @pytest.mark.parametrize("steps", [2, 3])
 @pytest.mark.parametrize("fault", ["none", "half the noise", "a public step", "every step"])
-def test_the_best_attack_on_few_steps_refutes_faults_alone(steps: int, fault: str) -> None:
-    """The likelihood ratio at epsilon, where (epsilon, delta)-DP is exact for these two records."""
+def test_the_optimal_attack_on_few_steps_refutes_only_faults(steps: int, fault: str) -> None:
+    """The attack is the likelihood ratio at epsilon, where the claim is exact for these two
+    records.
+    """
     budget = ApproxDP(epsilon=1.0, delta=0.05)
     multiplier = allocate_steps(steps, 1.0, 0.05).noise_multiplier
     rng, runs = np.random.default_rng(steps), 2500
-    positive, negative = (ratios(g, steps, multiplier, runs, fault, rng) for g in (1.0, -1.0))
+    positive, negative = (log_ratios(g, steps, multiplier, runs, fault, rng) for g in (1.0, -1.0))
     attack = attack_at_epsilon(positive, negative, budget)
     assert attack.refutes == (fault != "none")
     if fault == "none":

@@ -1,4 +1,4 @@
-"""Empirical audits of the Lipschitz methods: worst neighbours, many runs, an event that tells.
+"""Empirical audits of the Lipschitz methods: worst neighbours, many runs, a revealing event.
 
 See `tests.methods.euclidean.audit_helpers`. Deliberate faults must be flagged.
 """
@@ -26,46 +26,46 @@ from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
-from tests.methods.euclidean.audit_helpers import excess, flagged
+from tests.methods.euclidean.audit_helpers import certified_excess, is_flagged
 from tests.methods.euclidean.losses import Array, make_setting, sample
 from tests.methods.mean.faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000
-OUTLIER = 1e6  # a record that is shrunk to 1
-Pair = tuple[float, float]  # a record of a logistic loss: feature and label
+OUTLIER = 1e6  # A record that is shrunk to norm 1.
+Pair = tuple[float, float]  # A record of a logistic loss: feature and label.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """A method, a pair of data sets in one dimension, and a statistic of the release."""
+    """A method, a pair of one-dimensional data sets, and a statistic of the release."""
 
     method: Any
     kind: str
     n: int
     radius: float
     statistic: Callable[[Release], float]
-    ordinary: float = 1.0  # the other records
+    ordinary: float = 1.0  # The value of all other records.
 
 
 def end(release: Release) -> float:
-    """The last point of the path; where a run has none, the result."""
+    """Return the last point of the path, or the result where a run has no path."""
     assert release.iterates is not None
     return float(release.iterates[-1, 0])
 
 
 def first_end(release: Release) -> float:
-    """Of a phased run: what its first phase released."""
+    """Return the release of a phased run's first phase."""
     assert release.iterates is not None
     return float(release.iterates[1, 0])
 
 
-def likeliest(release: Release) -> float:
-    """Of private SGD: which of the steps leant towards the record, by the likelihood ratio."""
+def likeliest_step(release: Release) -> float:
+    """Return the log likelihood that some step of private SGD used the record."""
     assert release.iterates is not None
     steps = -np.diff(release.iterates[:, 0]) / release.diagnostics["step_size"]
     variance = release.diagnostics["noise_std"] ** 2
-    centred = steps + 1  # the gradients of the others are -1
+    centred = steps + 1  # The gradients of the other records are -1.
     return float(np.exp(np.minimum(2 * centred / variance - 2 / variance, 500)).sum())
 
 
@@ -95,7 +95,7 @@ AUDITS = {
     ),
     "private-sgd, n=1": Audit(method=PrivateSgd(), kind="linear", n=1, radius=1.0, statistic=end),
     "private-sgd, n=3": Audit(
-        method=PrivateSgd(tuning="theory"), kind="linear", n=3, radius=1.0, statistic=likeliest
+        method=PrivateSgd(tuning="theory"), kind="linear", n=3, radius=1.0, statistic=likeliest_step
     ),
     "objective, mean": Audit(
         method=ObjectivePerturbation(), kind="mean", n=1, radius=100.0, statistic=end
@@ -104,12 +104,12 @@ AUDITS = {
         method=ObjectivePerturbation(), kind="logistic", n=1, radius=100.0, statistic=end
     ),
 }
-# A record moves a phase's average by a little less than 2 L eta (its own step is not averaged),
-# and two of three records are used at n = 3.
+# A record moves a phase's average by a little less than 2 L eta (its own step is not averaged), and
+# two of three records are used at n = 3.
 SHARP = ("noisy-gd", "phased", "private-sgd, n=1", "objective, mean")
 
 
-def statistics(audit: Audit, outlier: float, runs: int, rng: np.random.Generator) -> Array:
+def sample_statistics(audit: Audit, outlier: float, runs: int, rng: np.random.Generator) -> Array:
     """Return the statistic of `runs` runs on the data set whose first record is `outlier`."""
     setting = make_setting(audit.kind, audit.n, 1, CLAIM, radius=audit.radius)
     x = np.full((audit.n, 1), audit.ordinary)
@@ -125,9 +125,9 @@ def statistics(audit: Audit, outlier: float, runs: int, rng: np.random.Generator
 
 
 def draws(audit: Audit) -> list[Callable[[int], Array]]:
-    """How to draw statistics of either data set."""
+    """Return two functions that draw the statistic on either data set."""
     return [
-        partial(statistics, audit, outlier, rng=np.random.default_rng(seed))
+        partial(sample_statistics, audit, outlier, rng=np.random.default_rng(seed))
         for outlier, seed in ((OUTLIER, 1), (-OUTLIER, 2))
     ]
 
@@ -137,7 +137,7 @@ def draws(audit: Audit) -> list[Callable[[int], Array]]:
 )
 def test_the_claim_is_not_refuted(name: str) -> None:
     sample, neighbour_sample = (draw(RUNS) for draw in draws(AUDITS[name]))
-    assert excess(sample, neighbour_sample, CLAIM) <= 0
+    assert certified_excess(sample, neighbour_sample, CLAIM) <= 0
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
-    """Noise for L in place of 2 L, in every release of the ledger."""
+    """Use noise for sensitivity L in place of 2 L, in every release of the ledger."""
     half_the_sensitivity(patch)
     plan = PrivateSgd.plan
     patch.setattr(
@@ -177,7 +177,7 @@ def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", [name for name in AUDITS if "logistic" not in name])
 def test_a_missing_clip_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     no_clip(monkeypatch)
-    assert flagged(*draws(AUDITS[name]), CLAIM, runs=800)
+    assert is_flagged(*draws(AUDITS[name]), CLAIM, runs=800)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_too_little_noise_is_flagged(
     fault: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault(monkeypatch)
-    assert flagged(*draws(AUDITS[name]), CLAIM, runs=1800)
+    assert is_flagged(*draws(AUDITS[name]), CLAIM, runs=1800)
 
 
 def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> tuple[Array, Array]:
-    """Return steps of private SGD on linear losses, less the others' gradients, of both worlds.
+    """Return steps of private SGD on linear losses, less the others' gradients, for both data sets.
 
-    In the first one record leans by the sensitivity, where the order has it; in the second none.
+    On one data set a record shifts its step by the sensitivity; on the other no record does.
     """
     rng = np.random.default_rng(seed)
     shape = (runs, plan.gradient_calls)
@@ -205,8 +205,10 @@ def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> t
 
 
 @pytest.mark.parametrize("shuffled", [True, False])
-def test_the_shuffled_noise_meets_the_claim_in_secret_order_only(shuffled: bool) -> None:
-    """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes it."""
+def test_the_shuffled_noise_satisfies_the_claim_in_secret_order_only(shuffled: bool) -> None:
+    """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes the
+    claim.
+    """
     n, runs = 300, 20_000
     claim = ApproxDP(epsilon=0.3, delta=1e-2)
     plan = PrivateSgd().plan(make_setting("linear", n, 1, claim))
@@ -219,15 +221,15 @@ def test_the_shuffled_noise_meets_the_claim_in_secret_order_only(shuffled: bool)
         )
     else:
         sample, neighbour_sample = (x[:, 0] for x in leaning)
-    assert (excess(sample, neighbour_sample, claim) > 0) is not shuffled
+    assert (certified_excess(sample, neighbour_sample, claim) > 0) is not shuffled
 
 
 def exact_divergence(
     plan: Any, n: int, radius: float, old_record: Pair, new_record: Pair, scale: float
 ) -> float:
-    """Return delta of the exact minimiser of a logistic objective in one dimension: quadrature.
+    """Return delta of the exact minimiser of a logistic objective in one dimension, by quadrature.
 
-    It lies at theta where G = -n times the gradient; the ends of the ball have atoms.
+    The minimiser is theta where G is -n times the gradient; the ends of the ball have atoms.
     """
     std = plan.linear_std * scale
 
@@ -254,10 +256,10 @@ RECORDS: tuple[Pair, ...] = ((1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1
 
 
 @pytest.mark.parametrize("tuning", one_in(2, ["practical", "theory"]))
-def test_the_exact_minimiser_of_a_logistic_objective_meets_its_share(tuning: Any) -> None:
-    """All pairs of extreme records beside records that say nothing; a tenth of the noise fails.
+def test_the_exact_minimiser_of_a_logistic_objective_satisfies_its_share(tuning: Any) -> None:
+    """All pairs of extreme records beside uninformative ones; a tenth of the noise fails.
 
-    In one dimension a pair pulls by L, not by the 2L of two features that are nearly opposite.
+    In one dimension a pair moves the gradient by L, not by the 2L of two nearly opposite features.
     """
     faulty = []
     for n, radius, epsilon in itertools.product((1, 2, 3), (1.0, 30.0), (0.1, 1.0, 5.0)):

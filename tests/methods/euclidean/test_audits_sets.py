@@ -30,14 +30,14 @@ from dpsco_core.problems.links import LogisticLink
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.methods.euclidean.losses import FALSE_ALARM, Array, make_setting
 
-Record = tuple[float, float, float]  # two features and a label; the other records are 0
+Record = tuple[float, float, float]  # Two features and a label; the other records are 0.
 TURNED = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
-SIDE = 301  # points of a quadrature along an edge
+SIDE = 301  # Points of a quadrature along an edge.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plane:
-    """A set of the points ``origin + s @ axes``, every coordinate of s in [-side, side]."""
+    """A set of the points ``origin + s @ axes``, with every coordinate of s in [-side, side]."""
 
     body: ConstraintSet
     axes: Array
@@ -63,7 +63,7 @@ def setting_on(body: ConstraintSet, n: int, epsilon: float) -> Setting:
 
 
 def exact_law(plane: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
-    """Return the density and the quadrature's weight at the points of every stratum, by its signs.
+    """Return density and quadrature weight at the points of every stratum (inside, edges, corners).
 
     The gradient A without G, plus G, is minus a normal: along an axis on whose face the point lies
     it is one-sided, along the others 0, where the density of G is multiplied by the curvature.
@@ -87,7 +87,7 @@ def exact_law(plane: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
             factor = stats.norm.pdf(projections[:, j]) / std
             density *= factor if sign == 0 else stats.norm.cdf(-sign * projections[:, j])
         free = plane.axes[[j for j, sign in enumerate(signs) if sign == 0]]
-        square = (free @ x) @ (free @ x)  # the curvature has rank one beside the ridge
+        square = (free @ x) @ (free @ x)  # The curvature is the ridge plus a matrix of rank one.
         rest = 2 * n * plan.ridge
         if len(free):
             curvature = slope * (1 - slope)
@@ -121,9 +121,9 @@ RECORDS: tuple[Record, ...] = (
 def worst(
     name: str, radius: float, epsilon: float, tuning: Any, *, noise: float = 1, ridge: float = 1
 ) -> float:
-    """Return the largest divergence of two data sets, less the delta that was paid for it.
+    """Return the largest divergence of two data sets, less the delta charged for it.
 
-    With less noise or a smaller ridge than planned, if so asked.
+    Optionally with less noise or a smaller ridge than planned.
     """
     flat, n = plane(name, radius), 2
     plan = ObjectivePerturbation(tuning=tuning).plan(setting_on(flat.body, n, epsilon))
@@ -137,10 +137,13 @@ def worst(
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 @pytest.mark.parametrize("name", SETS)
-def test_the_exact_minimiser_meets_its_share_on_sets_with_corners(name: str, tuning: Any) -> None:
-    """All pairs of extreme records beside one that says nothing; a tenth of the noise fails.
+def test_the_exact_minimiser_satisfies_its_share_on_sets_with_corners(
+    name: str, tuning: Any
+) -> None:
+    """All pairs of extreme records beside an uninformative one; a tenth of the noise fails.
 
-    In the plane a pair pulls by little more than L, not by 2L: see `test_audits_lipschitz`.
+    In the plane a pair moves the gradient by little more than L, not by 2L: see
+    `test_audits_lipschitz`.
     """
     for radius, epsilon in ((0.5, 1.0), (8.0, 1.0), (8.0, 5.0)):
         assert worst(name, radius, epsilon, tuning) <= 0
@@ -148,8 +151,8 @@ def test_the_exact_minimiser_meets_its_share_on_sets_with_corners(name: str, tun
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_change_of_variables_that_is_not_paid_for_is_flagged(name: str) -> None:
-    """With a ridge that is too small, Hessians tell the data sets apart, whatever the noise."""
+def test_a_change_of_variables_that_is_not_charged_is_flagged(name: str) -> None:
+    """If the ridge is too small, Hessians distinguish the data sets, whatever the noise."""
     assert worst(name, 8.0, 5.0, "practical", ridge=1e-3) > 0.05
 
 
@@ -163,7 +166,7 @@ def strata(plane: Plane, points: Array) -> dict[tuple[int, ...], int]:
     return counts
 
 
-def mismatch(name: str, runs: int = 700) -> float:
+def least_p_value(name: str, runs: int = 700) -> float:
     """Return the least p-value of the counts on every stratum, against the exact law."""
     flat, n, record = plane(name, 2.0), 2, (0.6, 0.8, 1.0)
     setting = setting_on(flat.body, n, 5.0)
@@ -192,15 +195,15 @@ def mismatch(name: str, runs: int = 700) -> float:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_releases_follow_the_exact_law_of_the_minimiser(name: str) -> None:
-    assert mismatch(name) > FALSE_ALARM / 9
+def test_releases_have_the_exact_law_of_the_minimiser(name: str) -> None:
+    assert least_p_value(name) > FALSE_ALARM / 9
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_another_law_is_told_from_that_of_the_minimiser(
+def test_another_law_is_distinguished_from_that_of_the_minimiser(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A solver that stops at the projection of one step, from the centre, has another law."""
+    """A solver that stops after one projected step from the centre has another law."""
     honest = objective_perturbation.minimise_strongly_convex
 
     def one_step(gradient: Any, body: ConstraintSet, **rest: Any) -> Any:
@@ -208,4 +211,4 @@ def test_another_law_is_told_from_that_of_the_minimiser(
         return replace(honest(gradient, body, **rest), value=w)
 
     monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", one_step)
-    assert mismatch(name) < FALSE_ALARM / 9
+    assert least_p_value(name) < FALSE_ALARM / 9

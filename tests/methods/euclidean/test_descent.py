@@ -1,7 +1,7 @@
-"""Projected gradient descent itself: with exact gradients it is the textbook loop, bit for bit.
+"""Projected gradient descent: with exact gradients it is the textbook loop, bit for bit.
 
-A fault that these tests would catch: a step too many or too few, the wrong points averaged, a
-projection left out, and a path that misses its start or its end.
+Faults that these tests would catch: a step too many or too few, an average over the wrong points,
+an omitted projection, and a path without its start or its end.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,
     Array,
-    linear,
-    logistic,
-    quadratic,
+    linear_problem,
+    logistic_problem,
+    quadratic_problem,
     run,
 )
 
-PROBLEMS = {"quadratic": quadratic, "linear": linear, "logistic": logistic}
+PROBLEMS = {"quadratic": quadratic_problem, "linear": linear_problem, "logistic": logistic_problem}
 RULES = [
     {"queried": True},
     {"averaged": 1},
@@ -42,10 +42,10 @@ RULES = [
 ]
 
 
-def plain(
+def textbook_descent(
     radius: float, w: Array, rule: Descent, gradient: Callable[[Array], Array]
 ) -> list[Array]:
-    """The textbook loop: all points, from the start on."""
+    """Return all points of the textbook loop, from the start on."""
     points = [w]
     for _ in range(rule.steps):
         w = w - rule.step_size * gradient(w)
@@ -66,14 +66,14 @@ def average(points: list[Array], rule: Descent) -> Array:
 
 @each("options", RULES, ids=str)
 @each("name", PROBLEMS)
-@each("step_size", [0.05, 0.9, 30.0])  # the last one leaves the ball
-def test_with_exact_gradients_it_is_the_plain_loop_bit_for_bit(
+@each("step_size", [0.05, 0.9, 30.0])  # The last step size leaves the ball.
+def test_with_exact_gradients_descent_is_the_plain_loop_bit_for_bit(
     name: str, step_size: float, options: Any
 ) -> None:
     sample = PROBLEMS[name](d=5).sample(300, np.random.default_rng(0))
     rule = Descent(steps=12, step_size=step_size, **options)
     descended = descend(sample.constraint, rule, lambda w, _: sample.mean_gradient(w))
-    points = plain(sample.constraint.radius, np.zeros(5), rule, sample.mean_gradient)
+    points = textbook_descent(sample.constraint.radius, np.zeros(5), rule, sample.mean_gradient)
     np.testing.assert_array_equal(descended.value, average(points, rule))
     np.testing.assert_array_equal(descended.path.points, np.array(points))
     assert descended.path.steps.tolist() == list(range(13))
@@ -93,10 +93,12 @@ def test_a_method_without_noise_and_clipping_is_the_plain_loop_bit_for_bit(
     rule = Descent(steps=20, step_size=0.4, averaged=7)
     result, _ = run(ClippedDescent(radius=1e100, descent=rule), setting, sample)
     radius = sample.constraint.radius
-    exact = plain(radius, np.zeros(4), rule, lambda w: clipped_mean(sample.gradients(w), 1e100))
+    exact = textbook_descent(
+        radius, np.zeros(4), rule, lambda w: clipped_mean(sample.gradients(w), 1e100)
+    )
     np.testing.assert_array_equal(result.value, average(exact, rule))
     np.testing.assert_array_equal(result.iterates, np.array(exact))
-    points = plain(radius, np.zeros(4), rule, sample.mean_gradient)
+    points = textbook_descent(radius, np.zeros(4), rule, sample.mean_gradient)
     np.testing.assert_allclose(result.value, average(points, rule), rtol=1e-11, atol=1e-13)
     robust, _ = run(CoordinatewiseDescent(threshold=1e100, descent=rule), setting, sample)
     np.testing.assert_allclose(robust.value, average(points, rule), rtol=1e-11, atol=1e-13)
@@ -107,21 +109,23 @@ def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_orde
 ) -> None:
     place = "dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise"
     monkeypatch.setattr(place, lambda v, *_: v)
-    problem = quadratic(d=3)
+    problem = quadratic_problem(d=3)
     sample, setting = (
         problem.sample(47, np.random.default_rng(2)),
         problem.setting(47, CONCENTRATED),
     )
     result, _ = run(StrongCoordinatewiseDescent(threshold=1e100, steps=5), setting, sample)
     w, x = np.zeros(3), sample.points.x
-    for t in range(5):  # blocks of 9; the last 2 records are left out
+    for t in range(5):  # The blocks have 9 records; the last 2 records are left out.
         w = sample.constraint.project(w - 0.5 * (w - x[9 * t : 9 * t + 9].mean(axis=0)))
     np.testing.assert_allclose(result.value, w, rtol=1e-12)
 
 
 @pytest.mark.parametrize("strong", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("smooth", [1.0, 4.0])
-def test_a_quadratic_contracts_by_at_most_its_condition(strong: float, smooth: float) -> None:
+def test_a_quadratic_contracts_by_at_most_its_condition_number(
+    strong: float, smooth: float
+) -> None:
     """At eta = 1/(lambda+L) by L/(lambda+L), at most the q of Theorem 3.2.
 
     See theory/kamath-liu-zhang.md, 7, item 10.
@@ -140,7 +144,7 @@ def test_a_quadratic_contracts_by_at_most_its_condition(strong: float, smooth: f
 
 
 def test_one_step_with_queried_points_returns_the_start() -> None:
-    """Zhao et al., Algorithm 1, at T = 1: theory/zhao-et-al.md, 7.3, item 28."""
+    """This is Algorithm 1 of Zhao et al. at T = 1: theory/zhao-et-al.md, 7.3, item 28."""
     ball = Ball(d=3, radius=2.0)
     rule = Descent(steps=1, step_size=1.0, queried=True)
     descended = descend(ball, rule, lambda w, _: np.ones(3))
@@ -150,7 +154,7 @@ def test_one_step_with_queried_points_returns_the_start() -> None:
     np.testing.assert_array_equal(result.value, [-1, -1, -1])
 
 
-def test_the_oracle_is_asked_once_a_step_at_the_point_of_that_step() -> None:
+def test_the_oracle_is_called_once_per_step_at_the_point_of_that_step() -> None:
     queries: list[tuple[int, float]] = []
 
     def oracle(w: Array, t: int) -> Array:
@@ -166,7 +170,7 @@ def test_the_oracle_is_asked_once_a_step_at_the_point_of_that_step() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 2, 199, 200, 201, 1000, 54_321])
-def test_the_path_has_its_start_its_end_and_at_most_some_hundred_points(steps: int) -> None:
+def test_the_path_has_its_start_its_end_and_at_most_about_a_hundred_points(steps: int) -> None:
     rule = Descent(steps=steps, step_size=1.0)
     descended = descend(Ball(d=1, radius=1e9), rule, lambda w, _: np.array([-1.0]))
     path = descended.path
@@ -202,6 +206,6 @@ def test_points_of_the_path_are_copies() -> None:
     ],
 )
 def test_a_descent_out_of_range_is_refused(name: str, bad: Any) -> None:
-    """An average of more points than there are would be divided by too much."""
+    """An average of more points than there are would have too large a divisor."""
     with pytest.raises(InvalidInput, match=f"^{name} must be"):
         Descent(**({"steps": 3, "step_size": 0.1} | {name: bad}))

@@ -1,4 +1,4 @@
-"""DP-SGD on Poisson samples: its sampler, its noise by a second accountant, and attacks on it."""
+"""DP-SGD on Poisson samples: its sampler, its noise by a second accountant, and attacks."""
 
 from dataclasses import replace
 from typing import Any
@@ -32,7 +32,7 @@ def run(method: MinibatchDescent, point: Scenario = POINT, seed: int = 0) -> Any
     return method.release(data, method.plan(setting), Ledger(setting.budget), rng)
 
 
-def test_a_sample_takes_every_record_with_one_probability_and_by_itself() -> None:
+def test_a_sample_takes_every_record_with_equal_probability_and_independently() -> None:
     rng, n, rate, runs = np.random.default_rng(1), 5, 0.3, 8000
     pair_counts = np.zeros((2, 2))
     for _ in range(runs):
@@ -58,7 +58,7 @@ def test_the_ledger_books_the_whole_run_with_the_sensitivity_of_a_replaced_recor
     assert on_mean == pytest.approx(entry.noise / 100), "divided by the public q n"
 
 
-def epsilon_of_google(noise: float, rate: float, steps: int, delta: float) -> float:
+def epsilon_by_google(noise: float, rate: float, steps: int, delta: float) -> float:
     replaced = dp_accounting.NeighboringRelation.REPLACE_ONE
     accountant = PLDAccountant(replaced, value_discretization_interval=1e-3)
     step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
@@ -71,13 +71,13 @@ def test_the_accountant_of_google_agrees_with_the_noise_of_a_run(epsilon: float)
     setting = replace(POINT, epsilon=epsilon).setting
     diagnostics = MinibatchDescent().plan(setting).diagnostics
     noise, steps = diagnostics["noise_multiplier"], int(diagnostics["steps"])
-    assert epsilon_of_google(noise, 0.1, steps, 1e-6) == pytest.approx(epsilon, rel=3e-3)
-    half = epsilon_of_google(noise / 2, 0.1, steps, 1e-6)
+    assert epsilon_by_google(noise, 0.1, steps, 1e-6) == pytest.approx(epsilon, rel=3e-3)
+    half = epsilon_by_google(noise / 2, 0.1, steps, 1e-6)
     assert half > 1.5 * epsilon, "half of it, the multiplier of a sensitivity counted once too few"
 
 
 def test_a_sum_is_divided_by_a_public_number() -> None:
-    """Whoever else is in the sample does not change how far a record moves the point."""
+    """The other records of the sample do not change how far a record moves the point."""
     plan = MinibatchDescent(rate=0.5, radius=1.0, descent=Descent(steps=1, step_size=1.0)).plan(
         LINEAR.setting
     )
@@ -88,7 +88,7 @@ def test_a_sum_is_divided_by_a_public_number() -> None:
         selected = Selected(rows=rows, places=np.array(places))
         pull = measuring.take(selected, Ledger(LINEAR.budget), np.random.default_rng(0), 0)
         moves.add(float(pull[0]))
-    assert moves == {0.5}  # q n is 1
+    assert moves == {0.5}  # The divisor q n is 1.
 
 
 def test_the_sum_over_all_records_is_that_of_clipped_gradients() -> None:
@@ -116,7 +116,7 @@ def test_other_budgets_are_refused_in_a_sentence(budget: Any, reason: str) -> No
         MinibatchDescent().plan(replace(POINT.setting, budget=budget))
 
 
-def test_noise_that_no_paper_prints_is_refused() -> None:
+def test_noise_of_the_papers_is_refused_as_none_is_printed() -> None:
     with pytest.raises(NotApplicable, match="no paper prints it"):
         MinibatchDescent(calibration="paper").plan(POINT.setting)
 
@@ -155,7 +155,7 @@ def test_its_error_falls_with_the_records() -> None:
 
 
 def pulls(method: MinibatchDescent, gradient: float, runs: int, rng: np.random.Generator) -> Any:
-    """Return what the steps release, over the public number: by the points of the path."""
+    """Return the released sums over their public divisor, from the points of the path."""
     sample = LINEAR.instance.problem.sample(2, np.random.default_rng(0))
     sample = replace(sample, points=DenseRows(np.array([[-gradient], [0.0]])))
     plan, budget = method.plan(LINEAR.setting), LINEAR.budget
@@ -167,7 +167,7 @@ def pulls(method: MinibatchDescent, gradient: float, runs: int, rng: np.random.G
 
 
 def log_ratio(pulls_of_runs: np.ndarray, noise: float, fault: str) -> np.ndarray:
-    """Return the log-likelihood ratio of the two records: the best attack on a known fault."""
+    """Return the log likelihood ratio of the two records: the optimal attack on a known fault."""
 
     def likelihood(gradient: float) -> np.ndarray:
         if fault == "every step":
@@ -179,7 +179,7 @@ def log_ratio(pulls_of_runs: np.ndarray, noise: float, fault: str) -> np.ndarray
 
 
 @pytest.mark.parametrize("fault", ["none", "half the noise", "every step", "no clip"])
-def test_the_best_attack_on_two_steps_refutes_faults_alone(
+def test_the_optimal_attack_on_two_steps_refutes_only_faults(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     method = MinibatchDescent(rate=0.5, radius=1.0, descent=Descent(steps=2, step_size=1e-9))
@@ -201,7 +201,7 @@ def test_the_best_attack_on_two_steps_refutes_faults_alone(
         monkeypatch.setattr(
             sampled, "clip_to_ball", lambda rows, radius: (rows, np.ones(len(rows)))
         )
-        size = 3.0  # both records are far out
+        size = 3.0  # Both records are far away.
     samples = [pulls(method, size * sign, runs, rng) / size for sign in (1.0, -1.0)]
     positive, negative = (log_ratio(x, noise / size, fault) for x in samples)
     budget = LINEAR.budget

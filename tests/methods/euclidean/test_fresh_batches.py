@@ -1,4 +1,4 @@
-"""Clipped gradients on fresh batches: what a record can move, limits and refusals."""
+"""Clipped gradients on fresh batches: sensitivities, limits and refusals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def records(scenario: Scenario, seed: int = 0) -> Any:
 
 @dataclass
 class Answers:
-    """A ledger that answers with fixed values, so that the points do not depend on the data."""
+    """A ledger that answers with fixed values, so the points do not depend on the data."""
 
     gradients: list[np.ndarray]
     values: list[np.ndarray] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Answers:
 
 
 def mechanism_of(plan: DescentPlan) -> Any:
-    """Return what hides a record in a step."""
+    """Return the mechanism that protects a record in a step."""
     return plan.statistic.noise(plan.step_rows, plan.setting.d, plan.rho_step)
 
 
@@ -68,7 +68,7 @@ def means(data: Any, plan: Any, answers: list[np.ndarray]) -> np.ndarray:
 @pytest.mark.parametrize(
     "problem", ["absolute", "hinge", "logistic", "linear", "quadratic", "geometric-median"]
 )
-def test_a_record_moves_the_mean_of_its_own_batch_alone_and_by_no_more_than_is_hidden(
+def test_a_record_moves_only_the_mean_of_its_own_batch_by_at_most_its_sensitivity(
     problem: str,
 ) -> None:
     scenario = point(problem)
@@ -89,13 +89,13 @@ def test_a_record_moves_the_mean_of_its_own_batch_alone_and_by_no_more_than_is_h
             distances = np.linalg.norm(old_means - new_means, axis=1)
             batch = place // 20
             assert all(m == 0 for t, m in enumerate(distances) if t != batch)
-            if batch < FEW_BATCHES.steps:  # the remainder is never seen
+            if batch < FEW_BATCHES.steps:  # Records left over after the last batch are never read.
                 assert distances[batch] <= allowed * (1 + 1e-12)
                 farthest = max(farthest, distances[batch])
-    assert farthest > 0.6 * allowed  # the largest move is nearly reached
+    assert farthest > 0.6 * allowed  # The largest allowed move is nearly attained.
 
 
-def test_without_noise_and_clipping_it_is_the_subgradient_method() -> None:
+def test_without_noise_and_clipping_the_method_is_the_subgradient_method() -> None:
     scenario = point("quadratic", d=3)
     data = records(scenario)
     plan = plan_batches(scenario.setting, replace(FEW_BATCHES, radius=1e3), 1e12)
@@ -110,8 +110,8 @@ def test_without_noise_and_clipping_it_is_the_subgradient_method() -> None:
 
 
 @pytest.mark.parametrize("pure", [False, True])
-def test_the_noise_is_as_long_as_the_plan_says(pure: bool) -> None:
-    """4000 draws: the mean squared length is known to 3 %, and a factor 2 in its scale is found."""
+def test_the_noise_has_the_length_in_the_plan(pure: bool) -> None:
+    """4000 draws give the mean squared length to 3 %, so a factor 2 in its scale is detected."""
     fields = {"epsilon": 0.7, "delta": 0.0} if pure else {}
     plan = FreshBatches(batches=FEW_BATCHES).plan(point(**fields).setting)
     rng = np.random.default_rng(3)
@@ -123,7 +123,7 @@ def test_the_noise_is_as_long_as_the_plan_says(pure: bool) -> None:
 
 
 @pytest.mark.parametrize("moments", ["directional", "coordinate"])
-def test_no_other_steps_and_no_other_radius_have_a_smaller_bound(moments: Any) -> None:
+def test_no_other_number_of_steps_and_no_other_radius_has_a_smaller_bound(moments: Any) -> None:
     setting = point(n=5000).setting
     best = best_batches(setting, 0.5, moments)
 
@@ -143,7 +143,7 @@ def test_no_other_steps_and_no_other_radius_have_a_smaller_bound(moments: Any) -
                 assert value(candidate) >= smallest_bound * (1 - 1e-4)
 
 
-def test_it_says_where_it_cannot_run() -> None:
+def test_a_refusal_states_where_the_method_cannot_run() -> None:
     unbounded = point().setting
     unbounded = replace(
         unbounded, constraint=None, constants=replace(unbounded.constants, diameter=math.inf)

@@ -1,4 +1,4 @@
-"""One pass with correlated noise: encoding, one record's pull, adaptivity, ledger, limits."""
+"""One pass with correlated noise: encoding, sensitivity, adaptivity, ledger and limits."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from tests.methods.euclidean.losses import (
     PURE,
     Array,
     check_spent,
+    expected_rho,
+    make_records,
     make_setting,
     neighbours,
-    records,
     run,
     sample,
-    share,
 )
 
 KINDS = ("logistic", "huber", "hinge", "mean", "linear", "other")
@@ -62,10 +62,10 @@ def test_the_two_matrices_are_a_root_of_the_prefix_sums_and_its_inverse(steps: i
 
 
 def drive(data: Array, z: Array, radius: float, steps: int) -> tuple[Array, Array]:
-    """A second, plain run in one dimension whose gradients depend on all earlier noise.
+    """Run the method a second, plain time in one dimension; gradients depend on all earlier noise.
 
-    Records are numbers; the gradient of one at w is its clipped value times the cosine of w, or
-    more than that: the largest that the clip lets through. Returns the encoding and the releases.
+    Records are numbers. The gradient of a record at w is its clipped value times the cosine of w,
+    or the largest value that the clip lets through. Returns the encoding and the releases.
     """
     c, inverse = toeplitz(root_coefficients(steps)), toeplitz(inverse_coefficients(steps))
     g, w, out = np.zeros(steps), 0.0, np.zeros(steps)
@@ -76,11 +76,11 @@ def drive(data: Array, z: Array, radius: float, steps: int) -> tuple[Array, Arra
     return c @ g, out
 
 
-def test_given_the_same_releases_neighbours_differ_by_one_column_of_c_at_most() -> None:
+def test_given_equal_releases_neighbours_differ_by_at_most_one_column_of_c() -> None:
     """Adaptivity, from zero: the noise that leads a neighbour along the same path.
 
     For every past the two centres differ by at most r_(t-k) 2R; the likelihood ratio of the whole
-    path is that of a Gaussian whose centre moves by no more than the sensitivity.
+    path is that of a Gaussian whose centre moves by at most the sensitivity.
     """
     rng, radius = np.random.default_rng(0), 1.0
     c, worst = toeplitz(root_coefficients(STEPS)), 0.0
@@ -92,7 +92,7 @@ def test_given_the_same_releases_neighbours_differ_by_one_column_of_c_at_most() 
         encodings = []
         for x in (data, neighbour):
             w, g = 0.0, np.zeros(STEPS)
-            for t in range(STEPS):  # along the released path, whatever the records
+            for t in range(STEPS):  # Both follow the released path, whatever the records.
                 g[t] = np.clip(x[t] * (1 + abs(math.cos(5 * w))), -radius, radius)
                 w -= path[t]
             encodings.append(c @ g)
@@ -107,10 +107,10 @@ def test_given_the_same_releases_neighbours_differ_by_one_column_of_c_at_most() 
 
 
 @pytest.mark.parametrize("runs", one_in(2, [10_000, 40_000]))
-def test_the_loss_of_adaptive_runs_is_that_of_one_gaussian_release(runs: int) -> None:
-    """Many runs whose gradients depend on the noise: the mean and the variance of the loss.
+def test_the_privacy_loss_of_adaptive_runs_is_that_of_one_gaussian_release(runs: int) -> None:
+    """Many runs whose gradients depend on the noise give the mean and variance of the loss.
 
-    Of a Gaussian pair at distance m the privacy loss has mean m^2/2 and variance m^2.
+    For a Gaussian pair at distance m the privacy loss has mean m^2/2 and variance m^2.
     """
     rng, std = np.random.default_rng(1), 2.0
     data = np.zeros(STEPS)
@@ -134,8 +134,8 @@ def test_the_loss_of_adaptive_runs_is_that_of_one_gaussian_release(runs: int) ->
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) -> None:
-    """Without noise, so that the paths part: batch after batch at the point that is seen first."""
+def test_a_record_moves_the_encoding_by_at_most_its_sensitivity(kind: str) -> None:
+    """There is no noise, so the paths part: each batch is read at the point that it sees first."""
     n, d = 24, 3
     method = CorrelatedDescent(radius=0.7, descent=Descent(steps=STEPS, step_size=0.3))
     setting = make_setting(kind, n, d)
@@ -167,7 +167,7 @@ def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) 
     ("budget", "calibration"), list(itertools.product(BUDGETS, ("tight", "paper")))
 )
 def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> None:
-    x, y = records(60, 3)
+    x, y = make_records(60, 3)
     method = CorrelatedDescent(calibration=calibration)
     result = run(method, make_setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
@@ -177,7 +177,7 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
     steps = method.plan(make_setting("hinge", 60, 3, budget)).phases[-1].descent.steps
     sensitivity = 2 * diagnostics["clip_radius"] / diagnostics["batch_size"] * encoding_norm(steps)
     assert last_entry.sensitivity == pytest.approx(sensitivity, rel=1e-12)
-    rho = share(calibration, budget)
+    rho = expected_rho(calibration, budget)
     assert (
         last_entry.noise
         == diagnostics["noise_std"]
@@ -192,10 +192,12 @@ def no_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(place, lambda size, std, rng: np.zeros(size))
 
 
-def test_without_noise_it_is_dual_averaging_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_noise_the_method_is_dual_averaging_over_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     no_noise(monkeypatch)
     n, d = 50, 4
-    x, y = records(n, d)
+    x, y = make_records(n, d)
     losses = sample("logistic", x, y)
     method = CorrelatedDescent(radius=1e6, descent=Descent(steps=5, step_size=3.0, averaged=2))
     result = run(method, make_setting("logistic", n, d), losses)
@@ -210,7 +212,7 @@ def test_without_noise_it_is_dual_averaging_over_batches(monkeypatch: pytest.Mon
 
 
 def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
-    """Zero records: the last point is -eta times row T of C Z. Chi-square at 1e-6."""
+    """With zero records the last point is -eta times row T of C Z. Chi-square at 1e-6."""
     d, steps = 6000, 40
     method = CorrelatedDescent(radius=1.0, descent=Descent(steps=steps, step_size=1.0))
     setting = make_setting("linear", steps, d, radius=1e9)
@@ -221,7 +223,7 @@ def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
     assert std < 0.5 * 2 / math.sqrt(2 * 0.5) * math.sqrt(steps), "independent noise adds up"
 
 
-def test_the_models_sums_are_those_of_plain_loops() -> None:
+def test_the_sums_of_the_model_agree_with_plain_loops() -> None:
     table = model_sums()
     for i, steps in enumerate(STEP_COUNTS[:7]):
         inverse = toeplitz(inverse_coefficients(steps))
@@ -258,7 +260,7 @@ SCENARIO = Scenario(problem="logistic", methods=("sco.ftrl",), n=10_000, d=20, p
 
 
 class Independent(CorrelatedSteps):
-    """Steps of the same privacy with independent noise."""
+    """Steps with the same privacy and independent noise."""
 
     def release(self, value: Array, rng: np.random.Generator) -> Array:
         std = self.encoding.noise_std / encoding_norm(self.encoding.steps)
@@ -268,7 +270,7 @@ class Independent(CorrelatedSteps):
 def test_noise_that_cancels_beats_independent_noise_at_the_same_plan(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At 64 steps of one size."""
+    """The comparison is at 64 steps of one size."""
     method = CorrelatedDescent(descent=Descent(steps=64, step_size=0.5, averaged=32))
     correlated = mean_risk(SCENARIO, method, 4)
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.correlated.CorrelatedSteps", Independent)
@@ -277,13 +279,13 @@ def test_noise_that_cancels_beats_independent_noise_at_the_same_plan(
     assert independent > 2.5 * correlated
 
 
-def test_a_diameter_of_400_is_survived() -> None:
-    """A step size for the whole way breaks there; phased SGD has an error of 3.8."""
+def test_a_diameter_of_400_is_handled() -> None:
+    """A step size for the whole diameter fails there; phased SGD has an error of 3.8."""
     assert mean_risk(SCENARIO, CorrelatedDescent(), 4) < 0.005
     assert mean_risk(replace(SCENARIO, diameter=400.0), CorrelatedDescent(), 4) < 0.08
 
 
-def test_the_theorems_average_is_within_its_bound() -> None:
+def test_the_average_of_the_theorem_is_within_its_bound() -> None:
     """theory/practice.md, 1.5: excess risk of the linear loss, 40 runs, one-sided at 1e-6."""
     n, d = 400, 5
     setting = make_setting("linear", n, d)
@@ -304,7 +306,7 @@ def test_the_theorems_average_is_within_its_bound() -> None:
     assert 0 < np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
         CorrelatedDescent().plan(make_setting("hinge", budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
@@ -314,7 +316,7 @@ def test_what_it_cannot_do_it_says() -> None:
         CorrelatedDescent(descent=Descent(steps=41, step_size=1.0)).plan(make_setting("hinge", 40))
 
 
-def test_no_step_is_released_that_was_not_accounted_for() -> None:
+def test_no_step_is_released_that_was_not_charged() -> None:
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=0.5))
     encoding = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
     steps = ledger.open(encoding)
@@ -336,13 +338,13 @@ def test_no_step_is_released_that_was_not_accounted_for() -> None:
     ("name", "value"),
     [("steps", 0), ("size", 0), ("l2_sensitivity", math.nan), ("rho", 0.0), ("rho", math.inf)],
 )
-def test_an_encoding_refuses_what_is_no_encoding(name: str, value: Any) -> None:
+def test_an_invalid_encoding_is_refused(name: str, value: Any) -> None:
     honest: Any = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
     with pytest.raises(InvalidInput, match=name):
         replace(honest, **{name: value})
 
 
-def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
+def test_an_audit_with_half_of_the_noise_has_exactly_half() -> None:
     encoding = Encoding(steps=4, size=20_000, l2_sensitivity=1.0, rho=0.5)
     wrong = WrongNoise(ZCDP(rho=0.5), factor=0.5)
     noise = wrong.open(encoding).release(np.zeros(20_000), np.random.default_rng(0))
@@ -351,7 +353,7 @@ def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
 
 
 def step_for_step(patch: pytest.MonkeyPatch) -> None:
-    """Noise for one step's sensitivity, as if the encoding moved no further."""
+    """Use noise for one step's sensitivity, as if the encoding moved no further."""
     patch.setattr("dpsco_core.privacy.mechanisms.correlated.encoding_norm", lambda steps: 1.0)
 
 
@@ -379,7 +381,7 @@ def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
     )
     plan = CorrelatedDescent().plan(scenario.setting)
     assert len(plan.phases) > 1
-    assert plan.descent.steps > 200  # More than a path keeps.
+    assert plan.descent.steps > 200  # The run has more steps than a path keeps.
     losses = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     release = CorrelatedDescent().release(
         losses, plan, Ledger(scenario.budget), np.random.default_rng(1)
@@ -390,7 +392,7 @@ def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
 
 
 @pytest.mark.parametrize("bound", [1e300, math.inf])
-def test_a_bound_on_the_mean_gradient_that_says_nothing_leaves_a_plan(bound: float) -> None:
+def test_an_infinite_bound_on_the_mean_gradient_leaves_a_plan(bound: float) -> None:
     setting = make_setting("logistic", n=1000)
     setting = replace(setting, constants=replace(setting.constants, mean_gradient_bound=bound))
     plan = CorrelatedDescent().plan(setting)

@@ -1,4 +1,4 @@
-"""Iterative updating of gradients with random groups: its ledger, its noise, attacks on it."""
+"""Iterative updating of gradients with random groups: its ledger, its noise, and attacks."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,7 @@ from tests.methods.ratio_attack import assert_on_the_edge, attack_at_epsilon
 
 POINT = Scenario(problem="quadratic", methods=("sco.iterative-allocated",), n=2000, d=3)
 BUDGET = ApproxDP(epsilon=1.0, delta=0.05)
-STEPS = 2  # steps of the runs that are attacked
+STEPS = 2  # Number of steps of the attacked runs.
 
 
 def run(method: Any, point: Scenario = POINT, seed: int = 0) -> Any:
@@ -45,8 +45,10 @@ def test_the_ledger_books_all_steps_as_one_and_the_noise_is_certified() -> None:
     assert passes_delta(8, 6, 0.99 * multiplier, 1.0, 16) > 1e-6
 
 
-def test_splitting_costs_next_to_nothing_where_groups_are_drawn() -> None:
-    """The average of the groups has the noise of a mean without groups, and not that times 2.8."""
+def test_splitting_costs_almost_nothing_where_groups_are_drawn() -> None:
+    """The average of the groups has the noise of a mean without groups, and not 2.8 times as
+    much.
+    """
     descent, rho = Descent(steps=6, step_size=0.3), POINT.setting.gaussian_rho
     whole = 2 * np.sqrt(6 / (2 * rho)) / 2000
     for method, price in ((IterativeDescentAllocated, 1.0), (IterativeDescent, np.sqrt(8))):
@@ -55,7 +57,7 @@ def test_splitting_costs_next_to_nothing_where_groups_are_drawn() -> None:
         assert average / (5.0 * whole) == pytest.approx(price, rel=0.01)
 
 
-def test_its_error_is_well_below_that_of_equal_groups() -> None:
+def test_random_groups_err_much_less_than_equal_groups() -> None:
     problem, errors = POINT.instance.problem, []
     for method in (IterativeDescentAllocated(), IterativeDescent()):
         risks = [problem.excess_risk(run(method, seed=seed).value).value for seed in range(6)]
@@ -64,7 +66,7 @@ def test_its_error_is_well_below_that_of_equal_groups() -> None:
 
 
 def groups_of_a_run(steps: int, n: int, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
-    """Return the groups that the records of a run draw, shape (steps, n)."""
+    """Return the groups drawn by the records of a run, shape (steps, n)."""
     groups, honest = [], mean_iterative.allocated_groups
 
     def noted(*arguments: Any) -> Any:
@@ -78,7 +80,7 @@ def groups_of_a_run(steps: int, n: int, monkeypatch: pytest.MonkeyPatch) -> np.n
     return np.array(groups)
 
 
-def test_a_record_draws_a_group_anew_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_draws_a_new_group_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = groups_of_a_run(40, 300, monkeypatch)
     assert groups.shape == (40, 300)
     pairs = np.zeros((3, 3))
@@ -93,7 +95,7 @@ def test_a_record_draws_a_group_anew_at_every_step(monkeypatch: pytest.MonkeyPat
 def test_a_sum_is_divided_by_a_public_number_and_gradients_keep_their_length(
     n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the others are does not change how far a record moves the row of its group."""
+    """The other records' groups do not change how far a record moves the row of its group."""
     x, moves, rows_of_runs = np.zeros((n, 1)), set(), []
     x[0] = 0.5
     certificate = allocate_passes(2, STEPS, BUDGET.epsilon, BUDGET.delta)
@@ -129,7 +131,7 @@ def test_other_budgets_printed_noise_and_too_few_records_are_refused(budget: Any
             method(groups=0)
 
 
-def test_with_the_parameters_of_the_theorem_groups_are_those_of_the_union_bound() -> None:
+def test_with_the_parameters_of_the_theorem_the_groups_satisfy_the_union_bound() -> None:
     setting = replace(POINT, n=200_000, d=1, epsilon=0.05).setting
     plan = IterativeDescentAllocated(tuning="theory").plan(setting)
     printed = IterativeDescent(tuning="theory").plan(setting)
@@ -138,11 +140,11 @@ def test_with_the_parameters_of_the_theorem_groups_are_those_of_the_union_bound(
     assert plan.diagnostics["noise_std"] < 0.05 * printed.diagnostics["noise_std"]
 
 
-def seen_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tuple[Any, Any, float]:
-    """Return the rows that runs of the method show, for each record, and their noise.
+def observed_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tuple[Any, Any, float]:
+    """Return the rows that runs of the method reveal, for each record, and their noise.
 
-    The method runs as it is, on a record and another one whose gradient is 0, and the rows that it
-    hands to the search are those that the attack sees; shape (runs, steps, groups).
+    The method runs unchanged on a record and another one with gradient 0; the attack sees the rows
+    that it passes to the search. Shape (runs, steps, groups).
     """
     point = Scenario(problem="linear", methods=("sco.iterative-allocated",), n=2, d=1, delta=0.05)
     method = IterativeDescentAllocated(
@@ -190,28 +192,32 @@ def seen_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tuple[A
 
 
 @pytest.mark.parametrize("fault", ["none", "half the noise", "public groups", "no clip"])
-def test_the_best_attack_on_two_groups_refutes_faults_alone(
+def test_the_optimal_attack_on_two_groups_refutes_only_faults(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = 3000
-    positive, negative, noise = seen_rows(fault, monkeypatch, runs)
-    # An attack for more noise than there is could miss it.
+    positive, negative, noise = observed_rows(fault, monkeypatch, runs)
+    # An attack designed for more noise than there is could miss a fault.
     assert positive.sum(axis=2).std() == pytest.approx(np.sqrt(2) * noise, rel=0.05)
 
-    def ratio(rows: Any) -> Any:
-        """Return the log-likelihood ratio of the two records: the best attack on a known fault."""
+    def log_likelihood_ratio(rows: Any) -> Any:
+        """Return the log likelihood ratio of the two records: the optimal attack on a known
+        fault.
+        """
         scaled = rows / noise**2
         if fault == "public groups":
             return 2 * scaled[:, :, 0].sum(axis=1)
         return (logsumexp(scaled, axis=2) - logsumexp(-scaled, axis=2)).sum(axis=1)
 
-    attack = attack_at_epsilon(ratio(positive), ratio(negative), BUDGET)
+    attack = attack_at_epsilon(
+        log_likelihood_ratio(positive), log_likelihood_ratio(negative), BUDGET
+    )
     assert attack.refutes == (fault != "none")
     if fault == "none":
         assert_on_the_edge(attack, BUDGET)
 
 
-def test_the_numbers_of_a_tiny_run_stay_what_they_are() -> None:
+def test_the_numbers_of_a_tiny_run_do_not_change() -> None:
     point = replace(POINT, n=400)
     release = run(IterativeDescentAllocated(), point, seed=11)
     assert point.instance.problem.excess_risk(release.value).value == pytest.approx(

@@ -1,4 +1,4 @@
-"""Every optimiser on every problem: it is measured, or it says what to change and then is."""
+"""Every optimiser on every problem is measured, or suggests a change with which it is measured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.methods.euclidean.optimisation_helpers import (
     SLOW_METHOD,
     follow,
     is_private,
-    what_it_may_spend,
+    spendable_budget,
 )
 
 SLUGS = tuple(m.card.slug for m in OPTIMISERS)
@@ -29,9 +29,9 @@ MOST_REFUSALS = 4
 
 
 def cases() -> list[Any]:
-    """Every problem, law and method; each method is quick on one law of each problem.
+    """Return every problem, law and method; in the quick suite each method has one law per problem.
 
-    Which, differs from problem to problem; most runs of the slow method are in the slow suite.
+    The law differs between problems; most runs of the slow method are in the slow suite.
     """
     return [
         pytest.param(
@@ -49,12 +49,14 @@ def cases() -> list[Any]:
 
 
 def check(scenario: Scenario) -> tuple[str, ...]:
-    """Run, or follow the refusals to a run; check the outcome and return the refusals."""
+    """Run the scenario or follow its refusals to a run; check the outcome and return the
+    refusals.
+    """
     (slug,) = scenario.methods
     outcomes = follow(scenario, MOST_REFUSALS)
     outcome, budget = outcomes.outcome, outcomes.scenario.budget
     assert outcome.not_applicable is None
-    assert outcomes.scenario.methods == (slug,)  # the method that was asked for
+    assert outcomes.scenario.methods == (slug,)  # The method is the requested one.
     assert math.isfinite(outcome.error)
     assert outcome.error >= -1e-12
     assert 0 <= outcome.error_uncertainty < math.inf
@@ -63,12 +65,12 @@ def check(scenario: Scenario) -> tuple[str, ...]:
         assert outcome.spent is None
         assert outcome.bound_by == ()
         return outcomes.refusals
-    may_spend = what_it_may_spend(slug, budget)
+    may_spend = spendable_budget(slug, budget)
     assert type(outcome.spent) is type(may_spend)
     for name, value in vars(outcome.spent).items():
         assert value == pytest.approx(getattr(may_spend, name), rel=1e-6)
         assert value <= getattr(may_spend, name) * (1 + 1e-9)
-    assert outcome.flaws == ()  # the tight calibration
+    assert outcome.flaws == ()  # The calibration is the tight one.
     for refusal in outcomes.refusals:
         assert refusal.endswith(".")
         assert "Nearest: " in refusal
@@ -80,12 +82,12 @@ def test_every_optimiser_is_measured_or_leads_to_a_measurement(
     problem: str, law: str, slug: str
 ) -> None:
     refusals = check(replace(SMALL, problem=problem, distribution=law, methods=(slug,)))
-    if not is_private(slug) or slug == "sco.clipped":  # these run everywhere
+    if not is_private(slug) or slug == "sco.clipped":  # These run everywhere.
         assert refusals == ()
 
 
 @each("slug", [slug for slug in SLUGS if is_private(slug)])
-def test_under_a_pure_budget_every_private_optimiser_says_what_to_change(slug: str) -> None:
+def test_under_a_pure_budget_every_private_optimiser_suggests_a_change(slug: str) -> None:
     scenario = replace(SMALL, delta=0.0, methods=(slug,))
     if "pure" in method_card(slug).budgets:
         assert check(replace(scenario, **set_for(slug))) == ()
@@ -94,7 +96,7 @@ def test_under_a_pure_budget_every_private_optimiser_says_what_to_change(slug: s
 
 
 @each("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
-def test_a_concentrated_budget_is_spent_or_refused_with_a_budget_that_is(slug: str) -> None:
+def test_a_zcdp_budget_is_spent_or_refused_with_another_budget_that_is_spent(slug: str) -> None:
     scenario = replace(SMALL, epsilon=None, delta=None, rho=0.3, methods=(slug,))
     refusals = check(scenario)
     if method_card(slug).privacy == "approx":
@@ -111,7 +113,7 @@ def test_every_calibration_and_tuning_is_measured_within_its_budget(
         SMALL, calibration=calibration, tuning=tuning, epsilon=0.9, n=300, methods=(slug,)
     )
     outcomes = follow(scenario, MOST_REFUSALS)
-    outcome, budget = outcomes.outcome, what_it_may_spend(slug, outcomes.scenario.budget)
+    outcome, budget = outcomes.outcome, spendable_budget(slug, outcomes.scenario.budget)
     assert outcome.not_applicable is None
     assert math.isfinite(outcome.error)
     assert outcome.error >= -1e-12
@@ -121,7 +123,7 @@ def test_every_calibration_and_tuning_is_measured_within_its_budget(
             assert 0 < value <= getattr(budget, name) * (1 + 1e-9)
 
 
-def test_a_method_that_never_runs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_that_never_runs_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise NotApplicable("No.", nearest="set n=400", changes=(("n", 400),))
 

@@ -1,4 +1,4 @@
-"""Noisy gradient descent: one record's pull, the ledger, the limit without noise, the theorem."""
+"""Noisy gradient descent: sensitivity, ledger, the limit without noise, and the theorem."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.methods.euclidean.losses import (
     PURE,
     Releases,
     check_spent,
+    expected_rho,
+    make_records,
     make_setting,
     neighbours,
-    records,
     releases,
     run,
     sample,
-    share,
 )
 
 __all__ = ["releases"]
@@ -40,14 +40,14 @@ VARIANTS = [
 ]
 
 
-# Distances are Lipschitz whatever the records are: there is no uncertified case of them.
+# Distances are Lipschitz for all records, so they have no uncertified case.
 @pytest.mark.parametrize(
     ("kind", "certified"), [(k, c) for k in KINDS for c in (True, False) if c or k != "other"]
 )
 def test_a_record_moves_no_step_by_more_than_its_sensitivity(
     kind: str, certified: bool, releases: Releases
 ) -> None:
-    """The first step, before the paths part; all of them see the same point there."""
+    """The check is at the first step, where all runs see the same point."""
     n, d = 20, 3
     method, setting = NoisyGradientDescent(), make_setting(kind, n, d, lipschitz=certified)
     limit = method.plan(setting).losses.lipschitz
@@ -70,20 +70,20 @@ def test_a_record_moves_no_step_by_more_than_its_sensitivity(
 @pytest.mark.parametrize("method", VARIANTS)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_all_steps_together_spend_the_budget(method: Any, budget: Any) -> None:
-    x, y = records(60, 3)
+    x, y = make_records(60, 3)
     result = run(method, make_setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
     entries, steps = result.ledger.entries, result.diagnostics["steps"]
     assert len(entries) == steps
-    scale = 2 / 60 / math.sqrt(2 * share(method.calibration, budget) / steps)
+    scale = 2 / 60 / math.sqrt(2 * expected_rho(method.calibration, budget) / steps)
     assert [e.noise for e in entries] == pytest.approx([scale] * len(entries), rel=1e-9)
     assert result.diagnostics["noise_std"] == pytest.approx(scale, rel=1e-9)
     assert result.diagnostics["gradient_calls"] == 60 * steps
 
 
-def test_without_noise_it_is_gradient_descent(releases: Releases) -> None:
+def test_without_noise_the_method_is_gradient_descent(releases: Releases) -> None:
     n, d = 50, 4
-    x, y = records(n, d)
+    x, y = make_records(n, d)
     losses = sample("logistic", x, y)
     method = NoisyGradientDescent(descent=Descent(steps=30, step_size=2.0))
     result = run(method, make_setting("logistic", n, d), losses)
@@ -118,7 +118,7 @@ def test_the_theorem_makes_at_most_a_thousand_passes() -> None:
 def test_the_average_is_within_the_theorems_bound() -> None:
     """Excess empirical risk of the hinge loss, 60 runs, one-sided at 1e-6."""
     n, d, rho = 100, 5, 0.05
-    x, _ = records(n, d, shift=0.3)
+    x, _ = make_records(n, d, shift=0.3)
     losses, setting = sample("hinge", x), make_setting("hinge", n, d, ZCDP(rho=rho))
     descent = NoisyGradientDescent(tuning="theory").plan(setting).descent
     noise = 2 * d * descent.steps / (rho * n**2)
@@ -135,7 +135,7 @@ def test_the_average_is_within_the_theorems_bound() -> None:
     assert 0 < np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
         NoisyGradientDescent().plan(make_setting("hinge", budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
@@ -148,7 +148,7 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_clip_is_caught(monkeypatch: pytest.MonkeyPatch, releases: Releases) -> None:
-    """Broken records are only hidden from the clip where they are shrunk before."""
+    """Broken records are hidden from the clip only if they are shrunk before."""
     no_clip(monkeypatch)
     monkeypatch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
     with pytest.raises((AssertionError, ValueError, RuntimeWarning)):

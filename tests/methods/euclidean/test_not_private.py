@@ -18,7 +18,7 @@ from dpsco_core.methods.euclidean.solver import certificate
 from dpsco_core.privacy import ZCDP
 from dpsco_core.problems.logistic import Logistic
 from dpsco_core.problems.quadratic import Quadratic
-from tests.methods.euclidean.losses import constants, make_setting, records, run, sample
+from tests.methods.euclidean.losses import constants, make_records, make_setting, run, sample
 
 KINDS = ("logistic", "huber", "hinge", "mean", "linear", "other")
 LAW = StudentT(d=5, moment_order=2.0, margin=1.0, offset=0.0)
@@ -26,9 +26,9 @@ LAW = StudentT(d=5, moment_order=2.0, margin=1.0, offset=0.0)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_erm_is_within_its_certificate_of_the_minimum(kind: str) -> None:
-    """Against long plain subgradient descent, from below: no point does better than it says."""
+    """Long plain subgradient descent finds no point below the certified minimum."""
     n, d = 300, 3
-    x, y = records(n, d, shift=0.2)
+    x, y = make_records(n, d, shift=0.2)
     losses = sample(kind, x, y)
     result = run(Erm(), make_setting(kind, n, d), losses)
     accuracy = result.diagnostics["certified_accuracy"]
@@ -43,7 +43,7 @@ def test_erm_is_within_its_certificate_of_the_minimum(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["logistic", "huber", "mean", "linear"])
 def test_erm_of_smooth_losses_is_certified_by_the_gradient_at_its_point(kind: str) -> None:
-    x, y = records(200, 4)
+    x, y = make_records(200, 4)
     losses, setting = sample(kind, x, y), make_setting(kind, 200, 4)
     result = run(Erm(), setting, losses)
     gap = certificate(losses.constraint, result.value, losses.mean_gradient(result.value))
@@ -63,8 +63,8 @@ def test_erm_of_the_mean_is_the_projected_mean() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 7, 4000, 4001, 30_000])
-def test_sgd_asks_for_every_record_once_in_at_most_4000_steps(n: int) -> None:
-    x, y = records(n, 2)
+def test_sgd_uses_every_record_once_in_at_most_4000_steps(n: int) -> None:
+    x, y = make_records(n, 2)
     result = run(Sgd(), make_setting("logistic", n, 2), sample("logistic", x, y))
     assert result.diagnostics["gradient_calls"] == n
     batch, steps = result.diagnostics["batch_size"], result.diagnostics["steps"]
@@ -74,7 +74,7 @@ def test_sgd_asks_for_every_record_once_in_at_most_4000_steps(n: int) -> None:
 
 
 def test_sgd_of_one_batch_is_one_gradient_step() -> None:
-    x, y = records(50, 3)
+    x, y = make_records(50, 3)
     losses, setting = sample("logistic", x, y), make_setting("logistic", 50, 3)
     result = run(Sgd(batch=50), setting, losses)
     step = Sgd(batch=50).plan(setting).descent.step_size
@@ -83,8 +83,8 @@ def test_sgd_of_one_batch_is_one_gradient_step() -> None:
 
 
 def test_sgd_of_the_mean_is_the_weighted_average_of_the_theorem() -> None:
-    """Steps 2/(t + 2) and weights t + 1, from scratch."""
-    x, _ = records(30, 3)
+    """The steps 2/(t + 2) and weights t + 1 are written out."""
+    x, _ = make_records(30, 3)
     result = run(Sgd(), make_setting("mean", 30, 3, radius=5.0), sample("mean", x, radius=5.0))
     w, total = np.zeros(3), np.zeros(3)
     for t, record in enumerate(x):
@@ -100,7 +100,7 @@ def test_sgd_takes_the_rule_that_the_constants_allow(kind: str, rule: str) -> No
     assert Sgd().plan(make_setting(kind)).descent.rule == rule
 
 
-def test_sgd_without_constants_says_so() -> None:
+def test_sgd_without_constants_is_refused_with_a_reason() -> None:
     setting = make_setting("hinge")
     uncertified = replace(constants("hinge"), variance_trace=math.inf, lipschitz=math.inf)
     with pytest.raises(NotApplicable, match="certifies none"):
@@ -112,8 +112,10 @@ def test_sgd_without_constants_says_so() -> None:
     "problem",
     [Logistic(features=LAW, radius=5.0, offset=2.0), Quadratic(distribution=LAW, radius=5.0)],
 )
-def test_they_learn_from_heavy_tails(method: Any, problem: Any) -> None:
-    """d/n is 1/1000: the excess risk is a few times that, from a trivial one far above."""
+def test_both_methods_learn_from_heavy_tails(method: Any, problem: Any) -> None:
+    """d/n is 1/1000: the final excess risk is a few times that, from a far larger one at the
+    start.
+    """
     setting = problem.setting(5000, ZCDP(rho=1.0))
     losses = problem.sample(5000, np.random.default_rng(3))
     result = run(method, setting, losses)

@@ -27,7 +27,7 @@ Data = tuple[Array, Array]
 
 
 def pairs(d: int, n: int) -> dict[str, tuple[Data, Data]]:
-    """Neighbours in the first record; features of norm 1, or nothing."""
+    """Return neighbours in the first record; features have norm 1 or are 0."""
     axis = np.eye(d)
     quiet, loud = np.zeros((n, d)), np.tile(axis[0], (n, 1))
     mixed = np.random.default_rng(d).standard_normal((n, d))
@@ -53,8 +53,8 @@ def pairs(d: int, n: int) -> dict[str, tuple[Data, Data]]:
     }
 
 
-def slopes(theta: Array, data: Data) -> tuple[Array, Array]:
-    """Sum of the gradients, shape (runs, d), and of the Hessians, shape (runs, d, d)."""
+def gradient_and_hessian_sums(theta: Array, data: Data) -> tuple[Array, Array]:
+    """Return the sum of the gradients, shape (runs, d), and of the Hessians, shape (runs, d, d)."""
     x, y = data
     chance = expit(theta @ x.T)
     curved = chance * (1 - chance)
@@ -65,12 +65,12 @@ def slopes(theta: Array, data: Data) -> tuple[Array, Array]:
 
 
 def minimisers(tilt: Array, data: Data, curvature: float) -> Array:
-    """Zeros of gradients + curvature theta + tilt, by Newton's method with halved steps."""
+    """Return the zeros of gradients + curvature theta + tilt, by damped Newton steps."""
     theta = np.zeros_like(tilt)
     eye = curvature * np.eye(tilt.shape[1])
     gap = np.full(len(tilt), math.inf)
     for _ in range(200):
-        gradients, hessians = slopes(theta, data)
+        gradients, hessians = gradient_and_hessian_sums(theta, data)
         residual = gradients + curvature * theta + tilt
         gap = np.linalg.norm(residual, axis=1)
         if gap.max() < 1e-9:
@@ -80,7 +80,7 @@ def minimisers(tilt: Array, data: Data, curvature: float) -> Array:
         for _ in range(30):
             candidate = theta - scale[:, None] * step
             new_gap = np.linalg.norm(
-                slopes(candidate, data)[0] + curvature * candidate + tilt, axis=1
+                gradient_and_hessian_sums(candidate, data)[0] + curvature * candidate + tilt, axis=1
             )
             worse = new_gap > (1 - 0.1 * scale) * gap
             if not worse.any():
@@ -91,10 +91,12 @@ def minimisers(tilt: Array, data: Data, curvature: float) -> Array:
 
 
 def log_ratios(theta: Array, old_data: Data, new_data: Data, std: float, curvature: float) -> Any:
-    """Log densities on one less those on two: the part of G, and that of the Jacobians."""
+    """Return log densities on one data set minus those on the other: parts of G and of the
+    Jacobians.
+    """
     noise, volume = [], []
     for data in (old_data, new_data):
-        gradients, hessians = slopes(theta, data)
+        gradients, hessians = gradient_and_hessian_sums(theta, data)
         tilt = gradients + curvature * theta
         noise.append(-(tilt**2).sum(axis=1) / (2 * std**2))
         volume.append(np.linalg.slogdet(hessians + curvature * np.eye(theta.shape[1]))[1])
@@ -102,7 +104,9 @@ def log_ratios(theta: Array, old_data: Data, new_data: Data, std: float, curvatu
 
 
 def check(d: int, n: int, epsilon: float, factor: float = 1.0) -> float:
-    """The largest estimate of delta over the neighbours, of noise `factor` times the plan's."""
+    """Return the largest estimate of delta over the neighbours, for noise `factor` times the
+    plan's.
+    """
     setting = make_setting("logistic", n, d, ApproxDP(epsilon=epsilon, delta=0.05))
     plan, worst = ObjectivePerturbation().plan(setting), 0.0
     curvature, std = 2 * n * plan.ridge, factor * plan.linear_std
@@ -122,12 +126,14 @@ DOUBT = math.sqrt(-math.log(FALSE_ALARM) / (2 * RUNS))
 
 
 @pytest.mark.parametrize(("d", "n", "epsilon"), one_in(2, [(2, 3, 1.0), (5, 6, 0.5), (3, 2, 4.0)]))
-def test_the_exact_loss_of_the_minimiser_meets_its_share(d: int, n: int, epsilon: float) -> None:
+def test_the_exact_loss_of_the_minimiser_satisfies_its_share(
+    d: int, n: int, epsilon: float
+) -> None:
     assert check(d, n, epsilon) + DOUBT < 0.05
 
 
-def test_a_quarter_of_the_noise_would_not_meet_it() -> None:
-    """Half would: a slope changes by 2L only between records that are far out on either side."""
+def test_a_quarter_of_the_noise_does_not_satisfy_the_share() -> None:
+    """Half would: a slope changes by 2L only between records that are far apart."""
     assert check(3, 2, 4.0, 0.25) - DOUBT > 0.05
 
 

@@ -62,7 +62,7 @@ def project(body: ConstraintSet, v: Long) -> Long:
 
 @dataclass
 class Solved:
-    """What the solver was asked and what it returned, of one run."""
+    """The arguments and the result of the solver, in one run."""
 
     tilt: Array
     value: Array
@@ -153,7 +153,7 @@ METHODS = (
 
 
 def farthest(name: str, run: Callable[..., Solved]) -> float:
-    """Return the largest distance, relative to what the output's noise hides."""
+    """Return the largest distance relative to the one that the output noise hides."""
     body, rng, worst = SETS[name], np.random.default_rng(5), 0.0
     for n, epsilon in ((1, 0.3), (5, 0.02), (40, 0.9), (40, 8.0), (300, 60.0)):
         setting = where_on(body, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
@@ -169,14 +169,14 @@ def farthest(name: str, run: Callable[..., Solved]) -> float:
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_the_solver_is_as_near_to_the_minimiser_as_its_noise_hides(
+def test_the_solver_is_as_near_to_the_minimiser_as_its_noise_assumes(
     name: str, run: Callable[..., Solved]
 ) -> None:
     assert 0 < farthest(name, run) <= 1
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_a_solver_that_is_farther_is_caught(
+def test_a_solver_that_is_too_far_from_the_minimiser_is_caught(
     name: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     honest = objective_perturbation.minimise_strongly_convex
@@ -193,7 +193,7 @@ def test_a_solver_that_is_farther_is_caught(
 def test_projections_of_far_points_are_in_the_set_to_the_rounding_of_a_certificate(
     name: str, d: int
 ) -> None:
-    """A certificate by the gap is for points of the set; see `objective_plan.open_distance`."""
+    """A certificate by the gap needs points of the set; see `objective_plan.open_distance`."""
     body, rng = all_sets(d)[name], np.random.default_rng(d)
     tolerance = 1e-14 + 4 * d * 2.0**-53
     for i in range(60):

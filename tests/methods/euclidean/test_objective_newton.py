@@ -1,7 +1,7 @@
-"""The solver of objective perturbation against Newton's method in 50 digits, in many dimensions.
+"""The solver of objective perturbation against Newton's method in 50 digits, in high dimension.
 
-The oracle is `tests.methods.euclidean.newton`: no projection, no certificate and no code of the
-solver. Every set is asked at data that are separable, constant, of all scales, repeated or broken.
+The reference `tests.methods.euclidean.newton` uses no projection, no certificate and no code of the
+solver. Every set is tried on data that are separable, constant, of all scales, repeated or broken.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import each, one_in
 from tests.methods.euclidean.losses import Array
-from tests.methods.euclidean.newton import Objective, distance, minimiser
+from tests.methods.euclidean.newton import Objective, distance, find_minimiser
 from tests.methods.euclidean.test_objective_sets import sample_on, where_on
 
 SETS = {
@@ -87,20 +87,22 @@ class Runs:
     def run(
         self, method: Any, body: ConstraintSet, data: tuple[Array, Array], budget: ApproxDP
     ) -> tuple[float, int]:
-        """Distance relative to what the output's noise hides, and the gradients of the solver."""
+        """Return the distance relative to the one the output noise hides, and the solver's
+        gradients.
+        """
         setting = where_on(body, "logistic", len(data[0]), budget)
         plan, sample = method.plan(setting), sample_on(body, "logistic", *data)
         losses = plan.losses.of(sample)
         assert isinstance(losses, LinearSample)
         method.release(sample, method.plan(setting), Ledger(budget), np.random.default_rng(3))
         solved = self.solved
-        best = minimiser(body, Objective(losses, self.tilt, plan.ridge), solved.value)
+        best = find_minimiser(body, Objective(losses, self.tilt, plan.ridge), solved.value)
         hidden = plan.output_sensitivity / 2
         return distance(best, solved.value) / hidden, solved.gradient_calls
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_solver_is_as_near_to_the_minimiser_as_its_noise_hides(
+def test_the_solver_is_as_near_to_the_minimiser_as_its_noise_assumes(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, rng, worst = Runs(monkeypatch), np.random.default_rng(1), 0.0
@@ -138,7 +140,9 @@ def test_a_solver_that_stops_early_is_caught(name: str, monkeypatch: pytest.Monk
 def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ridge of the practical tuning is not so small that data decide how long a run takes."""
+    """The ridge of the practical tuning is large enough that the data do not determine the run
+    time.
+    """
     budget, rng = ApproxDP(epsilon=500.0, delta=1e-6), np.random.default_rng(4)
     body = SETS[name](7, HUGE)
     setting = where_on(body, "logistic", 300, budget)
@@ -155,7 +159,9 @@ def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
 
 @each("name", SETS)
 @each("epsilon", [1.0, 40.0, 500.0])
-def test_what_the_solver_leaves_open_is_never_most_of_the_error(name: str, epsilon: float) -> None:
+def test_the_remaining_error_of_the_solver_is_never_most_of_the_error(
+    name: str, epsilon: float
+) -> None:
     """H, in units of the gradient, is below the ridge's bias and the noise of G together."""
     for d, size in itertools.product((2, 20), (1.0, 1e3, HUGE)):
         body = SETS[name](d, size)

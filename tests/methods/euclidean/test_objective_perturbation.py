@@ -36,9 +36,9 @@ from tests.methods.euclidean.losses import (
     PURE,
     Array,
     Releases,
+    make_records,
     make_setting,
     neighbours,
-    records,
     releases,
     run,
     sample,
@@ -54,7 +54,7 @@ VARIANTS = [
 
 
 def plan_of(method: Any, setting: Any) -> Any:
-    """The plan, or None where the paper's epsilon is too large."""
+    """Return the plan, or None where the paper's epsilon is too large."""
     if method.calibration == "paper" and setting.budget.epsilon >= 1:
         with pytest.raises(NotApplicable, match="epsilon below 1"):
             method.plan(setting)
@@ -62,8 +62,8 @@ def plan_of(method: Any, setting: Any) -> Any:
     return method.plan(setting)
 
 
-def test_the_notes_golden_values() -> None:
-    """n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
+def test_the_plan_has_the_reference_values_of_the_note() -> None:
+    """The setting has n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
     assert algorithm_1_noise(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
     setting = make_setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
     losses = ObjectivePerturbation().plan(setting).losses
@@ -72,19 +72,21 @@ def test_the_notes_golden_values() -> None:
     assert least_ridge(10**5, 0.25, 0.125) == pytest.approx(9.388017e-6, rel=1e-6)
     printed = algorithm_1_output_noise(4.320113e-10, ridge, 0.5, 1e-6)
     assert printed**2 == pytest.approx(1.0304357e-3, rel=1e-5)
-    # The golden alpha is for a width of 3.255247; the ball's is sqrt(99.5) nearly.
+    # The reference alpha is for a width of 3.255247; the ball's width is nearly sqrt(99.5).
     width = math.sqrt(2) * math.exp(math.lgamma(50.5) - math.lgamma(50))
     expected = 4.320113e-15 * (3.255247 / width) ** 2
     assert theorem_accuracy(setting, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_noise_of_the_linear_term_covers_the_plane() -> None:
-    """Loss off an event of probability delta, of a two-dimensional Gaussian: at most epsilon."""
+    """Outside an event of probability delta, the loss of a two-dimensional Gaussian is at most
+    epsilon.
+    """
     for epsilon, delta in itertools.product((0.01, 0.3, 2.0, 20.0), (1e-9, 1e-3, 0.3)):
         std = objective_noise_std(2.0, epsilon, delta)
         radius = math.sqrt(float(stats.chi2(2).isf(delta)))
         assert 2 * radius / std + 2 / std**2 == pytest.approx(epsilon, rel=1e-9)
-        # It is never less than what a Gaussian release of one direction needs.
+        # The noise is at least that of a Gaussian release of one direction.
         assert std >= 2 / math.sqrt(2 * gaussian_rho(epsilon, delta))
 
 
@@ -108,7 +110,7 @@ def test_the_ledger_spends_the_budget(method: Any, kind: str, budget: ApproxDP) 
     plan = plan_of(method, setting)
     if plan is None:
         return
-    x, y = records(n, d)
+    x, y = make_records(n, d)
     result = run(method, setting, sample(kind, x, y))
     assert result.ledger.spent() == budget
     entries = result.ledger.entries
@@ -130,14 +132,14 @@ def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: App
         if plan is None:
             return
         losses = plan.losses
-        # The change of variables, at the ridge that is used; rank 1.
+        # The change of variables, at the ridge in use and rank 1.
         assert math.log1p(losses.smoothness / (2 * n * plan.ridge)) <= plan.jacobian_epsilon * (
             1 + 1e-9
         )
         assert plan.l2_sensitivity == 2 * losses.lipschitz
         smallest_std = objective_noise_std(plan.l2_sensitivity, plan.epsilon, plan.delta)
         assert plan.linear_std >= smallest_std * (1 - 1e-12)
-        # H hides 2 sqrt(alpha / lambda), for the alpha that the solver must reach.
+        # H hides 2 sqrt(alpha / lambda), for the accuracy alpha that the solver must reach.
         assert plan.output_sensitivity >= 2 * math.sqrt(plan.accuracy / plan.ridge) * (1 - 1e-12)
         assert plan.output_std == pytest.approx(
             plan.output_sensitivity / math.sqrt(2 * plan.output_rho), rel=1e-12
@@ -154,7 +156,9 @@ def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: App
 
 
 def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
-    """The largest |log det ratio| of n times the Hessian over random neighbours and points."""
+    """Return the largest |log det ratio| of n times the Hessian over random neighbours and
+    points.
+    """
     d, largest = 4, 0.0
     for _ in range(30):
         x = rng.standard_normal((n + 1, d))
@@ -170,7 +174,7 @@ def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
     return largest
 
 
-def test_the_change_of_variables_costs_what_the_ridge_promises() -> None:
+def test_the_change_of_variables_costs_at_most_what_the_ridge_allows() -> None:
     """theory/su-zhao-wang.md, 8, item 14, with rank one; half the ridge would break it."""
     rng = np.random.default_rng(0)
     for n, share in itertools.product((3, 50), (0.01, 0.2, 1.0)):
@@ -180,10 +184,12 @@ def test_the_change_of_variables_costs_what_the_ridge_promises() -> None:
 
 
 @pytest.mark.parametrize("method", VARIANTS)
-def test_what_is_released_is_certified_and_a_record_moves_it_little(
+def test_a_release_is_certified_and_a_record_moves_it_little(
     method: Any, releases: Releases
 ) -> None:
-    """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record."""
+    """theory/su-zhao-wang.md, 8, items 15 and 16: G is the same (zero), and the record
+    arbitrary.
+    """
     n, d = 40, 3
     setting = make_setting("logistic", n, d, APPROXIMATE)
     plan = method.plan(setting)
@@ -233,7 +239,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
         return noisy_values[-1]
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
-    x, _ = records(50, 4)
+    x, _ = make_records(50, 4)
     setting = make_setting("mean", 50, 4, APPROXIMATE)
     for seed in range(5):
         result = run(method, setting, sample("mean", x), seed)
@@ -249,7 +255,7 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
     bound = 2 * radius if kind == "mean" else 1e-3
     setting = make_setting(kind, n, d, APPROXIMATE, radius=radius)
     setting = replace(setting, constants=replace(setting.constants, lipschitz=bound))
-    # Of the ridge the noise knows nothing: a large one keeps a linear loss inside the ball.
+    # The noise does not depend on the ridge; a large one keeps a linear loss inside the ball.
     plan = replace(ObjectivePerturbation(calibration=calibration).plan(setting), ridge=1.0)
     zeros = sample(kind, np.zeros((n, d)), radius=radius)
     result = ObjectivePerturbation().release(
@@ -268,7 +274,7 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
 
 
 def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
-    """Zero records and a large ridge: theta = -G/(2 n lambda) + H; chi-square at 1e-6."""
+    """With zero records and a large ridge, theta = -G/(2 n lambda) + H; chi-square at 1e-6."""
     n, d = 4, 8000
     setting = make_setting("logistic", n, d, APPROXIMATE, radius=1e7)
     for method in (VARIANTS[0], VARIANTS[2]):
@@ -295,9 +301,11 @@ def test_the_practical_ridge_has_the_smaller_shift() -> None:
 TUNINGS: tuple[Any, ...] = ("practical", "theory")
 
 
-def test_without_noise_it_is_ridge_regularised_risk_minimisation(releases: Releases) -> None:
+def test_without_noise_the_method_is_ridge_regularised_risk_minimisation(
+    releases: Releases,
+) -> None:
     n, d = 400, 3
-    x, y = records(n, d)
+    x, y = make_records(n, d)
     setting = make_setting("logistic", n, d, APPROXIMATE)
     result = run(ObjectivePerturbation(), setting, sample("logistic", x, y))
     ridge = result.diagnostics["ridge"]
@@ -308,10 +316,10 @@ def test_without_noise_it_is_ridge_regularised_risk_minimisation(releases: Relea
     np.testing.assert_allclose(result.value, w, atol=1e-9)
 
 
-def test_it_learns() -> None:
+def test_the_method_learns() -> None:
     n, d = 20_000, 3
     rng = np.random.default_rng(0)
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     best = np.array([3.0, -2.0, 1.0])
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     setting = make_setting("logistic", n, d, APPROXIMATE, radius=5.0)
@@ -349,7 +357,9 @@ def test_it_learns() -> None:
         ),
     ],
 )
-def test_what_it_cannot_do_it_says(method: Any, setting: Any, sentence: str) -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason(
+    method: Any, setting: Any, sentence: str
+) -> None:
     with pytest.raises(NotApplicable, match="Nearest") as refusal:
         method.plan(setting)
     assert sentence in refusal.value.reason or sentence in str(refusal.value)
@@ -386,7 +396,7 @@ def test_a_solver_without_certificate_is_caught(
 ) -> None:
     uncertified(monkeypatch)
     with pytest.raises(AssertionError):
-        test_what_is_released_is_certified_and_a_record_moves_it_little(VARIANTS[0], releases)
+        test_a_release_is_certified_and_a_record_moves_it_little(VARIANTS[0], releases)
 
 
 def test_records_that_are_not_shrunk_are_caught(

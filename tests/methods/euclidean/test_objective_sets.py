@@ -46,9 +46,9 @@ from tests.methods.euclidean.losses import (
     POINTS,
     Array,
     Releases,
+    make_records,
     make_setting,
     neighbours,
-    records,
     releases,
 )
 
@@ -104,7 +104,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     constraint = SETS[name]
-    x, _ = records(50, D, shift=0.2)
+    x, _ = make_records(50, D, shift=0.2)
     setting = where_on(constraint, "mean", 50)
     for seed in range(5):
         value = run(method, setting, sample_on(constraint, "mean", x), seed).value
@@ -125,7 +125,7 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", keep)
     constraint = SETS[name]
-    x, _ = records(50, D)
+    x, _ = make_records(50, D)
     setting = where_on(constraint, "linear", 50)
     method = ObjectivePerturbation()
     assert method.plan(setting).ridge == 0
@@ -149,7 +149,9 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
 
 
 def exact_minimiser(losses: Sample, ridge: float, smoothness: float) -> Array:
-    """Of the ridge-regularised risk, by accelerated steps for e^45 times less error."""
+    """Return the minimiser of the ridge-regularised risk, by accelerated steps to an error of
+    e^-45.
+    """
     total = smoothness + 2 * ridge
     root = math.sqrt(2 * ridge / total)
     momentum = (1 - root) / (1 + root)
@@ -160,7 +162,7 @@ def exact_minimiser(losses: Sample, ridge: float, smoothness: float) -> Array:
     return x
 
 
-# Every set meets one of the methods, every method a third of the sets; the other pairs are slow.
+# Every set is tried with one method and every method on a third of the sets; other pairs are slow.
 PAIRS = [
     pytest.param(name, method, id=f"{label}-{name}", marks=[] if is_quick else pytest.mark.slow)
     for j, (label, method) in enumerate(zip(("practical", "theory", "paper"), METHODS, strict=True))
@@ -173,9 +175,9 @@ PAIRS = [
 def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
     name: str, method: Any, releases: Releases
 ) -> None:
-    """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record.
+    """theory/su-zhao-wang.md, 8, items 15 and 16: G is the same (zero), and the record arbitrary.
 
-    What the ledger hides is measured too: the distance of the solver's point from the minimiser.
+    The distance of the solver's point from the minimiser, which noise hides, is measured too.
     """
     n, constraint = 30, SETS[name]
     setting = where_on(constraint, "logistic", n)
@@ -216,11 +218,11 @@ def test_a_solver_that_stops_early_is_caught(
 
 @each("epsilon", [0.05, 0.8, 30.0])
 @each("name", NAMES)
-def test_every_run_ends_certified_with_noise(name: str, epsilon: float) -> None:
+def test_every_run_with_noise_ends_certified(name: str, epsilon: float) -> None:
     """Separable, constant and wild data; condition numbers from 1 to 1e13."""
     n, constraint = 40, SETS[name]
     setting = where_on(constraint, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
-    x, y = records(n, D, seed=1)
+    x, y = make_records(n, D, seed=1)
     wild = x.copy()
     wild[0], wild[1] = 1e300, np.nan
     for features, targets in (
@@ -266,13 +268,13 @@ def test_the_accuracy_of_the_theorem_takes_the_width_of_the_set(name: str) -> No
 def test_a_set_of_one_point_has_no_width() -> None:
     setting = where_on(Simplex(d=1, radius=1.0), "logistic", 100)
     assert theorem_accuracy(setting, 1.0, 0.5, 1e-6) == pytest.approx(2e-3)
-    x, y = records(100, 1)
+    x, y = make_records(100, 1)
     result = run(ObjectivePerturbation(), setting, sample_on(setting.body, "logistic", x, y))
     assert result.value.tolist() == [1.0]
 
 
 def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
-    """In d = 10^4 the noise of an l1 ball is sqrt(log d), not sqrt(d); of the ball it is not."""
+    """At d = 10^4 the noise on an l1 ball has width sqrt(log d), and on the l2 ball sqrt(d)."""
     narrow = where_on(L1Ball(d=10_000, radius=1.0), "logistic", 1000)
     wide = replace(narrow, constraint=None)
     losses = ObjectivePerturbation().plan(narrow).losses
@@ -297,7 +299,7 @@ def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
     setting = where_on(constraint, "logistic", n)
     method = ObjectivePerturbation(tuning="theory")
     plan = method.plan(setting)
-    x, _ = records(n, D, seed=4)
+    x, _ = make_records(n, D, seed=4)
     best = constraint.support_point(np.linspace(1, 0, D))
     rng = np.random.default_rng(5)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
@@ -319,7 +321,7 @@ def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
 
 
 def test_the_strong_version_needs_no_symmetric_set() -> None:
-    """Its modulus is an l2 one and cancels: no Minkowski norm is asked for."""
+    """Its modulus is an l2 one and cancels, so no Minkowski norm is needed."""
     for name in ASYMMETRIC:
         plan = objective_plan(where_on(SETS[name], "mean", 20), "tight", "practical", strong=True)
         assert plan.ridge == 0 and plan.accuracy == 0
@@ -333,7 +335,7 @@ def test_a_plan_for_one_set_does_not_run_on_another(
     planned: str, other_set: str, diameter: float
 ) -> None:
     sets = SETS | {"l1000": LqBall(d=D, exponent=1000.0, radius=0.5)}
-    x, y = records(20, D)
+    x, y = make_records(20, D)
     setting = where_on(sets[planned], "logistic", 20)
     setting = replace(setting, constants=replace(setting.constants, diameter=diameter))
     plan = ObjectivePerturbation().plan(setting)

@@ -1,4 +1,4 @@
-"""Output perturbation under pure DP: what a record can move, limits, ledger and refusals."""
+"""Output perturbation under pure DP: sensitivity, limits, ledger and refusals."""
 
 import math
 from dataclasses import replace
@@ -44,8 +44,8 @@ def changed(sample: LinearSample, i: int, x: Any, y: float) -> LinearSample:
     return replace(sample, features=DenseRows(features), targets=targets)
 
 
-def solutions(sample: Any, plan: Any, centre: Any) -> list[Any]:
-    """What each phase would release without noise, all from one point."""
+def solve_phases(sample: Any, plan: Any, centre: Any) -> list[Any]:
+    """Return the results of all phases without noise, each started at the same point."""
     bounded = plan.losses.of(sample)
     bounded = bounded.rounded(plan.curvature) if plan.kinked else bounded
     return [
@@ -55,10 +55,12 @@ def solutions(sample: Any, plan: Any, centre: Any) -> list[Any]:
 
 @pytest.mark.parametrize("seeds", one_in(2, [2, 6]))
 @pytest.mark.parametrize("problem", SOLVED)
-def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
+def test_no_record_moves_the_solver_by_more_than_the_ledger_states(
     problem: str, seeds: int
 ) -> None:
-    """Features far, near, broken and opposite, in every phase; a lost factor 4 of L is found."""
+    """Features are far, near, broken and opposite, in every phase; a missing factor 4 of L is
+    detected.
+    """
     scenario = point(problem)
     plan = OutputPerturbation().plan(scenario.setting)
     rng, reached = np.random.default_rng(5), 0.0
@@ -72,8 +74,8 @@ def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
             pairs += [(np.full(scenario.d, x), 1e6 * pull) for x in BROKEN]
             for old_record, new_record in pairs:
                 for y in (1.0, -1.0, math.nan, 1e300):
-                    a = solutions(changed(base, i, old_record, y), plan, centre)
-                    b = solutions(changed(base, i, new_record, -y), plan, centre)
+                    a = solve_phases(changed(base, i, old_record, y), plan, centre)
+                    b = solve_phases(changed(base, i, new_record, -y), plan, centre)
                     moves = [float(np.linalg.norm(u - v)) for u, v in zip(a, b, strict=True)]
                     allowed = plan.phases[phase].l2_sensitivity
                     assert moves[phase] <= allowed, (phase, old_record, new_record, y)
@@ -84,7 +86,7 @@ def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
 
 @pytest.mark.parametrize("problem", SOLVED)
 def test_the_solver_is_as_near_to_the_minimiser_as_the_sensitivity_assumes(problem: str) -> None:
-    """Against the same problem solved to a millionth of the accuracy."""
+    """The reference solves the same problem to a millionth of the accuracy."""
     scenario = point(problem, n=400)
     plan = OutputPerturbation().plan(scenario.setting)
     sample = records(problem, scenario, 1)
@@ -92,14 +94,14 @@ def test_the_solver_is_as_near_to_the_minimiser_as_the_sensitivity_assumes(probl
         centre = np.random.default_rng(seed).standard_normal(scenario.d)
         exact = 2 * plan.losses.lipschitz / (phase.regulariser * (phase.stop - phase.start))
         fine = replace(phase, accuracy=phase.accuracy * 1e-6)
-        coarse = solutions(sample, replace(plan, phases=(phase,)), centre)[0]
-        accurate = solutions(sample, replace(plan, phases=(fine,)), centre)[0]
+        coarse = solve_phases(sample, replace(plan, phases=(phase,)), centre)[0]
+        accurate = solve_phases(sample, replace(plan, phases=(fine,)), centre)[0]
         assert 2 * np.linalg.norm(coarse - accurate) <= phase.l2_sensitivity - exact
         assert phase.l2_sensitivity <= 1.02 * exact, "the solver costs two per cent at most"
 
 
 def test_the_sensitivity_is_attained_by_linear_losses() -> None:
-    """So that no smaller noise would do; the set is large enough to be no help."""
+    """No smaller noise would suffice; the set is too large to matter."""
     scenario = point("linear", d=1, diameter=1000.0, distribution="gaussian", n=64)
     plan = OutputPerturbation().plan(scenario.setting)
     base = records("linear", scenario, 0)
@@ -115,14 +117,14 @@ def test_the_sensitivity_is_attained_by_linear_losses() -> None:
         )
         first_phase = replace(phase, start=0, stop=phase.stop - phase.start)
         a, b = (
-            solutions(x, replace(plan, phases=(first_phase,)), np.zeros(1))[0]
+            solve_phases(x, replace(plan, phases=(first_phase,)), np.zeros(1))[0]
             for x in (sample, neighbour)
         )
         assert abs(float(a[0] - b[0])) == pytest.approx(phase.l2_sensitivity, rel=1e-12)
 
 
 @pytest.mark.parametrize("problem", OutputPerturbation.card.problems)
-def test_it_spends_a_pure_budget_and_nothing_else(problem: str) -> None:
+def test_the_method_spends_a_pure_budget_and_nothing_else(problem: str) -> None:
     scenario = point(problem)
     method = OutputPerturbation()
     ledger = Ledger(scenario.budget)
@@ -141,8 +143,10 @@ def test_it_spends_a_pure_budget_and_nothing_else(problem: str) -> None:
 
 
 @pytest.mark.parametrize("problem", ["logistic", "huber"])
-def test_without_noise_and_without_shrinking_it_is_the_risk_minimiser(problem: str) -> None:
-    """A budget so large that noise and regulariser vanish, and a bound beyond every feature."""
+def test_without_noise_and_shrinking_the_method_is_the_risk_minimiser(problem: str) -> None:
+    """The budget is so large that noise and regulariser vanish, and the bound exceeds every
+    feature.
+    """
     scenario = point(problem, n=2000, epsilon=1e6, distribution="gaussian")
     sample = records(problem, scenario, 3)
     plan = OutputPerturbation().plan(scenario.setting)
@@ -150,9 +154,9 @@ def test_without_noise_and_without_shrinking_it_is_the_risk_minimiser(problem: s
     first_phase = replace(
         plan.phases[0], start=0, stop=scenario.n, regulariser=1e-4, accuracy=1e-12
     )
-    w = solutions(sample, replace(plan, losses=loose, phases=(first_phase,)), np.zeros(scenario.d))[
-        0
-    ]
+    w = solve_phases(
+        sample, replace(plan, losses=loose, phases=(first_phase,)), np.zeros(scenario.d)
+    )[0]
     erm = Erm()
     target = erm.release(
         sample, erm.plan(scenario.setting), Ledger(scenario.budget), np.random.default_rng(0)
@@ -181,8 +185,8 @@ def test_rounded_kinks_are_below_the_loss_by_at_most_half_of_the_stretch(link: A
         np.testing.assert_allclose(single_slopes, slopes, atol=1e-15)
 
 
-def test_the_proven_bound_and_the_model_are_what_the_note_says() -> None:
-    """Two phases by hand: theory/pure-optimisers.md, 1.4."""
+def test_the_proven_bound_and_the_model_have_the_values_of_the_note() -> None:
+    """Two phases are computed by hand: theory/pure-optimisers.md, 1.4."""
     scenario = point("logistic", n=1000, d=2)
     plan = OutputPerturbation().plan(scenario.setting)
     model = phase_model(scenario.setting, plan.losses)
@@ -197,8 +201,8 @@ def test_the_proven_bound_and_the_model_are_what_the_note_says() -> None:
     assert modelled_risk(model, stiff) > modelled_risk(model, layout), "a stiff pull does not move"
 
 
-def test_the_theorems_error_is_below_its_bound() -> None:
-    """On Gaussian features: the bound is on the shrunk losses, whose bias is far below it."""
+def test_the_error_of_the_theorem_is_below_its_bound() -> None:
+    """Features are Gaussian; the bound is on the shrunk losses, whose bias is far below it."""
     scenario = point("logistic", n=20_000, d=2, epsilon=4.0, distribution="gaussian", p=3.0)
     method = OutputPerturbation(tuning="theory")
     plan = method.plan(scenario.setting)

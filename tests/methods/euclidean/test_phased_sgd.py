@@ -21,13 +21,13 @@ from tests.methods.euclidean.losses import (
     SMOOTH,
     Releases,
     check_spent,
+    expected_rho,
+    make_records,
     make_setting,
     neighbours,
-    records,
     releases,
     run,
     sample,
-    share,
 )
 
 __all__ = ["releases"]
@@ -38,7 +38,7 @@ VARIANTS = [
 
 
 def largest_move(kind: str, step_size: float, batch: int) -> float:
-    """Return how far one replaced record moves a phase's average, over 2 L eta; brute force."""
+    """Return how far one replaced record moves a phase's average, over 2 L eta, by brute force."""
     n, d, replaced = 23, 3, 4
     losses = PhasedSgd().plan(make_setting(kind, n, d)).losses
     phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
@@ -49,7 +49,7 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
             for x, y in neighbours(n, d, replaced, seed)
         ]
         gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
-        distance = float(np.max([distance, *gaps]))  # a NaN stays one
+        distance = float(np.max([distance, *gaps]))  # A NaN stays NaN.
     return distance / (2 * losses.lipschitz * step_size)
 
 
@@ -59,7 +59,7 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
 def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     kind: str, batch: int, fraction: float
 ) -> None:
-    """The largest step size that is allowed included; other records are as bad."""
+    """The largest allowed step size is included; other records are as extreme."""
     smoothness = {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0)
     distance = largest_move(kind, fraction * 2 / smoothness / batch, batch)
     assert distance <= 1 + 1e-9
@@ -93,7 +93,7 @@ def test_every_phase_of_every_plan_may_be_released(method: PhasedSgd, kind: str)
                 2
                 * losses.lipschitz
                 * phase.step_size
-                / math.sqrt(2 * share(method.calibration, budget))
+                / math.sqrt(2 * expected_rho(method.calibration, budget))
             )
             assert phase.noise_std == pytest.approx(scale, rel=1e-9)
 
@@ -101,7 +101,7 @@ def test_every_phase_of_every_plan_may_be_released(method: PhasedSgd, kind: str)
 @pytest.mark.parametrize("method", VARIANTS)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any) -> None:
-    x, y = records(100, 3)
+    x, y = make_records(100, 3)
     result = run(method, make_setting("logistic", 100, 3, budget), sample("logistic", x, y))
     check_spent(method, budget, result.ledger)
     entries, phases = (
@@ -110,14 +110,14 @@ def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any
     )
     assert [e.noise for e in entries] == pytest.approx([p.noise_std for p in phases])
     assert len({e.part for e in entries}) == len(phases)
-    # The points inside a phase are not private: only its noisy end is shown.
+    # The iterates inside a phase are not private; only its noisy end is returned.
     assert result.iterates is not None
     assert len(result.iterates) == len(phases) + 1
 
 
-def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Releases) -> None:
+def test_releases_are_the_averages_and_later_phases_start_there(releases: Releases) -> None:
     """Without noise, phase by phase; a record moves no phase before its own."""
-    n, d, replaced = 64, 3, 40  # in the second phase
+    n, d, replaced = 64, 3, 40  # The replaced record is in the second phase.
     setting, method = make_setting("logistic", n, d), PhasedSgd(tuning="theory")
     runs, diagnostics = [], set()
     for x, y in neighbours(n, d, replaced):
@@ -161,7 +161,7 @@ def test_the_practical_plan_has_the_smaller_bound() -> None:
         assert bounds[0] <= bounds[1] * 1.01
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
     with pytest.raises(NotApplicable, match=r"kinks.*sco\.private-sgd") as refusal:
         PhasedSgd().plan(make_setting("hinge"))
     assert refusal.value.changes == (("problem", "huber"),)
@@ -191,11 +191,11 @@ def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
     assert PhasedSgd().plan(setting).phases[0].step_size <= 0.02 * (1 + 1e-12)
 
 
-def test_it_learns() -> None:
-    """Logistic, n = 20,000: far below the risk of the centre."""
+def test_the_method_learns() -> None:
+    """On logistic data with n = 20,000 the risk is far below that of the centre."""
     n, d = 20_000, 3
     rng = np.random.default_rng(0)
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     best = np.array([3.0, -2.0, 1.0])
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     setting = make_setting("logistic", n, d, radius=5.0)

@@ -1,4 +1,4 @@
-"""Automatic and quantile clipping: one record's pull, limits, ledger, and where they settle."""
+"""Automatic and quantile clipping: sensitivity, limits, ledger, and fixed points."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tests.methods.euclidean.losses import (
     Array,
     Releases,
     check_spent,
+    expected_rho,
+    make_records,
     make_setting,
     neighbours,
-    records,
     releases,
     run,
     sample,
-    share,
 )
 
 __all__ = ["releases"]
@@ -45,8 +45,8 @@ METHODS = [f(calibration=c) for f in FAMILIES for c in ("tight", "paper")]
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e150])
 @pytest.mark.parametrize("scaled", [False, True])
-def test_every_row_is_normalised_into_the_ball(scale: float, scaled: bool) -> None:
-    """Every pair of wild entries, and as gradients of a linear model every wild coefficient."""
+def test_every_row_is_normalised_to_at_most_unit_length(scale: float, scaled: bool) -> None:
+    """Every pair of extreme entries, and linear-model gradients with every extreme coefficient."""
     for row in itertools.product(WILD, repeat=2):
         for c in WILD if scaled else (1.0,):
             x = DenseRows(np.array([row]))
@@ -68,7 +68,9 @@ def test_every_row_is_normalised_into_the_ball(scale: float, scaled: bool) -> No
 def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
     family: Any, kind: str, releases: Releases
 ) -> None:
-    """All see the same point there: the mean gradient, and of quantiles the share."""
+    """All runs see the same point there; released are the mean gradient and the quantile's
+    share.
+    """
     n, d = 20, 3
     setting, first_values, largest = make_setting(kind, n, d), [], 0.0
     method = family(descent=Descent(steps=2, step_size=0.1))
@@ -90,11 +92,11 @@ def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> None:
-    x, y = records(60, 3)
+    x, y = make_records(60, 3)
     result = run(method, make_setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
     entries, diagnostics = result.ledger.entries, result.diagnostics
-    rho = share(method.calibration, budget) / diagnostics["steps"]
+    rho = expected_rho(method.calibration, budget) / diagnostics["steps"]
     if isinstance(method, QuantileDescent):
         assert len(entries) == 2 * diagnostics["steps"]
         assert {e.sensitivity for e in entries[1::2]} == {1 / 60}
@@ -108,7 +110,7 @@ def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> Non
 
 
 def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
-    """Lengths 1 to 10 of a linear loss: the share of those within the radius moves it."""
+    """Gradients of a linear loss have lengths 1 to 10; the share within the radius updates it."""
     x = np.arange(1.0, 11.0)[:, None]
     method = QuantileDescent(radius=2.5, descent=Descent(steps=60, step_size=1e-9))
     result = run(method, make_setting("linear", 10, 1, radius=1e3), sample("linear", x, radius=1e3))
@@ -129,8 +131,10 @@ def test_the_radius_stays_within_its_range(releases: Releases) -> None:
         assert result.diagnostics["clip_radius"] == pytest.approx(end, rel=1e-9)
 
 
-def settled(points: Array, slope: Any) -> Array:
-    """Return where the mean of `slope(lengths)` times the directions is 0, by iteration."""
+def fixed_point(points: Array, slope: Any) -> Array:
+    """Return the point where the mean of `slope(lengths)` times the directions is 0, by
+    iteration.
+    """
     w = points.mean(axis=0)
     for _ in range(4000):
         gap = points - w
@@ -140,39 +144,41 @@ def settled(points: Array, slope: Any) -> Array:
     return np.asarray(w)
 
 
-def skewed(n: int = 4000, d: int = 3) -> Array:
+def skewed_points(n: int = 4000, d: int = 3) -> Array:
     return np.random.default_rng(0).lognormal(size=(n, d)) / 4
 
 
 def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: Releases) -> None:
-    """theory/practice.md, 2.3: smoothed by gamma; and not the mean."""
-    x = skewed()
+    """theory/practice.md, 2.3: the median is smoothed by gamma, and differs from the mean."""
+    x = skewed_points()
     method = AutomaticDescent(scale=0.2, descent=Descent(steps=4000, step_size=0.3))
     value = run(
         method, make_setting("mean", len(x), 3, radius=9.0), sample("mean", x, radius=9.0)
     ).value
-    expected = settled(x, lambda r: r / (r + 0.002))
+    expected = fixed_point(x, lambda r: r / (r + 0.002))
     np.testing.assert_allclose(value, expected, atol=1e-6)
     assert np.linalg.norm(x.mean(axis=0) - value) > 0.1
 
 
 def test_without_noise_quantile_clipping_finds_hubers_estimate(releases: Releases) -> None:
-    """theory/practice.md, 3.3: of the last radius, in which half of the gradients are."""
-    x = skewed()
+    """theory/practice.md, 3.3: the estimate is for the last radius, which contains half the
+    gradients.
+    """
+    x = skewed_points()
     method = QuantileDescent(radius=1.0, descent=Descent(steps=3000, step_size=0.5))
     setting = make_setting("mean", len(x), 3, radius=9.0)
     result = run(method, setting, sample("mean", x, radius=9.0))
     radius = result.diagnostics["clip_radius"]
-    expected = settled(x, lambda r: np.minimum(r, radius))
+    expected = fixed_point(x, lambda r: np.minimum(r, radius))
     np.testing.assert_allclose(result.value, expected, atol=1e-3)
     share = np.mean(np.linalg.norm(x - result.value, axis=1) <= radius)
     assert share == pytest.approx(0.5, abs=0.01)
     assert np.linalg.norm(x.mean(axis=0) - result.value) > 0.05
 
 
-def test_a_wide_scale_is_clipping_at_it() -> None:
-    """No noise and no clip: gradients far below gamma are all scaled by R/gamma alike."""
-    x = records(50, 3)[0] * 1e-9
+def test_a_large_scale_amounts_to_no_clipping() -> None:
+    """Without noise and clipping, gradients far below gamma are all scaled by R/gamma."""
+    x = make_records(50, 3)[0] * 1e-9
     rows = DenseRows(x)
     np.testing.assert_allclose(normalised_mean(rows, 1.0, 1.0), x.mean(axis=0), rtol=1e-7)
 
@@ -189,7 +195,7 @@ def mean_risk(law: str, slug: str, n: int) -> float:
 
 @pytest.mark.parametrize("slug", one_in(2, [f.card.slug for f in FAMILIES]))
 def test_on_skewed_data_the_error_does_not_fall_with_n(slug: str) -> None:
-    """And on symmetric data it does; clipped gradients have a twentieth at the larger n."""
+    """On symmetric data it does fall; clipped gradients err a twentieth as much at the larger n."""
     small, large = (
         mean_risk("skewed-pareto", slug, 30_000),
         mean_risk("skewed-pareto", slug, 300_000),
@@ -199,7 +205,7 @@ def test_on_skewed_data_the_error_does_not_fall_with_n(slug: str) -> None:
     assert mean_risk("student-t", slug, 300_000) < 0.3 * mean_risk("student-t", slug, 30_000)
 
 
-def test_what_they_cannot_do_they_say() -> None:
+def test_unsupported_settings_are_refused_with_a_reason() -> None:
     for family in FAMILIES:
         with pytest.raises(NotApplicable, match="cannot give pure DP"):
             family().plan(make_setting("hinge", budget=PURE))
@@ -226,7 +232,7 @@ def test_a_missing_normalisation_is_caught(
         )
 
 
-def test_a_share_that_is_not_paid_for_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_share_that_is_not_charged_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsco_core.privacy.ledger.fits", lambda total, budget: True)
     monkeypatch.setattr("dpsco_core.methods.euclidean.quantile.COUNT_SHARE", -0.5)
     with pytest.raises((AssertionError, InvalidInput)):

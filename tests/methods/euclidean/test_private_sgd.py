@@ -1,4 +1,4 @@
-"""Private SGD: the pattern of Algorithm 1, one record's pull, the noise and its accountants."""
+"""Private SGD: the order of records in Algorithm 1, sensitivity, noise and accountants."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tests.methods.euclidean.losses import (
     PURE,
     Array,
     Releases,
+    make_records,
     make_setting,
     neighbours,
-    records,
     releases,
     run,
     sample,
@@ -39,7 +39,7 @@ TUNINGS = ("practical", "theory")
 
 @dataclass(frozen=True, eq=False)
 class Watched(LinearSample):
-    """A sample that remembers which records were asked for."""
+    """A sample that remembers which records were used."""
 
     indices: list[int] = field(default_factory=list)
 
@@ -52,9 +52,9 @@ class Watched(LinearSample):
 
 
 @pytest.mark.parametrize("tuning", TUNINGS)
-def test_half_of_the_records_plus_one_are_asked_once_each(tuning: Any) -> None:
+def test_half_of_the_records_plus_one_are_used_once_each(tuning: Any) -> None:
     for n in range(1, 61):
-        x, y = records(n, 2, seed=n)
+        x, y = make_records(n, 2, seed=n)
         plain = sample("hinge", x, y)
         assert isinstance(plain, LinearSample)
         watched = Watched(plain.features, y, plain.link, plain.constraint)
@@ -105,7 +105,7 @@ def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
 def test_without_noise_a_constant_gradient_gives_the_notes_average(
     tuning: Any, releases: Releases
 ) -> None:
-    """The end is w_1 - eta m g, the average w_1 - eta (m-1)/2 g.
+    """The last point is w_1 - eta m g, the average w_1 - eta (m-1)/2 g.
 
     See theory/arora-marinov-ullah.md, 7, items 2 and 4.
     """
@@ -124,7 +124,7 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tuning", TUNINGS)
 def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning: Any) -> None:
-    """theory/arora-marinov-ullah.md, 7, items 5 and 6, with records that are anything."""
+    """theory/arora-marinov-ullah.md, 7, items 5 and 6, for arbitrary records."""
     n, d, replaced = 30, 3, 7
     method, setting = PrivateSgd(tuning=tuning), make_setting(kind, n, d)
     plan = method.plan(setting)
@@ -169,9 +169,9 @@ def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
 
 
 @pytest.mark.parametrize(("budget", "tuning"), list(itertools.product(BUDGETS, TUNINGS)))
-def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tuning: Any) -> None:
+def test_the_ledger_spends_the_budget_by_the_proven_accountant(budget: Any, tuning: Any) -> None:
     n = 500
-    x, y = records(n, 3)
+    x, y = make_records(n, 3)
     result = run(
         PrivateSgd(tuning=tuning), make_setting("hinge", n, 3, budget), sample("hinge", x, y)
     )
@@ -186,7 +186,7 @@ def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tunin
         assert entry.noise == pytest.approx(2 / math.sqrt(2 * budget.rho), rel=1e-12)
 
 
-def test_the_papers_noise_is_that_of_remark_1() -> None:
+def test_the_papers_noise_has_the_value_of_remark_1() -> None:
     """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
     setting = make_setting("hinge", 10_000, 3, budget)
@@ -209,7 +209,7 @@ def test_the_papers_noise_is_that_of_remark_1() -> None:
         (10_000, ApproxDP(epsilon=0.2, delta=1e-6), "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.154"),
     ],
 )
-def test_outside_the_regime_the_paper_refuses_and_its_change_helps(
+def test_outside_its_regime_the_paper_calibration_refuses_with_a_change_that_helps(
     n: int, budget: Any, sentence: str
 ) -> None:
     setting = make_setting("hinge", n, 3, budget)
@@ -237,15 +237,16 @@ def test_a_pure_budget_and_unbounded_records_are_refused() -> None:
     assert plan.losses.feature_bound == plan.losses.lipschitz < math.inf
 
 
-def test_step_sizes_are_the_papers_and_the_sharp_forms() -> None:
-    setting = make_setting("hinge", 1000, 5, ZCDP(rho=0.5))  # sigma = 2
+def test_step_sizes_are_those_of_the_paper_and_of_the_sharp_form() -> None:
+    setting = make_setting("hinge", 1000, 5, ZCDP(rho=0.5))  # The noise has sigma = 2.
     plan = PrivateSgd(tuning="theory").plan(setting)
     assert plan.step_size == pytest.approx(1 / (math.sqrt(1000) * (1 + 2 * math.sqrt(5))))
     assert PrivateSgd().plan(setting).step_size == pytest.approx(1 / math.sqrt(501 * (1 + 4 * 5)))
 
 
 def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
-    """0.2557135 with idle steps, 0.2047344 without: theory/arora-marinov-ullah.md, 3; at 1e-6.
+    """The bounds are 0.2557135 with steps that use no record, 0.2047344 without:
+    theory/arora-marinov-ullah.md, 3; at 1e-6.
 
     z = e_1 with probability 3/4, else -e_1; F(w) = -w_1/2.
     """
@@ -264,9 +265,9 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
         assert 0.2 * bound < np.mean(excess) < 0.45, "learns, and no less than noise allows"
 
 
-def test_scaling_the_loss_changes_nothing_but_the_noise() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c, the same path."""
-    x, _ = records(60, 3)
+def test_scaling_the_loss_changes_only_the_noise() -> None:
+    """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c give the same path."""
+    x, _ = make_records(60, 3)
     setting = make_setting("linear", 60, 3)
     larger = replace(setting, constants=replace(setting.constants, lipschitz=4.0))
     result = run(PrivateSgd(), setting, sample("linear", x))
@@ -323,7 +324,7 @@ def order_is_not_random(patch: pytest.MonkeyPatch) -> None:
         ),
         (
             sensitivity_of_one_gradient,
-            lambda: test_the_ledger_spends_the_budget_on_the_sound_accountant(
+            lambda: test_the_ledger_spends_the_budget_by_the_proven_accountant(
                 APPROXIMATE, "practical"
             ),
         ),

@@ -50,7 +50,7 @@ def test_three_shares_add_up_to_a_pure_budget(problem: str) -> None:
         assert output_entry.epsilon == pytest.approx(0.01)
 
 
-def test_the_ledger_refuses_a_linear_term_that_is_too_dear() -> None:
+def test_the_ledger_refuses_a_linear_term_that_exceeds_the_budget() -> None:
     ledger = Ledger(PureDP(epsilon=1.0))
     with pytest.raises(BudgetExceeded):
         ledger.release(
@@ -62,11 +62,11 @@ def test_the_ledger_refuses_a_linear_term_that_is_too_dear() -> None:
 
 
 @pytest.mark.parametrize("problem", SOLVED)
-def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(problem: str) -> None:
-    """One dimension, no noise: b as a function of the minimiser, its slope, and the law of b.
+def test_the_density_of_the_minimiser_changes_by_at_most_the_proven_factor(problem: str) -> None:
+    """In one dimension without noise, b is a function of the minimiser, with known slope and law.
 
-    The log-ratio of the densities is compared point by point on worst-case neighbours, and a claim
-    five times smaller would be found out.
+    The log-ratio of the densities is compared point by point on worst-case neighbours; a claim five
+    times smaller would fail.
     """
     scenario = point(problem, n=20, d=1)
     plan = PureObjectivePerturbation().plan(scenario.setting)
@@ -94,12 +94,13 @@ def test_the_density_of_the_minimiser_changes_by_no_more_than_the_proof_says(pro
         ratio = np.abs(log_density(x, y) - log_density(neighbour, y))
         assert ratio.max() <= claim * (1 + 1e-3), (x, neighbour, ratio.max(), claim)
         reached = max(reached, float(ratio.max()))
-    assert reached > 0.2 * claim, (reached, claim)  # a logistic slope spans 1 of 2 on a line
+    # A logistic slope spans 1 of the 2 units on a line.
+    assert reached > 0.2 * claim, (reached, claim)
 
 
 @pytest.mark.parametrize("problem", SOLVED)
-def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: str) -> None:
-    """Against the same question solved to a millionth of the accuracy; long b and broken rows."""
+def test_the_solver_is_within_the_distance_that_the_output_noise_hides(problem: str) -> None:
+    """The reference is solved to a millionth of the accuracy, for long b and broken rows."""
     scenario = point(problem)
     plan = PureObjectivePerturbation().plan(scenario.setting)
     longest = spherical_laplace_reach(scenario.d, plan.linear_std)
@@ -129,14 +130,16 @@ def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: 
             assert 2 * np.linalg.norm(minima[0] - minima[1]) <= 1.2 * plan.output_sensitivity
 
 
-def test_noise_is_never_longer_than_the_reach_that_the_certificates_assume() -> None:
-    """The generator's longest draws: 10 standard deviations more than 200,000 draws show."""
+def test_noise_is_never_longer_than_the_certificates_assume() -> None:
+    """The generator's longest draws exceed the maximum of 200,000 draws by 10 standard
+    deviations.
+    """
     for d in (1, 2, 5, 50):
         lengths = np.random.default_rng(d).gamma(d, 1.0, size=200_000)
         assert lengths.max() < 0.6 * spherical_laplace_reach(d, 1.0)
 
 
-def test_with_a_huge_budget_it_is_the_risk_minimiser() -> None:
+def test_with_a_huge_budget_the_method_is_the_risk_minimiser() -> None:
     scenario = point("logistic", n=2000, epsilon=1e5, distribution="gaussian")
     sample, method, erm = records("logistic", scenario, 3), PureObjectivePerturbation(), Erm()
     plan = method.plan(scenario.setting)
@@ -154,7 +157,7 @@ def test_with_a_huge_budget_it_is_the_risk_minimiser() -> None:
     assert np.linalg.norm(w - target.value) < 0.05
 
 
-def test_the_theorems_error_is_below_its_bound() -> None:
+def test_the_error_of_the_theorem_is_below_its_bound() -> None:
     scenario = point("logistic", n=20_000, d=2, epsilon=4.0, distribution="gaussian", p=3.0)
     method = PureObjectivePerturbation(tuning="theory")
     plan = method.plan(scenario.setting)
@@ -174,10 +177,10 @@ def test_the_theorems_error_is_below_its_bound() -> None:
 
 @pytest.mark.parametrize("p", [2.0, 2.5, 4.0])
 @pytest.mark.parametrize("t", [0.3, 0.5, 1.0, 3.0])
-def test_what_a_length_loses_beyond_a_bound_has_the_constant_of_any_mean(
+def test_the_expected_excess_of_a_length_over_a_bound_has_the_constant_of_any_mean(
     p: float, t: float
 ) -> None:
-    """A length that is 0 or pt/(p-1), with a p-th moment of 1, attains it where it is a law."""
+    """A length of 0 or pt/(p-1), with p-th moment 1, attains the constant where it is a law."""
     value = p * t / (p - 1)
     probability = value**-p
     if probability <= 1:

@@ -1,4 +1,4 @@
-"""Faults that a review of the Lipschitz methods and their solvers found, each with its test."""
+"""Faults of the Lipschitz methods and their solvers found in a review, each with its test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from tests.methods.euclidean.losses import APPROXIMATE, BUDGETS, Array, make_set
 @pytest.mark.parametrize("heavy", [False, True])
 @pytest.mark.parametrize("radius", [0.3, 20.0])
 def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: float) -> None:
-    """In a large ball Huber's slopes saturate, and spectral steps alone cycled at the start."""
+    """In a large ball Huber's slopes saturate, and spectral steps alone once cycled at the
+    start.
+    """
     for seed, (n, d) in enumerate(((3, 1), (30, 2), (300, 6))):
         rng = np.random.default_rng(seed)
         x = rng.standard_t(1.8, (n, d)) if heavy else rng.standard_normal((n, d))
@@ -68,7 +70,9 @@ def test_a_huge_epsilon_has_a_plan_and_is_spent(tuning: Any) -> None:
 
 @pytest.mark.parametrize(("n", "d"), [(100_000, 2), (200_000, 1), (3000, 40), (2000, 1000)])
 def test_no_data_set_rounds_a_gradient_by_more_than_the_output_noise_hides(n: int, d: int) -> None:
-    """Equal records: all roundings go the same way. Against exactly rounded sums."""
+    """With equal records all roundings have the same sign; the reference is exactly rounded
+    sums.
+    """
     setting = make_setting("logistic", n, d, APPROXIMATE)
     plan = ObjectivePerturbation().plan(setting)
     size = plan.losses.lipschitz + plan.losses.smoothness
@@ -83,7 +87,7 @@ def test_no_data_set_rounds_a_gradient_by_more_than_the_output_noise_hides(n: in
     allowed = mean_gradient_rounding(n, d)
     assert worst <= allowed * size
     assert allowed < DIGITS / 2, "sums are short enough for H to stay small"
-    # The solver certifies nu = 1e-12 of the size; 2 sqrt(alpha/lambda) is nu/lambda.
+    # The solver certifies nu = 1e-12 of the size; 2 sqrt(alpha/lambda) equals nu/lambda.
     nu = 2 * math.sqrt(plan.accuracy * plan.ridge)
     assert nu >= DIGITS * size
     assert plan.output_sensitivity >= (nu + allowed * size) / plan.ridge
@@ -102,7 +106,7 @@ def test_a_mean_gradient_is_the_same_however_it_is_summed() -> None:
 @pytest.mark.parametrize("level", [1e-170, 1e200])
 @pytest.mark.parametrize("method", [PrivateSgd(), PhasedSgd()])
 def test_a_constant_outside_the_range_of_products_is_refused(method: Any, level: float) -> None:
-    """1e-170 squared is 0: nothing would be clipped; 1e200 squared overflows."""
+    """The square of 1e-170 is 0, so nothing would be clipped; that of 1e200 overflows."""
     setting = make_setting("linear", 4, 2)
     setting = replace(setting, constants=replace(setting.constants, lipschitz=level))
     with pytest.raises(InvalidInput, match="lipschitz must be between"):
@@ -110,7 +114,9 @@ def test_a_constant_outside_the_range_of_products_is_refused(method: Any, level:
 
 
 def test_the_gap_includes_the_rounding_of_long_products() -> None:
-    """On the sphere, in 100,000 dimensions: a product of doubles may lose d units."""
+    """On the sphere in 100,000 dimensions, a product of doubles may lose d units in the last
+    place.
+    """
     d = 100_000
     g = np.full(d, 0.1)
     w = -g / np.linalg.norm(g)
@@ -120,7 +126,7 @@ def test_the_gap_includes_the_rounding_of_long_products() -> None:
     assert gap >= d * 2.0**-53 * float(np.linalg.norm(g))
 
 
-def test_no_later_phase_pulls_less_than_its_points_round() -> None:
+def test_no_later_phase_moves_its_point_by_less_than_rounding() -> None:
     """At a small rho and many records the last phases would be below a unit in the last place."""
     shortened = 0
     for n, d, budget in itertools.product((10, 10**4, 10**6), (1, 50), (*BUDGETS, ZCDP(rho=1e-12))):

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def quadratic(seed: int, d: int, modulus: float, smoothness: float) -> tuple[Array, Array]:
-    """A Hessian with the given extreme eigenvalues, and a linear term."""
+    """Return a Hessian with the given extreme eigenvalues, and a linear term."""
     rng = np.random.default_rng(seed)
     rotation, _ = np.linalg.qr(rng.standard_normal((d, d)))
     eigenvalues = np.geomspace(modulus, smoothness, d)
@@ -31,7 +31,7 @@ def quadratic(seed: int, d: int, modulus: float, smoothness: float) -> tuple[Arr
 
 
 def minimiser(hessian: Array, c: Array, radius: float) -> Array:
-    """min w'Hw/2 + c'w over the ball: bisection on the multiplier of the constraint."""
+    """Return the minimiser of w'Hw/2 + c'w over the ball, by bisection on the multiplier."""
     d, low, high = len(c), 0.0, 1e6
     w = np.linalg.solve(hessian, -c)
     if np.linalg.norm(w) <= radius:
@@ -48,7 +48,7 @@ def minimiser(hessian: Array, c: Array, radius: float) -> Array:
 def test_the_certificate_bounds_the_suboptimality_and_the_distance(
     radius: float, modulus: float
 ) -> None:
-    """At random points of the ball, on its sphere, and near the minimiser, inside and outside."""
+    """Points are random in the ball, on its sphere, and near minimisers inside and outside."""
     rng = np.random.default_rng(1)
     for seed in range(20):
         hessian, c = quadratic(seed, 6, modulus, 3.0)
@@ -72,7 +72,7 @@ def test_the_certificate_bounds_the_suboptimality_and_the_distance(
 def test_a_strongly_convex_run_is_certified(
     radius: float, stall: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the fast heuristic, and with one that gives up at once."""
+    """The run uses the fast heuristic, and one that gives up at once."""
     if stall:
 
         def lazy(gradient: object, ball: Ball, **_: object) -> Certified:
@@ -94,13 +94,13 @@ def test_a_strongly_convex_run_is_certified(
         assert solved.accuracy <= 1e-18
         assert solved.gradient_calls in (calls, calls + 1)
         best = minimiser(hessian, c, radius)
-        # The distance that objective perturbation relies on, up to the oracle's own rounding.
+        # The distance that objective perturbation relies on, up to the rounding of the reference.
         assert np.linalg.norm(solved.value - best) <= math.sqrt(2e-18 / 2e-3) + 1e-9
         assert np.linalg.norm(solved.value) <= radius * (1 + 1e-12)
 
 
-def test_the_accelerated_loop_needs_as_many_steps_as_its_rate_says() -> None:
-    """From a stalled start, sqrt(M/mu) ln(...) steps suffice."""
+def test_the_accelerated_loop_needs_the_number_of_steps_of_its_rate() -> None:
+    """From a start with a stalled heuristic, sqrt(M/mu) ln(...) steps suffice."""
     hessian, c = quadratic(0, 30, 1e-4, 1.0)
     ball = Ball(d=30, radius=1.0)
     original = solver.spectral_descent
@@ -129,7 +129,7 @@ def test_a_linear_loss_is_minimised_on_the_sphere() -> None:
 
 @pytest.mark.parametrize("radius", [0.3, 5.0])
 def test_kinks_are_minimised_and_the_certificate_holds(radius: float) -> None:
-    """The mean distance to points along a line: a median, against a fine grid."""
+    """The mean distance to points along a line is minimised by a median, found on a fine grid."""
     rng = np.random.default_rng(0)
     points = np.sort(rng.standard_normal(101) + 1)
     ball = Ball(d=1, radius=radius)

@@ -41,7 +41,7 @@ MODULUS, SMOOTHNESS = 2e-3, 2.0
 
 
 def quadratic(seed: int, modulus: float = MODULUS, smoothness: float = SMOOTHNESS) -> Any:
-    """Hessian and linear term; the minimiser without the set is often outside."""
+    """Return a Hessian and a linear term; the unconstrained minimiser is often outside the set."""
     rng = np.random.default_rng(seed)
     rotation, _ = np.linalg.qr(rng.standard_normal((D, D)))
     hessian = rotation @ np.diag(np.geomspace(modulus, smoothness, D)) @ rotation.T
@@ -49,7 +49,7 @@ def quadratic(seed: int, modulus: float = MODULUS, smoothness: float = SMOOTHNES
 
 
 def minimiser(constraint: ConstraintSet, hessian: Array, c: Array, smoothness: float) -> Array:
-    """Accelerated projected gradients for e^45 times less error: no certificate is involved."""
+    """Return the minimiser by accelerated projected gradients to an error of e^-45, uncertified."""
     root = math.sqrt(np.linalg.eigvalsh(hessian)[0] / smoothness)
     momentum = (1 - root) / (1 + root)
     x = y = constraint.centre
@@ -61,7 +61,7 @@ def minimiser(constraint: ConstraintSet, hessian: Array, c: Array, smoothness: f
 
 @pytest.mark.parametrize("name", NAMES)
 def test_certificates_bound_the_suboptimality_and_the_distance(name: str) -> None:
-    """At random points, and after gradient steps of any length from near the minimiser."""
+    """Points are random, or follow gradient steps of any length from near the minimiser."""
     constraint = SETS[name]
     for seed in range(3):
         hessian, c = quadratic(seed, modulus=0.05)
@@ -104,7 +104,7 @@ def test_the_residual_bound_is_second_order_where_the_gap_is_first(name: str) ->
 
 @given(st.integers(0, 10**6), st.sampled_from(NAMES))
 @settings(max_examples=60, deadline=None)
-def test_settling_loses_nothing_that_a_step_has_reached(seed: int, name: str) -> None:
+def test_settling_keeps_what_a_step_has_reached(seed: int, name: str) -> None:
     """The residual after a step of length 1/M is at most that of any step before it."""
     constraint = SETS[name]
     if isinstance(constraint, Ball):
@@ -132,9 +132,10 @@ def test_settling_loses_nothing_that_a_step_has_reached(seed: int, name: str) ->
 def test_a_strongly_convex_run_is_certified_on_every_set(
     name: str, stall: bool, modulus: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the fast heuristic, and with one that gives up at once."""
+    """The run uses the fast heuristic, and one that gives up at once."""
     if stall:
-        # On other sets than the ball it even claims to have arrived, and is not believed.
+        # On sets other than the ball the heuristic even claims to have arrived, which must not be
+        # trusted.
         claimed = math.inf if isinstance(SETS[name], Ball) else 0.0
         monkeypatch.setattr(
             solver,
@@ -142,7 +143,7 @@ def test_a_strongly_convex_run_is_certified_on_every_set(
             lambda _, c, **k: Certified(value=c.centre, gradient_calls=0, accuracy=claimed),
         )
     constraint, accuracy = SETS[name], 1e-18
-    for seed in range(1 if stall else 2):  # two with the heuristic, in the slow suite
+    for seed in range(1 if stall else 2):  # Two seeds with the heuristic are in the slow suite.
         hessian, c = quadratic(seed, modulus)
         calls = 0
 
@@ -222,7 +223,7 @@ def test_risks_with_kinks_are_minimised_to_a_small_certificate(name: str, loss: 
 
 @pytest.mark.parametrize("loss", KINKED)
 @pytest.mark.parametrize("name", ["l1", "simplex", "cube", "l1.5", "sparse", "group"])
-def test_the_certificate_of_kinks_is_above_the_truth_of_cvxpy(name: str, loss: str) -> None:
+def test_the_certificate_for_kinks_is_above_the_gap_to_cvxpy(name: str, loss: str) -> None:
     constraint = SETS[name]
     sample = linear_sample(loss, KINKED[loss], constraint)
     x, y = sample.features.x, sample.targets  # type: ignore[attr-defined]
@@ -244,7 +245,7 @@ def test_the_certificate_of_kinks_is_above_the_truth_of_cvxpy(name: str, loss: s
 
 
 def test_the_accelerated_loop_ends_on_an_ill_conditioned_polytope() -> None:
-    """Condition 1e6 and a vertex as the start; the residual, not the gap, certifies."""
+    """The condition number is 1e6 and the start a vertex; the residual, not the gap, certifies."""
     hessian, c = quadratic(3, modulus=2e-6)
     polytope = SETS["l1"]
     assert isinstance(polytope, L1Ball)

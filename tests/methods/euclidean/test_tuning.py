@@ -1,4 +1,4 @@
-"""The model behind the practical tuning: what it predicts is what the descent does."""
+"""The model behind the practical tuning predicts what descent does."""
 
 from __future__ import annotations
 
@@ -30,19 +30,24 @@ from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     APPROXIMATE,
     CONCENTRATED,
-    linear,
-    logistic,
-    quadratic,
+    linear_problem,
+    logistic_problem,
+    quadratic_problem,
     run,
 )
 
-PROBLEMS = [quadratic(), quadratic(5, radius=3.0), logistic(), linear()]
+PROBLEMS = [
+    quadratic_problem(),
+    quadratic_problem(5, radius=3.0),
+    logistic_problem(),
+    linear_problem(),
+]
 FAMILIES = (ClippedDescent, CoordinatewiseDescent, SmoothedDescent)
 WIDE_SET = Ball(d=1, radius=1e9)
 
 
 def response(rule: Descent, curvature: float, start: float, impulse: int | None) -> float:
-    """Return the distance from the minimiser, `start` from the centre, of what the loop returns.
+    """Return the final distance from the minimiser of a run that starts at distance `start`.
 
     A unit of noise enters the gradient of step `impulse`.
     """
@@ -56,8 +61,12 @@ def response(rule: Descent, curvature: float, start: float, impulse: int | None)
 @each("steps", [1, 2, 7, 24])
 @each("fraction", [0.05, 0.6, 1.0])
 @each("curvature", [0.3, 2.0])
-def test_the_model_is_the_linear_recursion(steps: int, fraction: float, curvature: float) -> None:
-    """Bias and the weight of every step's noise, by running the loop on one impulse at a time."""
+def test_the_model_agrees_with_the_linear_recursion(
+    steps: int, fraction: float, curvature: float
+) -> None:
+    """The loop runs on one impulse at a time, which gives the bias and the weight of every
+    step's noise.
+    """
     for averaged in {1, max(1, steps // 2), steps}:
         rule = Descent(steps=steps, step_size=fraction / curvature, averaged=averaged)
         bias = response(rule, curvature, 3.0, None)
@@ -67,9 +76,10 @@ def test_the_model_is_the_linear_recursion(steps: int, fraction: float, curvatur
         assert modelled == pytest.approx(risk, rel=1e-9, abs=1e-15)
 
 
-def test_the_model_has_its_limits() -> None:
-    assert modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5) == 0.25  # one Newton step: the noise alone
-    start = modelled_risk(1.0, 1, 1e-6, 1, 2.0, 0.5)  # hardly a step: the start alone
+def test_the_model_has_its_limiting_values() -> None:
+    # After one Newton step only the noise remains.
+    assert modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5) == 0.25
+    start = modelled_risk(1.0, 1, 1e-6, 1, 2.0, 0.5)  # Tiny steps leave only the start.
     assert start == pytest.approx(2.0, rel=1e-5)
     assert modelled_risk(2.0, 1000, 0.25, 1, 5.0, 0.0) < 1e-200
 
@@ -88,7 +98,7 @@ def test_a_spread_of_curvatures_slows_the_approach_and_leaves_the_noise(steps: i
 
 
 def test_the_model_predicts_a_simulated_run() -> None:
-    """20,000 runs; the mean of a scaled chi-square is off by 1e-6 quantiles at most."""
+    """20,000 runs; the mean of a scaled chi-square deviates by at most its 1e-6 quantiles."""
     rng, runs, (h, steps, size, averaged) = np.random.default_rng(0), 20_000, (0.8, 9, 0.5, 4)
     w, total = np.zeros(runs), np.zeros(runs)
     for t in range(steps):
@@ -101,7 +111,7 @@ def test_the_model_predicts_a_simulated_run() -> None:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-def test_less_noise_never_costs_more_than_what_is_spared(problem: Any) -> None:
+def test_less_noise_never_costs_more_than_it_saves(problem: Any) -> None:
     setting = problem.setting(1000, CONCENTRATED)
     descents = [practical_descent(setting, v) for v in np.geomspace(1e-12, 1e6, 9)]
     risks = [one.modelled_risk for one in descents]
@@ -138,14 +148,14 @@ def test_a_larger_budget_means_less_noise(family: Any, problem: Any) -> None:
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-def test_without_privacy_it_is_the_descent_without_noise(problem: Any) -> None:
+def test_without_privacy_the_method_is_descent_without_noise(problem: Any) -> None:
     """At rho = 10^12 a run ends where the same steps on exact clipped gradients end."""
     n = 500
     setting, sample = (
         problem.setting(n, ZCDP(rho=1e12)),
         problem.sample(n, np.random.default_rng(0)),
     )
-    radius = 1e4  # above every gradient of this sample
+    radius = 1e4  # The radius is above every gradient of this sample.
     for gradients in sample.gradients(np.zeros(setting.d)).blocks():
         assert np.linalg.norm(gradients, axis=1).max() < radius / 2
     plan = ClippedDescent(radius=radius).plan(setting)
@@ -183,15 +193,15 @@ def test_clip_levels_grow_slowly_with_records_and_budget(level: Any, problem: An
 
 
 def test_a_clip_radius_is_never_above_the_lipschitz_constant() -> None:
-    setting = logistic().setting(10**9, CONCENTRATED)
+    setting = logistic_problem().setting(10**9, CONCENTRATED)
     bounded = replace(setting, constants=replace(setting.constants, lipschitz=0.25))
     assert practical_radius(bounded, 0.5) == 0.25
 
 
 def test_levels_scale_with_the_data() -> None:
     small, large = (
-        quadratic().setting(1000, CONCENTRATED),
-        quadratic().setting(1000, CONCENTRATED),
+        quadratic_problem().setting(1000, CONCENTRATED),
+        quadratic_problem().setting(1000, CONCENTRATED),
     )
     c = small.constants
     scaled = replace(
@@ -217,7 +227,7 @@ def test_curvatures_are_certified_or_assumed_and_ordered(problem: Any) -> None:
 
 
 def test_without_smoothness_and_without_a_bound_there_is_no_step_size() -> None:
-    setting = quadratic().setting(100, CONCENTRATED)
+    setting = quadratic_problem().setting(100, CONCENTRATED)
     for bound, match in ((math.inf, "certifies neither"), (0.0, "nothing to minimise")):
         changed = replace(setting.constants, smoothness=math.inf, mean_gradient_bound=bound)
         with pytest.raises(NotApplicable, match=match):
@@ -238,7 +248,7 @@ def least_squares(distribution: str, n: int, d: int, rho: float) -> Scenario:
 
 
 def test_gradients_that_spread_with_the_distance_take_more_than_one_step() -> None:
-    """One Newton step would be enough if all records had the curvature of their mean."""
+    """One Newton step would suffice if all records had the curvature of their mean."""
     setting = least_squares("student-t", 20_000, 10, 0.5).setting
     blind = replace(setting, constants=replace(setting.constants, minimum_variance=math.inf))
     new, old = (ClippedDescent().plan(at) for at in (setting, blind))
@@ -247,17 +257,20 @@ def test_gradients_that_spread_with_the_distance_take_more_than_one_step() -> No
 
 
 @pytest.mark.parametrize(("distribution", "n"), [("student-t", 200), ("hypercube", 20_000)])
-def test_a_spread_that_is_too_large_for_a_model_or_not_certified_changes_nothing(
+def test_a_spread_too_large_for_the_model_or_not_certified_changes_nothing(
     distribution: str, n: int
 ) -> None:
-    """Too few records, and a law whose curvature is not certified in every direction."""
+    """The cases are too few records, and a law whose curvature is not certified in every
+    direction.
+    """
     setting = least_squares(distribution, n, 30, 0.1).setting
     blind = replace(setting, constants=replace(setting.constants, minimum_variance=math.inf))
     assert setting.constants.variance_growth > 0
     assert ClippedDescent().plan(setting).diagnostics == ClippedDescent().plan(blind).diagnostics
 
 
-# On least squares one step with a radius for the worst point erred 4 to 9 times the best radius.
+# On least squares one step with a radius for the worst point erred 4 to 9 times as much as the best
+# radius.
 LEAST_SQUARES = (
     pytest.param("student-t", 20_000, 10, 0.5, marks=pytest.mark.slow),
     pytest.param("skewed-pareto", 100_000, 20, 0.05, marks=pytest.mark.slow),
@@ -269,9 +282,9 @@ LEAST_SQUARES = (
 def test_on_least_squares_the_radius_is_nearly_as_good_as_the_best_in_hindsight(
     distribution: str, n: int, d: int, rho: float
 ) -> None:
-    """Median excess risk over that of the best of 11 radii, each with its own steps, on one seed.
+    """Median excess risk relative to the best of 11 radii, each with its own steps, on one seed.
 
-    On other seeds the ratio is 1.15, 1.31 and 1.35; it was 2.9, 8.5 and 9.0.
+    On other seeds the ratio is 1.15, 1.31 and 1.35; before, it was 2.9, 8.5 and 9.0.
     """
     scenario = least_squares(distribution, n, d, rho)
     plan = ClippedDescent().plan(scenario.setting)
@@ -291,10 +304,10 @@ def test_on_least_squares_the_radius_is_nearly_as_good_as_the_best_in_hindsight(
 
 @pytest.mark.parametrize("geometry", ["l2", "linf"])
 @pytest.mark.parametrize("method", ["sco.clipped", "sco.noisy-gd"])
-def test_a_run_on_a_wide_set_arrives_where_gradients_do_not_grow(
+def test_a_run_on_a_large_set_arrives_where_gradients_do_not_grow(
     method: str, geometry: str
 ) -> None:
-    """The geometric median's risk is curved at the median only: 5.8 of 6.8 were left before."""
+    """The geometric median's risk is curved at the median only; before, 5.8 of 6.8 remained."""
     point = Scenario(
         problem="geometric-median",
         distribution="log-normal",

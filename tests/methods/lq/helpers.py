@@ -1,7 +1,7 @@
-"""What the tests of the l_q methods share: settings with a geometry, and a ledger that remembers.
+"""Helpers shared by the tests of the l_q methods: settings with a geometry, and a recording ledger.
 
-As in `tests.methods.euclidean.losses`, certified settings have the Lipschitz constant 1 on
-features of norm 1.
+As in `tests.methods.euclidean.losses`, certified settings have the Lipschitz constant 1 on features
+of norm 1.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
-from tests.methods.euclidean.losses import CONCENTRATED, Array, make_setting, records, sample
+from tests.methods.euclidean.losses import CONCENTRATED, Array, make_records, make_setting, sample
 
 L1, LINF = Geometry(kind="l1"), Geometry(kind="linf")
 
 
-def lq(q: float) -> Geometry:
+def lq_geometry(q: float) -> Geometry:
     return Geometry(kind="lq", q=q)
 
 
-SMALL = (L1, lq(1.1), lq(1.5), L2)  # q <= 2
-LARGE = (L2, lq(4.0), lq(np.inf), LINF)  # q >= 2
+SMALL = (L1, lq_geometry(1.1), lq_geometry(1.5), L2)  # Geometries with exponent q <= 2.
+LARGE = (L2, lq_geometry(4.0), lq_geometry(np.inf), LINF)  # Geometries with exponent q >= 2.
 
 
-def geometric(
+def geometric_setting(
     kind: str,
     geometry: Geometry,
     n: int = 40,
@@ -38,21 +38,21 @@ def geometric(
     lipschitz: bool = True,
     radius: float = 1.0,
 ) -> Setting:
-    """A setting of `..euclidean.losses` on another set, of half the diameter `radius`."""
+    """Return a setting of the Euclidean helper on another set, with half the diameter `radius`."""
     body = geometry.constraint(d, radius)
     flat = make_setting(kind, n, d, budget, lipschitz=lipschitz, radius=body.l2_radius)
     return replace(flat, constraint=body, exponent=geometry.exponent)
 
 
 def place_on(geometry: Geometry, losses: Sample, radius: float = 1.0) -> Any:
-    """The sample on another constraint set."""
+    """Return the sample on another constraint set."""
     assert hasattr(losses, "constraint")
     return replace(losses, constraint=geometry.constraint(losses.d, radius))  # type: ignore[type-var]
 
 
-def plain(kind: str, n: int, d: int, seed: int = 0) -> Sample:
-    """Records of norm at most 1, with targets."""
-    return sample(kind, *records(n, d, seed))
+def plain_records(kind: str, n: int, d: int, seed: int = 0) -> Sample:
+    """Return records of norm at most 1, with targets."""
+    return sample(kind, *make_records(n, d, seed))
 
 
 @dataclass

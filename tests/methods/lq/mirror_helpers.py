@@ -1,4 +1,4 @@
-"""Settings, samples and checks that the tests of one-pass truncated mirror descent share.
+"""Settings, samples and checks for the tests of one-pass truncated mirror descent.
 
 Every check raises AssertionError on a fault. Statistical checks have a false-alarm rate of 1e-6.
 """
@@ -43,7 +43,7 @@ from dpsco_core.problems.base import Constants, LinearModel, Setting
 from dpsco_core.problems.links import SquaredLink
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
-from tests.methods.euclidean.losses import LINKS, POINTS, neighbours, records
+from tests.methods.euclidean.losses import LINKS, POINTS, make_records, neighbours
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def make_setting(
     kind: str = "mean",
     **constants: Any,
 ) -> Setting:
-    """A setting with smooth losses of bounded variance, on the set of a geometry."""
+    """Return a setting with smooth losses of bounded variance, on the set of a geometry."""
     shape = geometry(q) if shape is None else shape
     body = shape.constraint(d, radius)
     model = None
@@ -107,7 +107,7 @@ def sample(setting: Setting, kind: str, x: Array, y: Array | None = None) -> Any
 
 @dataclass
 class Pulls:
-    """What every mirror step was given, and the point it was given it at."""
+    """The input of every mirror step, and the point at which the step was taken."""
 
     gradients: list[Array] = field(default_factory=list)
     points: list[Array] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Pulls:
 
 @contextmanager
 def visiting(points: Array) -> Iterator[Pulls]:
-    """Make every run query these points, whatever it is told there, and record what it is told."""
+    """Make every run query these points, whatever the gradients, and record its gradients."""
     pulls = Pulls()
 
     def step(mirror: Any, constraint: Any, w: Array, gradient: Array, weight: float) -> Array:
@@ -129,7 +129,7 @@ def visiting(points: Array) -> Iterator[Pulls]:
 
 
 def run(method: Any, setting: Setting, losses: Any, seed: int = 0) -> Release:
-    """Release once; the value and the path are finite and in the set."""
+    """Release once; the value and the path must be finite and in the set."""
     ledger = Ledger(setting.budget)
     result: Release = method.release(
         losses, method.plan(setting), ledger, np.random.default_rng(seed)
@@ -146,7 +146,7 @@ def run(method: Any, setting: Setting, losses: Any, seed: int = 0) -> Release:
 
 @contextmanager
 def planned(change: Callable[[Any], Any]) -> Iterator[None]:
-    """Put `change(mirror_plan)` in the place of it; such changes may be nested."""
+    """Replace the plan by `change(mirror_plan)`; such changes may be nested."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lp_mirror, "mirror_plan", change(lp_mirror.mirror_plan))
         yield
@@ -168,7 +168,7 @@ def changed_plan(plan: DescentPlan, **changes: Any) -> DescentPlan:
 
 
 def with_plan(**changes: Any) -> Any:
-    """Change every plan by `changes`, values or functions of the plan."""
+    """Change every plan by `changes`, which are values or functions of the plan."""
 
     def change(honest: Any) -> Any:
         def changed(*arguments: Any) -> DescentPlan:
@@ -182,24 +182,24 @@ def with_plan(**changes: Any) -> Any:
 
 
 def in_steps(count: int) -> Any:
-    """Plans of so many steps."""
+    """Return plans with the given number of steps."""
     return with_plan(steps=count, batch_size=lambda plan: plan.gradients // count)
 
 
 def forced(order: str) -> Any:
-    """Allow one accounting only."""
+    """Allow only one kind of privacy accounting."""
     return planned(lambda honest: lambda setting, orders, *rest: honest(setting, (order,), *rest))
 
 
 def exponent_of(method: Any, setting: Setting) -> float:
-    """The exponent of the norm in which the method measures gradients."""
+    """Return the exponent of the norm in which the method measures gradients."""
     return 2.0 if isinstance(method, REDUCED) else dual_exponent(setting.exponent)
 
 
 def check_neighbours(method: Any, setting: Setting, kind: str, points: Array) -> float:
-    """Neighbours at the same points, with the same noise: one pull moves, by the sensitivity.
+    """Check neighbours at equal points with equal noise: one sum moves, by at most the sensitivity.
 
-    Returns the largest move of a batch's sum, relative to what the ledger's noise is for.
+    Returns the largest move of a batch's sum, relative to the sensitivity of the ledger's noise.
     """
     exponent, plan = exponent_of(method, setting), method.plan(setting)
     pulls: list[Array] = []
@@ -227,9 +227,9 @@ def check_neighbours(method: Any, setting: Setting, kind: str, points: Array) ->
 
 
 def check_noise(method: Any, setting: Setting) -> None:
-    """Zero gradients: every pull is noise of the ledger's scale. Chi-square at 1e-6.
+    """Check with zero gradients that every step's noise has the ledger's scale. Chi-square at 1e-6.
 
-    A sum of generalized Gaussian vectors is none: for those a shuffled batch is one record.
+    A sum of generalized Gaussian vectors has another law: for those a shuffled batch is one record.
     """
     plan, zeros = method.plan(setting), np.zeros((setting.n, setting.d))
     with visiting(np.zeros((1, setting.d))) as visited:
@@ -251,10 +251,12 @@ def check_noise(method: Any, setting: Setting) -> None:
 
 
 def check_ledger(method: Any, setting: Setting) -> None:
-    """One entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and 2.6."""
+    """Check for one entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and
+    2.6.
+    """
     ledger = Ledger(setting.budget)
     rng = np.random.default_rng(0)
-    x, y = records(setting.n, setting.d)
+    x, y = make_records(setting.n, setting.d)
     result = method.release(sample(setting, "logistic", x, y), method.plan(setting), ledger, rng)
     (entry,) = ledger.entries
     plan = method.plan(setting)

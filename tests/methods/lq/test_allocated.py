@@ -1,4 +1,4 @@
-"""Methods in l_q whose records take one random step each: ledger, noise, errors, and attacks."""
+"""Methods in l_q whose records each take one random step: ledger, noise, errors and attacks."""
 
 from dataclasses import replace
 from typing import Any
@@ -34,7 +34,7 @@ def risk(slug: str, point: Scenario, runs: int = 4) -> float:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_the_ledger_books_one_whole_and_the_noise_is_certified(slug: str) -> None:
+def test_the_ledger_books_one_release_and_the_noise_is_certified(slug: str) -> None:
     method: Any = replace(make_method(slug, "tight", "practical"), steps=20)  # type: ignore[type-var]
     setting, rng = POINT.setting, np.random.default_rng(0)
     data = POINT.instance.problem.sample(POINT.n, rng)
@@ -48,9 +48,9 @@ def test_the_ledger_books_one_whole_and_the_noise_is_certified(slug: str) -> Non
     )
 
 
-def test_truncated_gradients_count_by_their_length_in_l2() -> None:
+def test_truncated_gradients_are_charged_by_their_l2_length() -> None:
     plan: Any = MirrorDescentAllocated(steps=20).plan(POINT.setting)
-    longest = plan.statistic.threshold * np.ones(8)  # in the dual ball, the cube
+    longest = plan.statistic.threshold * np.ones(8)  # The gradient lies in the dual ball, a cube.
     release = MirrorDescentAllocated(steps=20).release(
         POINT.instance.problem.sample(POINT.n, np.random.default_rng(0)),
         plan,
@@ -60,7 +60,7 @@ def test_truncated_gradients_count_by_their_length_in_l2() -> None:
     assert release.ledger.entries[0].sensitivity == pytest.approx(2 * np.linalg.norm(longest))
 
 
-def test_one_random_step_errs_less_than_a_secret_order() -> None:
+def test_one_random_step_per_record_errs_less_than_a_secret_order() -> None:
     printed = risk("lp.shuffled-mirror-descent", POINT)
     assert risk("lp.mirror-descent-allocated", POINT) < printed
     printed = risk("lp.noisy-mirror-descent", POINT, 2)
@@ -89,7 +89,7 @@ def test_other_budgets_are_refused(slug: str, budget: Any) -> None:
 
 
 def pulls(plan: Any, size: float, runs: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the sums that two steps release of two records, one of them a zero row."""
+    """Return the sums that two steps release for two records, one of which is a zero row."""
     longest, projections = plan.statistic.threshold * np.ones(2) * 0.999, np.empty((runs, 2))
     rows = DenseRows(np.stack([size * longest, np.zeros(2)]))
     for i in range(runs):
@@ -99,12 +99,12 @@ def pulls(plan: Any, size: float, runs: int, rng: np.random.Generator) -> np.nda
         for t in range(2):
             chosen = Selected(rows=rows, places=order[ends[t] - sizes[t] : ends[t]])
             pull = measuring.take(chosen, ledger, rng, t)
-            projections[i, t] = pull.sum() / np.sqrt(2)  # along the record
+            projections[i, t] = pull.sum() / np.sqrt(2)  # The coordinate along the record.
     return projections
 
 
 @pytest.mark.parametrize("fault", ["none", "half the noise", "a public step", "no truncation"])
-def test_the_best_attack_on_two_steps_refutes_faults_alone(
+def test_the_optimal_attack_on_two_steps_refutes_only_faults(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     point = replace(POINT, n=2, d=2, delta=0.05)

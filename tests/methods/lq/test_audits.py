@@ -1,9 +1,8 @@
-r"""Empirical audits of the l_q methods: worst neighbours, many runs, an event that tells.
+"""Empirical audits of the l_q methods: worst neighbours, many runs, a revealing event.
 
-See `tests.methods.euclidean.audit_helpers`. The noisy values that a run was steered by are read
-off its path; of them the statistic is the likelihood ratio of the two worlds, or what rises with
-it. Deliberate
-faults must be flagged.
+See `tests.methods.euclidean.audit_helpers`. The noisy values that steered a run are read off its
+path; the statistic is their likelihood ratio for the two data sets, or a monotone function of it.
+Deliberate faults must be flagged.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, Regulari
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.mechanisms import noise as draws
 from dpsco_core.problems.base import Setting
-from tests.methods.euclidean.audit_helpers import excess, flagged
+from tests.methods.euclidean.audit_helpers import certified_excess, is_flagged
 from tests.methods.euclidean.losses import Array, sample
 from tests.methods.lq import mirror_helpers
-from tests.methods.lq.helpers import L1, geometric, lq, place_on
+from tests.methods.lq.helpers import L1, geometric_setting, lq_geometry, place_on
 from tests.methods.lq.mirror_helpers import BATCHED, GG, REDUCED, SHUFFLED
 
 CLAIM, SMALL_CLAIM = ApproxDP(epsilon=1.0, delta=0.05), ApproxDP(epsilon=0.3, delta=0.02)
 RUNS, FAULTY_RUNS, SHUFFLED_RUNS = 1000, 1300, 6000
-OUTLIER = 1e6  # a record that is shrunk, or a target at which the slope is 1
-INNER_SHARE = 1 - 1e-9  # a record just below the level beyond which it becomes 0
+OUTLIER = 1e6  # A record that is shrunk, or a target at which the slope is 1.
+INNER_SHARE = 1 - 1e-9  # The size of a record just below the level above which it becomes 0.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ def steered(plan: Any, **changes: Any) -> Any:
 
 
 def replanned(method: Any, setting: Setting, **changes: Any) -> tuple[Any, Any]:
-    """The method with other steps, and its plan: no noise depends on them. It plans only once."""
+    """Return the method with other steps, and its plan, on whose noise they have no effect."""
     plan_changed = steered(method.plan(setting), **changes)
 
     class Replanned(type(method)):  # type: ignore[misc]
@@ -76,9 +75,9 @@ def replanned(method: Any, setting: Setting, **changes: Any) -> tuple[Any, Any]:
 
 
 def lean(noisy: Array, pull: Array, noise: str, exponent: float) -> Array:
-    """Of values with noise about +pull or -pull: half the difference of their squared distances.
+    """Return half the difference of squared distances of noisy values from -pull and +pull.
 
-    Over the squared scale of the noise it is the logarithm of the likelihood ratio.
+    Divided by the squared scale of the noise it is the logarithm of the likelihood ratio.
     """
     if noise != GG:
         return np.asarray(2 * noisy @ pull)
@@ -90,7 +89,7 @@ def lean(noisy: Array, pull: Array, noise: str, exponent: float) -> Array:
 
 
 def unit(d: int, dual: float) -> Array:
-    """The direction whose l2 norm is the largest at dual norm 1."""
+    """Return the direction with the largest l2 norm at dual norm 1."""
     return np.ones(d) / lq_norm(np.ones(d), dual)
 
 
@@ -107,10 +106,10 @@ def truncated(
     batch_size: int | None = None,
     mixed: bool = False,
 ) -> Audit:
-    """One of the mirror descents: record 0 is at the level, the others are 0.
+    """Return an audit of truncated mirror descent: record 0 is at the level, the others are 0.
 
-    The statistic is of the first batch, or of all; `mixed` where any may hold record 0. Steps are
-    so small that the set is not felt.
+    The statistic is of one batch, or of all batches if `mixed`, where any may contain record 0. The
+    steps are so small that the set has no effect.
     """
     setting = mirror_helpers.make_setting(q, n, d, claim, kind="linear")
     changes = {"steps": steps, "batch_size": batch_size or n // steps, "step_weight": 1e6}
@@ -130,7 +129,7 @@ def truncated(
 
     def records(sign: float) -> Any:
         x = np.zeros((n, d))
-        x[0] = -sign * scale * pull  # the gradient is its opposite
+        x[0] = -sign * scale * pull  # The gradient is the opposite of the record.
         return mirror_helpers.sample(setting, "linear", x)
 
     return Audit(
@@ -146,9 +145,9 @@ def steep(setting: Setting, geometry: Any, sign: float) -> Any:
 
 
 def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
-    """Full gradients of three records."""
-    geometry = lq(q)
-    setting = geometric("huber", geometry, 3, d, CLAIM)
+    """Return an audit of full gradients of three records."""
+    geometry = lq_geometry(q)
+    setting = geometric_setting("huber", geometry, 3, d, CLAIM)
     method, plan = replanned(RegularizedMirrorDescent(noise=noise), setting, steps=steps)
     pull = plan.statistic.dual_sensitivity / 2 * unit(d, dual_exponent(q))
     mirror = PowerMirror.for_space(plan.descent.space)
@@ -165,9 +164,9 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
 
 
 def phased() -> Audit:
-    """The first of the phases has eight records, of which record 0 comes first."""
-    geometry, d = lq(4.0), 2
-    setting = geometric("huber", geometry, 16, d, CLAIM)
+    """Return an audit of phases whose first has eight records, record 0 at the front."""
+    geometry, d = lq_geometry(4.0), 2
+    setting = geometric_setting("huber", geometry, 16, d, CLAIM)
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
@@ -179,12 +178,12 @@ def phased() -> Audit:
 
 
 def noisy(n: int, batch: int = 1) -> Audit:
-    """Which step leant towards record 0, by the likelihood ratio; the others' gradients are 0.
+    """Return an audit that guesses the step of record 0 by likelihood; other gradients are 0.
 
-    At q = 1 with the potential of its own norm. Steps are so small that the set is not felt.
+    At q = 1 with the potential of its own norm. Steps are so small that the set has no effect.
     """
     d = 2
-    setting = geometric("linear", L1, n, d, CLAIM)
+    setting = geometric_setting("linear", L1, n, d, CLAIM)
     idle = {} if batch == 1 else {"idle": False}
     changes = {"step_size": 1e-6, "batch": batch} | idle
     method, plan = replanned(NoisyMirrorDescent(tuning="theory"), setting, **changes)
@@ -222,8 +221,8 @@ AUDITS: dict[str, Callable[[], Audit]] = {
     "noisy, n=3": lambda: noisy(3),
     "noisy, averages": lambda: noisy(5, batch=3),
 }
-# Of three records two are used at n = 3; at n = 5 one of three is in a mean; and the noise of a
-# batch without the record is added.
+# Excluded audits: of three records two are used at n = 3; at n = 5 a mean holds one of three; and a
+# batch without the record adds its noise.
 SHARP = [n for n in AUDITS if n not in ("noisy, n=3", "noisy, averages", "batched, both batches")]
 
 
@@ -242,7 +241,7 @@ def audited(audit: Audit, runs: int) -> float:
         statistics(audit, k, runs, np.random.default_rng(seed)) for k, seed in ((0, 1), (1, 2))
     )
     assert isinstance(audit.setting.budget, ApproxDP)
-    return excess(sample, neighbour_sample, audit.setting.budget)
+    return certified_excess(sample, neighbour_sample, audit.setting.budget)
 
 
 def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> bool:
@@ -251,10 +250,10 @@ def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> boo
         for k, seed in ((0, 1), (1, 2))
     ]
     assert isinstance(audit.setting.budget, ApproxDP)
-    return flagged(*draws, audit.setting.budget, runs)
+    return is_flagged(*draws, audit.setting.budget, runs)
 
 
-# Like one that is left: the same method with the other noise, or with other batches.
+# These repeat a quicker audit: the same method with the other noise, or with other batches.
 SLOW_AUDITS = ("batched", "batched, both batches", "regularised, generalized", "noisy, averages")
 
 
@@ -284,7 +283,7 @@ def fraction_of_the_noise(patch: pytest.MonkeyPatch, fraction: float) -> None:
 
 @pytest.mark.parametrize("name", but_like(SHARP))
 def test_too_little_noise_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of it; a third where the guarantee is loose."""
+    """The fault is half of the noise, or a third where the guarantee is loose."""
     fraction_of_the_noise(monkeypatch, 1 / 3 if "generalized" in name else 1 / 2)
     assert caught(AUDITS[name](), FAULTY_RUNS)
 
@@ -360,18 +359,18 @@ def test_a_deliberate_fault_is_flagged(
     assert caught(fault(monkeypatch), FAULTY_RUNS)
 
 
-# Shuffling: 300 records, of whose noise each alone would refute the claim in known order.
+# Shuffling of 300 records: the noise of each alone would refute the claim in known order.
 
 
 class InOrder(np.random.Generator):
-    """A generator whose permutations are no secret."""
+    """A generator whose permutations are not secret."""
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         return np.arange(x)
 
 
 def shuffled(steps: int, batch: int) -> Audit:
-    """So many batches of the 300 records, at the noise that shuffling allows."""
+    """Return a plan with the given steps and batches of the 300 records, at the shuffled noise."""
     setting = mirror_helpers.make_setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
         method, plan = replanned(SHUFFLED(), setting)
@@ -380,17 +379,19 @@ def shuffled(steps: int, batch: int) -> Audit:
 
 
 @pytest.mark.slow
-def test_the_noise_of_all_records_hides_one_of_a_batch_and_that_of_one_does_not(
+def test_the_summed_noise_of_a_batch_hides_one_record_and_a_single_draw_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All 300 in one batch: the sum of their noises meets the claim, one draw of it does not."""
+    """All 300 records form one batch: the sum of their noises satisfies the claim, one draw does
+    not.
+    """
     assert audited(shuffled(1, 300), RUNS) <= 0
     monkeypatch.setattr(TruncatedMeans, "draws", lambda self, batch: 1)
     assert caught(shuffled(1, 300), SHUFFLED_RUNS)
 
 
-def test_a_record_alone_is_hidden_in_secret_order_only() -> None:
-    """One record makes the only step, and 299 are left out: the first in known order."""
+def test_a_single_step_is_private_in_secret_order_only() -> None:
+    """One record makes the only step, and 299 are left out; in known order it is record 0."""
     assert audited(shuffled(1, 1), RUNS) <= 0
     assert caught(shuffled(1, 1), SHUFFLED_RUNS, InOrder)
 
@@ -398,7 +399,9 @@ def test_a_record_alone_is_hidden_in_secret_order_only() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", ["gaussian", GG])
 def test_all_steps_of_a_shuffled_run_may_be_released(noise: Any) -> None:
-    """Every record a step of its own, in secret order: all noisy gradients, by their likelihood."""
+    """Every record is a step, in secret order; the statistic is the likelihood of all noisy
+    gradients.
+    """
     n, setting = 150, mirror_helpers.make_setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
     with mirror_helpers.forced("shuffled"):
         method, plan = replanned(SHUFFLED(noise=noise), setting)

@@ -1,4 +1,4 @@
-"""Private Frank–Wolfe: its corners, what a record can move, its steps, ledger and refusals."""
+"""Private Frank–Wolfe: corners, sensitivity, steps, ledger and refusals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def point(problem: str = "logistic", **fields: Any) -> Scenario:
 
 @dataclass
 class Chosen:
-    """A ledger that answers with fixed corners, so that the points do not depend on the data."""
+    """A ledger that answers with fixed corners, so the points do not depend on the data."""
 
     places: list[int]
     scores: list[np.ndarray] = field(default_factory=list)
@@ -49,7 +49,7 @@ def run(data: Any, plan: Any, places: list[int]) -> tuple[np.ndarray, np.ndarray
 
 
 @pytest.mark.parametrize("geometry", SETS)
-def test_a_score_is_that_of_its_corner_and_the_best_one_supports_the_set(geometry: str) -> None:
+def test_a_score_is_that_of_its_corner_and_the_best_corner_supports_the_set(geometry: str) -> None:
     body = point(geometry=geometry, diameter=3.0).setting.body
     mean = np.array([0.3, -1.2, 0.8])
     scores = corner_scores(body, mean)
@@ -60,8 +60,8 @@ def test_a_score_is_that_of_its_corner_and_the_best_one_supports_the_set(geometr
     assert scores.max() == pytest.approx(body.support(-mean))
 
 
-def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_holds() -> None:
-    """A sample on a ten times larger ball would give scores ten times as far apart."""
+def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_is_proven() -> None:
+    """A sample on a set ten times as large would have scores ten times as far apart."""
     scenario = point("linear")
     plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
     sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
@@ -71,7 +71,7 @@ def test_the_corners_are_those_of_the_set_for_which_the_sensitivity_holds() -> N
 
 
 @pytest.mark.parametrize("problem", ["logistic", "absolute", "linear", "quadratic"])
-def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_other(
+def test_a_record_moves_only_the_scores_of_its_batch_by_at_most_the_sensitivity(
     problem: str,
 ) -> None:
     scenario = point(problem)
@@ -97,8 +97,8 @@ def test_a_record_moves_no_score_of_its_batch_further_than_is_hidden_and_no_othe
     assert farthest > 0.6 * allowed
 
 
-def test_the_answer_is_the_mean_of_the_corners_with_the_weights_of_the_theorem() -> None:
-    """The corner of step t has weight 2(t+1)/(T(T+1)), t from 0: written out, not recursed."""
+def test_the_answer_is_the_mean_of_the_corners_with_the_theorems_weights() -> None:
+    """The corner of step t has weight 2(t+1)/(T(T+1)), t from 0, written out without recursion."""
     scenario = point("quadratic")
     plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
     data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
@@ -139,7 +139,7 @@ def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
 
 
 def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
-    """The quadratic loss on a simplex, at a budget at which no other corner is ever drawn."""
+    """The quadratic loss on a simplex, at a budget so large that no other corner is ever drawn."""
     scenario = point("quadratic", geometry="simplex", epsilon=1e6, delta=0.0, n=4000, p=4.0)
     data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(1))
     plan = FrankWolfe(corners=CornerSteps(steps=40, limit=1e3)).plan(scenario.setting)
@@ -152,8 +152,8 @@ def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
     assert scenario.instance.problem.excess_risk(out.value).value < 0.01
 
 
-def value_of_the_page(n: int, p: float, smooth: float, steps: int, limit: float) -> float:
-    """The bound at M = r = 1, d = 20 and the default rho on the l1 ball, in plain Python."""
+def plain_bound(n: int, p: float, smooth: float, steps: int, limit: float) -> float:
+    """Return the bound at M = r = 1, d = 20 and the default rho on the l1 ball, in plain Python."""
     d, epsilon, b = 20, math.sqrt(8 * 0.028014481912627613), n // steps
     log, v = math.log(2 * d), min(1.0, limit) ** 2 / b
     sampling = min(
@@ -177,7 +177,7 @@ def value_of_the_page(n: int, p: float, smooth: float, steps: int, limit: float)
         (10**6, 2.0, 1.0, 0.218),
     ],
 )
-def test_the_theory_takes_the_steps_and_the_level_of_the_values_of_the_page(
+def test_the_theory_tuning_has_the_steps_and_the_level_of_the_note(
     n: int, p: float, smooth: float, value: float
 ) -> None:
     setting = point(n=n, d=20, p=p, diameter=2.0).setting
@@ -187,17 +187,17 @@ def test_the_theory_takes_the_steps_and_the_level_of_the_values_of_the_page(
     setting = replace(setting, constants=constants)
     epsilon = math.sqrt(8 * 0.028014481912627613)
     best = best_corners(setting, epsilon, proven=True)
-    at_best = value_of_the_page(n, p, smooth, best.steps, best.limit)
+    at_best = plain_bound(n, p, smooth, best.steps, best.limit)
     assert at_best == pytest.approx(value, abs=6e-4)
     for steps in (0.7, 1.4):
         for limit in (0.7, 1.4):
             candidate = (max(1, round(best.steps * steps)), best.limit * limit)
-            assert value_of_the_page(n, p, smooth, *candidate) > at_best * (1 - 1e-3)
+            assert plain_bound(n, p, smooth, *candidate) > at_best * (1 - 1e-3)
 
 
 @pytest.mark.parametrize("geometry", SETS)
-def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None:
-    """Huber's loss and the quadratic; the bound is several times larger, so that 12 runs do."""
+def test_the_measured_risk_is_below_the_bound_of_the_note(geometry: str) -> None:
+    """For Huber's and the quadratic loss; the bound is so much larger that 12 runs suffice."""
     for problem in ("huber", "quadratic"):
         scenario = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
         method, rng = FrankWolfe(tuning="theory"), np.random.default_rng(2)
@@ -220,7 +220,7 @@ def test_the_measured_risk_is_below_the_bound_of_the_page(geometry: str) -> None
 
 
 @pytest.mark.parametrize("geometry", ["l2", "linf", "sparse"])
-def test_a_set_with_many_corners_is_refused_with_one_that_has_few(geometry: str) -> None:
+def test_a_set_with_many_corners_is_refused_and_one_with_few_suggested(geometry: str) -> None:
     with pytest.raises(NotApplicable, match="corners") as refusal:
         FrankWolfe().plan(point(geometry=geometry).setting)
     assert "geometry=l1" in str(refusal.value)

@@ -1,4 +1,4 @@
-"""One-pass truncated mirror descent: what a record can do, the noise, the limits, the plan."""
+"""One-pass truncated mirror descent: sensitivity, noise, limits and plans."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import crossed, each
-from tests.methods.euclidean.losses import neighbours, records
+from tests.methods.euclidean.losses import make_records, neighbours
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
     BATCHED,
@@ -53,12 +53,14 @@ SMALL, EUCLIDEAN = (1.0, 1.1, 1.5, 2.0), (2.0, 4.0, math.inf)
 
 
 @pytest.mark.parametrize(("kind", "exponent"), list(itertools.product(KINDS, (2.0, 3.0, math.inf))))
-def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
+def test_gradients_above_the_level_become_zero_and_the_others_stay_unchanged(
     kind: str, exponent: float
 ) -> None:
-    """Against gradients formed one by one; zeroed, not shortened, and a NaN is beyond."""
+    """Gradients are formed one by one; long ones become 0, without shortening, and so does a
+    NaN.
+    """
     setting, rng = make_setting(n=60, d=4), np.random.default_rng(0)
-    x, y = records(60, 4)
+    x, y = make_records(60, 4)
     x[5], x[6], x[7] = np.nan, np.inf, 1e300
     losses, w = sample(setting, kind, x, y), rng.standard_normal(4) / 3
     rows, order = losses.gradients(w), rng.permutation(60)
@@ -76,7 +78,7 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = make_setting(n=50, d=3)
     for kind in ("logistic", "mean"):
-        losses, w = sample(setting, kind, *records(50, 3)), np.full(3, 0.2)
+        losses, w = sample(setting, kind, *make_records(50, 3)), np.full(3, 0.2)
         order = np.random.default_rng(0).permutation(50)
         rows = losses.gradients(w)
         whole = truncated_sum(rows, order, 0.4, 3.0, base_lengths(rows, 3.0))
@@ -87,9 +89,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("kind", "q"), crossed(2, KINDS, SMALL))
-def test_a_record_that_is_anything_moves_one_batch_by_at_most_the_sensitivity(
-    kind: str, q: float
-) -> None:
+def test_any_record_moves_one_batch_by_at_most_the_sensitivity(kind: str, q: float) -> None:
     setting = make_setting(q, kind=kind)
     points = np.array([setting.body.project(np.full(3, c)) for c in (0.1, -0.2, 0.0)])
     with in_steps(5):
@@ -98,7 +98,9 @@ def test_a_record_that_is_anything_moves_one_batch_by_at_most_the_sensitivity(
 
 
 @pytest.mark.parametrize(("kind", "q"), list(itertools.product(KINDS, EUCLIDEAN)))
-def test_so_it_does_in_the_reduction(kind: str, q: float) -> None:
+def test_any_record_moves_one_batch_by_at_most_the_sensitivity_in_the_reduction(
+    kind: str, q: float
+) -> None:
     setting = make_setting(q, kind=kind)
     with in_steps(5):
         check_neighbours(REDUCED(), setting, kind, np.zeros((2, 3)))
@@ -106,15 +108,17 @@ def test_so_it_does_in_the_reduction(kind: str, q: float) -> None:
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("kind", ["logistic", "mean"])
-def test_so_it_does_in_secret_order(kind: str, noise: Any) -> None:
+def test_any_record_moves_one_batch_by_at_most_the_sensitivity_in_secret_order(
+    kind: str, noise: Any
+) -> None:
     setting = make_setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
     with forced("shuffled"), in_steps(6):
         assert SHUFFLED(noise=noise).plan(setting).statistic.certificate is not None
         check_neighbours(SHUFFLED(noise=noise), setting, kind, np.zeros((2, 3)))
 
 
-def attained(method: Any, q: float, size: float = 0.999) -> float:
-    """Two opposite records of a size relative to the level; what of the sensitivity they use."""
+def attained_share(method: Any, q: float, size: float = 0.999) -> float:
+    """Return the share of the sensitivity that two opposite records of a relative size attain."""
     setting = make_setting(q, n=6, kind="linear")
     level = method.plan(setting).statistic.threshold
     dual = 2.0 if isinstance(method, REDUCED) else dual_exponent(q)
@@ -137,20 +141,20 @@ def attained(method: Any, q: float, size: float = 0.999) -> float:
 @pytest.mark.parametrize("q", SMALL)
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 def test_the_sensitivity_is_attained(q: float, noise: Any) -> None:
-    assert attained(BATCHED(noise=noise), q) == pytest.approx(0.999, rel=1e-9)
+    assert attained_share(BATCHED(noise=noise), q) == pytest.approx(0.999, rel=1e-9)
 
 
 @pytest.mark.parametrize("q", EUCLIDEAN)
 def test_the_reductions_sensitivity_is_attained(q: float) -> None:
-    assert attained(REDUCED(), q) == pytest.approx(0.999, rel=1e-9)
+    assert attained_share(REDUCED(), q) == pytest.approx(0.999, rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1.001, 1.5, 3.0, 1e6])
 def test_a_record_just_beyond_the_level_is_left_out(size: float) -> None:
     for q in SMALL:
-        assert attained(BATCHED(), q, size) == attained(BATCHED(noise=GG), q, size) == 0
+        assert attained_share(BATCHED(), q, size) == attained_share(BATCHED(noise=GG), q, size) == 0
     for q in EUCLIDEAN:
-        assert attained(REDUCED(), q, size) == 0
+        assert attained_share(REDUCED(), q, size) == 0
 
 
 METHODS = [
@@ -168,7 +172,7 @@ def test_the_ledger_holds_the_budget_in_one_entry(method: Any, budget: Any) -> N
 
 
 @pytest.mark.parametrize("method", METHODS[4:], ids=str)
-def test_so_it_does_in_secret_order_too(method: Any) -> None:
+def test_the_ledger_holds_the_budget_in_one_entry_in_secret_order(method: Any) -> None:
     q = 3.0 if isinstance(method, REDUCED) else 1.5
     budget = ApproxDP(epsilon=0.05, delta=1e-5)
     with forced("shuffled"):
@@ -184,7 +188,7 @@ def test_the_noise_of_batches_has_the_ledgers_scale(q: float, noise: Any) -> Non
 
 @pytest.mark.parametrize("steps", [40, 600])
 def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None:
-    """A Gaussian batch of 15 or of 1 record; generalized Gaussian records one by one."""
+    """A Gaussian batch has 15 records or 1; generalized Gaussian records are taken one by one."""
     setting = make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear")
     with forced("shuffled"), in_steps(steps):
         assert SHUFFLED().plan(setting).statistic.draws(600 // steps) == 600 // steps
@@ -198,8 +202,8 @@ def test_the_noise_of_the_reduction_has_the_ledgers_scale() -> None:
         check_noise(REDUCED(), make_setting(math.inf, n=300, d=8, kind="linear"))
 
 
-def places(n: int, batches: int, draws: int) -> np.ndarray:
-    """In which batch record 4 is, in as many runs."""
+def batches_of_a_record(n: int, batches: int, draws: int) -> np.ndarray:
+    """Return the batch that holds record 4, in each of many runs."""
     setting = make_setting(1.5, n=n, budget=APPROXIMATE, kind="linear")
     x = np.zeros((n, 3))
     x[4] = 0.1
@@ -220,8 +224,8 @@ def places(n: int, batches: int, draws: int) -> np.ndarray:
     return counts
 
 
-def test_a_record_is_in_every_batch_equally_often_if_the_order_is_secret() -> None:
-    assert stats.chisquare(places(600, 6, 300)).pvalue > FALSE_ALARM
+def test_in_secret_order_a_record_is_in_every_batch_equally_often() -> None:
+    assert stats.chisquare(batches_of_a_record(600, 6, 300)).pvalue > FALSE_ALARM
 
 
 def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_step(
@@ -231,7 +235,7 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
     for radius in (0.02, 50.0):
         for method, kind in itertools.product((BATCHED(), SHUFFLED(), REDUCED()), KINDS):
             setting = make_setting(2.0, n=30, kind=kind, radius=radius, smoothness=1.0)
-            losses = sample(setting, kind, *records(30, 3, shift=0.3))
+            losses = sample(setting, kind, *make_records(30, 3, shift=0.3))
             with in_steps(1), with_plan(threshold=1e9):
                 result = run(method, setting, losses)
             step = losses.mean_gradient(np.zeros(3)) / result.diagnostics["step_weight"]
@@ -241,10 +245,12 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
 def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Three batches of 10 by index, written out for an inactive constraint; one record is left."""
+    """Three batches of 10 by index, with an inactive constraint written out; one record is left
+    over.
+    """
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
     setting = make_setting(1.5, n=31, radius=1e3, diameter=2.0)
-    x, _ = records(31, 3, shift=0.3)
+    x, _ = make_records(31, 3, shift=0.3)
     with with_plan(steps=3, batch_size=10, threshold=1e9):
         result = run(BATCHED(), setting, sample(setting, "mean", x))
     mirror = PowerMirror.for_space(RegularSpace(d=3, exponent=1.5))
@@ -260,11 +266,11 @@ def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 @pytest.mark.parametrize("budget", [CONCENTRATED, ApproxDP(epsilon=0.5, delta=1e-5)], ids=str)
 def test_at_q_2_the_methods_are_the_euclidean_one(tuning: Any, budget: Any) -> None:
-    """The same plan, the same points; so it is for kappa, which is 1, and for both noises' laws."""
+    """Plan and points are equal, and so are kappa, which is 1, and the laws of both noises."""
     values = []
     for shape in (geometry(2.0), L2):
         setting = make_setting(n=3000, shape=shape, budget=budget)
-        losses = sample(setting, "mean", *records(3000, 3)[:1])
+        losses = sample(setting, "mean", *make_records(3000, 3)[:1])
         for method in (SHUFFLED, REDUCED):
             values.append(run(method(tuning=tuning), setting, losses).value)
     for value in values[1:]:
@@ -282,11 +288,11 @@ SHAPES = [
 @each(("kind", "q", "family"), SHAPES)
 @each("tuning", ["practical", "theory"])
 def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) -> None:
-    """With noise that is far larger than the set; `run` looks at the path."""
+    """The noise is far larger than the set; `run` checks the path."""
     setting = make_setting(
         n=400, d=10, shape=Geometry(kind=kind, q=q), budget=ApproxDP(epsilon=0.1, delta=1e-6)
     )
-    x, y = records(400, 10)
+    x, y = make_records(400, 10)
     for calibration in ("tight", "paper"):
         method = family(tuning=tuning, calibration=calibration)
         for loss in ("logistic", "mean"):
@@ -297,13 +303,13 @@ def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) 
 def test_the_released_value_is_the_average_of_the_steps_points() -> None:
     setting = make_setting(1.5, n=300)
     with in_steps(20):
-        result = run(BATCHED(), setting, sample(setting, "mean", *records(300, 3)[:1]))
+        result = run(BATCHED(), setting, sample(setting, "mean", *make_records(300, 3)[:1]))
     assert result.iterates is not None and len(result.iterates) == 21
     np.testing.assert_allclose(result.value, result.iterates[1:].mean(axis=0), atol=1e-14)
 
 
-def test_a_longer_run_keeps_to_the_order_of_the_records() -> None:
-    """Records that are left out after the last whole batch do not matter."""
+def test_a_longer_run_keeps_the_order_of_the_records() -> None:
+    """Records left over after the last whole batch have no effect."""
     setting = make_setting(1.5, n=31)
     values = []
     for x, y in neighbours(31, 3, 30)[:4]:
@@ -314,7 +320,9 @@ def test_a_longer_run_keeps_to_the_order_of_the_records() -> None:
 
 
 def test_the_mean_excess_is_below_the_explicit_bound() -> None:
-    """B4 in expectation over data and noise, one-sided at 1e-6; heavy tails, q = 1.5 and 2, inf."""
+    """Bound B4 holds in expectation over data and noise, one-sided at 1e-6, for q = 1.5, 2 and
+    inf.
+    """
     n, d, runs = 3000, 5, 40
     law = StudentT(d=d, moment_order=2.0, margin=0.5, offset=0.5)
     for q, method in ((1.5, BATCHED()), (1.5, BATCHED(noise=GG)), (math.inf, REDUCED())):
@@ -340,8 +348,8 @@ def test_the_mean_excess_is_below_the_explicit_bound() -> None:
 
 
 def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> None:
-    """Losses 4 times as large: tau, gamma and the noise as well, and the same points."""
-    x, _ = records(400, 3)
+    """Losses 4 times as large scale tau, gamma and the noise by 4, and give the same points."""
+    x, _ = make_records(400, 3)
     for method in (BATCHED(), BATCHED(tuning="theory"), SHUFFLED(tuning="theory", noise=GG)):
         setting = make_setting(1.5, n=400, budget=APPROXIMATE, kind="linear", smoothness=1.0)
         four = make_setting(
@@ -362,7 +370,7 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
         np.testing.assert_allclose(a.value, b.value, atol=1e-3)
 
 
-def test_broken_records_alone_leave_noise_alone() -> None:
+def test_data_of_broken_records_give_noise_only() -> None:
     setting = make_setting(1.5, n=20)
     plan, x = BATCHED().plan(setting), np.full((20, 3), math.nan)
     with visiting(np.zeros((1, 3))) as visited:

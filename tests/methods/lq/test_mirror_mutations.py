@@ -1,6 +1,6 @@
 """Deliberate faults of truncated mirror descent, each caught by a check of the other tests.
 
-A check passes without the patch, and raises with it.
+A check passes without the patch, and raises AssertionError with it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def twice_the_level(patch: Patch) -> None:
 
 
 def shortened_instead_of_left_out(patch: Patch) -> None:
-    """Private, but not the algorithm: a broken direction keeps a pull of full size."""
+    """Shorten long gradients, which is private but another algorithm: broken rows keep full
+    size.
+    """
 
     def clip(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
         block = rows.take(batch)
@@ -80,7 +82,7 @@ def a_nan_is_kept(patch: Patch) -> None:
 
 
 def measured_in_another_norm(patch: Patch) -> None:
-    """Not in the one that the noise is for."""
+    """Measure gradients in a norm other than that of the noise."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -101,7 +103,7 @@ def half_the_sensitivity(patch: Patch) -> None:
 
 
 def no_l2_ratio(patch: Patch) -> None:
-    """A dual sensitivity taken for one in l2."""
+    """Take a dual sensitivity for one in l2."""
     patch.setattr("dpsco_core.geometry.regular_space.RegularSpace.l2_ratio", 1.0)
 
 
@@ -116,7 +118,7 @@ def noise_over_root_2(patch: Patch) -> None:
 
 
 def one_draw_a_batch_at_the_noise_of_a_record(patch: Patch) -> None:
-    """The reading of Algorithm 4 that is not private: theory/su-zhao-wang.md, 2.5 (a)."""
+    """Use the variant of Algorithm 4 that is not private: theory/su-zhao-wang.md, 2.5 (a)."""
     patch.setattr(TruncatedMeans, "draws", lambda self, batch: 1)
 
 
@@ -166,8 +168,8 @@ def sensitivity_holds() -> None:
 
 def sensitivity_is_attained() -> None:
     for q in (1.1, 1.5):
-        assert tests.attained(BATCHED(), q) == pytest.approx(0.999, rel=1e-9)
-        assert tests.attained(BATCHED(noise=GG), q) == pytest.approx(0.999, rel=1e-9)
+        assert tests.attained_share(BATCHED(), q) == pytest.approx(0.999, rel=1e-9)
+        assert tests.attained_share(BATCHED(noise=GG), q) == pytest.approx(0.999, rel=1e-9)
 
 
 def what_is_beyond_is_left_out() -> None:
@@ -199,7 +201,7 @@ def ledger_is_right() -> None:
 
 def gradients_are_left_out() -> None:
     for kind in ("logistic", "mean"):
-        tests.test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(kind, 3.0)
+        tests.test_gradients_above_the_level_become_zero_and_the_others_stay_unchanged(kind, 3.0)
 
 
 FAULTS: list[tuple[Callable[[Patch], None], Callable[[], None]]] = [
@@ -216,7 +218,7 @@ FAULTS: list[tuple[Callable[[Patch], None], Callable[[], None]]] = [
     (noise_over_root_2, noise_is_right),
     (noise_over_root_2, shuffled_noise_is_right),
     (one_draw_a_batch_at_the_noise_of_a_record, shuffled_noise_is_right),
-    (order_is_public, tests.test_a_record_is_in_every_batch_equally_often_if_the_order_is_secret),
+    (order_is_public, tests.test_in_secret_order_a_record_is_in_every_batch_equally_often),
     (budget_twice, ledger_is_right),
 ]
 

@@ -1,4 +1,4 @@
-"""What one-pass truncated mirror descent chooses, which accounting it uses, and what it refuses."""
+"""Plans of one-pass truncated mirror descent: parameters, privacy accounting and refusals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dpsco_core.privacy import (
 from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.methods.euclidean.losses import records
+from tests.methods.euclidean.losses import make_records
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
     BATCHED,
@@ -56,11 +56,12 @@ GOLDEN: dict[str, Any] = {
     "variance_trace": 1.0,
 }
 GOLDEN_BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
-# epsilon, the order of the records, and whether the printed noise is too small in the example below
+# Epsilon, the order of the records, and whether the printed noise is too small in the example
+# below.
 FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False))
 
 
-def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
+def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:
     """theory/su-zhao-wang.md, 8, item 26: lambda = 18.33848, T = 5380.796; then scaled."""
     for size in (1.0, 3.0):
         setting = make_setting(
@@ -76,8 +77,8 @@ def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
             assert plan.statistic.threshold == pytest.approx(size * (0.5 + 18.33848), rel=1e-6)
 
 
-def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
-    """theory/su-zhao-wang.md, 2.6; and a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
+def test_theory_tuning_without_shuffling_is_the_reconstruction_in_the_note() -> None:
+    """theory/su-zhao-wang.md, 2.6; a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
     size = 100 * math.log(1e6)
     truncation = (5e4 / (4**2 * math.sqrt(size))) ** (1 / 3)
     setting = make_setting(**GOLDEN, budget=GOLDEN_BUDGET)
@@ -93,7 +94,7 @@ def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
 
 
 def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothness() -> None:
-    """theory/su-zhao-wang.md, 2.5 (d) to (f), where the formulas alone would fall below."""
+    """The formulas alone would give smaller values: theory/su-zhao-wang.md, 2.5 (d) to (f)."""
     setting = make_setting(
         **GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0
     )
@@ -103,8 +104,8 @@ def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothne
     assert SHUFFLED(tuning="theory").plan(flat).descent.weight == pytest.approx(2e6, rel=1e-9)
 
 
-def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
-    """gamma^2 kappa M^2 = 2 T V, with V from the ledger's own noise."""
+def test_the_weight_of_the_theory_balances_the_variance_of_a_batch() -> None:
+    """The balance is gamma^2 kappa M^2 = 2 T V, with V from the ledger's own noise."""
     setting = make_setting(
         2.0, n=5000, d=4, budget=CONCENTRATED, smoothness=0.0, variance_trace=4.0
     )
@@ -119,7 +120,7 @@ def test_theorys_weight_balances_the_variance_of_a_batch() -> None:
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("budget", [APPROXIMATE, CONCENTRATED], ids=str)
-def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> None:
+def test_practical_tuning_is_at_least_as_good_as_a_random_search(budget: Any, noise: Any) -> None:
     rng = np.random.default_rng(0)
     for q, n in itertools.product((1.0, 1.5, 2.0), (300, 30_000)):
         setting = make_setting(q, n=n, d=10, budget=budget)
@@ -134,11 +135,12 @@ def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> No
             steps = round(math.exp(rng.uniform(0, math.log(n))))
             factor = PRACTICAL_FACTORS[rng.integers(len(PRACTICAL_FACTORS))]
             least_value = min(modelled_choice(at, steps, factor).value for at in inputs)
-            assert chosen.value <= least_value * 1.02  # floors of n/T make small steps
+            # Rounding n/T down costs a little where steps are small.
+            assert chosen.value <= least_value * 1.02
 
 
-def test_practical_leaves_a_fraction_of_what_the_theorem_and_the_start_leave() -> None:
-    """Means of four trials: the practical excess is a third of the others' or less."""
+def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() -> None:
+    """In means of four trials, the practical excess is at most a third of the others'."""
     risks = {}
     for tuning in ("practical", "theory"):
         scenario = Scenario(
@@ -153,11 +155,11 @@ def test_practical_leaves_a_fraction_of_what_the_theorem_and_the_start_leave() -
         cells = frame(study(scenario))
         risks[tuning] = cells.groupby("method")["error"].mean()
     assert (risks["practical"] < risks["theory"] / 3).all()
-    assert (risks["practical"] < 0.5 / 3).all()  # the start leaves 1/2
+    assert (risks["practical"] < 0.5 / 3).all()  # The start has an excess of 1/2.
 
 
 @pytest.mark.parametrize(("steps", "shuffled"), [(80, False), (84, True)])
-def test_the_accounting_changes_at_the_notes_number_of_steps(
+def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
     steps: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
@@ -169,10 +171,12 @@ def test_the_accounting_changes_at_the_notes_number_of_steps(
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
-def test_the_accounting_that_is_used_has_the_smaller_noise(
+def test_the_accounting_in_use_has_the_smaller_noise(
     noise: Any, calibration: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the dual norm of a batch's mean; a sum of generalized Gaussians costs kappa_+ more."""
+    """Measured in the dual norm of a batch's mean; a sum of generalized Gaussians costs kappa_+
+    more.
+    """
     setting = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
     accountings = set()
     for steps in (1, 10, 100, 1000, 10_000):
@@ -193,8 +197,8 @@ def test_the_accounting_that_is_used_has_the_smaller_noise(
     assert accountings == {"shuffled", "public"}
 
 
-def test_a_release_says_which_accounting_it_used() -> None:
-    x, _ = records(3000, 5)
+def test_a_release_names_the_accounting_that_it_used() -> None:
+    x, _ = make_records(3000, 5)
     for budget, tuning, accounting in (
         (APPROXIMATE, "theory", "shuffled"),
         (APPROXIMATE, "practical", "unshuffled"),
@@ -210,15 +214,17 @@ def test_a_release_says_which_accounting_it_used() -> None:
         assert entry.mechanism.startswith("shuffled") == (accounting == "shuffled")
 
 
-def test_a_flaw_of_the_printed_kappa_is_said() -> None:
+def test_a_fault_of_the_printed_kappa_is_reported() -> None:
     setting = make_setting(1.0, n=300, d=30, budget=CONCENTRATED)
     result = run(
-        BATCHED(calibration="paper"), setting, sample(setting, "mean", records(300, 30)[0])
+        BATCHED(calibration="paper"), setting, sample(setting, "mean", make_records(300, 30)[0])
     )
     (note,) = result.notes
     assert "less private than claimed" in note
     assert result.ledger.flaws == result.notes
-    assert not run(BATCHED(), setting, sample(setting, "mean", records(300, 30)[0])).ledger.flaws
+    assert not run(
+        BATCHED(), setting, sample(setting, "mean", make_records(300, 30)[0])
+    ).ledger.flaws
 
 
 @pytest.mark.parametrize(("epsilon", "order", "flawed"), FLAWS)
@@ -365,7 +371,7 @@ def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
             result = run(
                 SHUFFLED(tuning=tuning),
                 setting,
-                sample(setting, "mean", records(n, d)[0]),  # type: ignore[arg-type]
+                sample(setting, "mean", make_records(n, d)[0]),  # type: ignore[arg-type]
             )
             assert result.diagnostics["steps"] <= n
 

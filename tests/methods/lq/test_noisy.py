@@ -1,4 +1,4 @@
-"""Noisy mirror descent: private SGD at q = 2, one record's pull, its noise, and potentials."""
+"""Noisy mirror descent: private SGD at q = 2, sensitivity, noise and potentials."""
 
 from __future__ import annotations
 
@@ -35,11 +35,19 @@ from tests.methods.euclidean.losses import (
     PURE,
     SMOOTH,
     Array,
+    make_records,
     neighbours,
-    records,
     sample,
 )
-from tests.methods.lq.helpers import L1, LARGE, SMALL, geometric, lq, place_on, plain
+from tests.methods.lq.helpers import (
+    L1,
+    LARGE,
+    SMALL,
+    geometric_setting,
+    lq_geometry,
+    place_on,
+    plain_records,
+)
 
 KINDS = (*SMOOTH, "hinge", "other")
 TUNINGS = ("practical", "theory")
@@ -59,9 +67,9 @@ def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) 
 @each("kind", KINDS)
 @each("tuning", TUNINGS)
 @each("budget", [CONCENTRATED, APPROXIMATE])
-def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
-    setting = geometric(kind, L2, 60, 3, budget)
-    x, y = records(60, 3)
+def test_at_q_2_noisy_mirror_descent_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
+    setting = geometric_setting(kind, L2, 60, 3, budget)
+    x, y = make_records(60, 3)
     losses = sample(kind, x, y)
     mirror_run = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
     sgd_run = run(PrivateSgd(tuning=tuning), setting, losses)
@@ -71,12 +79,12 @@ def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
     assert mirror_run.diagnostics["step_size"] == pytest.approx(sgd_run.diagnostics["step_size"])
 
 
-@pytest.mark.parametrize("geometry", [*EVERY_GEOMETRY, lq(1.1), lq(4.0)], ids=str)
+@pytest.mark.parametrize("geometry", [*EVERY_GEOMETRY, lq_geometry(1.1), lq_geometry(4.0)], ids=str)
 @pytest.mark.parametrize("tuning", TUNINGS)
-def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
+def test_the_method_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
     for kind, budget in (("hinge", APPROXIMATE), ("linear", ZCDP(rho=40.0))):
-        setting = geometric(kind, geometry, 60, D, budget)
-        x, y = records(60, D)
+        setting = geometric_setting(kind, geometry, 60, D, budget)
+        x, y = make_records(60, D)
         losses = place_on(geometry, sample(kind, x, y))
         result = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
         assert all(setting.body.contains(w, 1e-9) for w in result.iterates)
@@ -86,11 +94,13 @@ def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("batch", [1, 4])
-def test_one_record_moves_one_pull_by_at_most_the_sensitivity(kind: str, batch: int) -> None:
-    """By brute force at fixed points, which are what came before: the same noise and order."""
+def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, batch: int) -> None:
+    """Brute force at fixed points, which stand for the earlier releases, with equal noise and
+    order.
+    """
     n, d, replaced = 30, 3, 7
     method = NoisyMirrorDescent()
-    setting = geometric(kind, lq(1.5), n, d)
+    setting = geometric_setting(kind, lq_geometry(1.5), n, d)
     plan = replace(method.plan(setting), batch=batch)
     points = np.random.default_rng(1).standard_normal((n, d)) / 4
     largest = 0.0
@@ -122,12 +132,12 @@ def test_one_record_moves_one_pull_by_at_most_the_sensitivity(kind: str, batch: 
 
 @pytest.mark.parametrize(
     ("budget", "tuning", "geometry"),
-    list(itertools.product(BUDGETS, TUNINGS, (L1, lq(1.5), lq(4.0)))),
+    list(itertools.product(BUDGETS, TUNINGS, (L1, lq_geometry(1.5), lq_geometry(4.0)))),
 )
 def test_the_ledger_spends_the_budget(budget: Any, tuning: Any, geometry: Geometry) -> None:
     n = 100
-    setting = geometric("hinge", geometry, n, 3, budget)
-    losses = place_on(geometry, plain("hinge", n, 3))
+    setting = geometric_setting("hinge", geometry, n, 3, budget)
+    losses = place_on(geometry, plain_records("hinge", n, 3))
     result = run(NoisyMirrorDescent(tuning=tuning), setting, losses)
     assert result.ledger.spent() == budget
     (entry,) = result.ledger.entries
@@ -139,12 +149,12 @@ def test_the_ledger_spends_the_budget(budget: Any, tuning: Any, geometry: Geomet
     assert entry.noise == pytest.approx(2 * multiplier, rel=1e-12)
 
 
-@pytest.mark.parametrize("geometry", [L1, lq(1.5), L2, lq(4.0)], ids=str)
+@pytest.mark.parametrize("geometry", [L1, lq_geometry(1.5), L2, lq_geometry(4.0)], ids=str)
 @pytest.mark.parametrize("batch", [1, 3])
 def test_the_noise_of_the_steps_has_the_ledgers_scale(geometry: Geometry, batch: int) -> None:
-    """Zero gradients: a pull is eta times the mean of `batch` noises; chi-square at 1e-6."""
+    """With zero gradients a step is eta times the mean of `batch` noises; chi-square at 1e-6."""
     n, d = 120, 40
-    setting = geometric("linear", geometry, n, d)
+    setting = geometric_setting("linear", geometry, n, d)
     plan = replace(NoisyMirrorDescent().plan(setting), batch=batch)
     ledger, rng = Ledger(setting.budget), np.random.default_rng(0)
     order, idle = fresh_order(n, plan, rng)
@@ -169,11 +179,12 @@ def test_slow_steps_take_several_records_each(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(lp_noisy, "NESTED_SEARCHES", 10)
     monkeypatch.setattr(lp_noisy, "SEARCHES", 10)
     n, d, sizes = 100, 3, set()
-    quick = {(L1, 2.0), (lq(1.5), 1.5)}  # a sort, and a rescaling
-    for geometry, tuning in itertools.product((lq(4.0), L1, lq(1.5)), TUNINGS):
-        setting = geometric("hinge", geometry, n, d)
+    # These potentials need only a sort and a rescaling.
+    quick = {(L1, 2.0), (lq_geometry(1.5), 1.5)}
+    for geometry, tuning in itertools.product((lq_geometry(4.0), L1, lq_geometry(1.5)), TUNINGS):
+        setting = geometric_setting("hinge", geometry, n, d)
         method = NoisyMirrorDescent(tuning=tuning)  # type: ignore[arg-type]
-        result = run(method, setting, place_on(geometry, plain("hinge", n, d)))
+        result = run(method, setting, place_on(geometry, plain_records("hinge", n, d)))
         batch = 1 if (geometry, result.diagnostics["mirror_exponent"]) in quick else 6
         sizes.add(batch)
         assert result.diagnostics["batch_size"] == batch
@@ -183,11 +194,11 @@ def test_slow_steps_take_several_records_each(monkeypatch: pytest.MonkeyPatch) -
     assert sizes == {1, 6}
 
 
-@pytest.mark.parametrize("geometry", [*EVERY_GEOMETRY, lq(1.1), lq(4.0)], ids=str)
-def test_the_divergence_is_bounded_on_the_whole_set(geometry: Geometry) -> None:
-    """Over extreme points, and that of the bound attained up to a factor of 2."""
+@pytest.mark.parametrize("geometry", [*EVERY_GEOMETRY, lq_geometry(1.1), lq_geometry(4.0)], ids=str)
+def test_the_bound_on_the_divergence_holds_on_the_whole_set(geometry: Geometry) -> None:
+    """The bound holds at extreme points and is attained up to a factor of 2."""
     d = 10
-    setting = geometric("hinge", geometry, 40, d)
+    setting = geometric_setting("hinge", geometry, 40, d)
     potential = potential_of(setting.body, own_exponent(setting))
     rng, largest = np.random.default_rng(0), 0.0
     corners = [*np.eye(d), np.ones(d), *rng.standard_normal((300, d))]
@@ -199,8 +210,8 @@ def test_the_divergence_is_bounded_on_the_whole_set(geometry: Geometry) -> None:
 
 @pytest.mark.parametrize("exponent", [1.0, 1.1, 1.5, 2.0])
 @pytest.mark.parametrize("size", [0.1, 3.0])
-def test_the_energy_bounds_that_of_gradient_and_noise(exponent: float, size: float) -> None:
-    """For the worst of some gradients; one-sided at 1e-6. At q = 2 it is exact."""
+def test_the_energy_bounds_that_of_gradient_plus_noise(exponent: float, size: float) -> None:
+    """For the worst of several gradients, one-sided at 1e-6. At q = 2 it is exact."""
     d, std = 20, 0.7
     space = RegularSpace(d=d, exponent=exponent)
     bound = potential_of(L2.constraint(d, 1.0), exponent).energy(size, std)
@@ -215,9 +226,9 @@ def test_the_energy_bounds_that_of_gradient_and_noise(exponent: float, size: flo
 
 
 def test_the_practical_potential_has_the_least_bound() -> None:
-    """In few dimensions the square even for l1; in many an exponent near 1, by far."""
-    for geometry, d in itertools.product((L1, lq(1.1), lq(1.5)), (3, 2000)):
-        setting = geometric("hinge", geometry, 40, d)
+    """In few dimensions it is the square even for l1; in many, an exponent near 1 is far better."""
+    for geometry, d in itertools.product((L1, lq_geometry(1.1), lq_geometry(1.5)), (3, 2000)):
+        setting = geometric_setting("hinge", geometry, 40, d)
         best = best_potential(setting, 1.0, 2.0)
         natural = potential_of(setting.body, own_exponent(setting))
         euclidean = potential_of(setting.body, 2.0)
@@ -227,10 +238,10 @@ def test_the_practical_potential_has_the_least_bound() -> None:
             assert bounds[0] < 0.5 * bounds[2]
 
 
-def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
+def test_theory_tuning_has_the_potential_of_its_own_norm_and_of_l2_above_2() -> None:
     n, d = 1000, 30
     for geometry in (*SMALL, *LARGE, Geometry(kind="group-l1"), Geometry(kind="sparse")):
-        setting = geometric("hinge", geometry, n, d)
+        setting = geometric_setting("hinge", geometry, n, d)
         plan = NoisyMirrorDescent(tuning="theory").plan(setting)
         q = geometry.exponent
         assert plan.potential.space == RegularSpace(d=d, exponent=min(q, 2.0))
@@ -242,9 +253,9 @@ def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
 
 
 def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
-    """F(w) = -w_1/2 with l1 potential; one-sided at 1e-6, and it learns."""
+    """F(w) = -w_1/2 with the l1 potential; one-sided at 1e-6, and the method learns."""
     n, d, runs = 1000, 30, 20
-    setting = geometric("linear", L1, n, d, ZCDP(rho=2.0))
+    setting = geometric_setting("linear", L1, n, d, ZCDP(rho=2.0))
     method = NoisyMirrorDescent()
     plan, rng = method.plan(setting), np.random.default_rng(0)
     assert plan.potential.mirror.exponent < 2
@@ -262,18 +273,20 @@ def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
     assert np.mean(excess) < 0.45
 
 
-@pytest.mark.parametrize("geometry", [L1, lq(1.5), lq(4.0)], ids=str)
-def test_a_pure_budget_unbounded_records_and_the_papers_regime(geometry: Geometry) -> None:
+@pytest.mark.parametrize("geometry", [L1, lq_geometry(1.5), lq_geometry(4.0)], ids=str)
+def test_pure_budgets_unbounded_records_and_other_regimes_are_refused(geometry: Geometry) -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        NoisyMirrorDescent().plan(geometric("hinge", geometry, budget=PURE))
+        NoisyMirrorDescent().plan(geometric_setting("hinge", geometry, budget=PURE))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
-        NoisyMirrorDescent(tuning="theory").plan(geometric("hinge", geometry, lipschitz=False))
+        NoisyMirrorDescent(tuning="theory").plan(
+            geometric_setting("hinge", geometry, lipschitz=False)
+        )
     assert refusal.value.changes == (("tuning", "practical"),)
-    NoisyMirrorDescent().plan(geometric("hinge", geometry, lipschitz=False))
+    NoisyMirrorDescent().plan(geometric_setting("hinge", geometry, lipschitz=False))
     paper = NoisyMirrorDescent(calibration="paper")
     with pytest.raises(NotApplicable, match="budgets only"):
-        paper.plan(geometric("hinge", geometry))
-    setting = geometric("hinge", geometry, 10_000, 3, ApproxDP(epsilon=0.05, delta=1e-6))
+        paper.plan(geometric_setting("hinge", geometry))
+    setting = geometric_setting("hinge", geometry, 10_000, 3, ApproxDP(epsilon=0.05, delta=1e-6))
     assert paper.plan(setting).noise_std == pytest.approx(190.900772, rel=1e-8)
     ledger = Ledger(setting.budget)
     paper.plan(setting).open(ledger, 3)
@@ -306,11 +319,11 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("fault", "test"),
     [
-        (no_clip, lambda: test_one_record_moves_one_pull_by_at_most_the_sensitivity("linear", 1)),
-        (no_clip, lambda: test_one_record_moves_one_pull_by_at_most_the_sensitivity("mean", 4)),
+        (no_clip, lambda: test_one_record_moves_one_step_by_at_most_the_sensitivity("linear", 1)),
+        (no_clip, lambda: test_one_record_moves_one_step_by_at_most_the_sensitivity("mean", 4)),
         (
             half_the_sensitivity,
-            lambda: test_one_record_moves_one_pull_by_at_most_the_sensitivity("linear", 4),
+            lambda: test_one_record_moves_one_step_by_at_most_the_sensitivity("linear", 4),
         ),
         (
             half_the_sensitivity,
@@ -318,7 +331,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
         ),
         (
             noise_over_root_2,
-            lambda: test_the_noise_of_the_steps_has_the_ledgers_scale(lq(1.5), 3),
+            lambda: test_the_noise_of_the_steps_has_the_ledgers_scale(lq_geometry(1.5), 3),
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Phased SGD on the whole space: one record's pull, what it shares with phased SGD."""
+"""Phased SGD on the whole space: sensitivity, and agreement with phased SGD on a ball."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.methods.euclidean.losses import (
     CONCENTRATED,
     PURE,
     Releases,
+    make_records,
     neighbours,
-    records,
     releases,
     sample,
 )
-from tests.methods.lq.helpers import LARGE, SMALL, geometric, lq, plain
+from tests.methods.lq.helpers import LARGE, SMALL, geometric_setting, lq_geometry, plain_records
 from tests.methods.mean import faults
 
 __all__ = ["releases"]
@@ -58,9 +58,11 @@ def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
 def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     kind: str, batch: int, fraction: float
 ) -> None:
-    """Without a projection, at the largest step that is allowed too; other records are as bad."""
+    """There is no projection; the largest allowed step is included, and other records are as
+    extreme.
+    """
     n, d = 23, 3
-    losses = UnconstrainedPhasedSgd().plan(geometric(kind, lq(4.0), n, d)).losses
+    losses = UnconstrainedPhasedSgd().plan(geometric_setting(kind, lq_geometry(4.0), n, d)).losses
     step_size = fraction * 2 / losses.smoothness / batch
     phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     distance = 0.0
@@ -82,7 +84,10 @@ def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     assert distance <= sensitivity * (1 + 1e-9)
     if fraction < 1 and batch == 1:
         assert distance > 0.2 * sensitivity, "the sensitivity is of the right size"
-    wide, ordinary = replace(phase, step_size=2.01 / losses.smoothness / batch), plain(kind, n, d)
+    wide, ordinary = (
+        replace(phase, step_size=2.01 / losses.smoothness / batch),
+        plain_records(kind, n, d),
+    )
     with pytest.raises(InvalidInput, match="step_size must be at most"):
         phase_average(ordinary, np.zeros(d), wide, batch, losses, projected=False)
 
@@ -94,7 +99,7 @@ def test_every_phase_of_every_plan_may_be_released(
 ) -> None:
     budgets = SMALL_BUDGETS if method.calibration == "paper" else BUDGETS
     for geometry, n, d, budget in itertools.product(LARGE, (2, 7, 1000, 300_000), (1, 50), budgets):
-        plan = method.plan(geometric(kind, geometry, n, d, budget))
+        plan = method.plan(geometric_setting(kind, geometry, n, d, budget))
         losses, first_phase = plan.losses, plan.phases[0]
         assert plan.batch * first_phase.step_size * losses.smoothness <= 2 * (1 + 1e-12)
         stops = [p.stop for p in plan.phases]
@@ -110,7 +115,7 @@ def test_every_phase_of_every_plan_may_be_released(
 
 
 def factor(calibration: str, budget: Budget) -> float:
-    """c of theory/su-zhao-wang.md, 2.4: noise over L eta."""
+    """Return the factor c of theory/su-zhao-wang.md, 2.4: noise over L eta."""
     if calibration == "paper":
         assert isinstance(budget, ApproxDP)
         return math.sqrt(8 * math.log(1.25 / budget.delta)) / budget.epsilon
@@ -123,16 +128,16 @@ def factor(calibration: str, budget: Budget) -> float:
 
 @pytest.mark.parametrize("method", VARIANTS)
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_what_is_spent_is_the_budget_or_what_lemma_2_proves(
+def test_a_run_spends_the_budget_or_the_cost_proven_by_lemma_2(
     method: UnconstrainedPhasedSgd, budget: Any
 ) -> None:
-    setting = geometric("logistic", lq(4.0), 100, 3, budget)
+    setting = geometric_setting("logistic", lq_geometry(4.0), 100, 3, budget)
     if method.calibration == "paper" and isinstance(budget, ApproxDP) and budget.epsilon > 1:
         with pytest.raises(NotApplicable, match="epsilon <= 1") as refusal:
             method.plan(setting)
         assert refusal.value.changes == (("epsilon", 1.0),)
         return
-    result = run(method, setting, plain("logistic", 100, 3))
+    result = run(method, setting, plain_records("logistic", 100, 3))
     phases, entries = method.plan(setting).phases, result.ledger.entries
     spent = result.ledger.spent()
     if method.calibration == "tight" or isinstance(budget, ZCDP):
@@ -148,13 +153,13 @@ def test_what_is_spent_is_the_budget_or_what_lemma_2_proves(
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_at_q_2_it_is_phased_sgd_without_the_projection(tuning: Any) -> None:
-    """The same noise: equal to a run in a ball that is never left, and not to one in a small ball.
+    """With equal noise it equals a run in a ball that is never left, and differs in a small ball.
 
     The practical plans are equal; theory has another step size.
     """
     n, d = 300, 3
-    setting = geometric("logistic", L2, n, d, ZCDP(rho=1e-2))
-    losses = plain("logistic", n, d)
+    setting = geometric_setting("logistic", L2, n, d, ZCDP(rho=1e-2))
+    losses = plain_records("logistic", n, d)
     method = UnconstrainedPhasedSgd(tuning=tuning)
     free = run(method, setting, losses)
     plan = method.plan(setting)
@@ -170,15 +175,15 @@ def test_at_q_2_it_is_phased_sgd_without_the_projection(tuning: Any) -> None:
 
 
 @pytest.mark.parametrize("geometry", LARGE, ids=str)
-def test_it_leaves_the_constraint_set_and_knows_no_diameter(
+def test_the_method_leaves_the_constraint_set_and_ignores_the_diameter(
     geometry: Geometry, releases: Releases
 ) -> None:
-    """Theory, no noise: the set changes neither the plan nor the result."""
+    """In theory tuning without noise the set changes neither the plan nor the result."""
     n, d = 4000, 3
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     losses = sample("logistic", x, (x[:, 0] > 0).astype(float), radius=1e-3)
     method = UnconstrainedPhasedSgd(tuning="theory")
-    wheres = [geometric("logistic", geometry, n, d, radius=r) for r in (1e-3, 10.0)]
+    wheres = [geometric_setting("logistic", geometry, n, d, radius=r) for r in (1e-3, 10.0)]
     plan, other_plan = (method.plan(where) for where in wheres)
     assert plan == replace(other_plan, setting=plan.setting)
     values = [run(method, where, losses).value for where in wheres]
@@ -186,10 +191,10 @@ def test_it_leaves_the_constraint_set_and_knows_no_diameter(
     assert not losses.constraint.contains(values[0])
 
 
-def test_theory_has_the_notes_step_size_and_floor_log_n_phases() -> None:
+def test_theory_tuning_has_the_step_size_of_the_note_and_floor_log_n_phases() -> None:
     for n, rho, d in ((1000, 0.5, 5), (1000, 1e-4, 50)):
         plan = UnconstrainedPhasedSgd(tuning="theory").plan(
-            geometric("logistic", lq(4.0), n, d, ZCDP(rho=rho))
+            geometric_setting("logistic", lq_geometry(4.0), n, d, ZCDP(rho=rho))
         )
         c = 2 / math.sqrt(2 * rho)
         assert len(plan.phases) == 9
@@ -200,7 +205,7 @@ def test_theory_has_the_notes_step_size_and_floor_log_n_phases() -> None:
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
     """beta = 400, L = 1: eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
-    setting = geometric("huber", lq(4.0), 100, 1, ZCDP(rho=1e6))
+    setting = geometric_setting("huber", lq_geometry(4.0), 100, 1, ZCDP(rho=1e6))
     model = replace(setting.constants.linear_model, curvature=400.0)  # type: ignore[type-var]
     setting = replace(setting, constants=replace(setting.constants, linear_model=model))
     method = UnconstrainedPhasedSgd(tuning="theory")
@@ -214,9 +219,9 @@ def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
 
 
 @pytest.mark.parametrize("geometry", [g for g in SMALL if g.exponent < 2], ids=str)
-def test_below_q_2_it_refuses(geometry: Geometry) -> None:
+def test_below_q_2_the_method_refuses(geometry: Geometry) -> None:
     with pytest.raises(NotApplicable, match=r"q >= 2.*lp\.regularized") as refusal:
-        UnconstrainedPhasedSgd().plan(geometric("logistic", geometry))
+        UnconstrainedPhasedSgd().plan(geometric_setting("logistic", geometry))
     assert refusal.value.changes == (("geometry", "l2"), ("q", None))
 
 
@@ -226,32 +231,36 @@ def test_losses_that_are_not_smooth_and_lipschitz_everywhere_are_refused(
     kind: str, geometry: Geometry
 ) -> None:
     with pytest.raises(NotApplicable, match=r"all of R\^d") as refusal:
-        UnconstrainedPhasedSgd().plan(geometric(kind, geometry))
+        UnconstrainedPhasedSgd().plan(geometric_setting(kind, geometry))
     assert refusal.value.changes == (("problem", "huber"),)
 
 
-def test_budgets_and_records_that_it_cannot_serve() -> None:
+def test_unsupported_budgets_and_records_are_refused() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        UnconstrainedPhasedSgd().plan(geometric("huber", L2, budget=PURE))
+        UnconstrainedPhasedSgd().plan(geometric_setting("huber", L2, budget=PURE))
     with pytest.raises(NotApplicable, match="only one"):
-        UnconstrainedPhasedSgd().plan(geometric("huber", L2, n=1))
+        UnconstrainedPhasedSgd().plan(geometric_setting("huber", L2, n=1))
     with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
-        UnconstrainedPhasedSgd(tuning="theory").plan(geometric("huber", L2, lipschitz=False))
+        UnconstrainedPhasedSgd(tuning="theory").plan(
+            geometric_setting("huber", L2, lipschitz=False)
+        )
     assert refusal.value.changes == (("tuning", "practical"),)
-    plan = UnconstrainedPhasedSgd().plan(geometric("huber", L2, lipschitz=False))
+    plan = UnconstrainedPhasedSgd().plan(geometric_setting("huber", L2, lipschitz=False))
     assert math.isfinite(plan.losses.feature_bound)
 
 
 @pytest.mark.parametrize("geometry", LARGE, ids=str)
-def test_it_learns(geometry: Geometry) -> None:
-    """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
+def test_the_method_learns(geometry: Geometry) -> None:
+    """On logistic data with n = 20,000 it gains nine tenths of what the true parameter gains
+    over 0.
+    """
     n, d = 20_000, 3
     rng = np.random.default_rng(0)
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     best = geometry.point(d, 3.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)
-    setting = geometric("logistic", geometry, n, d, radius=5.0)
+    setting = geometric_setting("logistic", geometry, n, d, radius=5.0)
     value = run(UnconstrainedPhasedSgd(), setting, losses).value
     start = losses.risk(np.zeros(d))
     assert start - losses.risk(value) > 0.9 * (start - losses.risk(best))
@@ -275,7 +284,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
         ),
         (
             half_the_sensitivity,
-            lambda: test_what_is_spent_is_the_budget_or_what_lemma_2_proves(
+            lambda: test_a_run_spends_the_budget_or_the_cost_proven_by_lemma_2(
                 VARIANTS[0], CONCENTRATED
             ),
         ),

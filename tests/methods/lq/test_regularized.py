@@ -1,4 +1,4 @@
-"""Regularised mirror descent: one record's pull, its limits, and what it refuses."""
+"""Regularised mirror descent: sensitivity, limits and refusals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,18 @@ from tests.methods.euclidean.losses import (
     CONCENTRATED,
     PURE,
     Array,
+    make_records,
     neighbours,
-    records,
     sample,
 )
-from tests.methods.lq.helpers import LARGE, SMALL, Remembering, geometric, lq, plain
+from tests.methods.lq.helpers import (
+    LARGE,
+    SMALL,
+    Remembering,
+    geometric_setting,
+    lq_geometry,
+    plain_records,
+)
 
 KINDS = ("logistic", "huber")
 NOISES: tuple[Any, ...] = ("gaussian", "generalized gaussian")
@@ -55,9 +62,9 @@ def descend(plan: DescentPlan, losses: Any) -> tuple[Array, Array]:
 def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
     kind: str, geometry: Geometry
 ) -> None:
-    """By brute force in the dual norm, records that are anything, points near and far."""
+    """Brute force in the dual norm with arbitrary records, at points near and far."""
     n, d = 11, 3
-    plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    plan = RegularizedMirrorDescent().plan(geometric_setting(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
     assert plan.statistic.dual_sensitivity == pytest.approx(2 / n)
     for seed in range(4):
@@ -67,7 +74,7 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
             w = size * rng.standard_normal(d)
             gradients = [losses.mean_gradient(w) for losses in data]
             gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
-            largest = max(largest, float(np.max(gaps)))  # a NaN stays one
+            largest = max(largest, float(np.max(gaps)))  # A NaN stays NaN.
     allowed = plan.statistic.dual_sensitivity
     assert 0.5 * allowed < largest <= allowed * (1 + 1e-9)
 
@@ -77,8 +84,8 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
     n, d = 50, 3
     method = RegularizedMirrorDescent(noise=noise)
     for geometry in SMALL:
-        setting = geometric("huber", geometry, n, d, budget)
-        _, ledger = run(method, setting, plain("huber", n, d))
+        setting = geometric_setting("huber", geometry, n, d, budget)
+        _, ledger = run(method, setting, plain_records("huber", n, d))
         plan = method.plan(setting)
         assert ledger.spent() == budget
         assert not ledger.flaws
@@ -97,9 +104,9 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
 def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: ApproxDP) -> None:
     n, d = 50, 30
     method = RegularizedMirrorDescent(calibration="paper")
-    for geometry in SMALL:  # l1 is in the logarithmic branch, where kappa is too small
-        setting = geometric("logistic", geometry, n, d, budget)
-        _, ledger = run(method, setting, plain("logistic", n, d))
+    for geometry in SMALL:  # l1 is in the logarithmic branch, where the printed kappa is too small.
+        setting = geometric_setting("logistic", geometry, n, d, budget)
+        _, ledger = run(method, setting, plain_records("logistic", n, d))
         steps, space = (
             method.plan(setting).descent.steps,
             RegularSpace(d=d, exponent=geometry.exponent),
@@ -116,13 +123,13 @@ def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: Appro
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
+def test_without_noise_the_method_converges_linearly_to_the_regularised_minimum(
     kind: str, geometry: Geometry
 ) -> None:
     """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
     n, d, alpha = 200, 4, 0.05
-    losses = plain(kind, n, d)
-    planned = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    losses = plain_records(kind, n, d)
+    planned = RegularizedMirrorDescent().plan(geometric_setting(kind, geometry, n, d))
     beta = planned.losses.smoothness
     mirror = PowerMirror.for_space(planned.descent.space)
     residuals = []
@@ -139,17 +146,18 @@ def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
         residual = losses.mean_gradient(w) + alpha * mirror.gradient(w)
         residuals.append(lq_norm(residual, dual_exponent(geometry.exponent)))
     start = lq_norm(losses.mean_gradient(np.zeros(d)), dual_exponent(geometry.exponent))
-    factor = 1 / (1 + alpha / (2 * beta))  # the divergence's; the root of it that of a norm
+    # This is the factor of the divergence; a norm shrinks by its root.
+    factor = 1 / (1 + alpha / (2 * beta))
     floor = 1e-13 * start
     for steps, residual in zip((100, 200, 400), residuals, strict=True):
         assert residual <= 100 * start * factor ** (steps / 2) + floor
     assert residuals[-1] < 1e-3 * residuals[0] + floor
 
 
-def test_at_q_2_it_is_ridge_gradient_descent_with_its_weighted_average() -> None:
+def test_at_q_2_the_method_is_ridge_gradient_descent_with_its_weighted_average() -> None:
     n, d = 60, 3
-    losses = plain("logistic", n, d)
-    plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, n, d))
+    losses = plain_records("logistic", n, d)
+    plan = RegularizedMirrorDescent().plan(geometric_setting("logistic", L2, n, d))
     plan = replace(
         plan, descent=replace(plan.descent, steps=30, proximal=0.7, regulariser=0.1, growth=1.25)
     )
@@ -164,8 +172,8 @@ def test_at_q_2_it_is_ridge_gradient_descent_with_its_weighted_average() -> None
 
 
 def test_the_weights_do_not_overflow() -> None:
-    losses = plain("logistic", 20, 2)
-    plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, 20, 2))
+    losses = plain_records("logistic", 20, 2)
+    plan = RegularizedMirrorDescent().plan(geometric_setting("logistic", L2, 20, 2))
     plan = replace(
         plan, descent=replace(plan.descent, steps=500, proximal=1e-3, regulariser=1.0, growth=1e3)
     )
@@ -174,11 +182,11 @@ def test_the_weights_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
-def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> None:
+def test_a_step_minimises_the_objective_of_the_paper(geometry: Geometry) -> None:
     """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
-    setting = geometric("huber", geometry, 30, 5)
+    setting = geometric_setting("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
-    result, ledger = run(method, setting, plain("huber", 30, 5))
+    result, ledger = run(method, setting, plain_records("huber", 30, 5))
     plan, mirror = method.plan(setting), PowerMirror.for_space(method.plan(setting).descent.space)
     for t in range(plan.descent.steps):
         old_dual, new_dual = (mirror.gradient(result.iterates[t + k]) for k in (0, 1))
@@ -190,10 +198,10 @@ def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> No
         assert np.abs(left).max() < 1e-9 * (1 + np.abs(ledger.noisy[t]).max())
 
 
-def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
-    """Golden values: T = 24 and alpha = 0.501, which breaks alpha <= 2 beta by 0.2 %."""
+def test_theory_tuning_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
+    """Reference values: T = 24 and alpha = 0.501, which violates alpha <= 2 beta by 0.2 %."""
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
-    setting = geometric("logistic", lq(1.25), 100_000, 100, budget)
+    setting = geometric_setting("logistic", lq_geometry(1.25), 100_000, 100, budget)
     method = RegularizedMirrorDescent(tuning="theory")
     with pytest.raises(NotApplicable, match="T=24") as refusal:
         method.plan(setting)
@@ -207,18 +215,20 @@ def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
     )
     printed = replace(method, calibration="paper").plan(replace(setting, n=fewest_records))
     assert printed.descent.proximal == 0.25 and printed.descent.growth == plan.descent.growth
-    two_records = geometric("logistic", lq(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
+    two_records = geometric_setting(
+        "logistic", lq_geometry(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5)
+    )
     with pytest.raises(NotApplicable, match="T=1 at n=2"):
         method.plan(two_records)
 
 
 @pytest.mark.parametrize("geometry", [g for g in LARGE if g.exponent > 2], ids=str)
-def test_above_q_2_it_refuses(geometry: Geometry) -> None:
-    setting = geometric("logistic", geometry)
+def test_above_q_2_the_method_refuses(geometry: Geometry) -> None:
+    setting = geometric_setting("logistic", geometry)
     with pytest.raises(NotApplicable, match=r"q <= 2.*lp\.phased-sgd") as refusal:
         RegularizedMirrorDescent().plan(setting)
     assert refusal.value.changes == (("geometry", "l2"), ("q", None))
-    RegularizedMirrorDescent().plan(geometric("logistic", L2))
+    RegularizedMirrorDescent().plan(geometric_setting("logistic", L2))
 
 
 @pytest.mark.parametrize(
@@ -235,17 +245,19 @@ def test_losses_that_are_not_smooth_and_lipschitz_everywhere_are_refused(
 ) -> None:
     for geometry in SMALL:
         with pytest.raises(NotApplicable, match=reason) as refusal:
-            RegularizedMirrorDescent().plan(geometric(kind, geometry))
+            RegularizedMirrorDescent().plan(geometric_setting(kind, geometry))
         assert refusal.value.changes == (("problem", "huber"),)
 
 
-def test_budgets_and_tails_that_it_cannot_serve() -> None:
+def test_unsupported_budgets_and_tails_are_refused() -> None:
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
-        RegularizedMirrorDescent().plan(geometric("huber", L2, budget=PURE))
+        RegularizedMirrorDescent().plan(geometric_setting("huber", L2, budget=PURE))
     with pytest.raises(NotApplicable, match="features of this problem are unbounded") as refusal:
-        RegularizedMirrorDescent(tuning="theory").plan(geometric("huber", L2, lipschitz=False))
+        RegularizedMirrorDescent(tuning="theory").plan(
+            geometric_setting("huber", L2, lipschitz=False)
+        )
     assert refusal.value.changes == (("tuning", "practical"),)
-    endless = replace(geometric("huber", L2), constraint=None)
+    endless = replace(geometric_setting("huber", L2), constraint=None)
     constants = replace(endless.constants, diameter=math.inf)
     with pytest.raises(NotApplicable, match="constraint set is unbounded") as refusal:
         RegularizedMirrorDescent().plan(replace(endless, constants=constants))
@@ -255,7 +267,7 @@ def test_budgets_and_tails_that_it_cannot_serve() -> None:
         (ApproxDP(epsilon=2.0, delta=1e-6), ("epsilon", 1.0)),
         (ApproxDP(epsilon=0.9, delta=0.9999), ("delta", 1e-6)),
     ):
-        setting = geometric("huber", L2, budget=budget)
+        setting = geometric_setting("huber", L2, budget=budget)
         with pytest.raises(NotApplicable, match="Theorem 6") as refusal:
             paper.plan(setting)
         assert refusal.value.changes == (change,)
@@ -263,7 +275,10 @@ def test_budgets_and_tails_that_it_cannot_serve() -> None:
 
 
 def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
-    wheres = [geometric("huber", g, 1000, 20, lipschitz=False) for g in (L2, lq(1.5), lq(1.0))]
+    wheres = [
+        geometric_setting("huber", g, 1000, 20, lipschitz=False)
+        for g in (L2, lq_geometry(1.5), lq_geometry(1.0))
+    ]
     radii = [practical_dual_radius(where, 0.5) for where in wheres]
     assert radii[0] == pytest.approx(1.0), "the features' norm"
     assert radii[2] < radii[1] < radii[0]
@@ -273,15 +288,17 @@ def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
 
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
-def test_it_learns(geometry: Geometry) -> None:
-    """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
+def test_the_method_learns(geometry: Geometry) -> None:
+    """On logistic data with n = 20,000 it gains nine tenths of what the true parameter gains
+    over 0.
+    """
     n, d = 20_000, 5
     rng = np.random.default_rng(0)
-    x, _ = records(n, d)
+    x, _ = make_records(n, d)
     best = geometry.point(d, 4.0, 5.0)
     y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
     losses = sample("logistic", x, y)
-    setting = geometric("logistic", geometry, n, d, radius=5.0)
+    setting = geometric_setting("logistic", geometry, n, d, radius=5.0)
     result, _ = run(RegularizedMirrorDescent(), setting, losses)
     start = losses.risk(np.zeros(d))
     assert start - losses.risk(result.value) > 0.9 * (start - losses.risk(best))
@@ -306,7 +323,9 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 
 
 def shrunk_in_the_wrong_norm(patch: pytest.MonkeyPatch) -> None:
-    """The largest entry is the smallest norm: what is bounded in it is not in another."""
+    """Shrink in the wrong norm: a bound on the largest entry, the smallest norm, bounds no other
+    norm.
+    """
     honest = DualLosses.of
     patch.setattr(DualLosses, "of", lambda self, s: honest(replace(self, dual=math.inf), s))
 
@@ -324,11 +343,15 @@ def shrunk_in_the_wrong_norm(patch: pytest.MonkeyPatch) -> None:
         ),
         (
             no_shrinking,
-            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("logistic", lq(1.1)),
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
+                "logistic", lq_geometry(1.1)
+            ),
         ),
         (
             shrunk_in_the_wrong_norm,
-            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("huber", lq(1.5)),
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
+                "huber", lq_geometry(1.5)
+            ),
         ),
     ],
 )

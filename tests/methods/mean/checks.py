@@ -1,7 +1,7 @@
-"""What makes a mean estimator private, as checks that the tests and the mutation tests share.
+"""Privacy checks of mean estimators, shared by the tests and the mutation tests.
 
-Every check raises AssertionError on a fault. Statistical checks have a false-alarm rate of 1e-6
-and take a fixed seed.
+Every check raises AssertionError on a fault. Statistical checks have a false-alarm rate of 1e-6 and
+a fixed seed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PURE, CONCENTRATED, APPROXIMATE = (
     ApproxDP(epsilon=1, delta=1e-6),
 )
 
-# Records that an adversary may send; each is repeated over the coordinates as far as it goes.
+# Records of an adversary; each pattern is repeated over the coordinates.
 ADVERSARIAL = (
     (0.0,),
     (1e9,),
@@ -67,7 +67,7 @@ def make_setting(
     directional_moment: float = 2.0,
     mean_bound: float = 1.0,
 ) -> Setting:
-    """A setting of unit moments unless told otherwise."""
+    """Return a setting with unit moments, unless overridden."""
     return Setting(
         n=n,
         d=d,
@@ -82,7 +82,7 @@ def make_setting(
     )
 
 
-# Whose noise the formulas give; those of tests/trust try every estimator of the catalogue.
+# Estimators whose noise has a formula here; `tests/trust` checks every estimator of the catalogue.
 PRIVATE = FAMILIES
 GAUSSIAN = tuple(m for m in PRIVATE if m.card.privacy == "zcdp")
 
@@ -121,12 +121,14 @@ def run(method: Any, setting: Setting, x: Array, seed: int | np.random.Generator
     return ledger
 
 
-def change(method: Any, setting: Setting, x: Array, neighbour: Array, seed: int = 0) -> Array:
+def change_of_statistic(
+    method: Any, setting: Setting, x: Array, neighbour: Array, seed: int = 0
+) -> Array:
     """Return the difference of the exact statistics of two data sets under the same split."""
     return run(method, setting, x, seed).exact[0] - run(method, setting, neighbour, seed).exact[0]
 
 
-def size_of(method: Any, difference: Array) -> float:
+def sensitivity_norm(method: Any, difference: Array) -> float:
     """Return the norm that the method's noise is calibrated to: l1 (Laplace) or l2."""
     if isinstance(method, CoordinatewisePure):
         return float(np.abs(difference).sum())
@@ -143,7 +145,9 @@ def check_sensitivity(
     attained: bool = False,
     seed: int = 0,
 ) -> None:
-    """One replaced record moves the statistic by at most what the noise is calibrated to."""
+    """Check that one replaced record moves the statistic by at most the sensitivity of its
+    noise.
+    """
     assert np.sum(~np.all((x == neighbour) | (np.isnan(x) & np.isnan(neighbour)), axis=1)) <= 1
     recorder, neighbour_recorder = (
         run(method, setting, x, seed),
@@ -151,9 +155,9 @@ def check_sensitivity(
     )
     entry = recorder.entries[0]
     difference = recorder.exact[0] - neighbour_recorder.exact[0]
-    distance = size_of(method, difference)
+    distance = sensitivity_norm(method, difference)
     allowed = entry.proven_sensitivity if entry.flawed else entry.sensitivity
-    # Sums of n clipped records are rounded by a relative n 2^-53 at most.
+    # Sums of n clipped records have a relative rounding error of at most n 2^-53.
     assert distance <= allowed * (1 + 1e-9), f"moved by {distance}, calibrated to {allowed}"
     if isinstance(method, IterativeUpdating):
         assert np.sum(np.any(difference != 0, axis=1)) <= 1, "a record is in one group"
@@ -182,11 +186,11 @@ def worst_neighbours(method: Any, setting: Setting) -> tuple[Array, Array]:
 
 
 def check_noise(method: Any, setting: Setting, x: Array, seed: int = 0) -> None:
-    """The noise has the printed or the proven scale: an exact test at `FALSE_ALARM`.
+    """Check by an exact test that the noise has the printed or the proven scale.
 
     Sums of squares over the variance are chi-square (Gaussian); sums of absolute values over the
-    scale are gamma (Laplace). 8,000 draws put 5 % too little noise at 6 standard deviations of
-    the first, 16,000 of the second.
+    scale are gamma (Laplace). With 8,000 draws, 5 % too little noise is 6 standard deviations off
+    for the former, with 16,000 for the latter.
     """
     draws = 16_000 if isinstance(method, CoordinatewisePure) else 8_000
     rng, noise = np.random.default_rng(seed), np.empty(0)
@@ -207,10 +211,10 @@ def check_noise(method: Any, setting: Setting, x: Array, seed: int = 0) -> None:
 
 
 def check_split_is_fresh(method: IterativeUpdating, setting: Setting, seed: int = 0) -> None:
-    """Record 0 is in a uniformly random group, drawn anew at every release.
+    """Check that record 0 is in a uniformly random group, redrawn at every release.
 
-    Record 0 alone is not zero, so that the group whose exact mean is not zero holds it. Chi-square
-    at `FALSE_ALARM`; the last cell counts the releases that leave it out.
+    Only record 0 is not zero, so the group with a nonzero exact mean contains it. Chi-square at
+    `FALSE_ALARM`; the last cell counts the releases that leave it out.
     """
     x = np.zeros((setting.n, setting.d))
     x[0] = 1e9
@@ -230,7 +234,7 @@ def check_split_is_fresh(method: IterativeUpdating, setting: Setting, seed: int 
 
 
 def check_ledger_equals_budget(method: Any, setting: Setting, x: Array) -> None:
-    """One entry, and what is spent is the budget, or less where a paper's conversion is loose."""
+    """Check that one entry spends the budget, or less where a paper's conversion is loose."""
     ledger = run(method, setting, x)
     spent, budget = ledger.spent(), setting.budget
     loose = (

@@ -30,12 +30,12 @@ from dpsco_core.privacy import Exponential, Ledger
 
 Patch = pytest.MonkeyPatch
 SENSITIVITIES = ("largest_norm", "l2_sensitivity", "l1_sensitivity", "sensitivity", "own_noise_std")
-RECORDS = 41  # records of the data sets that the faults are tried on
+RECORDS = 41  # Number of records in the data sets on which the faults are tried.
 MECHANISMS = "dpsco_core.privacy.mechanisms."
 
 
 def patch_everywhere(patch: Patch, function: str, broken: Callable[..., Any]) -> None:
-    """Replace a function, also in every module that has imported it by name."""
+    """Replace a function, in every module that has imported it by name too."""
     honest = pkgutil.resolve_name(function)
     place, _, name = function.rpartition(".")
     patch.setattr(pkgutil.resolve_name(place), name, broken)
@@ -53,7 +53,7 @@ def laplace(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.nda
 
 
 def with_noise(patch: Patch, change: Callable[[Any, float, Any], tuple[float, Any]]) -> None:
-    """Draw both noises at what `change` makes of (value, scale, rng)."""
+    """Draw both noises with the arguments that `change` returns for (value, scale, rng)."""
     for name, draw in (
         ("gaussian.add_gaussian_noise", normal),
         ("laplace.add_laplace_noise", laplace),
@@ -86,8 +86,9 @@ def one_draw_for_all_coordinates(patch: Patch) -> None:
 
 
 def halved(mechanism: Any) -> Any:
-    """Return a mechanism, or a sequence, that is told half of the sensitivity of its values."""
-    if isinstance(mechanism, Exponential) and mechanism.sensitivity == 1:  # its scores are counts
+    """Return a mechanism, or a sequence, with half of the sensitivity of its values."""
+    # The scores of this mechanism are counts.
+    if isinstance(mechanism, Exponential) and mechanism.sensitivity == 1:
         return mechanism
     inner = {"release": halved(mechanism.release)} if hasattr(mechanism, "release") else {}
     fields = {name: getattr(mechanism, name, None) for name in SENSITIVITIES}
@@ -110,7 +111,7 @@ def half_the_sensitivity(patch: Patch) -> None:
 
 
 def no_clip(patch: Patch) -> None:
-    """No record is shortened to a ball, no entry to an interval, whoever asks for it."""
+    """Shorten no record to a ball and no entry to an interval, for any caller."""
 
     def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
         return block, np.ones(len(block))
@@ -143,7 +144,7 @@ def nan_is_kept(patch: Patch) -> None:
 
 
 def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
-    """Weights radius/norm that fall below the normal doubles: 6.9e-16/9e307 gains a third."""
+    """Use weights radius/norm even below the normal doubles: 6.9e-16/9e307 is a third too large."""
 
     def careless(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
         block = np.where(np.isfinite(block).all(axis=1)[:, None], block, 0.0)
@@ -154,7 +155,9 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
 
 
 def bare_closed_form(patch: Patch) -> None:
-    """The smooth truncation as printed, which cancels for large entries, without a clamp."""
+    """Use the printed closed form of the smooth truncation, without a clamp; it cancels for
+    large entries.
+    """
 
     def printed(u: np.ndarray, c: float) -> np.ndarray:
         s, root, normal = math.sqrt(c), math.sqrt(2), stats.norm
@@ -170,7 +173,7 @@ def bare_closed_form(patch: Patch) -> None:
 
 
 def cubic_for_every_entry(patch: Patch) -> None:
-    """The smooth truncation's cubic near 0, used for large entries as well."""
+    """Use the smooth truncation's cubic near 0 for large entries as well."""
     patch.setattr(
         smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).smooth(u)
     )
@@ -218,7 +221,7 @@ def mean_over_all_but_one(patch: Patch) -> None:
 
 
 def blocks_of_n_over_m(patch: Patch) -> None:
-    """The sensitivity of real block sizes, where the blocks are rounded down."""
+    """Use the sensitivity of fractional block sizes, although blocks are rounded down."""
 
     def real(threshold: float, blocks: int, block_size: int) -> float:
         return (3 if blocks % 2 == 0 else 6) * threshold * blocks / RECORDS
@@ -231,7 +234,7 @@ def odd_blocks_like_even_ones(patch: Patch) -> None:
 
 
 def groups_share_records(patch: Patch) -> None:
-    """A group takes the records of the group before it as well."""
+    """Let a group contain the records of the group before it as well."""
     honest = group_means.clipped_group_means
 
     def with_repetition(rows: Rows, group: np.ndarray, groups: int, radius: float) -> np.ndarray:

@@ -114,7 +114,7 @@ def test_simple_clipping_meets_its_bound_in_expectation(tuning: Any, order: floa
 
 
 def test_the_comparison_with_a_bound_can_fail() -> None:
-    """A radius far below the mean loses most of it: 0.8 - 0.1, squared."""
+    """A radius far below the mean loses most of it: the squared bias is (0.8 - 0.1)^2."""
     errors = squared_errors(SimpleClipping(radius=0.1), student(3.0), 800, ZCDP(rho=0.5))
     with pytest.raises(AssertionError, match="a mean squared error"):
         assert_mean_below(errors, 0.4)
@@ -122,10 +122,10 @@ def test_the_comparison_with_a_bound_can_fail() -> None:
 
 @pytest.mark.parametrize("family", PRIVATE)
 @pytest.mark.parametrize("order", [2.0, 3.0])
-def test_practical_methods_beat_the_zero_estimator_at_the_front_page(
+def test_practical_methods_beat_the_zero_estimator_at_the_default_scenario(
     family: Any, order: float
 ) -> None:
-    """n = 10,000, d = 20, epsilon = 1: the zero estimator's error is the norm of the mean."""
+    """At n = 10,000, d = 20, epsilon = 1; the zero estimator's error is the norm of the mean."""
     problem = MeanEstimation(
         distribution=StudentT(d=20, moment_order=order, offset=1.0), mean_bound=1.0
     )
@@ -134,15 +134,16 @@ def test_practical_methods_beat_the_zero_estimator_at_the_front_page(
     assert np.max(errors) < (0.4 if family is CoordinatewisePure else 0.3)
 
 
-def test_noise_costs_what_the_budget_says() -> None:
-    """Ten times the noise for a hundredth of rho, at one and the same radius."""
+def test_the_noise_scales_with_the_budget() -> None:
+    """A hundredth of rho has ten times the noise at the same radius."""
     problem, method = student(3.0), SimpleClipping(radius=4.0)
     low, high = ZCDP(rho=1e-4), ZCDP(rho=1e-6)
     ratio = (
         squared_errors(method, problem, 400, high).mean()
         / squared_errors(method, problem, 400, low).mean()
     )
-    assert ratio == pytest.approx(100, rel=0.05)  # the same draws, and sampling is negligible
+    # The draws are the same, and the sampling error is negligible.
+    assert ratio == pytest.approx(100, rel=0.05)
 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
@@ -152,7 +153,7 @@ def test_no_method_holds_more_than_a_few_blocks_beside_its_input(family: Any, tu
     method = family(tuning=tuning) if family in PRIVATE else family()
     rows = DenseRows(np.random.default_rng(0).standard_normal((n, d)))
     setting = student(3.0, d=d).setting(n, ZCDP(rho=0.5))
-    split = 8 * n if family is IterativeUpdating else 0  # the permutation itself
+    split = 8 * n if family is IterativeUpdating else 0  # The permutation itself takes memory.
     method.plan(setting)
     tracemalloc.start()
     try:

@@ -1,7 +1,7 @@
-"""Adaptive clipping: what a record can move, what is spent, and how near it is to hindsight.
+"""Adaptive clipping: sensitivity, budget, and errors relative to the best radius in hindsight.
 
-Faults that these tests would catch: a look whose budget is not charged, a k that is taken from the
-data, half the sensitivity of a score, a row whose square overflows and that stays unclipped.
+Faults that these tests would catch: a private look that is not charged, a k taken from the data,
+half the sensitivity of a score, and a row whose square overflows and that stays unclipped.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def point(
 
 
 def pairs(n: int, d: int) -> Any:
-    """All data sets of n rows over the nasty values (rows of equal entries), and a replaced row."""
+    """Yield all data sets of n rows over extreme values (rows of equal entries), and a replaced
+    row.
+    """
     for values in itertools.product(NASTY, repeat=n):
         x = np.repeat(np.array(values)[:, None], d, axis=1)
         for record in NASTY:
@@ -98,8 +100,9 @@ def pairs(n: int, d: int) -> Any:
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), pytest.param(2, 1, marks=pytest.mark.slow), (2, 3)])
-@pytest.mark.parametrize("centre", [None, 0.02, 0.38, -1e300])  # 0.02 is subtracted last
-def test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(
+# The centre 0.02 is subtracted last.
+@pytest.mark.parametrize("centre", [None, 0.02, 0.38, -1e300])
+def test_no_record_moves_a_score_or_a_mean_by_more_than_its_sensitivity(
     n: int, d: int, centre: float | None
 ) -> None:
     radii = ladder(2.0, 20)
@@ -109,14 +112,14 @@ def test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(
     statistics: dict[bytes, tuple[Array, Array, dict[str, Array]]] = {}
 
     def looks(x: Array) -> tuple[Array, Array, dict[str, Array]]:
-        """Counts, sums and scores; a data set is in many pairs, and looked at once."""
+        """Return counts, sums and scores; a data set is in many pairs, and evaluated once."""
         key = x.tobytes()
         if key not in statistics:
             k = norm_counts(DenseRows(x), radii, c)
             scores = {
                 name: np.array([make(radii, k, t, 1.0).scores for t in (0.0, 0.5, 1.3, 7.0)])
                 for name, make in (("first", radius_choice), ("second", wide_choice))
-            }  # k above n too
+            }  # Also for k above n.
             statistics[key] = k, clipped_sums(DenseRows(x), (low, high), c), scores
         return statistics[key]
 
@@ -135,16 +138,16 @@ def test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(
     assert largest["count"] == largest["first"] == 1.0
     assert 1 - 1e-12 <= largest["second"] <= 1 + 1e-12
     assert largest["mean"] <= 1 + 1e-12 and largest["guard"] <= 1 + 1e-12
-    if centre != -1e300:  # there every record is on the same side of the centre
+    if centre != -1e300:  # At -1e300 every record is on the same side of the centre.
         assert largest["mean"] > 0.5
 
 
-def test_a_row_counts_and_is_projected_alike_in_any_company() -> None:
-    """No path that another row switches changes a bit of this one."""
+def test_a_row_is_counted_and_projected_equally_in_any_data_set() -> None:
+    """No code path that another row triggers changes a bit of this row."""
     rng = np.random.default_rng(0)
     row = rng.standard_normal(7)
     norm = float(np.sqrt(np.vecdot(row, row)))
-    radii = np.array([2 * norm, norm, norm / 2])  # a tie
+    radii = np.array([2 * norm, norm, norm / 2])  # The radius 2 * norm / 2 is a tie.
     companies = [np.zeros((3, 7)), *(np.full((3, 7), v) for v in (math.nan, 1e308, 1e200, 1e-320))]
     lone_counts = norm_counts(DenseRows(row[None]), radii)
     assert lone_counts.tolist() == [0.0, 0.0, 1.0]
@@ -154,7 +157,7 @@ def test_a_row_counts_and_is_projected_alike_in_any_company() -> None:
         assert (norm_counts(crowd, radii) - rest).tolist() == lone_counts.tolist()
 
 
-def test_counts_and_sums_are_those_of_the_definition() -> None:
+def test_counts_and_sums_agree_with_their_definition() -> None:
     rng = np.random.default_rng(1)
     x, c = rng.standard_t(2.5, size=(500, 6)), np.arange(6.0)
     radii = ladder(9.0, 500)
@@ -175,13 +178,16 @@ def test_the_places_among_a_norm_are_those_of_a_search() -> None:
         rising = ladder(top, n)[::-1].copy()
         neighbours = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
         norms = np.concatenate([*neighbours, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
-        for radii in (rising, np.linspace(top / 50, top, 50)):  # these are too dense for a table
+        # These radii are too dense for a table.
+        for radii in (rising, np.linspace(top / 50, top, 50)):
             places = make_radius_counter(radii)(norms)
             assert places.tolist() == np.searchsorted(radii, norms).tolist()
 
 
-def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
-    """Without noise, and by hand; the last answer is within what is planned of the mean."""
+def test_a_round_clips_to_a_ball_around_the_previous_answer() -> None:
+    """Computed by hand without noise; the previous answer is within the planned distance of the
+    mean.
+    """
     x = np.random.default_rng(0).standard_normal((4000, 3)) + np.array([30.0, 0.0, 0.0])
     plan = plan_centre(4000, 3, 50.0, 1.0, rho=1e6)
     assert len(plan.radii) > 1 and list(plan.radii) == sorted(plan.radii, reverse=True)
@@ -199,14 +205,14 @@ def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
     assert sum(e.rho for e in ledger.entries) == pytest.approx(1e6)
 
 
-def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
-    """And at a share that falls with the records; in few dimensions not near, which is proven."""
+def test_a_centre_is_estimated_where_the_public_bound_is_large() -> None:
+    """Its share falls with the records; in few dimensions with proven closeness it is not used."""
 
     def share(n: int, bound: float, *, is_near: bool = True) -> float:
         return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=is_near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
-    # One that is no nearer than a third of a small bound would err more where the mean is near 0.
+    # A centre no nearer than a third of a small bound would err more where the mean is near 0.
     assert [share(n, 2.0) > 0 for n in (400, 800)] == [False, True]
     assert [share(5000, bound, is_near=False) > 0 for bound in (8.0, 10.0)] == [False, True]
     assert share(1000, 50.0) > share(10**5, 50.0) > 0
@@ -233,16 +239,16 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
             assert looks == radii + (plan.inner_rho > 0)
             rounds = [e.label for e in ledger.entries].count("centre")
             assert rounds == (0 if plan.centre is None else len(plan.centre.radii))
-            if budget == BUDGETS[0]:  # 3000 records are enough for all looks
+            if budget == BUDGETS[0]:  # With 3000 records there are enough for all looks.
                 wide = plan.mode == "guarded" or bound > 2 * math.sqrt(d)
                 assert radii and (rounds > 0) == (wide and tuning == "practical")
                 assert (looks > radii) == (rounds > 0)
 
 
 def is_spent(ledger: Ledger) -> bool:
-    """Whether the budget is spent; its zCDP is never above that of Gaussian noise alone.
+    """Whether the budget is spent, with zCDP at most that of Gaussian noise alone.
 
-    That may leave some thousandths of epsilon, where one choice costs less than noise does.
+    Some thousandths of epsilon may be left where one choice costs less than noise does.
     """
     spent, budget = ledger.spent(), ledger.budget
     if spent == budget or not isinstance(budget, ApproxDP):
@@ -255,7 +261,7 @@ def is_spent(ledger: Ledger) -> bool:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10])
 @pytest.mark.parametrize("d", [1, 16, 40])
-def test_it_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
+def test_the_method_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
     for budget, bound in itertools.product(BUDGETS, (1.0, 1e6)):
         problem, setting = point(n=n, d=d, budget=budget, offset=0.1, bound=bound)
         for x in (problem.sample(n, np.random.default_rng(0)).x, np.full((n, d), 1e308)):
@@ -268,7 +274,7 @@ def test_it_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
 
 
 def test_broken_records_count_as_the_centre() -> None:
-    """A record that is not finite does what a zero row does, to the rounding of a sum."""
+    """A record that is not finite acts like a zero row, up to the rounding of a sum."""
     problem, setting = point(n=50, d=16)
     x = problem.sample(50, np.random.default_rng(0)).x.copy()
     x[3] = 0.0
@@ -322,14 +328,14 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
                 return np.where(np.isfinite(norms), norms, 0.0)
 
             patch.setattr(ladder_module, "row_norms", overflowing)
-            claim = test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed
+            claim = test_no_record_moves_a_score_or_a_mean_by_more_than_its_sensitivity
             check = partial(claim, 1, 1, None)
         with pytest.raises(AssertionError):
             check()
 
 
 def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
-    """What is chosen from follows from the counts and the plan's k alone."""
+    """Check that the candidates follow from the counts and the plan's k alone."""
     values = []
     with pytest.MonkeyPatch.context() as patch:
         honest = Ledger.release
@@ -358,12 +364,13 @@ def scores_are_scaled_by_their_sensitivity() -> None:
 
 
 def test_the_scores_of_a_run_are_those_of_the_plan() -> None:
-    target_is_public(*point(n=300, d=16, offset=0.0, bound=0.1))  # so near that no centre pays
+    # The bound is so small that no centre is useful.
+    target_is_public(*point(n=300, d=16, offset=0.0, bound=0.1))
     scores_are_scaled_by_their_sensitivity()
 
 
-def test_a_test_that_is_not_needed_leaves_its_share_to_the_release() -> None:
-    """With few records about a quarter is above either radius, in one dimension few above both."""
+def test_the_share_of_a_test_that_is_not_needed_goes_to_the_release() -> None:
+    """With few records a quarter exceeds either radius; in one dimension few exceed both."""
     kinds, sizes = set(), ((400, 20), (2000, 20), (100, 1))
     for (n, d), inner, seed in itertools.product(sizes, (False, True), range(40)):
         problem, setting = point(n=n, d=d)
@@ -398,12 +405,11 @@ def few_records(problem: MeanEstimation, setting: Setting, methods: tuple[Any, .
 @each("budget", [BUDGETS[1], ZCDP(rho=0.02), PureDP(epsilon=1.0)])
 @each(("n", "d"), [(1, 1), (60, 1), (300, 5), (500, 20), (1000, 20), (300, 100)])
 @each("bound", [3.0, 10.0, 100.0])
-def test_few_records_are_not_worse_than_not_looking(
-    n: int, d: int, budget: Budget, bound: float
-) -> None:
-    """The mean is at the very bound: a look or a centre that fails would err up to 30 times more.
+def test_with_few_records_a_look_does_no_harm(n: int, d: int, budget: Budget, bound: float) -> None:
+    """The mean is at its bound: a failing look or centre would err up to 30 times more.
 
-    Guarded mode looks at so few that half of them may be cut off, which costs a fifth there.
+    The guarded mode looks at so few records that half of them may be cut off, at the cost of a
+    fifth.
     """
     problem, setting = point(n=n, d=d, budget=budget, offset=bound, bound=bound)
     looking, blind = few_records(
@@ -413,7 +419,7 @@ def test_few_records_are_not_worse_than_not_looking(
     assert looking <= 1.45 * bound
 
 
-def test_a_look_that_finds_nothing_is_not_taken() -> None:
+def test_a_look_that_would_find_nothing_is_not_taken() -> None:
     for budget in BUDGETS[:2], (PureDP(epsilon=1.0),):
         problem, setting = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
         assert AdaptiveClipping().plan(setting).statistic.mode == "blind"
@@ -440,7 +446,7 @@ def test_levels_that_doubles_cannot_hold_are_refused() -> None:
         AdaptiveClipping(radius=np.array([1.0, 2.0])).plan(setting)
 
 
-def test_the_norm_of_noise_is_below_its_tail() -> None:
+def test_the_norm_of_the_noise_is_below_its_tail_bound() -> None:
     assert gaussian_norm_bound(10, 0.01) == pytest.approx(5.725611, abs=5e-7)
 
 
@@ -457,7 +463,7 @@ def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:
 
 
 @pytest.mark.parametrize("d", [3, 20])
-def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> None:
+def test_streamed_rows_and_distributed_sums_give_the_same_answer(d: int) -> None:
     problem, setting = point(n=30_000, d=d, offset=20.0, bound=40.0)
     seed = np.random.default_rng(0)
     in_memory, streamed = (
@@ -478,7 +484,7 @@ def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> Non
         assert np.array_equal(values[2], values[1])
 
 
-# -- accuracy -----------------------------------------------------------------------------------
+# -- Accuracy -----------------------------------------------------------------------------------
 
 
 def over_hindsight(
@@ -490,9 +496,9 @@ def over_hindsight(
     *,
     of_sample: bool = False,
 ) -> tuple[float, float]:
-    """Return the error over that of the best fixed radius, and over simple clipping's; medians.
+    """Return median errors relative to the best fixed radius, and relative to simple clipping.
 
-    About the true mean, or that of the sample, from which no estimator's error can be told.
+    Errors are about the true mean, or about that of the sample, which no estimator can distinguish.
     """
     n, d, rho = setting.n, setting.d, setting.rho
     top = practical_radius(setting, rho)
@@ -560,14 +566,14 @@ def ratios_of(grid: tuple[tuple[str, int, int, float], ...]) -> Array:
     return np.array(ratios)
 
 
-def test_it_is_near_the_best_radius_in_hindsight_on_some_settings() -> None:
+def test_the_error_is_near_the_best_radius_in_hindsight_on_some_settings() -> None:
     ratios = ratios_of(tuple(row for row in GRID if row[2] <= 50 and row[1] <= 20_000))
     assert np.median(ratios[:, 0]) <= 1.02 and ratios[:, 0].max() <= 1.2
     assert ratios[:, 1].max() <= 1.05
 
 
 @pytest.mark.slow
-def test_it_is_near_the_best_radius_in_hindsight_on_the_whole_grid() -> None:
+def test_the_error_is_near_the_best_radius_in_hindsight_on_the_whole_grid() -> None:
     ratios = ratios_of(GRID)
     assert np.median(ratios[:, 0]) <= 1.02 and ratios[:, 0].max() <= 1.2
     assert ratios[:, 1].max() <= 1.05
@@ -575,10 +581,12 @@ def test_it_is_near_the_best_radius_in_hindsight_on_the_whole_grid() -> None:
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("offset", [10.0, 30.0, 50.0, 100.0])
-def test_a_centre_beats_every_radius_about_the_origin(law: str, offset: float) -> None:
-    """Below 0.7 from an offset of 50 on: at 30 the sample errs about as much as the best radius.
+def test_a_centre_beats_every_radius_around_the_origin(law: str, offset: float) -> None:
+    """From an offset of 50 on the ratio is below 0.7: at 30 the sample errs as much as the best
+    radius.
 
-    Of what clipping and noise add to the sample's own error the centre leaves less than half there.
+    The centre removes more than half of the error that clipping and noise add to that of the
+    sample.
     """
     problem, setting = point(law, 10_000, 20, offset=offset, bound=2 * offset)
     total = over_hindsight(AdaptiveClipping(), problem, setting)[0]
@@ -589,14 +597,16 @@ def test_a_centre_beats_every_radius_about_the_origin(law: str, offset: float) -
 
 @pytest.mark.parametrize("law", ["spike", "hypercube"])
 @pytest.mark.parametrize(("n", "d", "rho"), [(10_000, 20, 0.5), (5000, 40, 0.5)])
-def test_hard_instances_are_near_the_best_radius(law: str, n: int, d: int, rho: float) -> None:
+def test_hard_instances_have_errors_near_the_best_radius(
+    law: str, n: int, d: int, rho: float
+) -> None:
     problem, setting = point(law, n, d, ZCDP(rho=rho))
     ratios = over_hindsight(AdaptiveClipping(), problem, setting)
     assert ratios[0] <= 1.05 and ratios[1] <= 1.05
 
 
 def far_records(n: int, d: int, rho: float, mode: Any) -> float:
-    """The worst error over simple clipping's, m records far out in one direction; seven m."""
+    """Return the worst error over simple clipping's, with m records far out in one direction."""
     _, setting = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
     method = AdaptiveClipping(mode=mode)
     plan = method.plan(setting).statistic
@@ -619,14 +629,16 @@ def far_records(n: int, d: int, rho: float, mode: Any) -> float:
     return worst
 
 
-def test_the_bad_cases_are_as_bad_as_is_said() -> None:
-    """Few records that carry the mean: single mode cuts them off, the guard saves most of it."""
+def test_the_bad_cases_are_as_bad_as_documented() -> None:
+    """A few records carry the mean: the single mode cuts them off, and the guard keeps most of
+    it.
+    """
     single, guarded = (far_records(20_000, 20, 0.5, mode) for mode in ("single", "guarded"))
     assert 8 < single < 20 and guarded < 5
 
 
 @pytest.mark.slow
-def test_the_bad_cases_of_many_dimensions_are_as_bad_as_is_said() -> None:
+def test_the_bad_cases_in_many_dimensions_are_as_bad_as_documented() -> None:
     single, guarded = (far_records(20_000, 100, 0.5, mode) for mode in ("single", "guarded"))
     assert 15 < single < 36 and guarded < 2.7
 

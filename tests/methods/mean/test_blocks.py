@@ -1,4 +1,4 @@
-"""Quick paths change nothing: wild rows, groups by matrix, sums over pieces."""
+"""Quick code paths change no result: extreme rows, groups by matrix, and sums over pieces."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ RADII = st.floats(1e-150, 1e150) | st.floats(0.1, 10) | st.sampled_from([1e-100,
     wild=st.sampled_from(ADVERSARIAL),
     place=st.integers(0, 4),
 )
-def test_a_wild_row_does_not_change_what_the_others_become(
+def test_an_extreme_row_does_not_change_the_result_of_other_rows(
     block: np.ndarray, radius: float, wild: tuple[float, ...], place: int
 ) -> None:
-    """To the last bit: a block without one takes a quicker path, and neighbours differ in one."""
+    """To the last bit: a block without such a row takes a quicker path, and neighbours differ in
+    one.
+    """
     changed_block = block.copy()
     changed_block[place] = adversarial(wild, 3)
     values = []
@@ -47,7 +49,7 @@ def test_a_wild_row_does_not_change_what_the_others_become(
 
 @dataclass(frozen=True, eq=False)
 class UnnamedRows(DenseRows):
-    """Rows with coefficients whose base has no norms kept."""
+    """Rows with coefficients whose base stores no norms."""
 
     scale: float = 1.0
 
@@ -56,7 +58,7 @@ class UnnamedRows(DenseRows):
             yield Factors(block, np.full(len(block), self.scale))
 
 
-def test_coefficients_count_where_no_norms_are_kept() -> None:
+def test_coefficients_count_where_no_norms_are_stored() -> None:
     x = np.random.default_rng(0).standard_t(2, size=(50, 3))
     np.testing.assert_allclose(
         clipped_mean(UnnamedRows(x, -3.0), 2.0), clipped_mean(DenseRows(-3.0 * x), 2.0), rtol=1e-12
@@ -64,7 +66,7 @@ def test_coefficients_count_where_no_norms_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("n", "groups"), [(40, 1), (40, 7), (41, 8), (9, 9)])
-def test_group_means_by_matrix_are_those_of_a_smaller_one(
+def test_group_means_by_matrix_agree_with_those_of_a_smaller_one(
     n: int, groups: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(n * groups)
@@ -82,7 +84,7 @@ def test_group_means_by_matrix_are_those_of_a_smaller_one(
     monkeypatch.setattr("dpsco_core.methods.mean.groups.rows_per_block", lambda d: groups)
     monkeypatch.setattr(
         "dpsco_core.data.rows.rows_per_block", lambda d: groups
-    )  # some groups are not in a block
+    )  # Some groups do not occur in a block.
     by_compressing = clipped_group_means(DenseRows(x), group, groups, 1.5)
     np.testing.assert_allclose(by_compressing, by_hand, rtol=1e-12, atol=1e-15)
 
@@ -93,7 +95,7 @@ def test_every_record_is_as_likely_in_every_group_and_left_out() -> None:
     expected = np.array([3, 3, 3, 2]) / 11
     counts = np.stack([(splits == j).sum(axis=0) for j in range(4)], axis=1)
     z = (counts - 20_000 * expected) / np.sqrt(20_000 * expected * (1 - expected))
-    assert np.abs(z).max() < 5  # false alarms: 44 normal scores, below 3e-5
+    assert np.abs(z).max() < 5  # A false alarm over 44 normal scores has probability below 3e-5.
     same_share = (splits[:, 0] == splits[:, 1]).mean()
     by_law = (3 * 3 * 2 + 2) / 110
     assert abs(same_share - by_law) < 5 * math.sqrt(by_law * (1 - by_law) / 20_000)
@@ -101,7 +103,7 @@ def test_every_record_is_as_likely_in_every_group_and_left_out() -> None:
 
 @dataclass(frozen=True, eq=False)
 class InPieces(DenseRows):
-    """Rows whose sums are those of pieces, worked on elsewhere: they are never read as a whole."""
+    """Rows whose sums are formed from pieces elsewhere; they are never read as a whole."""
 
     cuts: tuple[int, ...] = ()
 

@@ -27,20 +27,20 @@ CONTRACTION = 233 / 256
 
 
 def cloud(seed: int, points: int, d: int) -> np.ndarray:
-    """Points around a random place: light or heavy tails, sometimes with repetitions."""
+    """Return points around a random place, with light or heavy tails, some of them repeated."""
     rng = np.random.default_rng([seed, points, d])
     x = rng.standard_t(rng.choice([1.5, 3, 30]), size=(points, d)) + 4 * rng.normal(size=d)
     return np.round(x) if seed % 3 == 0 else x
 
 
-def brute(offsets: np.ndarray, directions: np.ndarray, left_out: int) -> float:
+def brute_force_value(offsets: np.ndarray, directions: np.ndarray, left_out: int) -> float:
     return float(np.sort(directions @ offsets.T, axis=1)[:, left_out].max())
 
 
 def search(offsets: np.ndarray, left_out: int, seed: int = 0) -> tuple[float, np.ndarray]:
     value, u = furthest_direction(offsets, left_out, np.random.default_rng(seed))
     assert np.linalg.norm(u) == pytest.approx(1, rel=1e-12)
-    # The value is that of the direction, and so never above the maximum.
+    # The value is attained by the direction, and so never exceeds the maximum.
     assert value == pytest.approx(np.sort(offsets @ u)[left_out], rel=1e-12, abs=1e-12)
     return value, u
 
@@ -62,7 +62,7 @@ def test_two_dimensions_are_solved_exactly(seed: int, points: int) -> None:
     left_out = (0, points // 10, int(0.4 * points))[seed % 3]
     value, _ = search(offsets, left_out)
     longest = float(np.linalg.norm(offsets, axis=1).max())
-    grid_value = brute(offsets, CIRCLE, left_out)
+    grid_value = brute_force_value(offsets, CIRCLE, left_out)
     assert grid_value - 1e-9 * longest <= value <= grid_value + HALF_STEP * longest + 1e-12
 
 
@@ -116,7 +116,7 @@ def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) 
 @pytest.mark.parametrize("seed", one_in(3, range(25)))
 @pytest.mark.parametrize("d", [1, 2])
 def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> None:
-    """With r_0 the empirical one, they are inequalities without any probability."""
+    """With the empirical r_0 they are inequalities without probability."""
     rng = np.random.default_rng([seed, d])
     points = int(rng.integers(10, 60))
     left_out = int(rng.integers(0, points // 3 + 1))
@@ -143,13 +143,15 @@ def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> No
             assert new_distance**2 <= CONTRACTION * distance**2 * (1 + 1e-9)
     final = walk_to_centre(q, left_out, 60, np.random.default_rng(0))
     start = float(np.linalg.norm(target))
-    if start <= 4 * r0 * CONTRACTION**-30:  # 60 steps are enough
+    if start <= 4 * r0 * CONTRACTION**-30:  # From a start within this distance 60 steps suffice.
         assert np.linalg.norm(final - target) <= 6 * r0 + 1e-9
 
 
 @pytest.mark.parametrize("points", [8, 40, 200])
 def test_beyond_two_dimensions_the_value_is_feasible_and_close(points: int) -> None:
-    """Against 20,000 directions on the sphere; far from the cloud the search loses little."""
+    """Compared with 20,000 directions on the sphere; far from the points the search loses
+    little.
+    """
     i = np.arange(20_000)
     height = 1 - (2 * i + 1) / 20_000
     turn = i * math.pi * (3 - math.sqrt(5))
@@ -160,7 +162,7 @@ def test_beyond_two_dimensions_the_value_is_feasible_and_close(points: int) -> N
         offsets, left_out = cloud(3 * seed + 1, points, 3), points // 5
         value, _ = search(offsets, left_out, seed)
         longest = float(np.sort(np.linalg.norm(offsets, axis=1))[-1 - left_out])
-        best = brute(offsets, sphere, left_out)
+        best = brute_force_value(offsets, sphere, left_out)
         # No direction is further than 0.02 from the grid.
         assert value <= best + 0.02 * float(np.linalg.norm(offsets, axis=1).max())
         ratios.append((best - value) / longest)
@@ -180,7 +182,7 @@ def test_the_walk_reaches_the_middle_of_a_cloud(d: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_fewer_points_than_dimensions_are_walked_in_their_span(seed: int) -> None:
-    """Two points in six dimensions are a plane, where the search is exact, however it is turned."""
+    """Two points in six dimensions span a plane, where the search is exact for any rotation."""
     rng = np.random.default_rng(seed)
     flat = rng.normal(size=(2, 2)) + 3
     frame, _ = np.linalg.qr(rng.normal(size=(6, 2)))

@@ -1,8 +1,8 @@
-"""The smaller radius of adaptive clipping: what is tested, what it may move, and what it gains.
+"""The smaller radius of adaptive clipping: its test, sensitivity and gain.
 
 Faults that these tests would catch: half the sensitivity of the test, a look or a test that is not
-charged, a decision or a diagnostic from the distance without noise, a threshold that looks at the
-records or has a part left out, a smaller radius that is taken where clipping has a bias.
+charged, a decision or a diagnostic from the distance without noise, a threshold that uses the
+records or omits a term, and a smaller radius where clipping has a bias.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -
     assert 0 < square_overshoot <= mean_overshoot * (1 + 1e-9) <= 0.2500001
 
 
-def decision(distance: float, small: float, large: float, n: int, d: int, crowd: float) -> bool:
-    """What a test with hardly any noise decides on means that are so far apart."""
+def decide_almost_without_noise(
+    distance: float, small: float, large: float, n: int, d: int, crowd: float
+) -> bool:
+    """Return the decision of a test with almost no noise, on means at a given distance."""
     means = np.zeros((2, d))
     means[1, 0] = distance
     rho = 1e12
@@ -60,7 +62,7 @@ def decision(distance: float, small: float, large: float, n: int, d: int, crowd:
 def test_the_threshold_is_where_the_estimated_errors_are_equal(
     small: float, large: float, n: int, d: int, crowd: float
 ) -> None:
-    """Written out in plain units: squared bias, sampling and noise of either radius."""
+    """Squared bias, sampling and noise of either radius are written out in plain units."""
     power = math.log(0.25 * n / crowd) / math.log(large / small)
 
     def longer(t: float) -> float:
@@ -72,13 +74,13 @@ def test_the_threshold_is_where_the_estimated_errors_are_equal(
     less_noise = 2 * d / (0.4 * n**2) * (large**2 - small**2)
     # A bias that falls like 1/R is at r its change times R/(R-r), and at R times r/(R-r).
     more_bias = (large**2 - small**2) / (large - small) ** 2
-    # the square of the distance is that of the change of the bias, and what sampling adds
+    # The squared distance is that of the change of the bias, plus what sampling adds.
     edge = math.sqrt((less_sampling + less_noise) / more_bias + square / n)
-    assert decision(edge * 0.999, small, large, n, d, crowd)
-    assert not decision(edge * 1.001, small, large, n, d, crowd)
+    assert decide_almost_without_noise(edge * 0.999, small, large, n, d, crowd)
+    assert not decide_almost_without_noise(edge * 1.001, small, large, n, d, crowd)
 
 
-def test_the_smaller_radius_is_wanted_beyond_a_quarter_of_the_records() -> None:
+def test_the_smaller_radius_is_tried_if_more_than_a_quarter_of_the_records_exceed_it() -> None:
     counts = np.array([0.0, 10.0, 24.0, 90.0])
     choice = inner_choice(counts, 100, 0.3)
     assert choice.scores.tolist() == [-25.0, -15.0, -1.0, -65.0]
@@ -87,14 +89,14 @@ def test_the_smaller_radius_is_wanted_beyond_a_quarter_of_the_records() -> None:
     assert mechanism.entry(scores, "x").noise == pytest.approx(2 / 0.3)
 
 
-def traced(
+def trace_run(
     method: AdaptiveClipping,
     x: Array,
     seed: int,
     replay: list[Any] | None = None,
     budget: Any = BUDGETS[0],
 ) -> tuple[list[Any], list[Any], list[tuple[str, float]], Release]:
-    """Run, or follow the releases of another run: exact values, releases, claims and the result."""
+    """Run, or replay the releases of another run: exact values, releases, claims and the result."""
     _, setting = point(n=len(x), d=3, budget=budget, offset=0.5, bound=2.0)
     exact: list[Any] = []
     out: list[Any] = []
@@ -116,7 +118,7 @@ def traced(
 
 
 def scripts(mode: Any) -> list[Any]:
-    """Return releases that may be, with the guard fired or not and the smaller radius or not."""
+    """Return possible releases, with the guard fired or not and the smaller radius used or not."""
     if mode == "single":
         return [[8, 15, np.array([q]), np.zeros(3)] for q in (0.0, 1e9)]
     tests = itertools.product((0.0, 1e9), repeat=2)
@@ -124,17 +126,19 @@ def scripts(mode: Any) -> list[Any]:
 
 
 def moved_most(mode: Any) -> tuple[float, float]:
-    """Return how far a record moves a release over its claim, and so for the test; the most."""
+    """Return the largest move of a release by a record, relative to its claim, also for the
+    test.
+    """
     method = AdaptiveClipping(mode=mode, inner=True)
     base = np.random.default_rng(5).standard_normal((6, 3))
-    base[4:] = 60.0  # so that the mean of what lies outside can lose its whole length
+    base[4:] = 60.0  # The mean of the points outside can lose its whole length.
     moves: dict[str, float] = {}
     for seed, start in enumerate([None] * 6 + scripts(mode)):
-        exact, out, claims, _ = traced(method, base, seed, start)
+        exact, out, claims, _ = trace_run(method, base, seed, start)
         for row, bad in ((i, b) for i in (2, 5) for b in (*NASTY, 30.0, -30.0)):
             neighbour = base.copy()
             neighbour[row] = bad
-            neighbour_exact, _, same, _ = traced(method, neighbour, seed, out)
+            neighbour_exact, _, same, _ = trace_run(method, neighbour, seed, out)
             assert same == claims
             for a, b, (label, claim) in zip(exact, neighbour_exact, claims, strict=True):
                 chosen = "radius" in label and "lies" not in label
@@ -144,15 +148,17 @@ def moved_most(mode: Any) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("mode", ["single", "guarded"])
-def test_no_record_moves_a_release_further_than_its_claim(mode: Any) -> None:
+def test_no_record_moves_a_release_by_more_than_its_claim(mode: Any) -> None:
     largest, of_test = moved_most(mode)
     assert largest <= 1 + 1e-9
-    assert of_test > 0.5  # so that half the claim would be too little
+    assert of_test > 0.5  # Half of the claim would be too small.
 
 
 @pytest.mark.parametrize("mode", ["single", "guarded"])
-def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) -> None:
-    """Unlike data with the same releases: a bias inside, none, and no record at any radius."""
+def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> None:
+    """Different data with equal releases: with a bias inside, without, and with no record at any
+    radius.
+    """
     method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)
     _, setting = point(n=40, d=3, budget=budget, offset=0.5, bound=2.0)
     skewed = np.zeros((40, 3))
@@ -168,11 +174,11 @@ def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) 
         for name in ("inner_is_enough", "wider_is_better"):
             patch.setattr(adaptive, name, partial(watched, getattr(adaptive, name)))
         for seed, records in itertools.product(range(4), (skewed, symmetric)):
-            _, out, claims, release = traced(method, records, seed, budget=budget)
+            _, out, claims, release = trace_run(method, records, seed, budget=budget)
             parameters = calls.copy()
             for other_records in (skewed, symmetric, 0 * skewed):
                 calls.clear()
-                _, _, same, other_release = traced(method, other_records, seed, out, budget)
+                _, _, same, other_release = trace_run(method, other_records, seed, out, budget)
                 assert calls == parameters and same == claims
                 assert other_release.diagnostics == release.diagnostics
                 assert other_release.value.tolist() == release.value.tolist()
@@ -187,13 +193,13 @@ def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) 
 
 def test_a_noisy_distance_below_zero_counts_as_zero() -> None:
     method, script = AdaptiveClipping(mode="single", inner=True), [8, 15, np.array([-1e9])]
-    diagnostics = traced(method, np.zeros((6, 3)), 0, [*script, np.zeros(3)])[3].diagnostics
+    diagnostics = trace_run(method, np.zeros((6, 3)), 0, [*script, np.zeros(3)])[3].diagnostics
     assert diagnostics["inner_difference"] == 0.0
     assert diagnostics["clip_radius"] == diagnostics["inner_radius"] < diagnostics["narrow_radius"]
 
 
 class Halving:
-    """A ledger that is told half of a sensitivity."""
+    """A ledger that gets half of a sensitivity."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
@@ -210,13 +216,13 @@ def test_a_test_with_half_its_sensitivity_is_caught() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "inner_is_enough", faulty)
         with pytest.raises(AssertionError):
-            test_no_record_moves_a_release_further_than_its_claim("single")
+            test_no_record_moves_a_release_by_more_than_its_claim("single")
 
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=0.5), ApproxDP(epsilon=6.0, delta=1e-6)])
 @pytest.mark.parametrize("d", [5, 20])
 @pytest.mark.parametrize("method", [AdaptiveClipping(), RescaledClipping()])
-def test_what_is_looked_at_inside_is_charged(budget: Any, d: int, method: Any) -> None:
+def test_the_look_at_a_smaller_radius_is_charged(budget: Any, d: int, method: Any) -> None:
     problem, setting = point(n=4000, d=d, budget=budget, offset=1.0, bound=20.0)
     rows = problem.sample(4000, np.random.default_rng(0))
     ledger = Ledger(budget)
@@ -227,8 +233,8 @@ def test_what_is_looked_at_inside_is_charged(budget: Any, d: int, method: Any) -
     assert is_spent(ledger)
 
 
-def test_it_is_looked_at_where_a_bias_shows_beside_the_noise() -> None:
-    """And where single mode has a centre: its proven error is that of a run without."""
+def test_the_smaller_radius_is_tried_where_a_bias_exceeds_the_noise() -> None:
+    """It is also tried where the single mode has a centre: its proven error is of a run without."""
 
     def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
         _, setting = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
@@ -243,7 +249,7 @@ def test_it_is_looked_at_where_a_bias_shows_beside_the_noise() -> None:
 
 
 def errors_of(law: str, n: int, d: int, rho: float) -> tuple[float, float]:
-    """Root mean square errors with and without the look, and how often it is taken."""
+    """Return root mean square errors with and without the look, and how often it is used."""
     problem, setting = point(law, n, d, ZCDP(rho=rho), offset=1.0, bound=2.0, p=2.0)
     squares, takes = np.zeros(2), 0
     for seed in range(12):
@@ -259,10 +265,12 @@ def errors_of(law: str, n: int, d: int, rho: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("n", "d", "rho"), [(20_000, 20, 0.5), (5000, 100, 0.5)])
-def test_it_is_taken_on_symmetric_records_and_left_on_skewed_ones(
+def test_the_smaller_radius_is_used_on_symmetric_records_and_not_on_skewed_ones(
     n: int, d: int, rho: float
 ) -> None:
-    """There it saves a twentieth of the error or more; here it costs its share of the budget."""
+    """On symmetric ones it saves at least a twentieth of the error; on skewed ones it costs its
+    share.
+    """
     for law in ("student-t", "elliptical-t"):
         ratio, share = errors_of(law, n, d, rho)
         assert ratio < 0.95 and share >= 0.75
@@ -271,12 +279,14 @@ def test_it_is_taken_on_symmetric_records_and_left_on_skewed_ones(
         assert ratio < 1.06 and share <= 0.25
 
 
-def test_a_threshold_that_takes_no_bias_for_one_is_caught() -> None:
-    """Were the smaller radius always taken, skewed records would be cut off."""
+def test_a_threshold_that_ignores_the_bias_is_caught() -> None:
+    """If the smaller radius were always used, skewed records would be cut off."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "overshoots", lambda stretch, thinning: (1e6, 1e6))
         with pytest.raises(AssertionError):
-            test_it_is_taken_on_symmetric_records_and_left_on_skewed_ones(20_000, 20, 0.5)
+            test_the_smaller_radius_is_used_on_symmetric_records_and_not_on_skewed_ones(
+                20_000, 20, 0.5
+            )
         with pytest.raises(AssertionError):
             test_the_threshold_is_where_the_estimated_errors_are_equal(3.0, 9.0, 20_000, 20, 90.0)
 
@@ -288,8 +298,8 @@ def test_the_condition_is_a_function_of_public_numbers() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"inner": True}, {"mode": "guarded"}])
-def test_no_bound_is_given_of_a_run_that_looks_further(fields: Any) -> None:
-    """At a smaller radius, which the proven error of single mode does not cover, or a second."""
+def test_a_run_with_a_further_look_has_no_bound(fields: Any) -> None:
+    """The proven error of the single mode covers neither a smaller radius nor another look."""
     _, setting = point(n=5000, d=9, offset=0.5, bound=1.0)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     plain, looking = (AdaptiveClipping(**more).plan(setting) for more in ({}, fields))
@@ -298,8 +308,8 @@ def test_no_bound_is_given_of_a_run_that_looks_further(fields: Any) -> None:
     assert math.isinf(sum(bound.terms(setting, looking).values()))
 
 
-def test_what_is_proven_is_of_runs_without_the_look() -> None:
-    """Wherever the conditions of the bound hold the method itself looks at no smaller radius."""
+def test_the_proven_bound_is_for_runs_without_the_look() -> None:
+    """Wherever the conditions of the bound hold the method itself tries no smaller radius."""
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     covered = looking = 0
     sizes = itertools.product((500, 5000, 20_000), (1, 5, 15, 16), (0.05, 2.0), (0.5, 4.0, 60.0))

@@ -1,4 +1,6 @@
-"""PLAN: what it looks at, its weights, its limits, and what it is worth."""
+"""PLAN, which weights coordinates by privately estimated scales: sensitivity, limits and
+accuracy.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,10 @@ def draw(scenario: Scenario, seed: int = 0) -> DenseRows:
 
 @pytest.mark.parametrize("n", [8, 9])
 @pytest.mark.parametrize("entry", BROKEN)
-def test_a_replaced_record_moves_the_logarithms_by_at_most_the_sensitivity(
+def test_a_replaced_record_moves_the_log_differences_by_at_most_the_sensitivity(
     n: int, entry: float
 ) -> None:
-    """And by all of it: from equal records, whose differences are 0, to one that is far away."""
+    """The sensitivity is attained between equal records, whose differences are 0, and a far one."""
     mean = RescaledClipping(mode="single").plan(SCENARIO.setting).statistic
     assert isinstance(mean, RescaledMean)
     allowed, pairs = mean.sensitivity(n, 3), n // 2
@@ -64,13 +66,13 @@ def test_pairs_do_not_depend_on_where_blocks_end() -> None:
     np.testing.assert_allclose(mean_logarithms(DenseRows(x), -3.0, 10_000), direct, rtol=1e-12)
 
 
-def test_logarithms_do_not_depend_on_the_mean_and_follow_the_scales() -> None:
+def test_log_differences_do_not_depend_on_the_mean_and_follow_the_scales() -> None:
     even = Scenario(n=4000, d=8, p=2.5, decay=0.0)
     x = draw(even).x
     scales = 2.0 ** -np.arange(8)
     low = mean_logarithms(DenseRows(x), -20.0, 2000)
     logarithms = mean_logarithms(DenseRows(x * scales + 3.0), -20.0, 2000)
-    # Nine octaves hold the differences of a scale between the ends; clipping pulls the others in.
+    # Nine octaves contain the differences of a scale between the ends; clipping limits the others.
     shifted = mean_logarithms(DenseRows(x / 2**4 + 3.0), -8.0, 2000)
     assert (np.diff(logarithms) < 0.1).all()
     assert np.abs(mean_logarithms(DenseRows(x / 2**4), -8.0, 2000) - shifted).max() < 1e-9
@@ -81,7 +83,7 @@ def test_weights_are_the_roots_of_scales_and_equal_where_noise_explains_them() -
     logs = np.array([0.0, -2.0, -4.0])
     np.testing.assert_allclose(weights_of(logs, 0.0, -8.0), [1.0, 0.5, 0.25])
     assert (weights_of(logs, 10.0, -8.0) == 1.0).all()
-    half = weights_of(logs, math.sqrt(2.0), -8.0)  # an empirical variance of 4
+    half = weights_of(logs, math.sqrt(2.0), -8.0)  # The empirical variance is 4.
     np.testing.assert_allclose(half, [1.0, 2**-0.5, 0.5])
     weights = weights_of(np.array([-1e9, 1e9]), 0.0, -8.0)
     assert weights.tolist() == [LEAST_WEIGHT, 1.0]
@@ -89,7 +91,7 @@ def test_weights_are_the_roots_of_scales_and_equal_where_noise_explains_them() -
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])
-def test_with_too_few_records_it_is_adaptive_clipping(n: int) -> None:
+def test_with_too_few_records_plan_is_adaptive_clipping(n: int) -> None:
     setting = replace(SCENARIO, n=n).setting
     rows = draw(replace(SCENARIO, n=n))
     rescaled, adaptive = RescaledClipping(), AdaptiveClipping()
@@ -100,7 +102,7 @@ def test_with_too_few_records_it_is_adaptive_clipping(n: int) -> None:
     assert values[0].value.tobytes() == values[1].value.tobytes()
 
 
-def test_weights_of_one_leave_the_plan_as_it_is() -> None:
+def test_weights_of_one_leave_the_plan_unchanged() -> None:
     wide_plan = (
         RescaledClipping().plan(replace(SCENARIO, n=20_000, diameter=400.0).setting).statistic
     )
@@ -117,7 +119,7 @@ def test_weights_of_one_leave_the_plan_as_it_is() -> None:
 
 @pytest.mark.parametrize("fields", [{}, {"diameter": 400.0, "n": 20_000}, {"d": 5}], ids=str)
 @pytest.mark.parametrize("budget", [{}, {"rho": 0.1, "epsilon": None, "delta": None}], ids=str)
-def test_it_spends_its_budget_and_starts_with_the_scales(
+def test_plan_spends_its_budget_and_starts_with_the_scales(
     fields: dict[str, Any], budget: dict[str, Any]
 ) -> None:
     scenario = replace(SCENARIO, **fields, **budget)
@@ -140,7 +142,7 @@ def test_it_spends_its_budget_and_starts_with_the_scales(
         assert spent.epsilon == pytest.approx(1.0, rel=1e-6)  # type: ignore[union-attr]
 
 
-def test_a_pure_budget_is_refused_with_a_method_that_can() -> None:
+def test_a_pure_budget_is_refused_and_another_method_suggested() -> None:
     setting = replace(SCENARIO, delta=0.0).setting
     with pytest.raises(NotApplicable, match="cannot give pure DP"):
         RescaledClipping().plan(setting)
@@ -154,8 +156,10 @@ def errors(scenario: Scenario) -> dict[str, float]:
     return {slug: float(np.mean(each)) for slug, each in by_method.items()}
 
 
-def test_it_errs_far_less_where_scales_fall_and_hardly_more_where_they_do_not() -> None:
-    """False-alarm rate below 1e-6: the ratios are 0.55 and 1.03, with errors of 0.03 and 0.01."""
+def test_plan_errs_far_less_where_scales_fall_and_hardly_more_elsewhere() -> None:
+    """The false-alarm rate is below 1e-6: the ratios are 0.55 and 1.03, with errors of 0.03 and
+    0.01.
+    """
     many_records = replace(SCENARIO, n=10_000, d=200, offset=0.0, trials=8)
     fallen = errors(many_records)
     assert fallen["mean.plan"] < 0.75 * fallen["mean.adaptive"]
@@ -172,12 +176,12 @@ def test_it_errs_far_less_where_scales_fall_and_hardly_more_where_they_do_not() 
         (4000, 16, 100.0, 0.5, 1.5),
     ],
 )
-def test_a_wide_set_costs_no_centre(
+def test_a_large_set_does_not_prevent_a_centre(
     n: int, d: int, diameter: float, epsilon: float, decay: float
 ) -> None:
-    """What the scales leave of the budget, on rows that they have stretched, still finds one.
+    """The budget left by the scales suffices for a centre, on rows that the scales have stretched.
 
-    A run that lost it would clip around 0, and err 5 times as much and more.
+    A run without a centre would clip around 0, and err at least 5 times as much.
     """
     methods = ("mean.adaptive", "mean.plan")
     scenario = Scenario(

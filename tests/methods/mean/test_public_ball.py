@@ -1,4 +1,4 @@
-"""The practical tuning answers inside the ball that is known to hold the mean."""
+"""The practical tuning answers inside the public ball that contains the mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-# Nine records, and noise that is larger than the set.
+# With nine records the noise is larger than the set.
 TINY = Scenario(
     distribution="pareto",
     n=9,
@@ -36,7 +36,7 @@ PRIVATE_USERS = tuple(
 
 
 @pytest.mark.parametrize("slug", [*PRIVATE, *PRIVATE_USERS])
-def test_no_private_mean_errs_by_more_than_the_width_of_the_known_set(slug: str) -> None:
+def test_no_private_mean_errs_by_more_than_the_diameter_of_the_public_set(slug: str) -> None:
     """The mean and the answer both lie in a ball of the diameter."""
     point = replace(USERS if slug in PRIVATE_USERS else TINY, methods=(slug,))
     assert make_method(slug, "tight", "practical")
@@ -44,13 +44,13 @@ def test_no_private_mean_errs_by_more_than_the_width_of_the_known_set(slug: str)
     assert all(error <= point.diameter * (1 + 1e-9) for error in errors)
 
 
-def test_practical_tuning_errs_no_more_than_the_theorem_where_noise_is_all() -> None:
+def test_practical_tuning_errs_no_more_than_the_theorem_where_noise_dominates() -> None:
     practical, theory = (
         np.mean([o.error for o in study(replace(TINY, tuning=tuning))])
         for tuning in ("practical", "theory")
     )
     assert practical < theory
-    assert practical < TINY.diameter < theory  # as printed stays as printed
+    assert practical < TINY.diameter < theory  # The answer of theory tuning is not projected.
 
 
 def test_the_radius_is_the_theorem_s_where_that_is_predicted_to_err_less() -> None:
@@ -62,10 +62,10 @@ def test_the_radius_is_the_theorem_s_where_that_is_predicted_to_err_less() -> No
 
 
 @pytest.mark.parametrize("method", [SimpleClipping(radius=50.0), SimpleClipping(tuning="theory")])
-def test_a_radius_that_is_given_and_the_printed_one_leave_the_answer_alone(
+def test_a_given_radius_and_the_printed_one_leave_the_answer_unprojected(
     method: SimpleClipping,
 ) -> None:
-    """Steps of an optimiser give a radius, and the noise of their answers cancels."""
+    """An optimiser's steps pass a radius, and the noise of their answers cancels."""
     rows, plan = DenseRows(np.zeros((TINY.n, TINY.d))), method.plan(TINY.setting)
     noise = method.release(rows, plan, Ledger(TINY.budget), np.random.default_rng(0)).value
     assert float(np.linalg.norm(noise)) > TINY.diameter / 2

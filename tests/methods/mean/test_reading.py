@@ -1,4 +1,4 @@
-"""Readings that share what they find: the counts and the sums are those of a reading of its own."""
+"""Passes over the rows that share results have the counts and sums of independent passes."""
 
 import math
 from functools import partial
@@ -19,7 +19,7 @@ LADDER = ladder(20.0, 40_000)
 
 
 def records(seed: int = 0) -> Vector:
-    """Return heavy-tailed rows, more than one stretch, with some at and about the centre."""
+    """Return heavy-tailed rows in more than one stretch, some of them at and around the centre."""
     x = 0.4 * np.random.default_rng(seed).standard_t(2.5, size=(40_000, 6))
     x[:50] = CENTRE + 1e-9 * x[:50]
     x[50], x[51] = CENTRE, 1e60 * x[51]
@@ -27,7 +27,7 @@ def records(seed: int = 0) -> Vector:
 
 
 def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[int]]:
-    """Return the sums, and how often they were taken from the first one."""
+    """Return the sums, and how often they were updated from an earlier sum."""
     calls: list[int] = []
     honest = reading_module._changed_sums
 
@@ -42,7 +42,7 @@ def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[in
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("radii", [(4.0,), (4.0, 6.5, 19.0), (9.0, 4.0)])
-def test_what_readings_share_changes_no_count_and_no_sum(
+def test_shared_results_change_no_count_and_no_sum(
     kind: type[np.floating], radii: tuple[float, ...]
 ) -> None:
     x = records()
@@ -51,12 +51,12 @@ def test_what_readings_share_changes_no_count_and_no_sum(
     assert reading.first_sum(8.0) == pytest.approx(clipped_sum(rows, 8.0), rel=1e-12)
     assert reading.counts(LADDER, CENTRE).tolist() == norm_counts(rows, LADDER, CENTRE).tolist()
     sums, calls = changed(reading, radii)
-    assert calls  # the short way was taken
+    assert calls  # The quick update was used.
     assert sums == pytest.approx(clipped_sums(rows, radii, CENTRE), rel=1e-11)
 
 
 @pytest.mark.parametrize("wild", [math.nan, math.inf, 1e300, 1e160])
-def test_a_wild_row_is_read_with_care(wild: float) -> None:
+def test_an_extreme_row_takes_the_careful_path(wild: float) -> None:
     x = records()
     x[7, 2] = wild
     rows, reading = DenseRows(x), Reading(DenseRows(x))
@@ -68,14 +68,14 @@ def test_a_wild_row_is_read_with_care(wild: float) -> None:
 
 
 def test_a_sum_without_counts_takes_no_square_for_a_norm() -> None:
-    """As in a run without a look, about a centre."""
+    """Such a run takes no private look, and clips around a centre."""
     rows = DenseRows(records())
     reading = Reading(rows)
     reading.first_sum(8.0)
     assert reading.sums((5.0,), CENTRE).tolist() == clipped_sums(rows, (5.0,), CENTRE).tolist()
 
 
-def test_a_sum_is_taken_afresh_where_many_rows_change_or_digits_would_be_lost() -> None:
+def test_a_sum_is_recomputed_where_many_rows_change_or_digits_would_be_lost() -> None:
     rows = DenseRows(records())
     for radius, radii in ((8.0, (1.5, 6.0)), (1e9, (6.0,))):
         reading = Reading(rows)
@@ -86,8 +86,8 @@ def test_a_sum_is_taken_afresh_where_many_rows_change_or_digits_would_be_lost() 
         assert sums == pytest.approx(clipped_sums(rows, radii, CENTRE), rel=1e-12)
 
 
-def test_a_row_far_out_adds_no_more_than_the_radius() -> None:
-    """However far: what the first sum holds of it is taken back to the last digits."""
+def test_a_far_row_adds_no_more_than_the_radius() -> None:
+    """At any distance: its part of the first sum is removed to the last digits."""
     x = records()
     for size in (1e3, 1e20, 1e70):
         y = x.copy()
@@ -105,7 +105,7 @@ def test_a_row_far_out_adds_no_more_than_the_radius() -> None:
         assert (distances > 3.0).all()
 
 
-def test_rows_that_are_formed_as_they_are_read_are_read_each_time() -> None:
+def test_rows_that_are_computed_on_the_fly_are_read_each_time() -> None:
     x = DenseRows(records().clip(-1e30, 1e30))
     rows = ScaledRows(x, lambda base, rows: np.full(len(base), -2.0))
     reading = Reading(rows)
@@ -114,14 +114,14 @@ def test_rows_that_are_formed_as_they_are_read_are_read_each_time() -> None:
     assert reading.sums((3.0,), None).tolist() == clipped_sums(rows, (3.0,)).tolist()
 
 
-def test_first_weights_that_are_forgotten_are_caught() -> None:
-    """A change that takes every row to be whole in the first sum counts those outside twice."""
+def test_forgetting_the_initial_weights_is_caught() -> None:
+    """An update that takes every row to be whole in the first sum counts rows outside twice."""
     honest = reading_module.FirstSum
 
     def forgetful(total: Vector, radius: float, outliers: Vector, weights: Vector) -> object:
         return honest(total, radius, outliers[:0].astype(np.intp), weights[:0])
 
-    claim = partial(test_what_readings_share_changes_no_count_and_no_sum, np.float64, (4.0, 19.0))
+    claim = partial(test_shared_results_change_no_count_and_no_sum, np.float64, (4.0, 19.0))
     claim()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading_module, "FirstSum", forgetful)

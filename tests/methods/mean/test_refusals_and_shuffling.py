@@ -1,4 +1,4 @@
-"""Where a method refuses and what it proposes instead, and when iterative updating may shuffle."""
+"""Refusals of mean estimators and their suggestions, and when iterative updating may shuffle."""
 
 from __future__ import annotations
 
@@ -112,21 +112,21 @@ def test_parameters_out_of_range_are_refused_at_once(make: Any) -> None:
 
 
 def is_parallel(plan: MeanPlan[Any, Any]) -> bool:
-    """Whether the groups are hidden one by one, with no use of their secret split."""
+    """Whether the groups are protected one by one, without use of their secret split."""
     return isinstance(plan.noise, GaussianNoise)
 
 
 def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
     tight, printed = MANY_GROUPS
-    assert is_parallel(tight.plan(make_setting(409, 3)))  # zCDP: never
+    assert is_parallel(tight.plan(make_setting(409, 3)))  # Shuffling is never used under zCDP.
     assert is_parallel(printed.plan(make_setting(409, 3)))
     plan = tight.plan(make_setting(409, 3, budget=APPROXIMATE))
     assert plan.noise.amplification == amplify(200, 1.0, 1e-6, "numerical")
     assert plan.noise.amplification.rho_group == pytest.approx(
         0.0396832, abs=5e-8
-    )  # theory/zhao-et-al.md, 2.6
+    )  # The value of theory/zhao-et-al.md, 2.6.
     few_records = IterativeUpdating(groups=50).plan(make_setting(409, 3, budget=APPROXIMATE))
-    assert is_parallel(few_records)  # the exact Gaussian curve alone allows more
+    assert is_parallel(few_records)  # The exact Gaussian curve alone allows more.
     assert few_records.noise.rho == pytest.approx(0.0280145, abs=5e-8)
     ledger = run(tight, make_setting(409, 3, budget=APPROXIMATE), data(409, 3))
     assert ledger.entries[0].mechanism == "shuffled gaussian"
@@ -147,9 +147,9 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
     # The values of theory/zhao-et-al.md, 3.5.
     assert rho(1.0) == (True, pytest.approx(3.68991991789e-4, rel=1e-10))
     assert rho(1.0, 800) == (True, pytest.approx(1.28469675921e-4, rel=1e-10))
-    # Theorem 6's own condition fails: equation (15) without amplification.
+    # Theorem 6's own condition fails, so the share is equation (15) without amplification.
     assert rho(6.0) == (False, pytest.approx((6 / (1 + 2 * math.sqrt(math.log(1e6)))) ** 2))
-    # The condition that it omits fails: k < 16 e^eps0 ln(4/delta).
+    # The condition that the theorem omits fails: k < 16 e^eps0 ln(4/delta).
     assert rho(1.0, 300)[0]
     assert rho(1.0, 240) == (False, pytest.approx(0.0140588188106, rel=1e-10))
 
@@ -162,8 +162,8 @@ def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
-def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
+def test_a_mean_without_a_public_bound_gets_an_answer(tuning: Any) -> None:
     setting = make_setting(n=1000, d=3)
     unbounded = replace(setting, constants=replace(setting.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
-    run(method, unbounded, data(1000, 3))  # the run checks that the release is finite
+    run(method, unbounded, data(1000, 3))  # The helper `run` checks that the release is finite.

@@ -34,7 +34,7 @@ from tests.methods.mean.checks import (
     ADVERSARIAL,
     PRIVATE,
     adversarial,
-    change,
+    change_of_statistic,
     check_sensitivity,
     make_setting,
     worst_neighbours,
@@ -72,7 +72,9 @@ def at_level(level: float) -> list[Any]:
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
-def test_no_pair_of_adversarial_records_moves_a_statistic_further(method: Any) -> None:
+def test_no_pair_of_adversarial_records_moves_a_statistic_by_more_than_its_sensitivity(
+    method: Any,
+) -> None:
     setting = make_setting(n=9, d=3)
     x = np.random.default_rng(0).standard_t(2, size=(9, 3))
     for old, new in itertools.combinations(ADVERSARIAL, 2):
@@ -82,7 +84,7 @@ def test_no_pair_of_adversarial_records_moves_a_statistic_further(method: Any) -
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
-def test_nor_where_every_other_record_is_broken(method: Any) -> None:
+def test_no_pair_moves_it_further_where_every_other_record_is_broken(method: Any) -> None:
     setting = make_setting(n=8, d=2)
     for broken_record, new in itertools.product(
         ADVERSARIAL, ((1e9,), (math.nan,), (-math.inf, 1e300))
@@ -94,7 +96,7 @@ def test_nor_where_every_other_record_is_broken(method: Any) -> None:
 
 
 @pytest.mark.parametrize(("level", "i"), crossed(2, EXTREME_LEVELS, range(5)))
-def test_nor_at_any_clip_level(level: float, i: int) -> None:
+def test_no_pair_moves_it_further_at_any_clip_level(level: float, i: int) -> None:
     method, setting = at_level(level)[i], make_setting(n=6, d=3)
     for old, new in itertools.combinations(ADVERSARIAL, 2):
         x = np.full((6, 3), 0.5 * level)
@@ -125,7 +127,7 @@ def test_the_sensitivity_is_attained(method: Any, n: int, d: int) -> None:
 
 
 def _printed(method: Any) -> bool:
-    """The printed noise of c = 1 is larger than needed."""
+    """Whether the printed noise, with c = 1, is larger than needed."""
     paper = isinstance(method, NoiseSmoothing) and method.calibration == "paper"
     return paper and method.smoothing_variance is None
 
@@ -134,7 +136,9 @@ def test_a_clipped_mean_moves_by_2_radii_over_n() -> None:
     setting, method = make_setting(n=10, d=4), SimpleClipping(radius=3.0)
     x, neighbour = np.zeros((10, 4)), np.zeros((10, 4))
     x[7, 2], neighbour[7, 2] = 3.0, -3.0
-    np.testing.assert_allclose(change(method, setting, x, neighbour), [0, 0, 0.6, 0], rtol=1e-14)
+    np.testing.assert_allclose(
+        change_of_statistic(method, setting, x, neighbour), [0, 0, 0.6, 0], rtol=1e-14
+    )
     assert method.plan(setting).noise.l2_sensitivity == pytest.approx(0.6, rel=1e-15)
 
 
@@ -143,7 +147,7 @@ def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves(
     x = np.random.default_rng(0).normal(size=(20, 2))
     neighbour = x.copy()
     x[5], neighbour[5] = (1e9, 0), (-1e9, 0)
-    distance = change(method, setting, x, neighbour)
+    distance = change_of_statistic(method, setting, x, neighbour)
     assert np.sort(np.abs(distance[:, 0])).tolist() == pytest.approx(
         [0, 0, 0, 2 * 3.0 / 5], rel=1e-12
     )
@@ -161,16 +165,16 @@ def test_median_of_blocks_moves_by_half_a_step_if_even_and_a_whole_step_if_odd(
     method = CoordinatewiseCDP(blocks=blocks, threshold=1.0)
     x, neighbour = worst_neighbours(method, setting)
     step = (3.0 if blocks % 2 == 0 else 6.0) / size
-    distance = change(method, setting, x, neighbour)
+    distance = change_of_statistic(method, setting, x, neighbour)
     np.testing.assert_allclose(np.abs(distance), step, rtol=1e-12)
     assert median_sensitivity(1.0, blocks, size) == step
 
 
 @each("blocks", range(1, 26))
-def test_random_block_means_never_move_the_median_further(blocks: int) -> None:
+def test_random_block_means_never_move_the_median_by_more_than_its_sensitivity(blocks: int) -> None:
     rng = np.random.default_rng(blocks)
     means = 3 * rng.uniform(-1, 1, size=(4000, blocks))
-    means[:2000] = np.round(means[:2000])  # ties
+    means[:2000] = np.round(means[:2000])  # Rounding makes ties.
     neighbour = means.copy()
     neighbour[:, 0] = np.clip(means[:, 0] + 2 * rng.choice([-1, 1], 4000), -3, 3)
     distance = np.abs(np.median(means, axis=1) - np.median(neighbour, axis=1)).max()
@@ -193,7 +197,7 @@ def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
     for i in (8, 9, 10):
         neighbour = x.copy()
         neighbour[i] = 1e9
-        assert not change(method, setting, x, neighbour).any()
+        assert not change_of_statistic(method, setting, x, neighbour).any()
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])
@@ -206,7 +210,7 @@ def test_all_coordinates_of_one_record_move_together(d: int) -> None:
             ),
             NoiseSmoothing: lambda p: p.noise.l2_sensitivity,
         }[type(method)](method.plan(setting))
-        distance = change(method, setting, *worst_neighbours(method, setting))
+        distance = change_of_statistic(method, setting, *worst_neighbours(method, setting))
         assert float(np.linalg.norm(distance)) == pytest.approx(entry_sensitivity, rel=1e-9)
         assert np.abs(distance) == pytest.approx(np.full(d, np.abs(distance[0])))
 
@@ -226,7 +230,7 @@ def neighbours(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(pair=neighbours(), index=st.integers(0, len(EVERY_METHOD) - 1), data=st.data())
 @pytest.mark.parametrize("level", [None, 1e-3, 4.0])
-def test_no_neighbours_at_all_move_a_statistic_further(
+def test_no_random_neighbours_move_a_statistic_by_more_than_its_sensitivity(
     level: float | None, pair: tuple[np.ndarray, np.ndarray], index: int, data: st.DataObject
 ) -> None:
     x, neighbour = pair

@@ -1,4 +1,4 @@
-"""The smooth truncation psi: values, shape, and the bound that privacy rests on."""
+"""The smooth truncation psi: values, shape, and the bound that its privacy needs."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from scipy import integrate, stats
 from dpsco_core.methods.mean import NoiseSmoothing
 from dpsco_core.methods.mean import smooth_clip as module
 from dpsco_core.methods.mean.smooth_clip import smooth_table, smoothed_clip, smoothed_supremum
-from tests.methods.mean.checks import change, make_setting, run, worst_neighbours
+from tests.methods.mean.checks import change_of_statistic, make_setting, run, worst_neighbours
 
 VARIANCES = (1e-4, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0)
 SUPREMUM = 2 * math.sqrt(2) / 3
 LARGE_ENTRIES = np.array([1e3, 1e6, 1e9, 1e15, 1e100, 1e300, 1.7e308, math.inf])
 
 
-def phi(x: float) -> float:
+def truncate(x: float) -> float:
     return x - x**3 / 6 if abs(x) <= math.sqrt(2) else math.copysign(SUPREMUM, x)
 
 
 def by_quadrature(u: float, variance: float) -> float:
-    """E phi(u(1 + sqrt(c) Z)), split where phi has kinks; beyond 12 deviations lies 1e-33."""
+    """Return E phi(u(1 + sqrt(c) Z)), split at the kinks of phi; the mass beyond 12 deviations
+    is 1e-33.
+    """
     s = math.sqrt(variance)
     kinks = [(sign * math.sqrt(2) / u - 1) / s for sign in (-1, 1)]
     ends = [-12.0, *sorted(k for k in kinks if -12 < k < 12), 12.0]
     return sum(
         integrate.quad(
-            lambda z: phi(u * (1 + s * z)) * math.exp(-z * z / 2),
+            lambda z: truncate(u * (1 + s * z)) * math.exp(-z * z / 2),
             low,
             high,
             epsabs=1e-13,
@@ -45,7 +47,9 @@ def by_quadrature(u: float, variance: float) -> float:
 
 
 def closed_form(u: float, variance: float) -> float:
-    """The closed form of theory/kamath-liu-zhang.md, 2.3, with digits to spare: it cancels."""
+    """Return the closed form of theory/kamath-liu-zhang.md, 2.3, with extra digits, since it
+    cancels.
+    """
     with mp.workdps(40):
         c, u, root, one_third = mp.mpf(variance), mp.mpf(u), mp.sqrt(2), mp.mpf(1) / 3
         s = mp.sqrt(c)
@@ -57,7 +61,7 @@ def closed_form(u: float, variance: float) -> float:
         return float(value + 2 * root * one_third * (mp.ncdf(-high) - mp.ncdf(low)))
 
 
-def test_the_notes_reference_values() -> None:
+def test_psi_has_the_reference_values_of_the_note() -> None:
     u = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
     reference = {
         1.0: [0.099333333333, 0.418529666345, 0.564087272574, 0.621625158869, 0.642734599198],
@@ -68,14 +72,16 @@ def test_the_notes_reference_values() -> None:
 
 
 @pytest.mark.parametrize("variance", VARIANCES)
-def test_it_is_the_integral_over_the_smoothing(variance: float) -> None:
+def test_psi_is_the_expectation_over_the_smoothing_noise(variance: float) -> None:
     entries = np.concatenate([np.geomspace(1e-6, 100, 41), np.linspace(0.9, 2.1, 13)])
     values = [by_quadrature(u, variance) for u in entries]
     np.testing.assert_allclose(smoothed_clip(entries, variance), values, rtol=0, atol=1e-10)
 
 
 def random_entries(variance: float, count: int) -> np.ndarray:
-    """Where the table is used and where it is not, its kink, and the ends of cells."""
+    """Return entries where the table is used and where it is not, at its kink, and at ends of
+    cells.
+    """
     table, rng = smooth_table(variance), np.random.default_rng(5)
     ends = np.arange(1, 12) / table.cells_per_unit
     kink = table.bulk * (1 + np.array([-1e-9, 0, 1e-15, 1e-9]))
@@ -87,23 +93,23 @@ def check_accuracy(variance: float, count: int) -> None:
     u = random_entries(variance, count)
     exact = [closed_form(x, variance) if x < 1e9 else smoothed_supremum(variance) for x in u]
     worst = np.abs(smoothed_clip(u, variance) - exact).max()
-    assert worst < module.CELL_ERROR + 4e-15  # what is proven of the table, and rounding
+    assert worst < module.CELL_ERROR + 4e-15  # The proven error of the table, plus rounding.
     assert 1e-12 * smoothed_supremum(variance) > module.CELL_ERROR
 
 
 @pytest.mark.parametrize("variance", VARIANCES)
-def test_the_table_is_as_accurate_as_is_proven(variance: float) -> None:
+def test_the_table_has_its_proven_accuracy(variance: float) -> None:
     check_accuracy(variance, 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variance", [*VARIANCES, 3e-3, 0.6])
-def test_nor_is_it_worse_at_ten_thousand_entries(variance: float) -> None:
+def test_the_table_has_its_proven_accuracy_at_ten_thousand_entries(variance: float) -> None:
     check_accuracy(variance, 5000)
 
 
 def test_the_fourth_derivative_is_bounded_as_the_table_assumes() -> None:
-    """Its two factors; what is assumed is their product and not much more."""
+    """Each factor is bounded; the table assumes their product, which is nearly attained."""
     x = np.linspace(-4, 4, 80_001)
     largest = np.abs((x**3 - 3 * x) * stats.norm.pdf(x)).max()
     integral = integrate.quad(lambda t: (1 - t * t / 2) * t**4, 0, math.sqrt(2))[0]
@@ -117,7 +123,7 @@ def test_psi_is_odd_monotone_and_never_above_its_supremum(variance: float) -> No
     grid = np.sort(np.concatenate([np.geomspace(5e-324, 1e6, 20_001), kink, LARGE_ENTRIES]))
     values = smoothed_clip(grid, variance)
     np.testing.assert_array_equal(smoothed_clip(-grid, variance), -values)
-    assert np.all(np.diff(values) >= -2 * module.CELL_ERROR)  # two values of that accuracy
+    assert np.all(np.diff(values) >= -2 * module.CELL_ERROR)  # Both values have this accuracy.
     assert np.all(values <= smoothed_supremum(variance))
     assert np.all(values >= 0)
     assert values[-1] == pytest.approx(smoothed_supremum(variance), rel=3e-15)
@@ -132,8 +138,10 @@ def test_entries_of_the_cubic_are_below_the_supremum_without_a_clamp(variance: f
 
 
 @pytest.mark.parametrize("wrong", [0.0, 3.0, -2.0, 1e300])
-def test_privacy_does_not_hang_on_the_table(wrong: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever numbers a broken table holds, no entry leaves the clamp."""
+def test_privacy_does_not_depend_on_the_table(
+    wrong: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever numbers a broken table contains, the clamp limits every entry."""
     table = smooth_table(0.25)
     broken = replace(table, coefficients=tuple(a * wrong for a in table.coefficients))
     monkeypatch.setattr(module, "smooth_table", lambda c: broken)
@@ -162,14 +170,14 @@ def test_every_entry_is_mapped_within_the_supremum(u: float, variance: float) ->
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.int64])
-def test_other_types_are_converted_first(kind: type[np.number]) -> None:
+def test_entries_of_other_types_are_converted(kind: type[np.number]) -> None:
     u = np.array([0, 1, 2, 70_000]).astype(kind)
     assert np.array_equal(smoothed_clip(u, 0.5), smoothed_clip(u.astype(float), 0.5))
     (limit,) = smoothed_clip(np.array([np.inf], np.float32), 0.5)
     assert smoothed_supremum(0.5) - 1e-12 < limit <= smoothed_supremum(0.5)
 
 
-def test_nan_counts_as_zero_and_small_entries_are_kept() -> None:
+def test_nan_becomes_zero_and_small_entries_are_kept() -> None:
     small = np.array([math.nan, 0.0, -0.0, 1e-9, -1e-100, 5e-324])
     np.testing.assert_array_equal(smoothed_clip(small, 0.5), [0, 0, 0, 1e-9, -1e-100, 5e-324])
     u = np.geomspace(1e-12, 1e-3, 200)
@@ -196,16 +204,20 @@ def test_the_printed_noise_is_enough_from_variance_0_75568_on() -> None:
 @pytest.mark.parametrize("variance", [0.1, 0.25, 1.0])
 def test_a_coordinate_moves_by_2_tau_supremum_over_n(variance: float) -> None:
     setting, method = make_setting(n=7, d=3), NoiseSmoothing(tau=2.0, smoothing_variance=variance)
-    distances = change(method, setting, *worst_neighbours(method, setting))
+    distances = change_of_statistic(method, setting, *worst_neighbours(method, setting))
     np.testing.assert_allclose(distances, 2 * 2.0 * smoothed_supremum(variance) / 7, rtol=1e-9)
 
 
-def test_an_audit_of_the_printed_noise_at_variance_0_1_sees_4_thirds_of_the_allowed_shift() -> None:
+def test_an_audit_of_the_printed_noise_at_variance_0_1_finds_4_thirds_of_the_allowed_shift() -> (
+    None
+):
     setting = make_setting(n=7, d=3)
     method = NoiseSmoothing(tau=2.0, smoothing_variance=0.1, calibration="paper")
-    distance = float(np.linalg.norm(change(method, setting, *worst_neighbours(method, setting))))
+    distance = float(
+        np.linalg.norm(change_of_statistic(method, setting, *worst_neighbours(method, setting)))
+    )
     noise = method.plan(setting).noise.noise_std
-    allowed = math.sqrt(2 * setting.gaussian_rho)  # the most that the shift may be over the noise
+    allowed = math.sqrt(2 * setting.gaussian_rho)  # The largest allowed ratio of shift to noise.
     assert distance / noise / allowed == pytest.approx(math.sqrt(1.7722), rel=1e-4)
 
 

@@ -22,7 +22,7 @@ from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity
 from dpsco_core.privacy.mechanisms import tested as filtered_module
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample
-from tests.methods.euclidean.losses import records, sample
+from tests.methods.euclidean.losses import make_records, sample
 from tests.methods.user.accelerated_helpers import (
     BUDGET,
     FALSE_ALARM,
@@ -190,7 +190,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
 def check_target() -> None:
     """Logistic, n = 4,000, epsilon = 4: far below the risk of the centre."""
     best = np.array([0.6, -0.5, 0.4])
-    x, _ = records(40_000, 3, seed=5)
+    x, _ = make_records(40_000, 3, seed=5)
     chances = 1 / (1 + np.exp(-4 * x @ best))
     y = (np.random.default_rng(6).random(40_000) < chances).astype(float)
     users = ItemSample(records=sample("logistic", x, y), items=10)

@@ -18,7 +18,7 @@ from dpsco_core.privacy import ApproxDP, Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
-from tests.methods.euclidean.losses import make_setting, records, sample
+from tests.methods.euclidean.losses import make_records, make_setting, sample
 
 Array = NDArray[np.float64]
 
@@ -30,13 +30,13 @@ BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20, 1e5, 3.0)
 def users_setting(
     kind: str, users: int, items: int, d: int = 3, budget: Budget = BUDGET, **fields: Any
 ) -> Setting:
-    """Return the setting of losses with L = 1 (2 for half the squared distance), ball radius 1."""
+    """Return the setting of a loss with L = 1 (2 for half the squared distance) on a unit ball."""
     return replace(make_setting(kind, users, d, budget, **fields), m=items)
 
 
 def items_of(kind: str, users: int, items: int, d: int = 3, seed: int = 0) -> ItemSample:
-    """Return users whose items are of norm at most 1."""
-    x, y = records(users * items, d, seed)
+    """Return users whose items have norm at most 1."""
+    x, y = make_records(users * items, d, seed)
     return ItemSample(records=sample(kind, x, y), items=items)
 
 
@@ -51,8 +51,8 @@ def means_of(means: Array, items: int, radius: float = 1.0) -> MeanSample:
 
 
 def replaced(kind: str, users: int, items: int, user: int, d: int = 3) -> Iterator[ItemSample]:
-    """Yield users, and then the same but for one, whose whole block is anything at all."""
-    x, y = records(users * items, d, 1)
+    """Yield users, and then the same users with one whole block replaced by arbitrary items."""
+    x, y = make_records(users * items, d, 1)
     block = slice(user * items, (user + 1) * items)
     yield ItemSample(records=sample(kind, x, y), items=items)
     for value in BROKEN:
@@ -69,10 +69,10 @@ def replaced(kind: str, users: int, items: int, user: int, d: int = 3) -> Iterat
 
 
 class Recorder:
-    """What went through the ledgers: scores, exact means, their noise's deviation, what came out.
+    """What went through the ledgers: scores, exact means, their noise, and the releases.
 
-    No noise is added but a fixed one. On a replay every release comes out as in the first run, so
-    that both runs ask for gradients at the same points.
+    The only noise added is a fixed one. On a replay every release equals that of the initial run,
+    so both runs query gradients at the same points.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, jitter: float = 0.0) -> None:
@@ -108,7 +108,7 @@ class Recorder:
 
 
 def run(method: Any, setting: Setting, users: UserSample, seed: int = 0) -> Release:
-    """Release once, and check what every result has."""
+    """Release once, and check the properties of every result."""
     ledger = Ledger(setting.budget)
     release: Release = method.release(
         users, method.plan(setting), ledger, np.random.default_rng(seed)

@@ -27,7 +27,7 @@ EPSILON, DELTA = 1.0, 1e-6
 
 
 class Counting(np.random.Generator):
-    """A generator that counts what is drawn."""
+    """A generator that counts its draws."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(np.random.PCG64(seed))
@@ -43,7 +43,7 @@ class Counting(np.random.Generator):
 
 
 def check_sensitivity(trials: int = 400) -> None:
-    """F1, F4 and F6 on neighbours, adversarial ones among them."""
+    """Check facts F1, F4 and F6 on neighbours, some of them adversarial."""
     for seed, keep in enumerate(FILTERS):
         for x, y in neighbours(keep, trials, seed):
             count = len(x)
@@ -65,7 +65,7 @@ def check_sensitivity(trials: int = 400) -> None:
 
 
 def check_noise() -> None:
-    """The Gaussian noise is F6 times g, times root T in a phase (chi2)."""
+    """Check that the Gaussian noise is F6 times g, times root T in a phase (chi-square)."""
     keep, count, d = keep_of("B"), 400, 5000
     rng = np.random.default_rng(5)
     points = np.zeros((count, d))
@@ -126,7 +126,7 @@ def halting_times(release: TestedGaussian, scores: list[float], runs: int, seed:
 def halting_law(scores: list[float], threshold: float, scale: float, kind: str) -> np.ndarray:
     """Return the exact law of the halting time; `scale` is that of the scores' noise."""
 
-    def passes(margin: float) -> float:  # P[v >= margin]
+    def passes(margin: float) -> float:  # P[v >= margin].
         tail = 0.5 * math.exp(-abs(margin) / scale)
         return tail if margin >= 0 else 1 - tail
 
@@ -157,7 +157,7 @@ def halting_law(scores: list[float], threshold: float, scale: float, kind: str) 
 
 
 def check_halting_law(kind: str, runs: int = 6000) -> None:
-    """How often a test fails, step by step, is as with one threshold noise a phase."""
+    """Check step by step that a test fails as often as with one threshold noise per phase."""
     scores = [3.0, -2.0, 6.0, 0.0] if kind == "sequence" else [3.0]
     scale = 8.0 if kind == "sequence" else 2.0
     counts = halting_times(certificate(kind, len(scores), 0.5), scores, runs, 11)
@@ -167,7 +167,7 @@ def check_halting_law(kind: str, runs: int = 6000) -> None:
 
 
 def check_threshold_noise() -> None:
-    """One draw of the threshold's noise a phase, one of each score's, one of each release's."""
+    """Check for one threshold draw per phase, and one draw per score and per release."""
     for steps in (1, 7):
         rng = Counting(3)
         plan = phase_plan(2400, steps, EPSILON, DELTA, keep=keep_of("B"))
@@ -197,10 +197,10 @@ def outcomes(points: np.ndarray, plan, seed: int, runs: int) -> np.ndarray:
 
 
 def epsilon_lower_bound(values: np.ndarray, neighbour_values: np.ndarray, delta: float) -> float:
-    """Return the largest epsilon that some event refutes, at confidence 1 - 1e-6 in all.
+    """Return the largest epsilon that some event refutes, at a total confidence of 1 - 1e-6.
 
-    Events: the first coordinate is beyond a quantile of a third of the runs; that it halted. The
-    events are chosen on the first third of the runs, and tried on the rest.
+    Events: the first coordinate exceeds a quantile, or the run halted. They are chosen on a third
+    of the runs, and tested on the rest.
     """
     cut = len(values) // 3
     pilot = np.concatenate([values[:cut], neighbour_values[:cut]])
@@ -227,7 +227,9 @@ def epsilon_lower_bound(values: np.ndarray, neighbour_values: np.ndarray, delta:
 
 
 def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of 60 points in the plane: one user's gradient flipped; and two camps, one defects."""
+    """Return pairs of 60 planar points: one flipped gradient, or two clusters and one user who
+    moves.
+    """
     count = 60
     x = np.zeros((count, 2))
     flipped = x.copy()
@@ -239,7 +241,7 @@ def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
     broken = x.copy()
     broken[0] = np.nan
     scattered = x.copy()
-    scattered[:18, 0] = 10.0 * np.arange(1, 19)  # near the threshold
+    scattered[:18, 0] = 10.0 * np.arange(1, 19)  # The score is near the threshold.
     single = scattered.copy()
     single[18, 0] = -10.0
     return [(x, flipped), (camps, defected), (x, broken), (scattered, single)]

@@ -1,4 +1,4 @@
-"""Points, neighbours and the formulas of docs/theory, written out again for the tests."""
+"""Points, neighbours, and formulas of docs/theory written out again."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
 Array = np.ndarray
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20)
-FALSE_ALARM = 1e-6  # the level of every statistical test here; seeds are fixed
+FALSE_ALARM = 1e-6  # The level of every statistical test here; seeds are fixed.
 
 
 def keep_of(form: str, upper: float = 1.0, inclusion: str = "weights", radius: float = 1.0):
-    """Return a filter of form A or B."""
+    """Return a robust filter of form A or B."""
     return RobustFilter(
         score_radius=radius,
         filter_radius=2 * radius if form == "A" else radius,
@@ -28,8 +28,8 @@ def keep_of(form: str, upper: float = 1.0, inclusion: str = "weights", radius: f
 FILTERS = [keep_of(form, upper) for form in "AB" for upper in (2 / 3, 1.0)]
 
 
-def slow(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
-    """Return s, h and p by their definitions, pair by pair; a broken point is near itself only."""
+def plain_filter(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
+    """Return s, h and p by their definitions, pair by pair; a broken point is near only itself."""
     count = len(points)
     score_counts, counts = np.zeros(count), np.zeros(count, dtype=int)
     limit = 2.0**30 * keep.score_radius
@@ -47,14 +47,14 @@ def slow(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
 
 
 def f6_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
-    """Return F6 as in theory/lowy-liu-asi.md, 2.0."""
+    """Return the sensitivity F6 of theory/lowy-liu-asi.md, 2.0."""
     a, b = keep.lower, keep.upper
     weight = floor if keep.form == "A" else (floor - a * count) / (1 - a)
     return 2 * keep.filter_radius / weight * (2 + (count - 1) / ((b - a) * count))
 
 
 def note_multiplier(epsilon: float, delta: float) -> float:
-    """Return g by bisection on Balle and Wang's formula as printed."""
+    """Return the multiplier g by bisection on Balle and Wang's formula as printed."""
     low, high = 1e-3, 1e3
     for _ in range(200):
         g = math.sqrt(low * high)
@@ -74,10 +74,11 @@ def lattice(d: int, radius: float) -> Array:
 
 
 def neighbours(keep: RobustFilter, trials: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Yield pairs of data sets that differ in one point: clusters on a lattice, jitter, breakage.
+    """Yield pairs of data sets that differ in one point: clusters on a lattice, jitter, broken
+    values.
 
-    Clusters of few distinct places attain the facts; jitter, broken coordinates and other
-    dimensions try the rest.
+    Clusters of few distinct places attain the proven facts; jitter, broken coordinates and other
+    dimensions test the rest.
     """
     rng = np.random.default_rng(seed)
     for trial in range(trials):

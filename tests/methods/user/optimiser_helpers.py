@@ -1,4 +1,4 @@
-"""Small settings, samples and worst-case replaced users for the user-level optimisers."""
+"""Small settings, samples and worst-case replaced users for user-level optimisers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
-from tests.methods.euclidean.losses import CONCENTRATED, make_setting, records, sample
+from tests.methods.euclidean.losses import CONCENTRATED, make_records, make_setting, sample
 from tests.methods.mean.checks import ADVERSARIAL, adversarial
 
 Array = NDArray[np.float64]
@@ -30,7 +30,7 @@ def user_setting(
     lipschitz: bool = True,
     radius: float = 1.0,
 ) -> Setting:
-    """Return `setting` at n users of m items."""
+    """Return the setting of a loss with n users of m items."""
     return replace(make_setting(kind, n, d, budget, lipschitz=lipschitz, radius=radius), m=m)
 
 
@@ -39,18 +39,18 @@ def users(kind: str, data: Data, m: int, radius: float = 1.0) -> ItemSample:
     return ItemSample(records=sample(kind, *data, radius=radius), items=m)
 
 
-def honest(n: int, m: int, d: int, seed: int = 0, shift: float = 0.0) -> Data:
+def honest_records(n: int, m: int, d: int, seed: int = 0, shift: float = 0.0) -> Data:
     """Return n m records of norm at most 1, and targets."""
-    return records(n * m, d, seed, shift)
+    return make_records(n * m, d, seed, shift)
 
 
 def replaced_users(n: int, m: int, d: int, user: int, seed: int = 0) -> list[Data]:
-    """Return one data set, and others in which all items of user `user` are anything at all.
+    """Return a data set, and others in which all items of user `user` are arbitrary.
 
-    Broken items, all of them or one; huge ones; the same unit vector and its opposite, which pull
-    hardest; targets that are no targets. All data sets share an item of another user that is bad.
+    Replaced items are broken (all or one), huge, the same unit vector or its opposite, which move
+    gradients most, or have invalid targets. All data sets share a bad item of another user.
     """
-    x, y = honest(n, m, d, seed)
+    x, y = honest_records(n, m, d, seed)
     x[((user + 1) % n) * m] = adversarial((1e300, -1e9), d)
     block = slice(user * m, (user + 1) * m)
     pairs = [(x, y)]
@@ -63,7 +63,7 @@ def replaced_users(n: int, m: int, d: int, user: int, seed: int = 0) -> list[Dat
         targets = y.copy()
         targets[block] = target
         pairs.append((x, targets))
-    for label in (0.0, 1.0):  # aligned with a unit vector: the strongest pull of a linear model
+    for label in (0.0, 1.0):  # The items equal a unit vector: the largest effect on a linear model.
         for sign in (1.0, -1.0):
             whole_block, targets = x.copy(), y.copy()
             whole_block[block], targets[block] = sign * np.eye(d)[0], label

@@ -1,4 +1,4 @@
-"""AC-SA and its stages: the printed step, the guarantees, halting."""
+"""The accelerated method AC-SA and its stages: the printed step, guarantees and halting."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def test_without_noise_the_gap_is_within_its_guarantee(objective: Curvature, con
         assert run.steps == steps and not run.halted
 
 
-def test_acceleration_beats_descent() -> None:
-    """A fault in the extrapolation leaves the rate 1/T or worse: 60 steps tell it apart."""
+def test_acceleration_is_faster_than_descent() -> None:
+    """A fault in the extrapolation gives a rate of 1/T or worse, which 60 steps reveal."""
     objective, constraint = Curvature(strong_convexity=1e-4, smoothness=1.0), Ball(d=60, radius=9.0)
     curves = np.geomspace(1e-4, 1, 60)
     x = y = np.ones(60)

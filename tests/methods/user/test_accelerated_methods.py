@@ -1,4 +1,4 @@
-"""User-level accelerated ERM: sensitivity, noise, budget, limits, refusals, and what it learns."""
+"""User-level accelerated ERM: sensitivity, noise, budget, limits, refusals, and accuracy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_replaced_user_moves_scores_and_means_within_their_bounds(
     assert distance > 0.003, "the bound is of the right size"
 
 
-def test_the_bound_is_of_the_right_size(monkeypatch: Patch) -> None:
+def test_the_bound_on_a_move_is_nearly_attained(monkeypatch: Patch) -> None:
     check_worst_user(monkeypatch)
 
 
@@ -69,15 +69,15 @@ def test_only_the_users_own_phase_sees_the_user(monkeypatch: Patch, user: int) -
     check_replaced_user(monkeypatch, method, "logistic", 3000, user)
 
 
-def test_noise_is_what_the_note_proves(monkeypatch: Patch) -> None:
+def test_the_noise_is_the_one_proven_in_the_note(monkeypatch: Patch) -> None:
     check_noise(monkeypatch)
 
 
-def test_one_threshold_noise_a_phase() -> None:
+def test_there_is_one_threshold_noise_per_phase() -> None:
     check_draws()
 
 
-def test_batches_are_drawn_afresh_without_replacement(monkeypatch: Patch) -> None:
+def test_batches_are_redrawn_at_every_step_without_replacement(monkeypatch: Patch) -> None:
     check_batches(monkeypatch)
 
 
@@ -159,7 +159,7 @@ def _linear_users(x: np.ndarray) -> ItemSample:
     return ItemSample(records=sample("linear", x), items=1)
 
 
-def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
+def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) -> None:
     """Huge tau, 400 steps: each phase ends at its regularised minimiser, in closed form."""
     Recorder(monkeypatch)
     rng = np.random.default_rng(7)
@@ -235,7 +235,7 @@ def test_honest_users_seldom_halt() -> None:
         setting = users_setting("logistic", 1500, 5)
         users = items_of("logistic", 1500, 5, seed=seed)
         halts += run(UserAccelerated(), setting, users, seed).diagnostics["halted_phase"] > 0
-    assert halts <= 3  # 1 % each: 20 runs have more than 3 halts with probability 4e-5
+    assert halts <= 3  # At 1 % each, 20 runs have more than 3 halts with probability 4e-5.
 
 
 def test_a_simplex_is_no_obstacle() -> None:
@@ -275,7 +275,7 @@ def test_the_theory_names_the_users_of_two_phases() -> None:
         method.plan(users_setting("logistic", fewest_users - 1, 10, budget=UNIT_BUDGET))
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
     for budget in (PURE, CONCENTRATED):
         with pytest.raises(NotApplicable):
             UserAccelerated().plan(users_setting("logistic", 5000, 3, budget=budget))
@@ -379,11 +379,11 @@ def test_a_million_items_are_never_drawn() -> None:
     assert peaks[1] < 3 * max(peaks[0], means.nbytes)
 
 
-def test_it_learns() -> None:
+def test_the_method_learns() -> None:
     check_target()
 
 
-def test_the_target_of_the_dashboard() -> None:
+def test_the_method_reaches_its_target_at_the_default_size() -> None:
     """Logistic, n = 10,000, m = 10, d = 10, epsilon = 1: below half the start's."""
     scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
     rng = np.random.default_rng(0)
@@ -396,7 +396,7 @@ def test_the_target_of_the_dashboard() -> None:
 
 
 def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> None:
-    """Tests at 0.2 and 0.5 of epsilon: the dearest phase counts, not the dearest of each share."""
+    """With tests at 0.2 and 0.5 of epsilon, the most expensive phase counts as a whole."""
     keep, rng = RobustFilter(score_radius=1.0, filter_radius=1.0), np.random.default_rng(0)
     plans = [
         phase_plan(5000, 9, 4.0, 1e-6, keep=keep, tuning=Tuning(test_share=share))

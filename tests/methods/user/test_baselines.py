@@ -1,4 +1,4 @@
-"""Baselines of user level: a user's pull by brute force, budgets, limits, refusals."""
+"""User-level baselines: sensitivity by brute force, budgets, limits and refusals."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from tests.methods.euclidean.losses import (
     SMOOTH,
     Releases,
     check_spent,
+    expected_rho,
     releases,
-    share,
 )
 from tests.methods.user.optimiser_helpers import (
-    honest,
+    honest_records,
     replaced_users,
     run_users,
     user_setting,
@@ -58,7 +58,8 @@ CHAINS = [UserGroupPrivacy(calibration=c, tuning=t) for c, t in VARIANTS]
 MEANS = [UserClippedMeans(calibration=c, tuning=t) for c, t in VARIANTS]
 MEANS += [UserClippedMeans(method=way) for way in ("descent", "accelerated")]
 EVERY_KIND = ("logistic", "huber", "mean", "linear", "hinge", "other")
-STEEPEST = {"logistic": 0.25, "linear": 4.0}  # smoothness; 4 stands for none, 1 for the rest
+# Smoothness of the losses; 4 stands for a loss without curvature, 1 for the others.
+STEEPEST = {"logistic": 0.25, "linear": 4.0}
 
 
 def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
@@ -72,7 +73,7 @@ def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
             for data in replaced_users(n, m, d, 2, seed)
         ]
         gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(averages, 2)]
-        distance = float(np.max([distance, *gaps]))  # a NaN stays one
+        distance = float(np.max([distance, *gaps]))  # A NaN stays NaN.
     return distance / (2 * losses.lipschitz * step_size * m)
 
 
@@ -98,7 +99,7 @@ def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kin
     for n, m, d, budget in sizes[::5]:  # every value, and nearly every pair of two
         setting = user_setting(kind, n, m, d, budget)
         plan = method.plan(setting)
-        losses, rho = plan.losses, share(method.calibration, budget)
+        losses, rho = plan.losses, expected_rho(method.calibration, budget)
         assert [p.start for p in plan.phases] == [0, *[p.stop for p in plan.phases[:-1]]]
         assert plan.phases[-1].stop <= n
         for phase in plan.phases:
@@ -113,7 +114,7 @@ def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kin
 @each("budget", BUDGETS)
 def test_the_whole_budget_is_spent(method: Any, budget: Any) -> None:
     setting = user_setting("logistic", 60, 3, 2, budget)
-    result = run_users(method, setting, users("logistic", honest(60, 3, 2), 3))
+    result = run_users(method, setting, users("logistic", honest_records(60, 3, 2), 3))
     check_spent(method, budget, result.ledger)
     assert result.ledger.flaws == ()
 
@@ -146,8 +147,8 @@ def test_every_step_adds_the_noise_of_its_share(
 ) -> None:
     n, m, d = 30, 3, 2
     setting = user_setting("logistic", n, m, d, APPROXIMATE)
-    result = run_users(method, setting, users("logistic", honest(n, m, d), m))
-    plan, rho = method.plan(setting), share(method.calibration, APPROXIMATE)
+    result = run_users(method, setting, users("logistic", honest_records(n, m, d), m))
+    plan, rho = method.plan(setting), expected_rho(method.calibration, APPROXIMATE)
     steps = int(result.diagnostics["steps"])
     expected = 2 * plan.losses.lipschitz / n * math.sqrt(steps / (2 * rho))
     assert releases.stds == pytest.approx([expected] * steps)
@@ -160,7 +161,7 @@ def test_every_step_adds_the_noise_of_its_share(
 def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
     n, d = 300, 3
     setting = user_setting(kind, n, 1, d, ZCDP(rho=50.0))
-    plan, data = UserGroupPrivacy().plan(setting), honest(n, 1, d)
+    plan, data = UserGroupPrivacy().plan(setting), honest_records(n, 1, d)
     assert all(p.sensitivity < setting.constants.diameter for p in plan.phases)
     items = PhasedAverages(
         setting=setting,
@@ -180,7 +181,7 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> None:
     n, d = 200, 3
-    setting, data = user_setting(kind, n, 1, d), honest(n, 1, d, shift=0.3)
+    setting, data = user_setting(kind, n, 1, d), honest_records(n, 1, d, shift=0.3)
     method, sample = UserClippedMeans(method="descent"), users(kind, data, 1)
     plan = method.plan(setting)
     items = NoisyGradientDescent(descent=plan.descent)
@@ -192,10 +193,15 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
 
 
 @pytest.mark.parametrize("method", ["descent", "accelerated"])
-def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases: Releases) -> None:
+def test_without_noise_clipped_means_is_descent_on_all_items(
+    method: Any, releases: Releases
+) -> None:
     """Certified losses are not clipped: the pooled gradient, step by step."""
     n, m, d = 50, 4, 3
-    setting, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
+    setting, sample = (
+        user_setting("logistic", n, m, d),
+        users("logistic", honest_records(n, m, d), m),
+    )
     release = run_users(UserClippedMeans(method=method), setting, sample)
     choice, pool = UserClippedMeans(method=method).plan(setting).descent, pool_items(sample)
     assert len(releases.values) == choice.steps
@@ -265,7 +271,7 @@ def mean_users(data: Any, m: int) -> MeanSample:
 def test_users_means_do_as_well_as_their_items() -> None:
     """Clipped means: the same result. One chain: the same average, in steps on whole users."""
     n, m, d = 40, 6, 3
-    data, setting = honest(n, m, d, shift=0.2), user_setting("mean", n, m, d)
+    data, setting = honest_records(n, m, d, shift=0.2), user_setting("mean", n, m, d)
     result, other_result = (
         run_users(UserClippedMeans(), setting, s)
         for s in (users("mean", data, m), mean_users(data, m))
@@ -291,7 +297,7 @@ def test_a_million_items_a_user_take_steps_on_whole_users() -> None:
     n, m, d = 200, 10**6, 2
     setting = user_setting("mean", n, m, d)
     assert UserGroupPrivacy().plan(setting).batch % m == 0
-    users = replace(mean_users(honest(n, 1, d), 1), items=m)
+    users = replace(mean_users(honest_records(n, 1, d), 1), items=m)
     result = run_users(UserGroupPrivacy(), setting, users)
     assert result.diagnostics["gradient_calls"] == n * m
 
@@ -302,7 +308,7 @@ def test_steps_move_no_points_apart_where_the_set_is_large() -> None:
     assert UserGroupPrivacy().plan(setting).phases[0].step_size == pytest.approx(1.0)
 
 
-def test_what_they_cannot_do_they_say() -> None:
+def test_unsupported_settings_are_refused_with_a_reason() -> None:
     for method in (UserGroupPrivacy(), UserClippedMeans()):
         with pytest.raises(NotApplicable, match="cannot give pure DP"):
             method.plan(user_setting("logistic", budget=PURE))
@@ -310,7 +316,9 @@ def test_what_they_cannot_do_they_say() -> None:
         with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
             theory.plan(user_setting("logistic", lipschitz=False))
         with pytest.raises(InvalidInput, match="m must be the items of a user"):
-            run_users(method, user_setting("mean", 12, 3), users("mean", honest(12, 2, 3), 2))
+            run_users(
+                method, user_setting("mean", 12, 3), users("mean", honest_records(12, 2, 3), 2)
+            )
     for kind in ("hinge", "other"):
         with pytest.raises(NotApplicable, match="kinks") as refusal:
             UserGroupPrivacy().plan(user_setting(kind))
@@ -318,7 +326,9 @@ def test_what_they_cannot_do_they_say() -> None:
     with pytest.raises(NotApplicable, match="only one"):
         UserGroupPrivacy(tuning="theory").plan(user_setting("logistic", n=1))
     with pytest.raises(NotApplicable, match="need the items"):
-        run_users(UserGroupPrivacy(), user_setting("mean", 40, 6), mean_users(honest(40, 6, 3), 6))
+        run_users(
+            UserGroupPrivacy(), user_setting("mean", 40, 6), mean_users(honest_records(40, 6, 3), 6)
+        )
 
 
 def test_a_theorem_whose_step_is_too_large_names_the_users_that_help() -> None:
@@ -333,7 +343,7 @@ def test_a_theorem_whose_step_is_too_large_names_the_users_that_help() -> None:
         method.plan(replace(setting, n=int(0.9 * fewest_users)))
 
 
-def test_more_items_help_the_clipped_mean_only_until_noise_is_all() -> None:
+def test_more_items_help_the_clipped_mean_only_until_noise_dominates() -> None:
     """Group privacy does not fade with m: the noise of either baseline does not fall with m."""
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
     noises = []
@@ -391,7 +401,7 @@ def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPat
 
 def test_the_budgets_of_the_two_notions_agree() -> None:
     """An (epsilon, delta) budget and the rho that meets it give the same plans."""
-    rho = share("tight", APPROXIMATE)
+    rho = expected_rho("tight", APPROXIMATE)
     for method in (UserGroupPrivacy(), UserClippedMeans()):
         plan, other_plan = (
             method.plan(user_setting("mean", budget=b)) for b in (APPROXIMATE, ZCDP(rho=rho))

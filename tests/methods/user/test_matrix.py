@@ -1,4 +1,4 @@
-"""Every user-level method on every problem: it runs where it applies, or says why."""
+"""Every user-level method on every problem: it runs where it applies, or gives its reason."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_sweep_over_m_shows_that_more_items_help_the_filter_and_not_the_clippe
     assert means["user.accelerated", 1e6] < means["user.clipped-means", 1e6]
 
 
-def test_every_result_says_what_a_neighbour_replaces(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_result_states_what_a_neighbour_replaces(capsys: pytest.CaptureFixture[str]) -> None:
     flags = "--problem quadratic --n 200 --d 2 --trials 1 --method sco.erm"
     for options, unit in (("--m 3", "user"), ("", "record")):
         assert main(["run", *flags.split(), *options.split(), "--json"]) == 0
@@ -132,7 +132,7 @@ def test_every_result_says_what_a_neighbour_replaces(capsys: pytest.CaptureFixtu
         assert heading.endswith("replace-one-user" if unit == "user" else "replace-one")
 
 
-def test_m_1_is_item_level() -> None:
+def test_one_item_per_user_is_item_level() -> None:
     item_level = Scenario(problem="quadratic", methods=("sco.clipped",), n=500)
     assert item_level.level == "item"
     user_level = replace(item_level, methods=("sco.clipped", "user.clipped-means")).validate()

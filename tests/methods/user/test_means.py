@@ -1,4 +1,4 @@
-"""Means of people with several records: limits, sensitivity, ledger, and what they are worth."""
+"""Means of people with several records: limits, sensitivity, ledger and accuracy."""
 
 import math
 from dataclasses import replace
@@ -61,7 +61,7 @@ def test_the_mean_of_a_user_is_of_that_user_alone() -> None:
 
 
 @pytest.mark.parametrize("slug", ["user.mean-group", "user.mean-clipped"])
-def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None:
+def test_no_user_moves_the_mean_by_more_than_the_sensitivity_of_the_noise(slug: str) -> None:
     """Worst neighbours attain the sensitivity; broken records do not exceed it."""
     method = make_method(slug, "tight", "practical")
     plan, m = method.plan(POINT.setting), POINT.m
@@ -87,7 +87,7 @@ def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None
 @pytest.mark.parametrize("slug", ALL)
 @pytest.mark.parametrize("diameter", [1.0, 4.0, 1000.0])
 @pytest.mark.parametrize(("n", "d"), [(30, 3), (300, 3), (300, 20), (5000, 3)])
-def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) -> None:
+def test_the_ledger_spends_the_budget(slug: str, diameter: float, n: int, d: int) -> None:
     for budget in ({"epsilon": None, "delta": None, "rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}):
         point = replace(POINT, n=n, d=d, diameter=diameter, offset=min(1.0, diameter / 2), **budget)
         release = released(make_method(slug, "tight", "practical"), users(point), point)
@@ -98,7 +98,7 @@ def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) ->
             assert release.ledger.spent().epsilon <= 1.0
 
 
-def test_the_centre_is_paid_for_and_comes_first() -> None:
+def test_the_centre_is_charged_and_released_first() -> None:
     point = replace(POINT, n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0)
     method = UserMeanAdaptive()
     centre = method.plan(point.setting).statistic.centre

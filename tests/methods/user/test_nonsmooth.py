@@ -1,4 +1,4 @@
-"""User-level accelerated ERM on smoothed losses: moves, smoothing, sensitivity, learning."""
+"""User-level accelerated ERM on smoothed losses: random moves, sensitivity and accuracy."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_the_budget_is_spent_exactly(kind: str, calibration: str) -> None:
     assert bool(release.notes) == (calibration == "paper")
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
     method = UserAcceleratedNonsmooth()
     with pytest.raises(NotApplicable, match="too few sure") as refusal:
         method.plan(users_setting("hinge", 50, 3))
@@ -217,7 +217,7 @@ def test_what_it_cannot_do_it_says() -> None:
 
 
 @pytest.mark.parametrize("problem", ["absolute", "geometric-median"])
-def test_it_learns(problem: str) -> None:
+def test_the_method_learns(problem: str) -> None:
     """n = 4,000, m = 25, d = 5, epsilon = 4: a tenth of the risk of the centre."""
     scenario = Scenario(problem=problem, methods=(), n=4000, d=5)
     sampled_problem = scenario.instance.problem

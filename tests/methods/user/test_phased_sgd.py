@@ -33,7 +33,7 @@ from tests.folded import each
 from tests.methods.euclidean.losses import FALSE_ALARM, PURE, SMOOTH, sample
 from tests.methods.user.optimiser_helpers import (
     TestedReleases,
-    honest,
+    honest_records,
     replaced_users,
     run_users,
     tested,
@@ -42,7 +42,7 @@ from tests.methods.user.optimiser_helpers import (
 )
 
 __all__ = ["tested"]
-BUDGET = ApproxDP(epsilon=8.0, delta=1e-6)  # 44 groups
+BUDGET = ApproxDP(epsilon=8.0, delta=1e-6)  # This budget needs 44 groups.
 BUDGETS: tuple[Budget, ...] = (
     BUDGET,
     ApproxDP(epsilon=1.0, delta=1e-6),
@@ -74,10 +74,10 @@ def slow_chain(records: Any, start: int, stop: int, size: float, batch: int) -> 
 @each("kind", SMOOTH)
 @each("batch", [1, 3, 5])
 @each("shrunk", [False, True])
-def test_chains_are_so_many_separate_runs(kind: str, batch: int, shrunk: bool) -> None:
+def test_parallel_chains_equal_separate_runs(kind: str, batch: int, shrunk: bool) -> None:
     """C chains at once are C one by one; and one chain is a phase of the item-level method."""
     losses, run = losses_of(kind), Pass(first=2, groups=4, length=9, step_size=0.1, batch=batch)
-    records = sample(kind, *honest(40, 1, 3))
+    records = sample(kind, *honest_records(40, 1, 3))
     bounded = records.bounded(0.4) if shrunk else losses.of(records)
     averages = chain_averages(bounded, START, run, losses)
     expected = [slow_chain(bounded, 2 + 9 * j, 11 + 9 * j, 0.1, batch) for j in range(4)]
@@ -170,7 +170,7 @@ def test_the_whole_budget_is_spent_on_every_phase(
 ) -> None:
     n, m = 5000, 2
     setting = user_setting(kind, n, m, 2, budget)
-    result = run_users(method, setting, users(kind, honest(n, m, 2), m))
+    result = run_users(method, setting, users(kind, honest_records(n, m, 2), m))
     plan, halted_phase = method.plan(setting), int(result.diagnostics["halted_phase"])
     phases = plan.phases[: halted_phase or None]
     assert result.ledger.spent() == budget
@@ -223,7 +223,7 @@ def test_without_noise_and_removal_it_is_phased_averaging(
 ) -> None:
     """Honest data: nothing is removed, each phase is the mean of its groups, projected."""
     n, m, d = 700, 4, 3
-    setting, data = user_setting(kind, n, m, d, BUDGET), honest(n, m, d, shift=0.1)
+    setting, data = user_setting(kind, n, m, d, BUDGET), honest_records(n, m, d, shift=0.1)
     method, sample = UserPhasedSgd(), users(kind, data, m)
     plan = method.plan(setting)
     result = run_users(method, setting, sample)
@@ -250,7 +250,7 @@ def test_honest_runs_halt_as_rarely_as_planned() -> None:
     phases = len(method.plan(setting).phases)
     halted = 0
     for seed in range(runs):
-        sample = users("mean", honest(n, m, d, seed), m)
+        sample = users("mean", honest_records(n, m, d, seed), m)
         halted += run_users(method, setting, sample, seed).diagnostics["halted_phase"] > 0
     assert halted <= stats.binom.isf(FALSE_ALARM, runs * phases, 0.015)
 
@@ -347,7 +347,7 @@ def test_the_best_phases_have_the_least_bound() -> None:
 def test_users_means_are_read_as_users() -> None:
     """Whole users in a step: the same averages from means as from items."""
     n, m, d = 24, 5, 3
-    sample, losses = users("mean", honest(n, m, d), m), losses_of("mean")
+    sample, losses = users("mean", honest_records(n, m, d), m), losses_of("mean")
     points = sample.records.points.x.reshape(n, m, d).mean(axis=1)
     means = MeanSample(
         means=DenseRows(points), items=m, loss=HalfSquaredDistance(), constraint=sample.constraint
@@ -402,7 +402,7 @@ def test_the_printed_run_spends_what_its_noise_covers() -> None:
     n, m = 2000, 2
     setting = user_setting("mean", n, m, 2, BUDGET)
     result = run_users(
-        UserPhasedSgd(calibration="paper"), setting, users("mean", honest(n, m, 2), m)
+        UserPhasedSgd(calibration="paper"), setting, users("mean", honest_records(n, m, 2), m)
     )
     spent = result.ledger.spent()
     assert isinstance(spent, ApproxDP)
@@ -425,7 +425,7 @@ def test_too_few_users_are_refused_with_the_number_that_would_do(
         method.plan(replace(setting, n=fewest_users - 1))
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
     for method in EVERY_METHOD:
         with pytest.raises(NotApplicable, match="cannot give pure DP"):
             method.plan(user_setting("logistic", budget=PURE))
@@ -445,15 +445,15 @@ def test_what_it_cannot_do_it_says() -> None:
 def test_the_notes_say_where_a_plain_mean_would_do_better() -> None:
     n = 1500
     small_setting = user_setting("mean", n, 2, 2, BUDGET)
-    result = run_users(UserPhasedSgd(), small_setting, users("mean", honest(n, 2, 2), 2))
+    result = run_users(UserPhasedSgd(), small_setting, users("mean", honest_records(n, 2, 2), 2))
     assert any("plain mean" in note for note in result.notes)
     assert result.diagnostics["plain_noise_std"] < result.diagnostics["noise_std"]
 
 
-def test_it_learns() -> None:
+def test_the_method_learns() -> None:
     """n = 1500, m = 100 at epsilon = 8: most of what the centre loses."""
     n, m, d = 1500, 100, 2
-    x, y = honest(n, m, d, shift=0.4)
+    x, y = honest_records(n, m, d, shift=0.4)
     setting = user_setting("mean", n, m, d, BUDGET)
     result = run_users(UserPhasedSgd(), setting, users("mean", (x, y), m))
     best = x.mean(axis=0)
@@ -540,5 +540,5 @@ def test_items_are_those_of_whole_users() -> None:
         run_users(
             UserPhasedSgd(),
             setting,
-            ItemSample(records=sample("mean", honest(460, 2, 2)[0]), items=2),
+            ItemSample(records=sample("mean", honest_records(460, 2, 2)[0]), items=2),
         )

@@ -81,14 +81,14 @@ GOLDEN = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0
 
 
 def rounds_to(value, digits=6):
-    """Equal to so many printed digits."""
+    """Return whether a value has the given number of printed digits."""
     return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
 
 
-# ---- the printed schedules
+# ---- The printed schedules
 
 
-def test_the_golden_schedule_of_algorithm_1():
+def test_algorithm_1_has_the_reference_schedule():
     schedule = printed_sgd(GOLDEN, 0.1)
     assert (len(schedule.phases), printed_decay(GOLDEN)) == (19, rounds_to(1.83333))
     assert schedule.groups == rounds_to(4313.968, 7)
@@ -117,7 +117,7 @@ def test_the_golden_schedule_of_algorithm_1():
     assert users_condition(GOLDEN, 0.1) == (rounds_to(251188.6, 7), rounds_to(51575.8))
 
 
-def test_the_golden_schedule_of_algorithm_3():
+def test_algorithm_3_has_the_reference_schedule():
     schedule = printed_erm(GOLDEN, 0.1)
     assert printed_regulariser(GOLDEN) == rounds_to(1.00316e-4)
     assert schedule.tau == rounds_to(2.07233)
@@ -228,7 +228,7 @@ def test_the_formulas_are_monotone():
     assert long_batch < short_batch < printed_batch(GOLDEN, 2e5, 10)
 
 
-def test_the_smoothed_schedule():
+def test_the_smoothed_schedule_has_its_reference_values():
     case = UserLevel(n=4000, m=100, d=9, epsilon=0.5, delta=1e-7, lipschitz=2.0, diameter=4.0)
     radius = smoothing_radius(case)
     assert radius == pytest.approx(3 / (0.5 * 4000 * 10) * 4)
@@ -236,10 +236,10 @@ def test_the_smoothed_schedule():
     assert smoothness == pytest.approx(2 / 4 * 0.5 * 4000 * 10)
 
 
-# ---- filters, spreads and multipliers
+# ---- Filters, spreads and multipliers
 
 
-def test_the_exact_gaussian_multiplier():
+def test_the_exact_gaussian_multiplier_has_its_reference_values():
     golden = {(1, 1e-6): 4.224679, (0.8, 5e-7): 5.375690, (0.5, 1e-6): 8.057618}
     golden |= {(4, 1e-6): 1.193519, (8, 1e-6): 0.652935}
     for (epsilon, delta), value in golden.items():
@@ -263,7 +263,7 @@ def test_the_printed_multiplier_is_enough_up_to_eight(epsilon, delta):
     assert gaussian_delta(1 / (2 * printed_multiplier(epsilon, delta) ** 2), epsilon) < delta
 
 
-def test_the_number_of_changed_coins():
+def test_the_number_of_changed_coins_has_its_reference_values():
     counts = [changed_members(PRINTED_FILTER, 1000, z) for z in (1e-4, 1e-6, 1e-7, 1e-8, 1e-10)]
     assert counts == [17, 21, 22, 24, 27]
     for count in (50, 300, 10**5):
@@ -275,7 +275,7 @@ def test_the_number_of_changed_coins():
 @pytest.mark.parametrize(
     ("epsilon", "groups", "noise"), [(1, 302, 149), (2, 154, 78), (4, 81, 40), (8, 44, 21)]
 )
-def test_the_calibrated_groups_and_noise(epsilon, groups, noise):
+def test_the_calibrated_groups_and_noise_have_their_reference_values(epsilon, groups, noise):
     assert recommended_count(epsilon, 1e-6) == groups
     release = single_test_plan(groups, epsilon, 1e-6, keep=UNIT_FILTER).release
     assert release.noise_std * groups == pytest.approx(noise, abs=0.5)
@@ -349,7 +349,7 @@ def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     assert flat == pytest.approx(gradient_spread(case.m, 1.0, 0.01 / case.n))
 
 
-# ---- what the constants need
+# ---- Requirements of the constants
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def test_where_the_filter_never_pays_and_where_the_printed_one_does():
     assert linear_time_pays_from(500) == 501
 
 
-# ---- the recommended schedules
+# ---- The recommended schedules
 
 
 def test_the_calibrated_schedules_halve_the_users_and_keep_what_is_left():

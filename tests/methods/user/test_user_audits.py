@@ -32,7 +32,7 @@ from dpsco_core.privacy.mechanisms.tested import TestedSteps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
 from tests.folded import one_in
-from tests.methods.euclidean.losses import records, sample
+from tests.methods.euclidean.losses import make_records, sample
 from tests.methods.user.accelerated_helpers import means_of, users_setting
 from tests.methods.user.checks import halting_law
 from tests.methods.user.helpers import keep_of
@@ -51,7 +51,7 @@ FILTER_METHODS = (
 METHODS = (UserGroupPrivacy(), UserClippedMeans(method="accelerated"), *FILTER_METHODS)
 
 
-# Exact privacy profiles
+# Exact privacy profiles.
 
 
 def excess_mass(p: float, q: float, shift: float, epsilon: float) -> float:
@@ -59,7 +59,7 @@ def excess_mass(p: float, q: float, shift: float, epsilon: float) -> float:
     scaled = math.exp(epsilon) * q
     if p <= 0 or shift == 0 or scaled == 0:
         return max(0.0, p - scaled)
-    edge = shift / 2 - math.log(scaled / p) / shift  # positive below it
+    edge = shift / 2 - math.log(scaled / p) / shift  # The integrand is positive below this point.
     return float(p * norm.cdf(edge) - scaled * norm.cdf(edge - shift))
 
 
@@ -91,9 +91,9 @@ def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
 
 
 def crowds(plan: FilterPlan) -> Iterator[Pair]:
-    """Yield neighbours on a line: a crowd, others at the edge of its radius, one user who moves.
+    """Yield one-dimensional neighbours: a cluster, others at its edge, and one user who moves.
 
-    So many others that the score is near the floor, near the threshold, or largest.
+    The number of others puts the score near the floor, near the threshold, or at its maximum.
     """
     r, count, test = plan.keep.filter_radius, plan.count, plan.release.test
     sizes = {0, 1}
@@ -148,7 +148,7 @@ def test_the_audit_sees_too_little_noise(name: str) -> None:
     assert worst(weakened(plan, test=9.0), EPSILON) > DELTA
 
 
-# Mode B: one release of a secret batch
+# Mode B: one release of a secret batch.
 
 
 def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tuple[float, Array]:
@@ -208,7 +208,7 @@ def test_a_secret_batch_hides_what_the_ledger_says() -> None:
     assert largest > delta
 
 
-# What is released is a function of the noisy values alone
+# Releases are functions of the noisy values alone.
 
 
 class Script:
@@ -234,7 +234,7 @@ class Script:
 def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
     """Yield users, and then sets in which every user is somebody else, or broken."""
     m = setting.m
-    x, y = records(setting.n * (1 if means else m), setting.d, 3)
+    x, y = make_records(setting.n * (1 if means else m), setting.d, 3)
     for value in (None, -7.0, 0.0, 1e5, 1e300, math.inf, -math.inf, math.nan, "some"):
         features, targets = x.copy(), y.copy()
         if value == "some":
@@ -283,7 +283,7 @@ def test_a_run_lets_out_nothing_but_functions_of_noisy_values(
         assert all(other == outcome for other in other_outcomes)
 
 
-# The baselines, of which all noise is Gaussian
+# The baselines, whose noise is all Gaussian.
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from tests.methods.user.helpers import (
     far_pairs,
     keep_of,
     neighbours,
-    slow,
+    plain_filter,
 )
 
 HUB = np.zeros((40, 3))
@@ -54,7 +54,7 @@ def score_sensitivity(count: int) -> float:
 def test_scores_counts_and_inclusions_are_their_definitions(keep: RobustFilter) -> None:
     for x, y in neighbours(keep, 60, seed=1):
         for points in (x, y):
-            score, counts, inclusion = slow(keep, points)
+            score, counts, inclusion = plain_filter(keep, points)
             examined = keep.examine(points)
             assert examined.score == pytest.approx(score, rel=1e-15)
             assert (examined.counts == counts).all()
@@ -136,7 +136,7 @@ def test_points_of_the_mean_are_close_and_their_weight_is_above_its_floor(
     assert floors > 10 or keep.form == "B"
 
 
-def test_hub_and_petals() -> None:
+def test_a_hub_with_petals_attains_the_formula() -> None:
     equal, doubled = keep_of("B", 2 / 3), keep_of("A", 2 / 3)
     examined = equal.examine(FLOWER)
     assert examined.score == 70.0

@@ -19,7 +19,7 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-# What the runs of a figure may take, in seconds of the machine on which costs are measured.
+# the longest time that the runs of a figure may take, in seconds on the reference machine
 MOST_SECONDS = 12.0
 FACTORS = {
     "n": (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1),
@@ -32,17 +32,17 @@ GRIDS = {"p": (2.0, 2.5, 3.0, 4.0, 6.0, 10.0), "q": (1.2, 1.4, 1.6, 1.8, 2.0)}
 
 @dataclass(frozen=True, kw_only=True)
 class SlopedCurve:
-    """The errors of one method along an axis, and what its rate predicts."""
+    """The errors of one method along an axis, and the prediction of its rate."""
 
-    method: str  # slug
-    rate: str  # slug of the bound that predicts; empty without one
-    x: tuple[float, ...]  # the points at which it ran
+    method: str  # slug of the method
+    rate: str  # slug of the rate that predicts the errors; empty if there is none
+    x: tuple[float, ...]  # the points at which the method ran
     mean: tuple[float, ...]
-    half: tuple[float, ...]  # half of the 95 % interval of each mean
-    # the rate at these points times one constant; empty where it is void at one of them
+    half: tuple[float, ...]  # half the width of the 95 % interval of each mean
+    # the rate at these points times one constant; empty if it is void at one of them
     predicted: tuple[float, ...]
-    # the least-squares slope with its interval, and the range of the terms of the rate; NaN where
-    # the axis is an exponent, where there is no rate, or where too few points have run
+    # The least-squares slope with its interval, and the range of the slopes of the rate's terms.
+    # NaN where the axis is an exponent, where there is no rate, or where too few points have run.
     fitted: float = math.nan
     low: float = math.nan
     high: float = math.nan
@@ -67,10 +67,12 @@ class PaperPanel:
 
     scenario: Scenario
     curves: tuple[SlopedCurve, ...]
-    refusals: Mapping[str, str]  # why methods without a curve did not run, by slug
+    # for each method without a curve, by its slug, the reason why it did not run
+    refusals: Mapping[str, str]
 
     @property
     def axis(self) -> str:
+        """The axis of the panel."""
         assert self.scenario.axis is not None
         return self.scenario.axis
 
@@ -84,12 +86,12 @@ def paper_panels(
     """
     section = entry.section(number)
     point = section.figure_point(changes)
-    methods = _methods(entry, point)
+    methods = _methods_to_run(entry, point)
     count = len(section.axes)
-    return tuple(_panel(replace(point, methods=methods), axis, count) for axis in section.axes)
+    return tuple(_make_panel(replace(point, methods=methods), axis, count) for axis in section.axes)
 
 
-def _methods(entry: ReproducedPaper, point: Scenario) -> tuple[str, ...]:
+def _methods_to_run(entry: ReproducedPaper, point: Scenario) -> tuple[str, ...]:
     """Return the reference, and the methods of the paper for the problem that can run there."""
     runnable = methods_for(point.problem, point.level)
     fitting = "lq" if point.geometry == "lq" else "l2"
@@ -103,12 +105,14 @@ def _methods(entry: ReproducedPaper, point: Scenario) -> tuple[str, ...]:
 
 
 def _is_public(method: str) -> bool:
+    """Return whether a method is the reference without privacy."""
     return method_card(method).privacy == "none"
 
 
-def _panel(point: Scenario, axis: str, panels: int) -> PaperPanel:
+def _make_panel(point: Scenario, axis: str, panels: int) -> PaperPanel:
+    """Return the panel of one axis, with as many trials as the time allows."""
     field = "rho" if axis == "epsilon" and point.rho is not None else axis
-    sweep = replace(point, axis=field, grid=_grid(point, field), trials=1)
+    sweep = replace(point, axis=field, grid=_values_on_axis(point, field), trials=1)
     if field == "q":
         sweep = replace(sweep, geometry="lq", q=1.5 if point.q is None else point.q)
     seconds = round(cost(sweep).seconds / machine_speed(), 6)
@@ -138,7 +142,7 @@ def _panel(point: Scenario, axis: str, panels: int) -> PaperPanel:
                 x=x,
                 mean=mean,
                 half=tuple(row.half for row in points),
-                predicted=_predicted(sweep, rate, x, mean),
+                predicted=_fit_rate(sweep, rate, x, mean),
                 **{name: slope[name] for name in SLOPE_FIELDS if name in slope},
             )
         )
@@ -153,8 +157,8 @@ def _panel(point: Scenario, axis: str, panels: int) -> PaperPanel:
 SLOPE_FIELDS = ("fitted", "low", "high", "predicted_low", "predicted_high", "verdict")
 
 
-def _grid(point: Scenario, axis: str) -> tuple[float, ...]:
-    """Return the values of a panel about the point, those that the library allows."""
+def _values_on_axis(point: Scenario, axis: str) -> tuple[float, ...]:
+    """Return the values of a panel around the point, as far as the library allows them."""
     if axis in GRIDS:
         return GRIDS[axis]
     centre = getattr(point, axis)
@@ -165,7 +169,7 @@ def _grid(point: Scenario, axis: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(value for value in values if low <= value <= high))
 
 
-def _predicted(
+def _fit_rate(
     sweep: Scenario, rate: str, x: tuple[float, ...], mean: tuple[float, ...]
 ) -> tuple[float, ...]:
     """Return the rate at the points, times the constant that fits the logarithms of the means."""

@@ -10,7 +10,7 @@ from dpsco_core.base.parsing import one_of, shorten
 from dpsco_core.scenario import Scenario
 
 NO_EXPERIMENTS = "The paper has no experiments: everything that is measured here is new."
-# The axes of a figure; the last of them is the users' items, or the exponent of the norm, for some.
+# The axes of a figure; some figures have the users' items, or the exponent of the norm, last.
 TAIL_AXES = ("n", "d", "epsilon", "p")
 
 
@@ -21,16 +21,16 @@ class Section:
     title: str
     table: str  # key of the table of statements (`dpsco_core.explain.tables.table`)
     fields: Mapping[str, Any]
-    figure: Mapping[str, Any] = field(default_factory=dict)  # what a figure sets in their place
+    figure: Mapping[str, Any] = field(default_factory=dict)  # the fields that a figure changes
     axes: tuple[str, ...] = TAIL_AXES
 
     def point(self, changes: Mapping[str, Any]) -> Scenario:
         """Return the setting with the fields that are given; raises `InvalidInput`."""
-        return _point(self.fields, changes)
+        return _point_with_changes(self.fields, changes)
 
     def figure_point(self, changes: Mapping[str, Any]) -> Scenario:
         """Return the setting about which a figure sweeps; raises `InvalidInput`."""
-        return _point({**self.fields, **self.figure}, changes)
+        return _point_with_changes({**self.fields, **self.figure}, changes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,8 @@ class ReproducedPaper:
         return self.sections[number - 1]
 
 
-def _point(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> Scenario:
+def _point_with_changes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> Scenario:
+    """Return the scenario of some fields and changes, which must not set axes or methods."""
     for name in ("axis", "grid", "methods"):
         if changes.get(name):
             raise InvalidInput(f"{name} must be left out of a paper, which has its own, got one.")
@@ -63,12 +64,13 @@ def _point(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> Scenario:
 _HEAVY = {"distribution": "student-t", "p": 2.0, "epsilon": 0.5, "delta": 1e-6}
 _BOUNDED = {"distribution": "hypercube", "n": 100_000, "d": 2, "epsilon": 0.5, "delta": 1e-6}
 _USERS = {"distribution": "hypercube", "n": 100_000, "d": 2, "m": 10, "epsilon": 4.0, "delta": 1e-9}
-# Linear losses have an error in every trial; others on these data are 0 in most of them.
+# Linear losses have an error in every trial, while those of other losses on these data are mostly
+# 0.
 _LINEAR = {"problem": "linear", "n": 50_000, "d": 5, "epsilon": 1.0}
 _DRAWN_USERS = {"n": 10_000, "d": 5, "epsilon": 1.0, "delta": 1e-6}
 
 
-def _of_users(title: str, table: str, problem: str, *, drawn: str) -> Section:
+def _section_on_users(title: str, table: str, problem: str, *, drawn: str) -> Section:
     """Return a section on users, whose figure is of the problem that is `drawn`."""
     return Section(
         title=title,
@@ -170,10 +172,12 @@ PAPERS: tuple[ReproducedPaper, ...] = (
         key="lowy-2024",
         paper=LOWY_2024,
         sections=(
-            _of_users("Risks of users", "lowy", "logistic", drawn="linear"),
-            _of_users("Strongly convex risks of users", "lowy", "quadratic", drawn="quadratic"),
-            _of_users("Gradients of items", "lowy-gradients", "logistic", drawn="linear"),
-            _of_users(
+            _section_on_users("Risks of users", "lowy", "logistic", drawn="linear"),
+            _section_on_users(
+                "Strongly convex risks of users", "lowy", "quadratic", drawn="quadratic"
+            ),
+            _section_on_users("Gradients of items", "lowy-gradients", "logistic", drawn="linear"),
+            _section_on_users(
                 "Gradients of items, strongly convex",
                 "lowy-gradients",
                 "quadratic",

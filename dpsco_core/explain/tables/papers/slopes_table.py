@@ -21,9 +21,9 @@ def slope_cells(panels: Sequence[PaperPanel]) -> list[list[str]]:
         [
             panel.axis,
             method_card(curve.method).name,
-            _digits(curve.fitted),
-            _range(curve.low, curve.high),
-            _range(curve.predicted_low, curve.predicted_high),
+            _format_slope(curve.fitted),
+            _format_range(curve.low, curve.high),
+            _format_range(curve.predicted_low, curve.predicted_high),
             curve.verdict,
         ]
         for panel in panels
@@ -50,6 +50,7 @@ def figure_json(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> dict[st
 
 
 def _curve_json(curve: SlopedCurve) -> dict[str, Any]:
+    """Return a curve as JSON values."""
     return {
         "method": curve.method,
         "rate": curve.rate or None,
@@ -73,15 +74,15 @@ def latex_table(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> str:
     heads = [rf"\multicolumn{{2}}{{c}}{{${SYMBOLS[panel.axis]}$}}" for panel in swept]
     rows = []
     for method in methods:
-        cells = [_escaped(method_card(method).name), _escaped(_statement(method))]
+        cells = [_escape_latex(method_card(method).name), _escape_latex(_statement_of_rate(method))]
         for panel in swept:
             curve = next((c for c in panel.curves if c.method == method), None)
             cells += ["", ""] if curve is None else _latex_cells(curve)
         rows.append(" & ".join(cells) + r" \\")
     caption = (
         f"Slopes of log error against log axis, fitted (95\\,\\% interval) and predicted by the "
-        f"terms of the rate: {_escaped(entry.paper.authors)} ({entry.paper.year}). "
-        f"{_escaped(NO_EXPERIMENTS)}"
+        f"terms of the rate: {_escape_latex(entry.paper.authors)} ({entry.paper.year}). "
+        f"{_escape_latex(NO_EXPERIMENTS)}"
     )
     lines = [
         r"\begin{table}",
@@ -100,30 +101,34 @@ def latex_table(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _statement(method: str) -> str:
+def _statement_of_rate(method: str) -> str:
+    """Return the statement of the rate that predicts a method's slopes; empty if none does."""
     rate = method_card(method).rate
     return bound(rate).card.statement if rate else ""
 
 
 def _latex_cells(curve: SlopedCurve) -> list[str]:
+    """Return the fitted slope with its interval, and the predicted slopes, in LaTeX."""
     if math.isnan(curve.fitted):
         return ["", ""]
-    ends = f"{_digits(curve.low)}, {_digits(curve.high)}"
+    ends = f"{_format_slope(curve.low)}, {_format_slope(curve.high)}"
     interval = "" if math.isnan(curve.low) else rf"\ [{ends}]"
-    predicted = _range(curve.predicted_low, curve.predicted_high).replace(" to ", "$ to $")
-    return [f"${_digits(curve.fitted)}{interval}$", f"${predicted}$" if predicted else ""]
+    predicted = _format_range(curve.predicted_low, curve.predicted_high).replace(" to ", "$ to $")
+    return [f"${_format_slope(curve.fitted)}{interval}$", f"${predicted}$" if predicted else ""]
 
 
-def _escaped(text: str) -> str:
-    """Return a text in which LaTeX's special characters are letters."""
+def _escape_latex(text: str) -> str:
+    """Return a text with LaTeX's special characters escaped."""
     return SPECIAL.sub(r"\\\1", text)
 
 
-def _digits(value: float) -> str:
+def _format_slope(value: float) -> str:
+    """Return a slope with two digits."""
     return f"{round(value, 2) + 0.0:.2f}"
 
 
-def _range(low: float, high: float) -> str:
+def _format_range(low: float, high: float) -> str:
+    """Return a range of slopes, or one slope if its ends are equal; empty if unknown."""
     if math.isnan(low) or math.isnan(high):
         return ""
-    return " to ".join(dict.fromkeys((_digits(low), _digits(high))))
+    return " to ".join(dict.fromkeys((_format_slope(low), _format_slope(high))))

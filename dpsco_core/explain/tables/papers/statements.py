@@ -20,7 +20,7 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
 
-# What the runs of a paper may take, in seconds of the machine on which costs are measured.
+# the longest time that the runs of a paper may take, in seconds on the reference machine
 MOST_SECONDS = 6.0
 GRADIENTS = "item gradients"
 
@@ -29,19 +29,20 @@ GRADIENTS = "item gradients"
 class Measured:
     """What runs of a method gave, in the quantity of a statement."""
 
-    method: str  # slug
-    mean: float  # NaN where nothing ran
-    half: float  # half of the 95 % interval of the mean; 0 where there is none
+    method: str  # slug of the method
+    mean: float  # the mean error; NaN if no trial ran
+    half: float  # half the width of the 95 % interval of the mean; 0 if there is none
     trials: int
-    reason: str = ""  # why nothing ran, or fewer trials than the setting asks for
+    reason: str = ""  # the reason why no trial ran, or fewer trials than the setting asks for
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
     """One statement of a paper at a setting."""
 
-    row: Row  # the bound, evaluated
-    proven: Row | None  # the best bound with every constant proven for the same method or class
+    row: Row  # the bound and its value
+    # the best bound for the same method or class in which every constant is proven
+    proven: Row | None
     measured: Measured | None
 
     @property
@@ -85,7 +86,7 @@ class SectionTable:
     """A section of a paper at a setting."""
 
     section: Section
-    number: int  # from 1, as `--section` counts
+    number: int  # the number of the section from 1, as in the flag `--section`
     point: Scenario
     statements: tuple[Statement, ...]
 
@@ -106,7 +107,7 @@ def section_tables(
     for place, (section, point) in enumerate(zip(entry.sections, points, strict=True), start=1):
         if number in (None, place):
             seconds = MOST_SECONDS / (1 if number else len(points))
-            statements = _statements(point, placed[place - 1], seconds)
+            statements = _statements_at(point, placed[place - 1], seconds)
             tables.append(
                 SectionTable(section=section, number=place, point=point, statements=statements)
             )
@@ -131,22 +132,23 @@ def paper_json(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> dict[s
             }
             for table in tables
         ],
-        "left_out": [missing.line for missing in _left_out(entry)],
+        "left_out": [missing.line for missing in _statements_left_out(entry)],
     }
 
 
 def left_out_lines(entry: ReproducedPaper) -> tuple[str, ...]:
-    """Return what the paper prints and no section has, a line each."""
-    return tuple(missing.line for missing in _left_out(entry))
+    """Return one line for each printed statement that no section has."""
+    return tuple(missing.line for missing in _statements_left_out(entry))
 
 
-def _left_out(entry: ReproducedPaper) -> list[Any]:
+def _statements_left_out(entry: ReproducedPaper) -> list[Any]:
+    """Return the statements of the paper that the tables leave out."""
     keys = dict.fromkeys(section.table for section in entry.sections)
     return [missing for key in keys for missing in left_out(key)]
 
 
 def _belongs(entry: ReproducedPaper, card: BoundCard, table: str) -> bool:
-    """Whether a bound is a statement of the paper, or one that the paper's table quotes."""
+    """Return whether a bound is a statement of the paper, or one that the paper's table quotes."""
     is_statement = card.constant == "rate" or card.is_printed
     is_quoted = table in card.tables or re.search(rf"\b{entry.author} et al", card.statement)
     return is_statement and (card.paper == entry.paper or bool(is_quoted and card.paper != OWN))
@@ -170,25 +172,26 @@ def placed_rows(entry: ReproducedPaper, points: Sequence[Scenario]) -> list[list
     return [sorted(part, key=lambda r: r.bound.card.kind == "lower") for part in placed]
 
 
-def _statements(point: Scenario, listed: Sequence[Row], seconds: float) -> tuple[Statement, ...]:
+def _statements_at(point: Scenario, listed: Sequence[Row], seconds: float) -> tuple[Statement, ...]:
+    """Return the statements at a point, with proven bounds and measured errors."""
     every = rows(point, tuple(b.card.slug for b in bounds_for(point.problem, point.level)))
     explicit = [r for r in every if r.holds and r.bound.card.constant == "explicit"]
     runnable = methods_for(point.problem, point.level)
     methods = dict.fromkeys(r.bound.card.method for r in listed if r.bound.card.method in runnable)
     if all(r.bound.card.quantity == GRADIENTS for r in listed):
-        point = replace(point, trials=1)  # no trial takes other numbers of gradients
-    runs = _runs(point, tuple(methods), seconds)
+        point = replace(point, trials=1)  # All trials take the same number of gradients.
+    runs = _run_methods(point, tuple(methods), seconds)
     return tuple(
         Statement(
             row=row,
-            proven=_proven(row.bound.card, explicit),
-            measured=_summary(point, row.bound.card, runs),
+            proven=_sharpest_proof(row.bound.card, explicit),
+            measured=_measured_error(point, row.bound.card, runs),
         )
         for row in listed
     )
 
 
-def _proven(card: BoundCard, explicit: Iterable[Row]) -> Row | None:
+def _sharpest_proof(card: BoundCard, explicit: Iterable[Row]) -> Row | None:
     """Return the sharpest proven bound on the mean: of the method, or of the class it is about."""
     alike = [r for r in explicit if _is_about(r.bound.card, card) and math.isfinite(r.value)]
     sign = 1 if card.kind == "upper" else -1
@@ -197,6 +200,7 @@ def _proven(card: BoundCard, explicit: Iterable[Row]) -> Row | None:
 
 
 def _is_about(proof: BoundCard, card: BoundCard) -> bool:
+    """Return whether a proof is about the method or the class of a bound."""
     kind = (proof.kind, proof.quantity, proof.guarantee)
     if kind != (card.kind, card.quantity, "expectation"):
         return False
@@ -213,8 +217,8 @@ def _is_about(proof: BoundCard, card: BoundCard) -> bool:
 Runs = dict[str, tuple[tuple[Outcome, ...], str]]
 
 
-def _runs(point: Scenario, methods: Sequence[str], most_seconds: float) -> Runs:
-    """Return the outcomes of every method, with fewer trials, or none, where these take long."""
+def _run_methods(point: Scenario, methods: Sequence[str], most_seconds: float) -> Runs:
+    """Return the outcomes of every method, with as many trials as the time allows."""
     allowed = {}
     reasons = {}
     for method in methods:
@@ -235,7 +239,8 @@ def _runs(point: Scenario, methods: Sequence[str], most_seconds: float) -> Runs:
     return {m: (tuple(outcomes[m]), reasons.get(m, "")) for m in methods}
 
 
-def _summary(point: Scenario, card: BoundCard, runs: Runs) -> Measured | None:
+def _measured_error(point: Scenario, card: BoundCard, runs: Runs) -> Measured | None:
+    """Return the mean error of the method that a bound is about."""
     if card.method not in runs or card.kind == "lower":
         return None
     outcomes, reason = runs[card.method]

@@ -1,4 +1,4 @@
-"""The scripts of the figures that can be touched: small modules, joined into one."""
+"""The scripts of interactive figures: small modules, joined into one."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_a_joined_script_holds_each_module_once_and_imports_nothing() -> None:
     assert joined.index("const clipped =") < joined.index("const situation =")
 
 
-def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is made again while a page shows it is lost there."""
+def test_a_component_is_created_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A component that is created again while a page shows it disappears from that page."""
     components: list[str] = []
     monkeypatch.setattr(
         st.components.v2, "component", lambda name, **_: components.append(name) or name
@@ -55,20 +55,20 @@ def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.Mon
     assert len(components) > 8
 
 
-def test_no_two_components_have_one_name() -> None:
-    """The server knows one by its name: a second one takes the place of the first everywhere."""
+def test_components_have_different_names() -> None:
+    """The server identifies a component by its name, so a second one would replace the first."""
     sources = (path.read_text(encoding="utf-8") for path in FOLDER.parents[1].rglob("*.py"))
     names = [name for source in sources for name in COMPONENT_NAME.findall(source)]
     assert names == ["dpsco_touch_{name}"]
 
 
-def test_no_script_asks_for_anything_from_elsewhere() -> None:
+def test_no_script_contacts_another_host() -> None:
     for path in SCRIPTS:
         source = path.read_text(encoding="utf-8")
         assert not [w for w in ("http:", "https:", "fetch(", "eval(", "Function(") if w in source]
 
 
-def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None:
+def test_the_exported_page_contains_its_numbers_and_script_and_contacts_no_host() -> None:
     scenario = Scenario(distribution="skewed-pareto")
     page = picture_page(scenario)
     assert json.dumps(picture_data(scenario, dark=False)["samples"][0]["ladder"]) in page
@@ -81,7 +81,7 @@ def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None
         assert "http://" not in html and "https://" not in html and "import {" not in html
 
 
-def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
+def test_the_picture_restarts_only_if_its_numbers_change() -> None:
     def identity(dark: bool = False, **fields: object) -> object:
         return picture_data(Scenario(**fields), dark=dark)["id"]  # type: ignore[arg-type]
 

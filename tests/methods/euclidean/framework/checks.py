@@ -1,4 +1,4 @@
-"""How far a record moves a step of gradient descent: checks that tests and mutation tests share.
+"""How far a record moves a step of gradient descent: checks of the tests and of the mutation tests.
 
 Every check raises AssertionError on a fault.
 """
@@ -18,32 +18,32 @@ from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework.helpers import (
     Array,
     Recorder,
-    replaced,
+    replace_record,
     visiting,
 )
 from tests.methods.mean.checks import ADVERSARIAL, adversarial
 
-# Features or points with targets, for the one record that a neighbour replaces.
+# Features or points with these targets serve as the record that a neighbour replaces.
 TARGETS = (0.0, 1.0, -1.0, math.nan, math.inf, -1e300, 1e9)
 RECORDS = tuple((p, TARGETS[i % len(TARGETS)]) for i, p in enumerate(ADVERSARIAL))
 
 
 def with_steps(method: Any, steps: int) -> Any:
-    """Return the method with a number of steps, and what else it is left to itself."""
+    """Return the method with a number of steps, where it can be set."""
     if isinstance(method, StrongCoordinatewiseDescent):
         return replace(method, steps=steps)
     return replace(method, descent=Descent(steps=steps, step_size=0.1))
 
 
-def statistics(
+def statistics_of_steps(
     method: Any, setting: Setting, sample: Any, points: Array, seed: int = 0
 ) -> Recorder:
-    """The exact statistic of every step, at the given points, whatever is released."""
+    """Return the exact statistic of every step at given points, whatever is released."""
     ledger = Recorder(setting.budget)
     with visiting(points):
         try:
             method.release(sample, method.plan(setting), ledger, np.random.default_rng(seed))
-        except InvalidInput as error:  # the ledger refuses a statistic that is not finite
+        except InvalidInput as error:  # The ledger refuses a statistic that is not finite.
             raise AssertionError(f"a record reached the ledger: {error}") from error
     return ledger
 
@@ -57,16 +57,16 @@ def check_neighbours(
     *,
     attained: bool = False,
 ) -> None:
-    """No step's statistic moves further than its entry says, whatever points are queried."""
-    recorder = statistics(method, setting, sample, points)
-    neighbour_recorder = statistics(method, setting, neighbour, points)
+    """Check that no step's statistic moves by more than its entry states, at any query points."""
+    recorder = statistics_of_steps(method, setting, sample, points)
+    neighbour_recorder = statistics_of_steps(method, setting, neighbour, points)
     assert recorder.entries == neighbour_recorder.entries
     distances = []
     for entry, a, b in zip(recorder.entries, recorder.exact, neighbour_recorder.exact, strict=True):
         gap = a - b
         size = float(np.abs(gap).max())
         distances.append(size * float(np.linalg.norm(gap / size)) if size > 0 else 0.0)
-        # Sums of n clipped records are rounded by a relative n 2^-53 at most.
+        # Sums of n clipped records have a relative rounding error of at most n 2^-53.
         assert distances[-1] <= entry.sensitivity * (1 + 1e-9), (
             f"{distances[-1]} > {entry.sensitivity}"
         )
@@ -79,12 +79,14 @@ def check_neighbours(
 
 
 def check_worst_neighbours(method: Any, setting: Setting, sample: Any, points: Array) -> None:
-    """Every record of the list replaces, and is replaced by, an ordinary one and its successor."""
+    """Check the neighbours in which a record of the list replaces, or is replaced by, an
+    ordinary one.
+    """
     i = setting.n // 2
     for (old, old_target), (new, new_target) in zip(
         RECORDS, (*RECORDS[1:], RECORDS[0]), strict=True
     ):
-        old_sample = replaced(sample, i, adversarial(old, setting.d), old_target)
-        new_sample = replaced(sample, i, adversarial(new, setting.d), new_target)
+        old_sample = replace_record(sample, i, adversarial(old, setting.d), old_target)
+        new_sample = replace_record(sample, i, adversarial(new, setting.d), new_target)
         check_neighbours(method, setting, old_sample, new_sample, points)
         check_neighbours(method, setting, old_sample, sample, points)

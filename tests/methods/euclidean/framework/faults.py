@@ -50,7 +50,9 @@ def nan_is_kept(patch: Patch) -> None:
 
 
 def radius_over_the_length_of_the_row(patch: Patch) -> None:
-    """The ratio can be a denormal number, and its rounding a fifth of it and more."""
+    """Divide the radius by the row's length: a denormal ratio has a relative rounding error of a
+    fifth.
+    """
 
     def careless(rows: Array, c: Array, norms: Array, radius: float) -> tuple[Array, Array]:
         good = (norms <= base.LARGEST_LEVEL) & (np.abs(c) <= base.LARGEST_LEVEL)
@@ -113,7 +115,7 @@ def step_size_from_the_data(patch: Patch) -> None:
 
 
 def last_step_without_noise(patch: Patch) -> None:
-    """A last exact step, after the ledger is closed."""
+    """Add a last exact step after the ledger is closed."""
     honest = DescentMethod.release
 
     def polished(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
@@ -129,7 +131,7 @@ def in_every_method(patch: Patch, run: Any) -> None:
 
 
 def a_step_sees_other_records_too(patch: Patch) -> None:
-    """Gradients that depend on another record: centred by the mean of all."""
+    """Let gradients depend on another record, by subtracting the mean of all of them."""
     for family in (PointSample, LinearSample):
         honest = family.gradients
 

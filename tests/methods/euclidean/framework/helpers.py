@@ -1,4 +1,4 @@
-"""Problems, ledgers and runs that the tests of the gradient-descent framework share."""
+"""Problems, ledgers and runs shared by the tests of the gradient-descent framework."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ FAMILIES = (
 CALIBRATIONS, TUNINGS = ("tight", "paper"), ("practical", "theory")
 
 
-def variant(family: Any, calibration: str, tuning: str) -> Any:
-    """A method that can run on a few thousand records.
+def make_variant(family: Any, calibration: str, tuning: str) -> Any:
+    """Return a method that can run on a few thousand records.
 
-    Theory's 10^5 groups are made 5, and its hundreds of blocks 3 where it makes many steps.
+    The theory's 10^5 groups become 5, and its hundreds of blocks 3 where the method makes many
+    steps.
     """
     theory, fewer = tuning == "theory", {}
     if theory and family is IterativeDescent:
@@ -59,33 +60,33 @@ def variant(family: Any, calibration: str, tuning: str) -> Any:
     return family(calibration=calibration, tuning=tuning, **fewer)
 
 
-VARIANTS = [variant(*v) for v in itertools.product(FAMILIES, CALIBRATIONS, TUNINGS)]
+VARIANTS = [make_variant(*v) for v in itertools.product(FAMILIES, CALIBRATIONS, TUNINGS)]
 
 
-def records(method: Any) -> int:
-    """Enough records for the method, and not a multiple of its blocks."""
+def record_count(method: Any) -> int:
+    """Return a number of records large enough for the method, and no multiple of its blocks."""
     coordinatewise = isinstance(method, (CoordinatewiseDescent, StrongCoordinatewiseDescent))
     return 2003 if method.tuning == "theory" and coordinatewise and not method.blocks else 203
 
 
-def quadratic(d: int = 2, radius: float = 1.0) -> Quadratic:
+def quadratic_problem(d: int = 2, radius: float = 1.0) -> Quadratic:
     law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.5 * radius)
     return Quadratic(distribution=law, radius=radius)
 
 
-def linear(d: int = 2) -> Linear:
+def linear_problem(d: int = 2) -> Linear:
     law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.5)
     return Linear(distribution=law, radius=1.0)
 
 
-def logistic(d: int = 2) -> Logistic:
+def logistic_problem(d: int = 2) -> Logistic:
     law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.0)
     return Logistic(features=law, radius=2.0, offset=1.0)
 
 
 def problems_for(method: Any) -> tuple[Any, ...]:
     strong = isinstance(method, StrongCoordinatewiseDescent)
-    return (quadratic(),) if strong else (quadratic(), logistic())
+    return (quadratic_problem(),) if strong else (quadratic_problem(), logistic_problem())
 
 
 @dataclass
@@ -100,7 +101,7 @@ class Recorder(Ledger):
         return released
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
-        """Block ledgers that share these memories."""
+        """Return ledgers of blocks that share this memory."""
         return tuple(
             Recorder(
                 self.budget,
@@ -127,7 +128,7 @@ def run(
 
 @contextmanager
 def visiting(points: Array) -> Iterator[None]:
-    """Make every run query these points, whatever it is told there."""
+    """Make every run query these points, whatever the oracle answers there."""
 
     def visit(constraint: Any, descent: Descent, oracle: Callable[[Array, int], Array]) -> Any:
         for t in range(descent.steps):
@@ -141,13 +142,13 @@ def visiting(points: Array) -> Iterator[None]:
 
 @contextmanager
 def without_the_walk() -> Iterator[None]:
-    """Iterative updating's walk comes after the release; in these tests it only costs time."""
+    """Skip the search of iterative updating, which follows the release and only costs time here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(group_means, "walk_to_centre", lambda points, *_: points.mean(axis=0))
         yield
 
 
-def replaced(sample: Any, i: int, record: Array, target: float = 0.0) -> Any:
+def replace_record(sample: Any, i: int, record: Array, target: float = 0.0) -> Any:
     """Return the sample with record `i` replaced: features and target, or a point."""
     if isinstance(sample, LinearSample):
         x, y = sample.features.x.copy(), sample.targets.copy()
@@ -159,23 +160,25 @@ def replaced(sample: Any, i: int, record: Array, target: float = 0.0) -> Any:
 
 
 def total_rho(method: Any, budget: Budget) -> float:
-    """The rho of the whole run: the formulas of docs/theory, not the library's choice of them."""
+    """Return the rho of the whole run by the formulas of docs/theory, independently of the
+    library.
+    """
     if isinstance(budget, ZCDP):
         return budget.rho
     assert isinstance(budget, ApproxDP)
     if method.calibration == "tight":
         return gaussian_rho(budget.epsilon, budget.delta)
-    if isinstance(method, (ClippedDescent, IterativeDescent)):  # Zhao et al., equation (15)
+    if isinstance(method, (ClippedDescent, IterativeDescent)):  # Zhao et al., equation (15).
         return (budget.epsilon / (1 + 2 * math.sqrt(-math.log(budget.delta)))) ** 2
     return zcdp_rho(budget.epsilon, budget.delta, "paper")
 
 
 def step_noise(method: Any, setting: Setting) -> float:
-    """The standard deviation of a step's noise by the formulas of docs/theory."""
+    """Return the standard deviation of a step's noise by the formulas of docs/theory."""
     plan = method.plan(setting)
     steps, d, oracle = plan.descent.steps, setting.d, plan.statistic
     rho, n = total_rho(method, setting.budget) / steps, setting.n
-    if isinstance(method, ClippedDescent):  # 2R^2 T/(rho n^2)
+    if isinstance(method, ClippedDescent):  # The variance is 2R^2 T/(rho n^2).
         return math.sqrt(2 * oracle.radius**2 / (rho * n**2))
     if isinstance(method, IterativeDescent):
         return math.sqrt(2 * oracle.radius**2 / (rho * (n // oracle.groups) ** 2))
@@ -184,7 +187,8 @@ def step_noise(method: Any, setting: Setting) -> float:
         return math.sqrt(factor * oracle.tau**2 * d / (rho * n**2))
     if isinstance(method, StrongCoordinatewiseDescent):
         n = n // steps
-        rho *= 1 if method.calibration == "paper" else steps  # all of rho on a block of its own
+        # A tight step spends all of rho on its own block.
+        rho *= 1 if method.calibration == "paper" else steps
     tau, m = oracle.threshold, oracle.blocks
     if method.calibration == "paper":
         return math.sqrt(72 * tau**2 * m**2 * d / (rho * n**2))

@@ -1,6 +1,6 @@
-"""What the gradient-descent methods spend, the noise of their steps, and what is reported of them.
+"""Ledgers of gradient-descent methods: the budget spent, the noise of steps, and the reports.
 
-That the budget is spent, and nothing else read, `tests/trust` checks of every method.
+That the budget is spent, and nothing else is read, is checked for every method in `tests/trust`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.methods.euclidean.framework.helpers import (
     PURE,
     VARIANTS,
     problems_for,
-    quadratic,
-    records,
+    quadratic_problem,
+    record_count,
     run,
     step_noise,
     without_the_walk,
@@ -42,7 +42,7 @@ def no_walk() -> Iterator[None]:
 
 @pytest.mark.parametrize("method", VARIANTS, ids=str)
 def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
-    problem, n = quadratic(), records(method)
+    problem, n = quadratic_problem(), record_count(method)
     with pytest.raises(NotApplicable, match="Gaussian noise cannot give pure DP") as refusal:
         method.plan(problem.setting(n, PURE))
     assert refusal.value.changes == (("delta", 1e-6),)
@@ -52,9 +52,11 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
 
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
 @pytest.mark.parametrize("steps", [1, 4, 9])
-def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, steps: int) -> None:
-    """A tight step has all of rho on its own block; a printed one rho/T, of which one counts."""
-    problem = quadratic()
+def test_disjoint_blocks_cost_their_maximum_and_not_their_sum(calibration: Any, steps: int) -> None:
+    """A tight step has all of rho on its own block; a printed step has rho/T, and only one
+    counts.
+    """
+    problem = quadratic_problem()
     setting, sample = (
         problem.setting(100, CONCENTRATED),
         problem.sample(100, np.random.default_rng(0)),
@@ -68,12 +70,12 @@ def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, 
 
 
 @pytest.mark.parametrize("method", VARIANTS, ids=str)
-def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method: Any) -> None:
-    problem, n = quadratic(), records(method)
+def test_a_run_exhausts_its_ledger_and_an_empty_ledger_is_refused(method: Any) -> None:
+    problem, n = quadratic_problem(), record_count(method)
     setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
     _, ledger = run(method, setting, sample)
     strong = isinstance(method, StrongCoordinatewiseDescent) and method.calibration == "paper"
-    if strong:  # it leaves what its proof does not need
+    if strong:  # The method leaves the part that its proof does not need.
         return
     with pytest.raises(BudgetExceeded):
         ledger.release(
@@ -86,10 +88,10 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
 
 @each("budget", BUDGETS, ids=str)
 @each(("method", "problem"), CASES, ids=IDS)
-def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
+def test_every_entry_has_the_noise_of_the_formula_in_the_note(
     method: Any, problem: Any, budget: Budget
 ) -> None:
-    n = records(method)
+    n = record_count(method)
     setting, sample = problem.setting(n, budget), problem.sample(n, np.random.default_rng(0))
     _, ledger = run(method, setting, sample)
     expected = step_noise(method, setting)
@@ -99,8 +101,8 @@ def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
 
 
 @pytest.mark.parametrize("method", VARIANTS, ids=str)
-def test_what_is_reported_is_what_was_done(method: Any) -> None:
-    problem, n = quadratic(), records(method)
+def test_the_report_agrees_with_the_run(method: Any) -> None:
+    problem, n = quadratic_problem(), record_count(method)
     setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
     result, ledger = run(method, setting, sample)
     plan = method.plan(setting)

@@ -28,9 +28,9 @@ from tests.methods.euclidean.framework.checks import (
 )
 from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,
-    logistic,
-    quadratic,
-    replaced,
+    logistic_problem,
+    quadratic_problem,
+    replace_record,
     without_the_walk,
 )
 from tests.methods.mean import faults as estimator_faults
@@ -50,7 +50,7 @@ NORM_CLIPPING = (CLIPPED,)
 
 def problems(method: Any) -> tuple[Any, ...]:
     strong = isinstance(method, StrongCoordinatewiseDescent)
-    return (quadratic(D),) if strong else (quadratic(D), logistic(D))
+    return (quadratic_problem(D),) if strong else (quadratic_problem(D), logistic_problem(D))
 
 
 def data(problem: Any, n: int = N) -> tuple[Any, Any]:
@@ -58,13 +58,16 @@ def data(problem: Any, n: int = N) -> tuple[Any, Any]:
 
 
 def sensitivity_holds(method: Any) -> None:
-    """On far records at the centre, where it is attained."""
+    """Check far records at the centre, where the sensitivity is attained."""
     for problem in problems(method):
         setting, sample = data(problem)
         outlier = np.full(D, 1e9)
-        sample_a, sample_b = replaced(sample, 5, outlier, 0.0), replaced(sample, 5, outlier, 1.0)
+        sample_a, sample_b = (
+            replace_record(sample, 5, outlier, 0.0),
+            replace_record(sample, 5, outlier, 1.0),
+        )
         if not hasattr(sample, "targets"):
-            sample_b = replaced(sample, 5, -outlier)
+            sample_b = replace_record(sample, 5, -outlier)
         check_neighbours(with_steps(method, 4), setting, sample_a, sample_b, np.zeros((4, D)))
 
 
@@ -75,11 +78,11 @@ def sensitivity_holds_for_any_record(method: Any) -> None:
 
 
 def the_smallest_ball_is_not_left(method: Any) -> None:
-    """Coefficients and features at which the length is 10^325 times the radius."""
-    problem = logistic(D)
+    """Check coefficients and features for which the length is 10^325 times the radius."""
+    problem = logistic_problem(D)
     setting, sample = data(problem, 4)
-    sample_a = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), -1e150)
-    sample_b = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), 1e150)
+    sample_a = replace_record(sample, 0, np.array([1.234e23, 0.0, 0.0]), -1e150)
+    sample_b = replace_record(sample, 0, np.array([1.234e23, 0.0, 0.0]), 1e150)
     smallest = with_steps(ClippedDescent(radius=1e-150), 1)
     check_neighbours(smallest, setting, sample_a, sample_b, np.zeros((1, D)))
 
@@ -120,7 +123,7 @@ def no_walk() -> Iterator[None]:
         yield
 
 
-@cache  # once for all faults of a method
+@cache  # Each check runs once for all faults of a method.
 def honest(check: Callable[[Any], None], method: Any) -> None:
     check(method)
 

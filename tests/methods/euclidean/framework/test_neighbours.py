@@ -1,7 +1,7 @@
-"""Replacing one record moves the exact statistic of every step by at most its entry's sensitivity.
+"""Replacing one record moves the exact statistic of each step by at most its entry's sensitivity.
 
-The points that are queried are fixed here: what a neighbour changes in them, it changes through
-noisy releases only, which adaptive composition covers.
+The query points are fixed here: a neighbour changes them only through noisy releases, which
+adaptive composition covers.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from tests.methods.euclidean.framework.checks import (
     TARGETS,
     check_neighbours,
     check_worst_neighbours,
-    statistics,
+    statistics_of_steps,
     with_steps,
 )
 from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,
     Array,
-    linear,
-    logistic,
-    quadratic,
-    replaced,
+    linear_problem,
+    logistic_problem,
+    quadratic_problem,
+    replace_record,
     without_the_walk,
 )
 from tests.methods.mean.checks import adversarial
@@ -76,11 +76,15 @@ def no_walk() -> Iterator[None]:
 
 def problems(method: Any) -> list[Any]:
     strong = isinstance(method, StrongCoordinatewiseDescent)
-    return [quadratic(D)] if strong else [quadratic(D), logistic(D), linear(D)]
+    return (
+        [quadratic_problem(D)]
+        if strong
+        else [quadratic_problem(D), logistic_problem(D), linear_problem(D)]
+    )
 
 
-def points(problem: Any, steps: int = 3) -> Array:
-    """The centre, the boundary, and points between."""
+def query_points(problem: Any, steps: int = 3) -> Array:
+    """Return the centre, boundary points, and points between."""
     rng, radius = np.random.default_rng(7), problem.constraint.radius
     queries = rng.standard_normal((steps, D))
     queries *= radius * np.linspace(0, 1, steps)[:, None] / np.linalg.norm(queries, axis=1)[:, None]
@@ -88,43 +92,47 @@ def points(problem: Any, steps: int = 3) -> Array:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-def test_no_record_moves_the_statistic_of_a_step_further(method: Any) -> None:
+def test_no_record_moves_the_statistic_of_a_step_by_more_than_its_sensitivity(method: Any) -> None:
     for problem in problems(method):
         setting = problem.setting(N, CONCENTRATED)
         sample = problem.sample(N, np.random.default_rng(0))
-        check_worst_neighbours(with_steps(method, 3), setting, sample, points(problem))
+        check_worst_neighbours(with_steps(method, 3), setting, sample, query_points(problem))
 
 
 @pytest.mark.parametrize("method", LEVELS, ids=str)
-def test_nor_at_any_clip_level(method: Any) -> None:
-    """Gradients are c_i x_i: their length overflows and underflows where neither factor does."""
+def test_no_record_moves_it_further_at_any_clip_level(method: Any) -> None:
+    """Gradients are c_i x_i: their length overflows or underflows where neither factor does."""
     for problem in problems(method):
         setting = problem.setting(N, CONCENTRATED)
         sample = problem.sample(N, np.random.default_rng(0))
-        check_worst_neighbours(with_steps(method, 2), setting, sample, points(problem, 2))
+        check_worst_neighbours(with_steps(method, 2), setting, sample, query_points(problem, 2))
 
 
 @each("method", METHODS[:10], ids=str)
 @each(("old", "new"), list(itertools.combinations(TARGETS, 2)))
-def test_nor_does_a_flipped_or_broken_target(method: Any, old: float, new: float) -> None:
-    problem = logistic(D)
+def test_no_flipped_or_broken_target_moves_it_further(method: Any, old: float, new: float) -> None:
+    problem = logistic_problem(D)
     setting, sample = problem.setting(N, CONCENTRATED), problem.sample(N, np.random.default_rng(0))
     for record in ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0)):
-        sample_a = replaced(sample, 5, np.array(record), old)
-        sample_b = replaced(sample, 5, np.array(record), new)
-        check_neighbours(with_steps(method, 2), setting, sample_a, sample_b, points(problem, 2))
+        sample_a = replace_record(sample, 5, np.array(record), old)
+        sample_b = replace_record(sample, 5, np.array(record), new)
+        check_neighbours(
+            with_steps(method, 2), setting, sample_a, sample_b, query_points(problem, 2)
+        )
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-def test_nor_where_every_other_record_is_broken(method: Any) -> None:
+def test_no_record_moves_it_further_where_every_other_record_is_broken(method: Any) -> None:
     for problem in problems(method):
         setting, ordinary = problem.setting(N, CONCENTRATED), np.array([1.0, -2.0, 0.3])
         for broken_record, target in RECORDS[::3]:
             sample = problem.sample(N, np.random.default_rng(0))
             for i in range(N):
-                sample = replaced(sample, i, adversarial(broken_record, D), target)
-            neighbour = replaced(sample, 6, ordinary, 1.0)
-            check_neighbours(with_steps(method, 2), setting, sample, neighbour, points(problem, 2))
+                sample = replace_record(sample, i, adversarial(broken_record, D), target)
+            neighbour = replace_record(sample, 6, ordinary, 1.0)
+            check_neighbours(
+                with_steps(method, 2), setting, sample, neighbour, query_points(problem, 2)
+            )
 
 
 ATTAINING = [
@@ -139,30 +147,35 @@ ATTAINING = [
 
 @pytest.mark.parametrize("method", ATTAINING, ids=str)
 def test_the_sensitivity_is_attained(method: Any) -> None:
-    """Otherwise the checks above could not tell half of it from the whole."""
+    """Otherwise the checks above could not distinguish half of the sensitivity from the whole."""
     for problem in problems(method)[:2]:
         setting = problem.setting(12, CONCENTRATED)
         sample = problem.sample(12, np.random.default_rng(0))
         outlier = np.full(D, 1e9)
-        queried = np.zeros((2, D))  # there a logistic slope of 1/2 - y has both signs
-        sample_a, sample_b = replaced(sample, 4, outlier, 0.0), replaced(sample, 4, outlier, 1.0)
+        queried = np.zeros((2, D))  # At this point a logistic slope of 1/2 - y has both signs.
+        sample_a, sample_b = (
+            replace_record(sample, 4, outlier, 0.0),
+            replace_record(sample, 4, outlier, 1.0),
+        )
         if not hasattr(sample, "targets"):
-            sample_b = replaced(sample, 4, -outlier)
+            sample_b = replace_record(sample, 4, -outlier)
         check_neighbours(with_steps(method, 2), setting, sample_a, sample_b, queried, attained=True)
 
 
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
-def test_only_the_block_that_holds_the_record_moves(calibration: Any) -> None:
-    problem, steps = quadratic(D), 4
+def test_a_record_moves_only_its_own_block(calibration: Any) -> None:
+    problem, steps = quadratic_problem(D), 4
     setting, sample = (
         problem.setting(22, CONCENTRATED),
         problem.sample(22, np.random.default_rng(0)),
     )
     method = StrongCoordinatewiseDescent(steps=steps, calibration=calibration)
-    recorder = statistics(method, setting, sample, points(problem, steps))
-    for i in range(22):  # blocks of 5; the last 2 records are left out
-        neighbour = replaced(sample, i, np.full(D, 1e9))
-        neighbour_recorder = statistics(method, setting, neighbour, points(problem, steps))
+    recorder = statistics_of_steps(method, setting, sample, query_points(problem, steps))
+    for i in range(22):  # The blocks have 5 records; the last 2 records are left out.
+        neighbour = replace_record(sample, i, np.full(D, 1e9))
+        neighbour_recorder = statistics_of_steps(
+            method, setting, neighbour, query_points(problem, steps)
+        )
         pairs = zip(recorder.exact, neighbour_recorder.exact, strict=True)
         moved_steps = [t for t, (a, b) in enumerate(pairs) if np.any(a != b)]
         assert moved_steps == ([i // 5] if i < 20 else [])

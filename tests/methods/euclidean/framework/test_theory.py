@@ -1,4 +1,4 @@
-"""The theorems' parameters: reference values, identities, and refusals that help.
+"""Parameters of the theorems: reference values, identities, and refusals that suggest a change.
 
 Sources: theory/zhao-et-al.md, 2.3, 3.2 and 7, and theory/kamath-liu-zhang.md, 2.4, 3.3 to 3.5 and
 7.
@@ -38,13 +38,13 @@ from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,
     FAMILIES,
     PURE,
-    linear,
-    logistic,
-    quadratic,
+    linear_problem,
+    logistic_problem,
+    quadratic_problem,
     step_noise,
 )
 
-RHO_15 = 0.0140588188106  # equation (15) at epsilon = 1, delta = 1e-6
+RHO_15 = 0.0140588188106  # Equation (15) of Zhao et al. at epsilon = 1, delta = 1e-6.
 
 
 def make_setting(
@@ -54,7 +54,7 @@ def make_setting(
     budget: Budget = CONCENTRATED,
     **constants: Any,
 ) -> Setting:
-    """A setting with unit constants unless told otherwise."""
+    """Return a setting with unit constants, unless overridden."""
     unit = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
@@ -101,15 +101,13 @@ def test_the_branches_meet_at_rho_one_over_d_and_the_steps_identity_holds(
     steps = rho * setting.n**2 / (d * radius**2)
     signal = setting.n * math.sqrt(rho / d)
     assert steps == pytest.approx(signal ** (2 - 2 / order) / d, rel=1e-12)
-    # Balance of noise and bias (7.9).
+    # The balance of noise and bias, (7.9).
     error = math.sqrt(d) * signal ** -(1 - 1 / order)
     assert radius * math.sqrt(d / rho) / setting.n == pytest.approx(error, rel=1e-12)
     assert d ** (order / 2) * radius ** (1 - order) == pytest.approx(error, rel=1e-12)
 
 
-def test_the_noise_energy_of_a_printed_step_is_2_and_that_of_a_consistent_one_twice_g_squared() -> (
-    None
-):
+def test_a_printed_step_has_noise_energy_2_and_a_consistent_one_twice_g_squared() -> None:
     for setting in (make_setting(budget=APPROXIMATE), make_setting(n=3000, d=4, order=2.0)):
         for calibration in ("paper", "tight"):
             method = ClippedDescent(calibration=calibration, tuning="theory")
@@ -123,7 +121,7 @@ def test_the_noise_energy_of_a_printed_step_is_2_and_that_of_a_consistent_one_tw
 @pytest.mark.parametrize("moment", [0.5, 2.0, 30.0])
 @pytest.mark.parametrize("diameter", [0.1, 4.0])
 @pytest.mark.parametrize("smoothness", [0.2, 3.0])
-def test_in_consistent_units_optimisation_and_noise_are_equal(
+def test_in_consistent_units_optimisation_and_noise_errors_are_equal(
     moment: float, diameter: float, smoothness: float
 ) -> None:
     setting = make_setting(
@@ -136,7 +134,7 @@ def test_in_consistent_units_optimisation_and_noise_are_equal(
     plan = method.plan(setting)
     steps, size = plan.descent.steps, plan.descent.step_size
     gradient = min(moment, smoothness * diameter)
-    if steps < 50:  # the floor of the real number would show
+    if steps < 50:  # Rounding the number of steps down would be visible here.
         return
     optimisation = diameter**2 / (2 * size * steps) + size * gradient**2
     noise = size * setting.d * step_noise(method, setting) ** 2
@@ -144,7 +142,7 @@ def test_in_consistent_units_optimisation_and_noise_are_equal(
     assert noise == pytest.approx(optimisation, rel=1.1 / steps)
 
 
-def test_the_radius_scales_with_the_moment_and_steps_do_not_change_with_units() -> None:
+def test_the_radius_scales_with_the_moment_and_the_steps_do_not_depend_on_units() -> None:
     plan, scaled_plan = (
         ClippedDescent(tuning="theory").plan(
             make_setting(directional_moment=a, mean_gradient_bound=a, smoothness=a, diameter=2.0)
@@ -168,7 +166,7 @@ def test_printed_iterative_parameters_have_the_reference_values() -> None:
     assert plan.rho == pytest.approx(RHO_15, rel=1e-9), "what is spent is private all the same"
 
 
-def test_tight_iterative_parameters_are_consistent_in_units() -> None:
+def test_tight_iterative_parameters_have_consistent_units() -> None:
     plans = [
         IterativeDescent(tuning="theory", groups=5).plan(
             make_setting(directional_moment=a, smoothness=2 * a, diameter=b)
@@ -182,7 +180,7 @@ def test_tight_iterative_parameters_are_consistent_in_units() -> None:
 
 
 def test_the_union_bound_over_the_parameters_needs_more_groups_than_records() -> None:
-    """The 1.2 * 10^5 groups of theory/zhao-et-al.md, 2.5."""
+    """The number of groups is the 1.2 * 10^5 of theory/zhao-et-al.md, 2.5."""
     setting = make_setting(n=100_000, diameter=2.0)
     with pytest.raises(NotApplicable, match="^121,615 groups need") as refusal:
         IterativeDescent(tuning="theory").plan(setting)
@@ -197,7 +195,7 @@ def test_the_union_bound_over_the_parameters_needs_more_groups_than_records() ->
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("diameter", [0.5, 4.0])
-def test_the_number_of_blocks_is_that_of_the_covering_argument(d: int, diameter: float) -> None:
+def test_the_number_of_blocks_is_given_by_the_covering_argument(d: int, diameter: float) -> None:
     setting = make_setting(n=50_000, d=d, diameter=diameter)
     covering = 8 * d * math.log(3 * diameter / 50_000**-3)
     assert cwme.covering_blocks(setting, "paper") == math.ceil(covering)
@@ -206,7 +204,7 @@ def test_the_number_of_blocks_is_that_of_the_covering_argument(d: int, diameter:
     assert 0 <= tight - (4 * math.log(2 * d) + covering) < 2
 
 
-def test_the_literal_number_of_steps_is_the_notes_and_too_large_to_run() -> None:
+def test_the_literal_number_of_steps_is_the_one_in_the_note_and_too_large_to_run() -> None:
     setting = make_setting(n=10**6, d=5, order=4.0, budget=ZCDP(rho=1.0))
     tau = cwme.theorem_threshold(setting, 1.0, "paper")
     assert tau == pytest.approx((10**6 / 5**1.5) ** 0.25, rel=1e-12)
@@ -220,7 +218,7 @@ def test_the_literal_number_of_steps_is_the_notes_and_too_large_to_run() -> None
     assert refusal.value.changes == (("tuning", "practical"),)
 
 
-def test_literal_steps_and_threshold_where_they_can_run() -> None:
+def test_literal_steps_and_threshold_have_reference_values_where_they_can_run() -> None:
     setting = make_setting(n=20_000, d=3, order=2.0, diameter=0.25, mean_gradient_bound=0.5)
     method = CoordinatewiseDescent(calibration="paper", tuning="theory", blocks=6)
     plan = method.plan(setting)
@@ -235,7 +233,7 @@ def test_literal_steps_and_threshold_where_they_can_run() -> None:
     ("family", "n", "bounds"),
     [(CoordinatewiseDescent, 400_000, (1.0, 20.0)), (SmoothedDescent, 100_000, (0.1, 1.0))],
 )
-def test_the_repaired_number_of_steps_makes_the_noise_energy_the_gradients(
+def test_the_repaired_number_of_steps_equates_noise_and_gradient_energy(
     family: Any, n: int, bounds: tuple[float, ...]
 ) -> None:
     for bound in bounds:
@@ -270,7 +268,7 @@ def test_tau_minimises_the_theorems_own_terms(d: int, rho: float) -> None:
 
 
 @pytest.mark.parametrize("rho", [1e-9, 1e-3, 0.5, 20.0, 1e9])
-def test_the_printed_tau_is_at_the_q_that_minimises_the_stated_bound(rho: float) -> None:
+def test_the_printed_tau_belongs_to_the_q_that_minimises_the_stated_bound(rho: float) -> None:
     d, n = 30, 10_000
     stated = [
         (d ** ((3 - q) / 2) + d ** ((1 + q) / 2) * rho**-0.25, q) for q in np.linspace(0.5, 2, 3001)
@@ -294,7 +292,7 @@ def test_printed_steps_are_literal_and_the_exact_noise_allows_more() -> None:
 # Strongly convex: Kamath et al., Theorem 5.7.
 
 
-def strong(n: int = 10**6, d: int = 4, **constants: Any) -> Setting:
+def strongly_convex_setting(n: int = 10**6, d: int = 4, **constants: Any) -> Setting:
     return make_setting(n=n, d=d, **({"strong_convexity": 1.0, "smoothness": 1.0} | constants))
 
 
@@ -304,7 +302,7 @@ def test_strong_parameters_are_those_of_the_theorem(
     lower: float, upper: float, calibration: Any
 ) -> None:
     diameter, n, d, rho, order = 4.0, 10**6, 4, 0.5, 3.0
-    setting = strong(strong_convexity=lower, smoothness=upper, diameter=diameter)
+    setting = strongly_convex_setting(strong_convexity=lower, smoothness=upper, diameter=diameter)
     plan = StrongCoordinatewiseDescent(calibration=calibration, tuning="theory").plan(setting)
     steps, curvature_sum = plan.descent.steps, lower + upper
     q = (lower**2 + upper**2 + lower * upper) / curvature_sum**2
@@ -313,7 +311,7 @@ def test_strong_parameters_are_those_of_the_theorem(
     error = math.sqrt(d / n) + math.sqrt(d) * (math.sqrt(d) / (math.sqrt(rho) * n)) ** a
     goal = curvature_sum * error / (lower * upper)
     if calibration == "tight":
-        goal /= diameter  # q^T times the diameter is to be the length
+        goal /= diameter  # q^T times the diameter must equal this length.
     assert q**steps <= goal < q ** (steps - 1)
     assert plan.descent.step_size == pytest.approx(1 / curvature_sum, rel=1e-15)
     assert (plan.descent.averaged, plan.descent.queried) == (1, False)
@@ -329,14 +327,16 @@ def test_strong_parameters_are_those_of_the_theorem(
 
 
 def test_a_void_theorem_takes_one_step() -> None:
-    setting = strong(n=500, d=40)
+    setting = strongly_convex_setting(n=500, d=40)
     assert cwme_strong.theorem_steps(setting, 1e-4, "tight") == 1
 
 
 @pytest.mark.parametrize("rho", [1e-3, 0.5])
 def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -> None:
     steps = [
-        cwme_strong.practical_blocks(strong(n=n, budget=ZCDP(rho=rho), diameter=4.0), rho).steps
+        cwme_strong.practical_blocks(
+            strongly_convex_setting(n=n, budget=ZCDP(rho=rho), diameter=4.0), rho
+        ).steps
         for n in (1, 5, 1000, 10**5, 10**7)
     ]
     assert steps[0] == 1
@@ -348,7 +348,7 @@ def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -
 # Refusals.
 
 
-def refused(method: Any, setting: Setting) -> NotApplicable | None:
+def assert_refused(method: Any, setting: Setting) -> NotApplicable | None:
     try:
         method.plan(setting)
     except NotApplicable as refusal:
@@ -356,9 +356,11 @@ def refused(method: Any, setting: Setting) -> NotApplicable | None:
     return None
 
 
-def planned(method: Any, problem: Any, n: int, budget: Budget, refusals: int) -> None:
-    """Plan, and make the changes that a refusal offers, as a visitor would, so many times."""
-    refusal = refused(method, problem.setting(n, budget))
+def plan_after_changes(method: Any, problem: Any, n: int, budget: Budget, refusals: int) -> None:
+    """Return the plan after applying the changes that each refusal suggests, up to `refusals`
+    times.
+    """
+    refusal = assert_refused(method, problem.setting(n, budget))
     if refusal is None:
         return
     assert refusals > 0, f"still refused: {refusal}"
@@ -374,7 +376,7 @@ def planned(method: Any, problem: Any, n: int, budget: Budget, refusals: int) ->
                 budget = ApproxDP(epsilon=1.0, delta=value)
             case "problem":
                 assert value == "quadratic"
-                problem = quadratic(problem.constraint.d)
+                problem = quadratic_problem(problem.constraint.d)
             case "distribution":
                 assert value == "gaussian"
                 law = Gaussian(d=problem.constraint.d, moment_order=3.0, offset=0.5)
@@ -384,23 +386,23 @@ def planned(method: Any, problem: Any, n: int, budget: Budget, refusals: int) ->
                 problem = replace(problem, distribution=law)
             case _:
                 raise AssertionError(f"no field {name}")
-    planned(method, problem, n, budget, refusals - 1)
+    plan_after_changes(method, problem, n, budget, refusals - 1)
 
 
-CENTRED = replace(linear(), distribution=replace(linear().distribution, offset=0.0))
+CENTRED = replace(linear_problem(), distribution=replace(linear_problem().distribution, offset=0.0))
 REFUSED = [
     *(
-        (family(calibration=c, tuning=t), quadratic(), 300, PURE)
+        (family(calibration=c, tuning=t), quadratic_problem(), 300, PURE)
         for family in FAMILIES
         for c, t in (("tight", "practical"), ("paper", "theory"))
     ),
-    (StrongCoordinatewiseDescent(), logistic(), 300, CONCENTRATED),
-    (StrongCoordinatewiseDescent(tuning="theory"), linear(), 300, CONCENTRATED),
-    (CoordinatewiseDescent(tuning="theory"), quadratic(), 300, CONCENTRATED),
-    (StrongCoordinatewiseDescent(tuning="theory"), quadratic(), 20, CONCENTRATED),
-    (IterativeDescent(tuning="theory"), quadratic(), 10_000, CONCENTRATED),
-    (ClippedDescent(tuning="theory", calibration="paper"), linear(), 300, CONCENTRATED),
-    (ClippedDescent(tuning="theory"), quadratic(), 10**9, ZCDP(rho=1e5)),
+    (StrongCoordinatewiseDescent(), logistic_problem(), 300, CONCENTRATED),
+    (StrongCoordinatewiseDescent(tuning="theory"), linear_problem(), 300, CONCENTRATED),
+    (CoordinatewiseDescent(tuning="theory"), quadratic_problem(), 300, CONCENTRATED),
+    (StrongCoordinatewiseDescent(tuning="theory"), quadratic_problem(), 20, CONCENTRATED),
+    (IterativeDescent(tuning="theory"), quadratic_problem(), 10_000, CONCENTRATED),
+    (ClippedDescent(tuning="theory", calibration="paper"), linear_problem(), 300, CONCENTRATED),
+    (ClippedDescent(tuning="theory"), quadratic_problem(), 10**9, ZCDP(rho=1e5)),
     (CoordinatewiseDescent(), CENTRED, 300, CONCENTRATED),
     (ClippedDescent(), CENTRED, 300, CONCENTRATED),
 ]
@@ -416,7 +418,7 @@ def test_a_refusal_names_a_change_that_works(
 ) -> None:
     with pytest.raises(NotApplicable):
         method.plan(problem.setting(n, budget))
-    planned(method, problem, n, budget, refusals=2)
+    plan_after_changes(method, problem, n, budget, refusals=2)
 
 
 @each("family", FAMILIES)
@@ -436,14 +438,14 @@ def test_a_refusal_names_a_change_that_works(
 )
 @each("tuning", ["practical", "theory"])
 @each("calibration", ["tight", "paper"])
-def test_what_is_not_certified_is_refused_in_a_sentence_or_not_needed(
+def test_a_constant_that_is_not_certified_is_refused_in_a_sentence_or_not_needed(
     family: Any, missing: dict[str, float], tuning: Any, calibration: Any
 ) -> None:
-    """Never an overflow, a division by 0, or a plan with a parameter that is no number."""
+    """Planning never overflows, divides by 0, or returns a parameter that is not a number."""
     groups = {"groups": 5} if family is IterativeDescent else {}
     method = family(tuning=tuning, calibration=calibration, **groups)
-    setting = strong(n=5000, d=2, **missing)
-    refusal = refused(method, setting)
+    setting = strongly_convex_setting(n=5000, d=2, **missing)
+    refusal = assert_refused(method, setting)
     if refusal is not None:
         assert refusal.changes
         return
@@ -453,7 +455,7 @@ def test_what_is_not_certified_is_refused_in_a_sentence_or_not_needed(
 
 
 def test_a_linear_loss_whose_gradient_vanishes_has_theory_parameters() -> None:
-    """Smoothness times diameter is 0 there: it once was a divisor."""
+    """Smoothness times diameter is 0 there, and was once a divisor."""
     plan = ClippedDescent(tuning="theory").plan(CENTRED.setting(300, CONCENTRATED))
     assert 0 < plan.descent.step_size < math.inf
 
@@ -481,11 +483,13 @@ def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen() -> N
         ):
             with pytest.raises(InvalidInput, match="must be between 1e-150 and 1e\\+150"):
                 method.plan(
-                    strong() if isinstance(method, StrongCoordinatewiseDescent) else setting
+                    strongly_convex_setting()
+                    if isinstance(method, StrongCoordinatewiseDescent)
+                    else setting
                 )
 
 
-def test_practical_descent_is_what_the_methods_use() -> None:
+def test_the_methods_use_the_practical_descent() -> None:
     setting = make_setting(d=4)
     plan = ClippedDescent(radius=2.0).plan(setting)
     energy = 4 * (4.0 / setting.n) ** 2 / (2 * 0.5)
