@@ -79,7 +79,7 @@ def logistic_task() -> Table:
     for n in (10_000, 100_000):
         print(f"\nlogistic regression, t(3) features, d = 100, rho = 0.5, n = {n:,}")
         print(f"  {'':<34} {'excess risk':>12} {'CPU s':>8}")
-        for name, (risk, clock, remark) in logistic.risks(n).items():
+        for name, (risk, clock, remark) in logistic.measure_methods(n).items():
             print(f"  {name:<34} {risk:>12.5f} {clock:>8.3f}  {remark}")
             if not remark:
                 rows[f"{name}, n = {n:,}"] = {"excess risk": risk, "CPU seconds": clock}
@@ -121,19 +121,22 @@ def main(quick: bool) -> None:
         show(title, values, previous)
         sys.stdout.flush()
 
-    memory, blas = means.over_memory()
+    memory, blas = means.time_over_memory()
     keep(MEMORY, memory)
     keep(BLAS, blas)
-    keep(SAMPLING, means.sampling())
-    keep(STEP, logistic.clipped_step(ratios))
-    keep(PROJECTIONS, {name: row["microseconds"] for name, row in geometry.projections().items()})
-    keep(STUDIES, executors.efficiency())
+    keep(SAMPLING, means.time_sampling())
+    keep(STEP, logistic.time_clipped_step(ratios))
+    keep(
+        PROJECTIONS,
+        {name: row["microseconds"] for name, row in geometry.time_projections().items()},
+    )
+    keep(STUDIES, executors.measure_efficiency())
     keep("every bound at 7 points, ms", {"bounds": bounds_milliseconds()})
     if not quick:
         keep("seconds of a run over the seconds predicted", cost_table())
         keep(GROWTH, growth_table())
-        keep(UNEQUAL, unequal.over_others())
-        keep(PEOPLE, people.over_others())
+        keep(UNEQUAL, unequal.ratio_to_others())
+        keep(PEOPLE, people.ratio_to_others())
     for name in means.missing():
         print(f"\n{name} was not measured: it is not installed (`make bench` installs it).")
     if not quick:

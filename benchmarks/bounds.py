@@ -39,7 +39,7 @@ def has_slider(point: Scenario, slider: str) -> bool:
     return slider != "m" or point.level == "user"
 
 
-def moved(point: Scenario, slider: str, step: int) -> Scenario:
+def move_scenario(point: Scenario, slider: str, step: int) -> Scenario:
     """Return the scenario with one slider moved some steps, to values in no cache.
 
     Where the budget is one of rho, the slider of epsilon is that of rho.
@@ -88,7 +88,7 @@ def cells(problems: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
 def least_times(point: Scenario, slider: str) -> dict[str, float]:
     """Return each row's least time over several steps of a slider, with warm caches."""
     row_times(point)
-    runs = [row_times(moved(point, slider, step)) for step in range(1, REPEATS + 1)]
+    runs = [row_times(move_scenario(point, slider, step)) for step in range(1, REPEATS + 1)]
     return {slug: min(run[slug] for run in runs) for slug in runs[0]}
 
 

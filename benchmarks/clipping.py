@@ -16,7 +16,7 @@ LAWS = ("student-t", "skewed-pareto", "log-normal")
 SIZES = (3000, 30_000, 300_000)
 
 
-def risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
+def excess_risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
     """Return the mean excess risk of every method that runs on the problem."""
     scenario = Scenario(
         problem=problem,
@@ -43,7 +43,7 @@ def main(trials: int = 10) -> None:
     for problem in ("quadratic", "logistic"):
         for law in LAWS:
             for n in SIZES:
-                mean_errors = risks(problem, law, n, trials)
+                mean_errors = excess_risks(problem, law, n, trials)
                 cells = (f"{mean_errors[m]:.2g}" if m in mean_errors else "n/a" for m in METHODS)
                 print(f"| {problem} | {law} | {n:,} | " + " | ".join(cells) + " |", flush=True)
 

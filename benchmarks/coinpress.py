@@ -20,7 +20,7 @@ BUDGETS = (0.05, 0.5)
 DIAMETERS = (4.0, 40.0, 400.0, 10_000.0)
 
 
-def ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: int) -> float:
+def error_ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: int) -> float:
     """Return the mean error of adaptive clipping over that of CoinPress."""
     point = Scenario(
         distribution=law,
@@ -53,7 +53,7 @@ def main(trials: int = 14) -> None:
     for law in LAWS:
         places = tuple(itertools.product(SIZES, BUDGETS, DIAMETERS))
         ratios = {
-            (n, d, rho, diameter): ratio(law, n, d, rho, diameter, trials)
+            (n, d, rho, diameter): error_ratio(law, n, d, rho, diameter, trials)
             for (n, d), rho, diameter in places
         }
         finite_ratios = {place: value for place, value in ratios.items() if not math.isnan(value)}

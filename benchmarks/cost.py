@@ -52,7 +52,7 @@ def cost_table() -> dict[str, float]:
     ratios: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
-            scenario = timed(slug, n, d)
+            scenario = timed_scenario(slug, n, d)
             list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
             started = time.perf_counter()
             list(study(scenario))
@@ -61,7 +61,7 @@ def cost_table() -> dict[str, float]:
     return ratios
 
 
-def timed(slug: str, n: int, d: int) -> Scenario:
+def timed_scenario(slug: str, n: int, d: int) -> Scenario:
     """Return the scenario for the comparison of a method's cost with the clock."""
     card = method_card(slug)
     strong = bool(card.rate) and bound(card.rate).card.loss_class.strongly_convex
@@ -80,7 +80,7 @@ def timed(slug: str, n: int, d: int) -> Scenario:
 
 def coefficients(slug: str, sizes: Sizes = SIZES) -> np.ndarray:
     """Return a method's coefficients: of a release from rows, or of a step or run in a study."""
-    return fit(_release(slug), sizes) if slug in MEANS else study_fit(slug, sizes)
+    return fit(_release_task(slug), sizes) if slug in MEANS else study_fit(slug, sizes)
 
 
 def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) -> np.ndarray:
@@ -96,16 +96,16 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
             clock.append(time.process_time() - started)
         rows.append([1, n, n * d, d])
         times.append(1e9 * min(clock))
-    return _solved(rows, times)
+    return _solve_nonnegative(rows, times)
 
 
-def _solved(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
+def _solve_nonnegative(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
     weights = 1 / np.array(times)  # the weights make errors relative
     solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
     return solution / machine_speed()
 
 
-def _sampling(slug: str) -> Callable[[int, int], Callable[[], object]]:
+def _sampling_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
     def work(n: int, d: int) -> Callable[[], object]:
         rng = np.random.default_rng(0)
         problem = Scenario(distribution=slug, n=n, d=d).instance.problem.draw(rng)
@@ -114,7 +114,7 @@ def _sampling(slug: str) -> Callable[[int, int], Callable[[], object]]:
     return work
 
 
-def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
+def _release_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
     def work(n: int, d: int) -> Callable[[], object]:
         scenario = Scenario(distribution="gaussian", n=n, d=d)
         rng, setting = np.random.default_rng(0), scenario.setting
@@ -132,7 +132,7 @@ def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
     """Return coefficients of a step or a run, from the sizes that the method accepts."""
     rows, times = [], []
     for n, d in sizes:
-        scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
+        scenario = replace(timed_scenario(slug, n, d), distribution="gaussian", trials=3)
         setting = method_setting(scenario, slug)
         try:
             plan = make_method(slug, scenario.calibration, scenario.tuning).plan(setting)
@@ -142,10 +142,10 @@ def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
         items = setting.n * setting.m
         rows.append([1, items, items * d, d])
         times.append(1e9 * min(clock) / plan.passes)
-    return _solved(rows, times)
+    return _solve_nonnegative(rows, times)
 
 
-def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
+def coefficient_line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
     """Return a line of source code, with the file of the class where it belongs."""
     names = ("fixed", "per_row", "per_element", "per_column")
     terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, fitted, strict=True))
@@ -158,13 +158,13 @@ def fit_all(chosen: Sequence[str] = ()) -> None:
     for law in DISTRIBUTIONS:
         if chosen and law.card.slug not in chosen:
             continue
-        fitted = fit(_sampling(law.card.slug))
-        print(line(law, "sampling", "Coefficients", fitted), flush=True)
+        fitted = fit(_sampling_task(law.card.slug))
+        print(coefficient_line(law, "sampling", "Coefficients", fitted), flush=True)
     for method in METHODS:
         slug = method.card.slug
         if chosen and slug not in chosen:
             continue
-        print(line(method, "cost", "MethodCost", coefficients(slug)), flush=True)
+        print(coefficient_line(method, "cost", "MethodCost", coefficients(slug)), flush=True)
 
 
 def main(count: int = drawn.COUNT) -> None:
@@ -174,7 +174,7 @@ def main(count: int = drawn.COUNT) -> None:
         ratios.append(ratio)
         if not 1 / 3 <= ratio <= 3:
             print(f"{ratio:8.2f}  {scenario.to_query()}", flush=True)
-    print(drawn.summary(ratios))
+    print(drawn.summary_line(ratios))
 
 
 if __name__ == "__main__":

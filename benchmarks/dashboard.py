@@ -126,11 +126,11 @@ def visit(browser: Browser, address: str, path: str = "", query: str = "") -> It
         page = context.new_page()
         page.add_init_script(f"({WATCH})(null)")
         page.goto(f"{address}/{path}?seed={next(seeds)}{query}", wait_until="commit")
-        times(page, "figure", 1.5)
+        page_times(page, "figure", 1.5)
         yield page
 
 
-def times(page: Page, event_name: str, rest: float = 0.6) -> Times:
+def page_times(page: Page, event_name: str, rest: float = 0.6) -> Times:
     """Return the page's times once `event_name` has occurred and the page is quiet."""
     page.wait_for_function(RESTED, arg=[event_name, rest], timeout=TIMEOUT)
     logged: Times = page.evaluate("window.__log")
@@ -141,7 +141,7 @@ def time_after(page: Page, event: str, act: Callable[[], None], event_name: str)
     """Return the times after an event that `act` triggers."""
     page.evaluate(WATCH, event)
     act()
-    return times(page, event_name)
+    return page_times(page, event_name)
 
 
 def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> Times:
@@ -152,22 +152,22 @@ def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> 
     return time_after(page, "keydown", lambda: page.keyboard.press(key), event_name)
 
 
-def clicked(page: Page, role: str, name: str, event_name: str = "figure") -> Times:
+def times_after_click(page: Page, role: str, name: str, event_name: str = "figure") -> Times:
     """Return the times after a click on the element with this role and name."""
     target = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
     return time_after(page, "click", target.click, event_name)
 
 
-def openings(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
+def opening_times(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
     """Return the times of new visitors, without the first, who warms the server up."""
     opened = []
     for _ in range(rounds + 1):
         with visit(browser, address, query=query) as page:
-            opened.append(times(page, "figure"))
+            opened.append(page_times(page, "figure"))
     return opened[1:]
 
 
-def moves(browser: Browser, address: str, rounds: int) -> tuple[list[Times], list[Times]]:
+def move_times(browser: Browser, address: str, rounds: int) -> tuple[list[Times], list[Times]]:
     """Return the times after moves of the tail index, to new values and back."""
     new, ran = [], []
     for _ in range(rounds):
@@ -177,12 +177,12 @@ def moves(browser: Browser, address: str, rounds: int) -> tuple[list[Times], lis
     return new, ran
 
 
-def first_answer(move: Times) -> float:
+def first_answer_time(move: Times) -> float:
     """Return the time until the page first shows or draws something new."""
     return min(move["figure"], move.get("heading", move["figure"]))
 
 
-def crowd(browser: Browser, address: str, rounds: int) -> list[float]:
+def crowd_times(browser: Browser, address: str, rounds: int) -> list[float]:
     """Return the seconds to new marks for one visitor while others move the tail index too."""
     seconds = []
     for _ in range(rounds):
@@ -212,22 +212,27 @@ def visit_beside(address: str, seed: int, ready: Barrier) -> None:
     asyncio.run(move())
 
 
-def page_changes(browser: Browser, address: str, titles: Sequence[str], rounds: int) -> list[float]:
+def page_change_times(
+    browser: Browser, address: str, titles: Sequence[str], rounds: int
+) -> list[float]:
     """Return the seconds from clicks in the navigation to new headings."""
     seconds = []
     with visit(browser, address) as page:
         for _ in range(rounds):
             for title in titles:
-                seconds.append(clicked(page, "link", title, "heading")["heading"])
+                seconds.append(times_after_click(page, "link", title, "heading")["heading"])
     return seconds
 
 
-def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
+def place_times(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
     """Yield the times of other pages, by name."""
     parts = []
     for _ in range(rounds):
         with visit(browser, address, "geometry") as page:
-            parts += [clicked(page, "radio", PARTS[part])["figure"] for part in ("width", "noise")]
+            parts += [
+                times_after_click(page, "radio", PARTS[part])["figure"]
+                for part in ("width", "noise")
+            ]
     yield "another question of Geometry", parts
     runs, maps = [], []
     for _ in range(rounds):
@@ -235,7 +240,7 @@ def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, l
             runs.append(move_slider(page, RECORDS, "ArrowLeft")["last"])
         with visit(browser, address) as page:
             page.get_by_role("button", name=OTHER_VIEWS).click()
-            maps.append(clicked(page, "link", "Who wins")["figure"])
+            maps.append(times_after_click(page, "link", "Who wins")["figure"])
     yield "One run after a change of n", runs
     yield "first map of Who wins", maps
     for name, level in (
@@ -248,10 +253,10 @@ def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, l
             if p.scenario.level == level and (level == "user" or p.scenario.geometry != "l2")
         )
         query = "".join(f"&{key}={value}" for key, value in scenario.to_query().items())
-        yield name, [one["last"] for one in openings(browser, address, rounds, query)]
+        yield name, [one["last"] for one in opening_times(browser, address, rounds, query)]
 
 
-def frames(browser: Browser, address: str) -> Iterator[tuple[str, float]]:
+def frame_rates(browser: Browser, address: str) -> Iterator[tuple[str, float]]:
     """Yield frames per second during a drag, for a figure of 500 records and for a run."""
     with browser.new_context() as context:
         page = context.new_page()
@@ -279,25 +284,25 @@ def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
         with server(BARE_APP) as (address, _):
             bare_seconds = statistics.median(
-                one["figure"] for one in openings(browser, address, rounds)
+                one["figure"] for one in opening_times(browser, address, rounds)
             )
         with server(DASHBOARD) as (address, _):
             own_seconds = statistics.median(
-                one["figure"] for one in openings(browser, address, rounds)
+                one["figure"] for one in opening_times(browser, address, rounds)
             )
             yield FIRST_FIGURE, own_seconds - bare_seconds
-            new, ran = moves(browser, address, rounds)
-            yield "first answer to a move", statistics.median(map(first_answer, new))
+            new, ran = move_times(browser, address, rounds)
+            yield "first answer to a move", statistics.median(map(first_answer_time, new))
             yield "all of the default run, after a move", statistics.median(m["last"] for m in new)
             yield "all of what has run before", statistics.median(move["last"] for move in ran)
-            changes = page_changes(browser, address, list(MENU.values()), rounds)
+            changes = page_change_times(browser, address, list(MENU.values()), rounds)
             yield "page change", statistics.median(changes)
-            for name, seconds in places(browser, address, rounds):
+            for name, seconds in place_times(browser, address, rounds):
                 yield name, statistics.median(seconds)
-            crowd_seconds = sorted(crowd(browser, address, 4 * rounds))
+            crowd_seconds = sorted(crowd_times(browser, address, 4 * rounds))
             percentile = crowd_seconds[round(0.95 * (len(crowd_seconds) - 1))]
             yield "first new marks, four visitors at once", percentile
-            yield from frames(browser, address)
+            yield from frame_rates(browser, address)
         browser.close()
 
 

@@ -34,7 +34,7 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
     """
     rng = random.Random(seed)
     for _ in range(count):
-        scenario = near_the_cap(rng)
+        scenario = draw_near_limit(rng)
         warm_up, timed = cells(replace(scenario, trials=2))
         if run_cell(warm_up).not_applicable is not None:
             continue
@@ -47,7 +47,7 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
         yield scenario, spent / cost(replace(scenario, trials=1)).seconds
 
 
-def summary(ratios: Sequence[float]) -> str:
+def summary_line(ratios: Sequence[float]) -> str:
     """Return a line with the number of predictions that hold."""
     within_rounding, beyond_rounding = (
         sum(1 / factor <= ratio <= factor for ratio in ratios) for factor in (3.0, 10.0)
@@ -59,7 +59,7 @@ def summary(ratios: Sequence[float]) -> str:
     )
 
 
-def near_the_cap(rng: random.Random) -> Scenario:
+def draw_near_limit(rng: random.Random) -> Scenario:
     """Return an allowed scenario whose predicted work is usually a large part of the limit."""
     while True:
         scenario = draw_scenario(rng)
@@ -78,23 +78,23 @@ def draw_scenario(rng: random.Random) -> Scenario:
     card = method_card(slug)
     problem, geometry = rng.choice(card.problems), rng.choice(GEOMETRIES)
     budgets: list[dict[str, Any]] = [
-        {"epsilon": _spread(rng, 0.05, 20), "delta": 10 ** -rng.uniform(4, 9)},
-        {"epsilon": None, "delta": None, "rho": _spread(rng, 1e-3, 60)},
-        {"epsilon": _spread(rng, 0.1, 20), "delta": 0.0},
+        {"epsilon": _draw_log_uniform(rng, 0.05, 20), "delta": 10 ** -rng.uniform(4, 9)},
+        {"epsilon": None, "delta": None, "rho": _draw_log_uniform(rng, 1e-3, 60)},
+        {"epsilon": _draw_log_uniform(rng, 0.1, 20), "delta": 0.0},
     ]
     return Scenario(
         problem=problem,
         methods=(slug,),
         distribution=rng.choice(distributions_for(problem)),
-        n=int(_spread(rng, 100, DASHBOARD.n)),
-        d=int(_spread(rng, 1, DASHBOARD.d)),
-        m=int(_spread(rng, 2, 50)) if card.level == "user" else 1,
+        n=int(_draw_log_uniform(rng, 100, DASHBOARD.n)),
+        d=int(_draw_log_uniform(rng, 1, DASHBOARD.d)),
+        m=int(_draw_log_uniform(rng, 2, 50)) if card.level == "user" else 1,
         trials=DASHBOARD.trials,
         geometry=geometry,
         q=rng.choice(EXPONENTS) if geometry == "lq" else None,
-        p=_spread(rng, 2, 20),
-        margin=_spread(rng, 0.2, 5),
-        diameter=_spread(rng, 0.5, 100),
+        p=_draw_log_uniform(rng, 2, 20),
+        margin=_draw_log_uniform(rng, 0.2, 5),
+        diameter=_draw_log_uniform(rng, 0.5, 100),
         calibration=rng.choice(TABLE["calibration"].choices),
         tuning=rng.choice(TABLE["tuning"].choices),
         seed=rng.randrange(1000),
@@ -102,6 +102,6 @@ def draw_scenario(rng: random.Random) -> Scenario:
     )
 
 
-def _spread(rng: random.Random, low: float, high: float) -> float:
+def _draw_log_uniform(rng: random.Random, low: float, high: float) -> float:
     """Return a random number between two others, uniform on the logarithmic scale."""
     return math.exp(rng.uniform(math.log(low), math.log(high)))

@@ -2,7 +2,7 @@
 
 Efficiency is the time of the serial study over twice that of the same study in two processes,
 which have started by then; their start is shown beside it. It says something on a machine with
-two cores that nobody else uses at that time: `spare` says how much of them there was.
+two cores that nobody else uses at that time: `spare_share` says how much of them there was.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ STUDIES = {
 }
 
 
-def efficiency() -> dict[str, float]:
+def measure_efficiency() -> dict[str, float]:
     """Return efficiencies, milliseconds per cell, and the machine's spare capacity."""
     started = time.perf_counter()
     with processes(WORKERS) as pool:
         for _ in _warm(pool):
             pass
         numbers = {"start of two workers, s": time.perf_counter() - started}
-        numbers["spare"] = spare(pool)
+        numbers["spare"] = spare_share(pool)
         for name, scenario in STUDIES.items():
             list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
             serial = min(_seconds(scenario, None) for _ in range(2))
@@ -54,7 +54,7 @@ def efficiency() -> dict[str, float]:
     return numbers
 
 
-def million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
+def time_million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
     """Return the seconds of a private mean of a million rows drawn as they are read.
 
     Here, and over two workers: the time of n = 10^9 rows is a thousand times as long, because the
@@ -84,7 +84,7 @@ def _warm(pool: Executor) -> list[float]:
     return [call.result() for call in calls]
 
 
-def spare(pool: Executor) -> float:
+def spare_share(pool: Executor) -> float:
     """Return the available share of two cores: work in one process over that in two."""
     single_seconds = min(_load(0.5) for _ in range(2))
     joint_seconds = min(max(_warm(pool)) for _ in range(2))
@@ -107,7 +107,7 @@ def _seconds(scenario: Scenario, pool: Executor | None) -> float:
 
 def main() -> None:
     """Print the table."""
-    for name, value in (efficiency() | million_rows()).items():
+    for name, value in (measure_efficiency() | time_million_rows()).items():
         target = f"  target {TARGETS[name]:g}" if name in TARGETS else ""
         print(f"{name:<56} {value:8.2f}{target}")
 

@@ -27,7 +27,7 @@ CASES = (
 )
 
 
-def risks(problem: str, n: int, diameter: float, trials: int) -> dict[str, float]:
+def excess_risks(problem: str, n: int, diameter: float, trials: int) -> dict[str, float]:
     """Return the mean excess risk of every method that runs on the problem."""
     scenario = Scenario(
         problem=problem, methods=METHODS, n=n, d=20, p=3.0, diameter=diameter, trials=trials
@@ -60,7 +60,7 @@ class IndependentLedger(Ledger):
         )
 
 
-def compared(problem: str, steps: int | None, trials: int) -> tuple[int, float, float]:
+def compare_noises(problem: str, steps: int | None, trials: int) -> tuple[int, float, float]:
     """Return the steps, and the mean risks with correlated and with independent noise.
 
     Those of the plan, or so many of the same length in all.
@@ -93,14 +93,14 @@ def main(trials: int = 20) -> None:
     print("| problem | n | diameter | " + " | ".join(METHODS) + " |")
     print("|---" * (3 + len(METHODS)) + "|")
     for problem, n, diameter in CASES:
-        mean_errors = risks(problem, n, diameter, trials)
+        mean_errors = excess_risks(problem, n, diameter, trials)
         cells = (f"{mean_errors[m]:.2g}" if m in mean_errors else "n/a" for m in METHODS)
         print(f"| {problem} | {n:,} | {diameter:g} | " + " | ".join(cells) + " |", flush=True)
     print("\n| problem, n = 10,000 | steps | correlated | independent |")
     print("|---|---|---|---|")
     for problem in ("logistic", "hinge", "huber", "geometric-median"):
         for steps in (None, 100):
-            plan_used, correlated, independent = compared(problem, steps, trials)
+            plan_used, correlated, independent = compare_noises(problem, steps, trials)
             print(f"| {problem} | {plan_used} | {correlated:.2g} | {independent:.2g} |", flush=True)
 
 

@@ -46,7 +46,7 @@ def best_microseconds(work: Callable[[], object]) -> float:
     return 1e6 * best
 
 
-def sets(d: int) -> dict[str, ConstraintSet]:
+def constraint_sets(d: int) -> dict[str, ConstraintSet]:
     """Return the sets whose projections are timed."""
     named_sets: dict[str, ConstraintSet] = {
         "l2 ball": Ball(d=d, radius=1.0),
@@ -62,13 +62,13 @@ def sets(d: int) -> dict[str, ConstraintSet]:
     return named_sets
 
 
-def projections() -> dict[str, dict[str, float]]:
+def time_projections() -> dict[str, dict[str, float]]:
     """Return microseconds, and the ratio to a sort, for every set and size."""
     rows = {}
     for d in (100, 1000):
         w = np.random.default_rng(0).standard_normal(d)
         sort = best_microseconds(lambda w=w: np.sort(w))
-        for name, constraint in sets(d).items():
+        for name, constraint in constraint_sets(d).items():
             microseconds = best_microseconds(lambda c=constraint, w=w: c.project(w))
             rows[f"{name}, d = {d}"] = {
                 "microseconds": microseconds,
@@ -77,12 +77,14 @@ def projections() -> dict[str, dict[str, float]]:
     return rows
 
 
-def steps() -> dict[str, float]:
+def time_steps() -> dict[str, float]:
     """Return microseconds of l_1.1 mirror steps onto sets of 100 dimensions."""
     mirror = PowerMirror.for_space(RegularSpace(d=100, exponent=1.1))
     w, g = np.zeros(100), np.random.default_rng(2).standard_normal(100) * 100
     named_sets = {
-        k: c for k, c in sets(100).items() if "ball, q" in k or k in ("l1 ball", "simplex")
+        k: c
+        for k, c in constraint_sets(100).items()
+        if "ball, q" in k or k in ("l1 ball", "simplex")
     }
     named_sets["cube"] = Box.cube(100, 0.05)
     return {
@@ -94,11 +96,11 @@ def steps() -> dict[str, float]:
 def main() -> None:
     """Print the table."""
     print("projections: microseconds, and over np.sort of the same size")
-    for name, row in projections().items():
+    for name, row in time_projections().items():
         target = f"  target {TARGETS[name]:g} us" if name in TARGETS else ""
         print(f"  {name:<30} {row['microseconds']:9.1f} {row['over np.sort']:9.1f}{target}")
     print("mirror steps of exponent 1.1, d = 100: microseconds")
-    for name, microseconds in steps().items():
+    for name, microseconds in time_steps().items():
         print(f"  {name:<30} {microseconds:9.1f}")
 
 

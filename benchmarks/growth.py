@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.timing import Work, best, exponent
+from benchmarks.timing import Work, best_time, exponent
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.methods.mean.base import clipped_mean
@@ -51,15 +51,15 @@ def measure() -> list[Growth]:
     """Return the growth of every task."""
     curves = []
     for slug in (*MEANS, *OPTIMISERS):
-        by_n = [release(slug, n, 20) for n in RECORDS]
-        by_d = [release(slug, 10_000, d) for d in DIMENSIONS]
+        by_n = [make_release(slug, n, 20) for n in RECORDS]
+        by_d = [make_release(slug, 10_000, d) for d in DIMENSIONS]
         curves += [
             _growth(slug, "n", RECORDS, by_n),
             _growth(slug, "d", DIMENSIONS, by_d),
         ]
-    curves.append(_growth("clipped logistic steps", "T", STEPS, [_steps(t) for t in STEPS]))
+    curves.append(_growth("clipped logistic steps", "T", STEPS, [_steps_task(t) for t in STEPS]))
     curves.append(
-        _growth("a study, cells of one point", "cells", CELLS, [_study(c) for c in CELLS])
+        _growth("a study, cells of one point", "cells", CELLS, [_study_task(c) for c in CELLS])
     )
     return [growth for growth in curves if growth is not None]
 
@@ -70,13 +70,13 @@ def _growth(
     measured = [(size, work) for size, work in zip(sizes, works, strict=True) if work is not None]
     if len(measured) < 2:
         return None
-    times = [best(work) for _, work in measured]
+    times = [best_time(work) for _, work in measured]
     return Growth(
         quantity=quantity, size_name=size_name, sizes=[size for size, _ in measured], times=times
     )
 
 
-def release(slug: str, n: int, d: int) -> Work | None:
+def make_release(slug: str, n: int, d: int) -> Work | None:
     """Return a release from data drawn in advance; None if the method cannot run."""
     problem_slug = "mean" if "mean" in method_card(slug).problems else "logistic"
     scenario = Scenario(problem=problem_slug, methods=(slug,), n=n, d=d)
@@ -91,7 +91,7 @@ def release(slug: str, n: int, d: int) -> Work | None:
     return lambda: method.release(data, plan, Ledger(setting.budget), rng)
 
 
-def _steps(count: int) -> Work:
+def _steps_task(count: int) -> Work:
     scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=20_000, d=50)
     sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     w = np.full(scenario.d, 0.1)
@@ -104,7 +104,7 @@ def _steps(count: int) -> Work:
     return work
 
 
-def _study(count: int) -> Work:
+def _study_task(count: int) -> Work:
     scenario = Scenario(methods=("mean.clipped",), n=5000, trials=count)
 
     def work() -> None:

@@ -34,7 +34,7 @@ class Gap:
     error: float
 
 
-def gap(scenario: Scenario) -> Gap | None:
+def measure_gap(scenario: Scenario) -> Gap | None:
     """Return the gap on a scenario's hardest data; None if the figure has no region."""
     hard = hardest_case(replace(scenario, methods=default_methods(scenario.problem)))
     if hard is None or hard.problem != scenario.problem:
@@ -65,7 +65,7 @@ def cells(problems: Sequence[str]) -> Iterator[tuple[str, str, str, Gap | None]]
                 assert budget in BUDGETS
                 point = scenario_of(problem, geometry, budget, 1)
                 if point is not None:
-                    yield problem, geometry, budget, gap(point)
+                    yield problem, geometry, budget, measure_gap(point)
 
 
 def main(problems: Sequence[str]) -> None:

@@ -128,7 +128,7 @@ async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
     return await visitor.slide(slider, chance.choice((-1, 1)))
 
 
-async def load(
+async def run_load(
     address: str, process: psutil.Process | None, sessions: int, seconds: float
 ) -> dict[str, Any]:
     """Open the sessions, let them act, and return the measurements."""
@@ -139,15 +139,15 @@ async def load(
         warm.note(BOUNDS, await act(warm_up, BOUNDS, random.Random(0)))
         await warm_up.press("presets")
         warm.note(PRESET, await warm_up.press(PRESETS[1]))
-    memory_before = memory(process)
+    memory_before = memory_megabytes(process)
     async with AsyncExitStack() as stack:
         visitors = []
         for i in range(sessions):  # sessions start one after another, as people arrive
             visitor = await stack.enter_async_context(Visitor(address, f"seed={i + 1}"))
             log.note(OPEN, await enter(visitor))
             visitors.append(visitor)
-        opened = memory(process)
-        clock, started = processor(process), time.monotonic()
+        opened = memory_megabytes(process)
+        clock, started = processor_seconds(process), time.monotonic()
         loads = [os.getloadavg()[0]]
         chances = [random.Random(i) for i in range(sessions)]
         acting = [
@@ -158,16 +158,16 @@ async def load(
             await asyncio.wait(acting, timeout=10)
             loads.append(os.getloadavg()[0])
         duration = time.monotonic() - started
-        clock = processor(process) - clock
-        memory_after = memory(process)
+        clock = processor_seconds(process) - clock
+        memory_after = memory_megabytes(process)
     for task in acting:
         task.result()
     return {
         "sessions": sessions,
         "seconds": duration,
         "failed": log.failures,
-        "figures": {name: spread(values) for name, values in log.figures.items()},
-        "ends": {name: spread(values) for name, values in log.ends.items()},
+        "figures": {name: summarise(values) for name, values in log.figures.items()},
+        "ends": {name: summarise(values) for name, values in log.ends.items()},
         "megabytes": {"before": memory_before, "opened": opened, "after": memory_after},
         "megabytes a session": {
             "opened": (opened - memory_before) / sessions,
@@ -180,7 +180,7 @@ async def load(
     }
 
 
-def spread(values: Sequence[float]) -> dict[str, float]:
+def summarise(values: Sequence[float]) -> dict[str, float]:
     """Return count, median, 95% quantile and maximum of the values."""
     ordered = sorted(values)
     return {
@@ -191,12 +191,12 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     }
 
 
-def memory(process: psutil.Process | None) -> float:
+def memory_megabytes(process: psutil.Process | None) -> float:
     """Return the resident megabytes of the server; 0 if it runs on another machine."""
     return 0.0 if process is None else process.memory_info().rss / 1e6
 
 
-def processor(process: psutil.Process | None) -> float:
+def processor_seconds(process: psutil.Process | None) -> float:
     """Return the processor seconds of the server so far; 0 if it runs on another machine."""
     if process is None:
         return 0.0
@@ -243,10 +243,10 @@ def main() -> None:
     parser.add_argument("--address", help="a server that runs already, such as http://host:8501")
     chosen = parser.parse_args()
     if chosen.address:
-        result = asyncio.run(load(chosen.address, None, chosen.sessions, chosen.seconds))
+        result = asyncio.run(run_load(chosen.address, None, chosen.sessions, chosen.seconds))
     else:
         with on_cores(chosen.cores) as (address, process):
-            result = asyncio.run(load(address, process, chosen.sessions, chosen.seconds))
+            result = asyncio.run(run_load(address, process, chosen.sessions, chosen.seconds))
     result |= {
         "cores": chosen.cores,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores in all",

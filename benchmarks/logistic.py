@@ -29,7 +29,7 @@ CLIPPED_STEP = "clipped step over two passes"
 METHODS = tuple(slug for slug in methods_for("logistic") if method_card(slug).level == "item")
 
 
-def task(n: int) -> Scenario:
+def make_task(n: int) -> Scenario:
     """Return the task at n records."""
     return Scenario(
         problem="logistic",
@@ -49,12 +49,12 @@ def task(n: int) -> Scenario:
 
 def draw(n: int, trial: int) -> tuple[Logistic, LinearSample]:
     """Draw the problem and a sample of it."""
-    problem = task(n).instance.problem
+    problem = make_task(n).instance.problem
     assert isinstance(problem, Logistic)
     return problem, problem.sample(n, np.random.default_rng([7, trial]))
 
 
-def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
+def time_clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
     """Return a clipped gradient step's time over two blocked passes, at n = 100,000."""
     _, sample = draw(100_000, 0)
     w = np.full(D, 0.2)
@@ -74,7 +74,7 @@ def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
     return ratios(two_passes, {CLIPPED_STEP: lambda: clipped_mean(sample.gradients(w), 10.0)})
 
 
-def risks(n: int) -> dict[str, tuple[float, float, str]]:
+def measure_methods(n: int) -> dict[str, tuple[float, float, str]]:
     """Return mean excess risk, median CPU seconds and a remark for every method and library."""
     rows: dict[str, tuple[float, float, str]] = {}
     for slug in METHODS:
@@ -88,7 +88,7 @@ def risks(n: int) -> dict[str, tuple[float, float, str]]:
 
 
 def _method(slug: str, n: int) -> tuple[float, float, str]:
-    scenario = task(n)
+    scenario = make_task(n)
     method = make_method(slug, "tight", "practical")
     setting = scenario.setting
     try:

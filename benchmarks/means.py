@@ -26,13 +26,13 @@ RADIUS = 20.0  # the radius to which the plain version clips every row
 LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
 
 
-def over_memory() -> tuple[dict[str, float], dict[str, float]]:
+def time_over_memory() -> tuple[dict[str, float], dict[str, float]]:
     """Return every estimator's time over `x.mean(axis=0)`, and over the BLAS product ``1'x``."""
     scenario = Scenario(n=N, d=D)
     rng = np.random.default_rng(0)
     rows = scenario.instance.problem.sample(N, rng)
     unit_weights = np.ones(N)
-    works = releases(scenario, rows, rng)
+    works = make_releases(scenario, rows, rng)
     for name, peer in PEERS.items():
         if peer.installed():
             works[name] = peer.make(rows.x, rng)
@@ -40,7 +40,7 @@ def over_memory() -> tuple[dict[str, float], dict[str, float]]:
     return ratios(lambda: rows.x.mean(axis=0), works), ratios(lambda: unit_weights @ rows.x, blas)
 
 
-def releases(scenario: Scenario, rows: DenseRows, rng: np.random.Generator) -> dict[str, Work]:
+def make_releases(scenario: Scenario, rows: DenseRows, rng: np.random.Generator) -> dict[str, Work]:
     """Return a release of every estimator from the rows of a scenario."""
     setting = scenario.setting
 
@@ -52,7 +52,7 @@ def releases(scenario: Scenario, rows: DenseRows, rng: np.random.Generator) -> d
     return {slug: release(slug) for slug in MEANS}
 
 
-def sampling() -> dict[str, float]:
+def time_sampling() -> dict[str, float]:
     """Return the time of drawing each distribution over numpy's Student t of the same size."""
     rng = np.random.default_rng(0)
     shape = (20_000, D)

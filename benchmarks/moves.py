@@ -37,7 +37,7 @@ OWN_FOLDERS = (str(ROOT / "dpsco_core"), str(ROOT / "dpsco_app"))
 FIELD, START_VALUE, NEW_VALUE, OTHER_VALUE, FAR_VALUE = "epsilon", 1.0, 2.0, 0.5, 5.0
 
 
-def counted(act: Callable[[], object]) -> Counter[CodeType]:
+def count_calls(act: Callable[[], object]) -> Counter[CodeType]:
     """Count the calls of each project function, in all threads started meanwhile."""
     calls: Counter[CodeType] = Counter()
 
@@ -72,7 +72,7 @@ def store(page: AppTest, value: float) -> None:
 def count_calls_of_move(page: AppTest, value: float) -> Counter[CodeType]:
     """Move the slider, run the page to its end, and return the calls."""
     slider = page.select_slider(key=PREFIX + FIELD).set_value(value)
-    calls = counted(slider.run)
+    calls = count_calls(slider.run)
     assert not page.exception, page.exception[0].message
     assert session_of(page).screen(curves.Theme()).is_complete
     return calls
@@ -82,7 +82,7 @@ def place_of(code: CodeType) -> str:
     return Path(code.co_filename).relative_to(ROOT).as_posix()
 
 
-def report(name: str, calls: Counter[CodeType], limit: int) -> None:
+def print_calls(name: str, calls: Counter[CodeType], limit: int) -> None:
     """Print the calls of one slider move."""
     named_calls = [code for code in calls if not code.co_name.startswith("<")]
     own_calls = [code for code in named_calls if place_of(code).startswith("dpsco_app")]
@@ -106,14 +106,14 @@ def main(limit: int) -> None:
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600).run()
     for value in (OTHER_VALUE, START_VALUE):
         count_calls_of_move(page, value)
-    report("new runs", count_calls_of_move(page, FAR_VALUE), limit)
+    print_calls("new runs", count_calls_of_move(page, FAR_VALUE), limit)
     count_calls_of_move(page, START_VALUE)
     store(page, NEW_VALUE)
     new = count_calls_of_move(page, NEW_VALUE)
     count_calls_of_move(page, START_VALUE)
     for name, calls in (("new bounds", new), ("all known", count_calls_of_move(page, NEW_VALUE))):
         assert run_cell.__code__ not in calls, "a cell was run"
-        report(name, calls, limit)
+        print_calls(name, calls, limit)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ SIZES = (
 FACTORS = np.geomspace(0.02, 2.0, 41)  # multiples of the planned radius that are tried in hindsight
 
 
-def planned(point: Scenario, trials: int) -> dict[str, float]:
+def planned_errors(point: Scenario, trials: int) -> dict[str, float]:
     """Return the mean error of every method that runs at the point."""
     errors: dict[str, list[float]] = {}
     for outcome in study(replace(point, methods=METHODS, trials=trials).validate()):
@@ -44,17 +44,17 @@ def planned(point: Scenario, trials: int) -> dict[str, float]:
     return {method: sum(values) / len(values) for method, values in errors.items()}
 
 
-def over_others() -> dict[str, float]:
+def ratio_to_others() -> dict[str, float]:
     """Return the mean error of adaptive users' means over the best other method, by size."""
     return {f"n={n:,}, m={m}, d={d}, p={p:g}": _ratio(n, m, d, p) for n, m, d, p in SIZES}
 
 
 def _ratio(n: int, m: int, d: int, p: float) -> float:
-    errors = planned(replace(PROTOTYPE, n=n, m=m, d=d, p=p), 10)
+    errors = planned_errors(replace(PROTOTYPE, n=n, m=m, d=d, p=p), 10)
     return errors[ADAPTIVE] / min(errors[slug] for slug in CLIPPED)
 
 
-def hindsight(point: Scenario, trials: int) -> dict[str, float]:
+def hindsight_errors(point: Scenario, trials: int) -> dict[str, float]:
     """Return the mean error of both clipped means at the best radius in hindsight."""
     problem = point.instance.problem
     errors = {slug: np.zeros(len(FACTORS)) for slug in CLIPPED}
@@ -76,17 +76,17 @@ def main(trials: int = 20) -> None:
     print("|---" * (1 + len(METHODS)) + "|")
     for offset, diameter in PLACES:
         point = replace(PROTOTYPE, offset=offset, diameter=diameter)
-        errors = planned(point, trials)
+        errors = planned_errors(point, trials)
         cells = " | ".join(f"{errors[m]:.2g}" for m in METHODS)
         print(f"| planned, norm {offset:g}, diameter {diameter:g} | {cells} |", flush=True)
     for offset, diameter in PLACES[:2]:
-        best = hindsight(replace(PROTOTYPE, offset=offset, diameter=diameter), trials)
+        best = hindsight_errors(replace(PROTOTYPE, offset=offset, diameter=diameter), trials)
         cells = " | ".join(f"{best[m]:.2g}" for m in CLIPPED)
         print(f"| best radius in hindsight, norm {offset:g} | | {cells} | |", flush=True)
     print("\n| n, m, d, p | " + " | ".join(METHODS) + " | adaptive over the best other |")
     print("|---" * (2 + len(METHODS)) + "|")
     for n, m, d, p in SIZES:
-        errors = planned(replace(PROTOTYPE, n=n, m=m, d=d, p=p), trials)
+        errors = planned_errors(replace(PROTOTYPE, n=n, m=m, d=d, p=p), trials)
         ratio = errors[ADAPTIVE] / min(errors[slug] for slug in CLIPPED)
         cells = " | ".join(f"{errors[slug]:.2g}" for slug in METHODS)
         print(f"| {n:,}, {m}, {d}, {p:g} | {cells} | {ratio:.2f} |", flush=True)

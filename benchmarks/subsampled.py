@@ -32,7 +32,7 @@ METHODS = (
 BLOCKS, LEVEL, RHO = 12, 0.95, 0.5
 
 
-def answer(method: Any, problem: Any, records: Any, point: Scenario, seed: int) -> Vector:
+def private_answer(method: Any, problem: Any, records: Any, point: Scenario, seed: int) -> Vector:
     """Return one private answer that spends half of a point's budget."""
     budget = ZCDP(rho=RHO / 2)
     setting = problem.setting(records.n, budget)
@@ -53,9 +53,12 @@ def is_covered(method: Any, point: Scenario, seed: int) -> bool:
     else:
         part = lambda i: DenseRows(records.x[i * size : (i + 1) * size])  # noqa: E731
         truth = problem.law.mean
-    whole = answer(method, problem, records, point, 1000 * seed)
+    whole = private_answer(method, problem, records, point, 1000 * seed)
     parts = np.array(
-        [answer(method, problem, part(i), point, 1000 * seed + 1 + i) for i in range(BLOCKS)]
+        [
+            private_answer(method, problem, part(i), point, 1000 * seed + 1 + i)
+            for i in range(BLOCKS)
+        ]
     )
     distances = np.linalg.norm(parts - parts.mean(axis=0), axis=1)
     # The average of the blocks is closer to each block than the true mean is.

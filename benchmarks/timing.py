@@ -12,7 +12,7 @@ Work = Callable[[], object]
 ROUNDS = 25
 
 
-def seconds(work: Work) -> float:
+def time_call(work: Work) -> float:
     """Return the time of one call."""
     started = time.perf_counter()
     work()
@@ -41,16 +41,16 @@ def ratios(reference: Work, works: dict[str, Work], rounds: int = ROUNDS) -> dic
     return {name: statistics.median(values) for name, values in ratios.items()}
 
 
-def best(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
+def best_time(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
     """Return the least time of one call; short calls repeat until they fill `shortest`."""
-    first_seconds = seconds(work)  # this round only fills the caches
+    first_seconds = time_call(work)  # this round only fills the caches
     calls = max(1, round(shortest / max(first_seconds, 1e-9)))
 
     def repeated() -> None:
         for _ in range(calls):
             work()
 
-    return min(seconds(repeated) for _ in range(rounds)) / calls
+    return min(time_call(repeated) for _ in range(rounds)) / calls
 
 
 def exponent(sizes: list[int], times: list[float]) -> float:

@@ -13,7 +13,7 @@ TARGETS = {"n=10,000, d=500, a=1": 0.65, "n=10,000, d=500, a=0": 1.1}
 CASES = ((10_000, 500, 1.0), (10_000, 500, 0.0), (3000, 100, 1.0), (3000, 100, 0.0))
 
 
-def over_others() -> dict[str, float]:
+def ratio_to_others() -> dict[str, float]:
     """Return the mean error of PLAN over the least error of the others, for each case.
 
     Student t data with p = 2.5 and mean 0, at epsilon 1 and 20 trials.
@@ -22,7 +22,7 @@ def over_others() -> dict[str, float]:
 
 
 def _ratio(n: int, d: int, decay: float) -> float:
-    methods = tuple(m for m in methods_for("mean", "item") if _rivals(method_card(m)))
+    methods = tuple(m for m in methods_for("mean", "item") if _rival_methods(method_card(m)))
     scenario = Scenario(n=n, d=d, decay=decay, p=2.5, offset=0.0, methods=methods)
     table = summary(frame(study(scenario.validate())))
     errors = dict(zip(table["method"], table["mean_error"], strict=True))
@@ -30,5 +30,5 @@ def _ratio(n: int, d: int, decay: float) -> float:
     return float(plan_errors / min(error for error in errors.values() if error == error))
 
 
-def _rivals(card: MethodCard) -> bool:
+def _rival_methods(card: MethodCard) -> bool:
     return card.privacy == "zcdp"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import growth, logistic, means
-from benchmarks.cost import coefficients, timed
+from benchmarks.cost import coefficients, timed_scenario
 from dpsco_core.catalogue import METHOD_SLUGS, make_method
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
@@ -17,7 +17,7 @@ from tests.folded import each
 def test_every_method_has_a_scenario_on_which_its_cost_is_compared_with_the_clock(
     slug: str,
 ) -> None:
-    scenario = timed(slug, 2000, 20).validate()
+    scenario = timed_scenario(slug, 2000, 20).validate()
     assert scenario.methods == (slug,)
     assert cost(scenario).seconds > 0
 
@@ -31,7 +31,7 @@ def test_the_cost_of_every_method_can_be_fitted(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", [*growth.MEANS, *growth.OPTIMISERS])
 def test_the_curves_of_growth_time_a_release(slug: str) -> None:
-    work = growth.release(slug, 1000, 2)
+    work = growth.make_release(slug, 1000, 2)
     assert work is not None
     work()
 
@@ -39,7 +39,7 @@ def test_the_curves_of_growth_time_a_release(slug: str) -> None:
 def test_the_table_of_means_times_every_estimator_of_rows() -> None:
     scenario, rng = Scenario(n=1000, d=2), np.random.default_rng(0)
     rows = scenario.instance.problem.sample(scenario.n, rng)
-    works = means.releases(scenario, rows, rng)
+    works = means.make_releases(scenario, rows, rng)
     assert works.keys() >= {"mean.sample", "mean.clipped"}
     for work in works.values():
         work()

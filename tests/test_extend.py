@@ -373,7 +373,7 @@ def test_a_file_that_cannot_be_added_gets_one_sentence_and_adds_nothing(
 ) -> None:
     path = tmp_path / "own.py"
     path.write_text(text, encoding="utf-8")
-    counts = len(METHOD_SLUGS), len(BOUND_SLUGS), len(DISTRIBUTION_SLUGS), extend.loaded()
+    counts = len(METHOD_SLUGS), len(BOUND_SLUGS), len(DISTRIBUTION_SLUGS), extend.loaded_files()
     with pytest.raises(InvalidInput, match=sentence) as raised:
         extend.load(path)
     assert str(raised.value).endswith(".") and "\n" not in str(raised.value)
@@ -381,7 +381,7 @@ def test_a_file_that_cannot_be_added_gets_one_sentence_and_adds_nothing(
         len(METHOD_SLUGS),
         len(BOUND_SLUGS),
         len(DISTRIBUTION_SLUGS),
-        extend.loaded(),
+        extend.loaded_files(),
     )
 
 

@@ -98,7 +98,11 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
         st.markdown("The numbers of this page, made again by the library.")
         for label, make, end in (
             ("Python: a script", script, "py"),
-            ("Notebook: the same in Jupyter", lambda: notebook.notebook(script()), "ipynb"),
+            (
+                "Notebook: the same in Jupyter",
+                lambda: notebook.script_to_notebook(script()),
+                "ipynb",
+            ),
         ):
             download(label, make, f"dpsco_{page}.{end}", width="stretch", key=f"{page}_{end}")
 

@@ -16,7 +16,7 @@ from dpsco_app.parts.simple_figures import log_axis
 from dpsco_core.base.errors import require
 from dpsco_core.catalogue import distribution_class, method_card, problem_card
 from dpsco_core.cli.streams import child_status, require_writable, whole_file
-from dpsco_core.cli.tools import print_json, print_note, print_text, table
+from dpsco_core.cli.tools import format_table, print_json, print_note, print_text
 from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve, paper_panels
 from dpsco_core.explain.tables.papers.papers import (
     NO_EXPERIMENTS,
@@ -133,7 +133,7 @@ def _print_slopes(
     print_text(f"{entry.paper.title}. {entry.paper.authors}. {entry.paper.venue}.")
     print_text(NO_EXPERIMENTS)
     header = ["axis", "method", "slope", "95 %", "terms of its rate", ""]
-    print("\n" + table(slope_cells(panels), header) + "\n")
+    print("\n" + format_table(slope_cells(panels), header) + "\n")
     refusals = {m: reason for panel in panels for m, reason in panel.refusals.items()}
     for method, reason in refusals.items():
         print_note(f"{method_card(method).name}: {reason}")

@@ -32,8 +32,9 @@ class Attack:
     misses: int  # how often the attack took the original data set for the neighbour
     positives: int  # the number of test runs on the data set
     confidence: float  # a lower bound on the probability that the box contains the true shares
-    # The ends of the box: the intervals of the shares of false alarms and of misses.
+    # The interval of the share of false alarms, one side of the box.
     alarm_interval: tuple[float, float]
+    # The interval of the share of misses, the other side of the box.
     miss_interval: tuple[float, float]
     # the smallest share of misses that the claim allows at the right edge of the box
     least_misses: float

@@ -110,17 +110,15 @@ class Audit:
 class AuditFindings:
     """The findings of an audit up to one look."""
 
-    # The (epsilon, delta)-DP guarantee that one run has spent, according to its ledger.
-    claimed_epsilon: float
-    delta: float
+    claimed_epsilon: float  # the epsilon that one run has spent, according to its ledger
+    delta: float  # the delta of the claim
     evidence: tuple[Evidence, ...]  # the evidence of each look so far, in order
     neighbours: str  # a description of the data sets
     entries: tuple[Entry, ...]  # the ledger of one run
     flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
     booked: str  # differences of the neighbours' ledgers at the last look; empty if there are none
-    # Shape (runs so far, k): the outputs on both neighbours at the last look.
-    outputs: Vector
-    neighbour_outputs: Vector
+    outputs: Vector  # shape (runs so far, k): the outputs on the first data set at the last look
+    neighbour_outputs: Vector  # shape (runs so far, k): the outputs on its neighbour
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -196,7 +194,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
         evidence.append(looks[sharper_pair])
         assert ledger is not None
         findings = AuditFindings(
-            claimed_epsilon=_claim(ledger, task.claim_delta),
+            claimed_epsilon=_claimed_epsilon(ledger, task.claim_delta),
             delta=task.claim_delta,
             evidence=tuple(evidence),
             neighbours=f"{opposite.difference} {FAR_SIDES.format(place=opposite.place)}",
@@ -231,7 +229,7 @@ def seconds_a_run(task: Audit) -> float:
     return DATA_SETS / 2 * (time.perf_counter() - started) / TIMED_RUNS
 
 
-def _claim(ledger: Ledger, delta: float) -> float:
+def _claimed_epsilon(ledger: Ledger, delta: float) -> float:
     """Return the epsilon that one run has spent at `delta`, according to its ledger."""
     spent = ledger.spent()
     if isinstance(spent, ZCDP):  # purely Gaussian ledgers have an exact curve

@@ -19,9 +19,9 @@ class Samples:
     # Shape (bins + 1,): bin edges about the common mean of both samples, in units of the larger
     # standard deviation.
     edges: NDArray[np.float64]
-    # Shape (bins,): counts of runs on each neighbour; the end bins include everything beyond.
+    # Shape (bins,): counts of runs on the first data set; the end bins include everything beyond.
     counts: NDArray[np.intp]
-    neighbour_counts: NDArray[np.intp]
+    neighbour_counts: NDArray[np.intp]  # shape (bins,): the same counts on its neighbour
     threshold: float  # the threshold of the last look's event, in the same units
     is_above: bool  # whether the event lies above it
 

@@ -34,9 +34,8 @@ class Evidence:
     confidence: float  # a lower bound on the probability that the bound holds
     threshold: float  # the threshold of the event
     is_above: bool  # whether the event is that the statistic exceeds the threshold
-    # The number of runs with the event, on the likelier neighbour and on the other neighbour.
-    hits: int
-    false_hits: int
+    hits: int  # the number of runs with the event on the likelier neighbour
+    false_hits: int  # the number of runs with the event on the other neighbour
     tested: int  # the number of test runs on each neighbour
     neighbour_place: str = ""  # the differing record of the second data set, in words
 

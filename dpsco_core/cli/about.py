@@ -53,7 +53,7 @@ def run_about(chosen: argparse.Namespace) -> None:
     proof = None if method_story.privacy is None else method_story.privacy.steps
     cards = [b.card for b in BOUNDS if b.card.method == slug]
     form = form_of(method_class(slug), "tight", "practical")
-    method_recipe = None if proof is None else recipe(_point(chosen), slug)
+    method_recipe = None if proof is None else recipe(_recipe_point(chosen), slug)
     if chosen.library is not None:
         _print_code(slug, method_recipe, chosen.library)
         return
@@ -108,19 +108,19 @@ def run_about(chosen: argparse.Namespace) -> None:
     }
     print_text(f"{card.slug}: {card.name} ({card.paper}, {card.statement})")
     print()
-    print(_wrap(method_story.what))
+    print(_wrap_text(method_story.what))
     for title, texts in sections.items():
         if texts:
             print(f"\n{title}")
         for i, text in enumerate(texts, start=1):
-            print(_wrap(text, f"  {i}. " if title == "Steps" else "  - "))
+            print(_wrap_text(text, f"  {i}. " if title == "Steps" else "  - "))
     if method_recipe is not None:
         print_recipe(method_recipe)
         if libraries := ", ".join(snippets(method_recipe)):
             print_note(f"as code of another library: `--library` {libraries}.")
 
 
-def _point(chosen: argparse.Namespace) -> Scenario:
+def _recipe_point(chosen: argparse.Namespace) -> Scenario:
     """Return the point of a recipe: the default run's, or the nearest where the method runs."""
     chosen.method = [chosen.slug]
     fields = given_fields(chosen)
@@ -155,7 +155,7 @@ def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
     raise InvalidInput(f"library must be {condition}, got library={library}.")
 
 
-def _wrap(text: str, mark: str = "") -> str:
+def _wrap_text(text: str, mark: str = "") -> str:
     return textwrap.fill(
         plain_text(text),
         WIDTH,

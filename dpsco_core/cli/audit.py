@@ -13,11 +13,11 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    format_table,
     given_fields,
     number,
     print_json,
     read_number,
-    table,
 )
 from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
@@ -58,7 +58,7 @@ def add_audit(commands: Any) -> None:
 
 
 def run_audit_command(chosen: argparse.Namespace) -> None:
-    task = _task(chosen).validate()
+    task = _audit_task(chosen).validate()
     for result in run_audit(task):  # at least one look, because the last one is at the end
         if sys.stderr.isatty():
             last_look = result.evidence[-1]
@@ -83,7 +83,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             "fault": task.fault,
             "verdict": result.verdict,
             "caught_at": result.caught_at,
-            "notes": notes(result),
+            "notes": ledger_notes(result),
             "attack": {
                 "false_alarms": achieved.false_alarms,
                 "negatives": achieved.negatives,
@@ -108,7 +108,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
     )
 
 
-def _task(chosen: argparse.Namespace) -> Audit:
+def _audit_task(chosen: argparse.Namespace) -> Audit:
     fields_given = given_fields(chosen)
     methods = fields_given.pop("methods", ["mean.clipped"])
     require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
@@ -142,14 +142,14 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
         for e, best in zip(result.evidence, result.best_so_far, strict=True)
     ]
     heads = ["runs", "epsilon is at least", "by this look", "against", "hits", "false hits"]
-    print(table(rows, heads))
+    print(format_table(rows, heads))
     delta_text = "" if not result.delta else f" at delta = {result.delta:g}"
     claim = f"epsilon = {number(result.claimed_epsilon)}{delta_text}"
     confidence = f"with confidence {100 * task.confidence:g} %"
     preposition = "by" if result.caught_at is None else "after"
     count = result.caught_at or task.runs
     print(f"\nThe claim, {claim}, is {result.verdict} {preposition} {count:,} runs, {confidence}.")
-    for note in notes(result):
+    for note in ledger_notes(result):
         print(f"note: {note}")
 
 
@@ -165,7 +165,7 @@ def _print_attack(achieved: Attack) -> None:
     )
 
 
-def notes(result: AuditFindings) -> list[str]:
+def ledger_notes(result: AuditFindings) -> list[str]:
     """Return the ledgers' notes on an audit's claim, which hold whatever the runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])

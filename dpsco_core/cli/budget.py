@@ -9,12 +9,12 @@ from dpsco_core.base.parsing import whole
 from dpsco_core.cli.tables.budget import answer_of
 from dpsco_core.cli.tools import (
     add_command,
+    format_table,
     number,
     print_json,
     print_text,
     read_number,
     read_whole,
-    table,
 )
 from dpsco_core.explain.budgets import (
     Composed,
@@ -36,7 +36,7 @@ from dpsco_core.privacy.allocated_passes import MOST_PASSES, allocate_passes
 from dpsco_core.privacy.allocation import MOST_STEPS, allocate_steps
 from dpsco_core.privacy.poisson import DIRECTIONS, Neighbours
 from dpsco_core.privacy.tradeoff import odds
-from dpsco_core.results.report import plain
+from dpsco_core.results.report import finite_or_none
 
 FLAGS = {
     "epsilon": "privacy budget epsilon (default 1)",
@@ -83,9 +83,9 @@ def run_budget(chosen: argparse.Namespace) -> None:
     if inputs["epochs"] is not None:
         inputs["releases"] = _releases_of_epochs(inputs, chosen.sampling)
         chosen.sampling = chosen.sampling or "poisson"
-    numbers = _numbers(inputs, chosen.sampling)
+    numbers = _requested_numbers(inputs, chosen.sampling)
     if numbers["budget"]["kind"] == "approx":
-        numbers["noise"] = _priced(inputs, chosen).to_dict()
+        numbers["noise"] = _price_releases(inputs, chosen).to_dict()
     else:
         for name in ("noise-multiplier", "epochs", "sampling", "neighbours"):
             if getattr(chosen, name) is not None:
@@ -106,23 +106,27 @@ def run_budget(chosen: argparse.Namespace) -> None:
         words = f": {STATED[title]}" if title in STATED else ""
         if title == "noise":
             print("Noise on a sum over the largest norm of a record\n")
-            lines = [[name.replace("_", " "), _text(value)] for name, value in rows.items()]
-            print(table(lines, ["", ""]).lstrip("\n"))
+            lines = [[name.replace("_", " "), _format_value(value)] for name, value in rows.items()]
+            print(format_table(lines, ["", ""]).lstrip("\n"))
         elif isinstance(rows, list):
             print_text(f"{title.capitalize()}{words}")
             header = list(rows[0])
-            print("\n" + table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
+            print(
+                "\n"
+                + format_table([[_format_value(row[c]) for c in header] for row in rows], header)
+                + "\n"
+            )
         else:
-            parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
+            parts = ", ".join(f"{name} {_format_value(value)}" for name, value in rows.items())
             qualifier = ", at most" * (title == "batches")  # moments prove only an upper bound
             ending = words.replace(":", ";", 1)
             print_text(f"{title.capitalize()}{qualifier}: {parts}{ending}")
             print()
 
 
-def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str, Any]:
+def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str, Any]:
     """Return the requested numbers as plain objects; a chosen sampler excludes the others."""
-    point = _point(inputs)
+    point = _scenario_point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
         | ({"rho": point.rho} if point.kind == "zcdp" else {"epsilon": point.epsilon}),
@@ -152,7 +156,7 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
         numbers["composition"] = [
             {
                 "accounting": name,
-                "epsilon": plain(getattr(composition, name)),
+                "epsilon": finite_or_none(getattr(composition, name)),
                 "delta": composition.basic_delta if name == "basic" else point.delta,
             }
             for name in ("basic", "advanced", "zcdp", "exact")
@@ -187,7 +191,7 @@ def _numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str,
                 }
     if inputs["steps"] is not None:
         passes = 1 if inputs["passes"] is None else read_whole("passes", inputs["passes"])
-        numbers["allocation"] = _allocation(point, read_whole("steps", inputs["steps"]), passes)
+        numbers["allocation"] = _allocation_row(point, read_whole("steps", inputs["steps"]), passes)
     elif inputs["passes"] is not None:
         raise InvalidInput("steps must be given with passes, got steps=none.")
     return numbers
@@ -221,7 +225,7 @@ def _rho_of_all(composition: Composed) -> dict[str, float]:
     return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
-def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Priced:
+def _price_releases(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Priced:
     """Return equal releases that meet the budget or have the given noise."""
     sizes: dict[str, Any] = {"releases": 1, "sampling": chosen.sampling or "none"}
     for name in ("releases", "batch", "records"):
@@ -229,7 +233,7 @@ def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Pric
         is_for_batches = name == "releases" or chosen.sampling not in (None, "none")
         if value is not None and is_for_batches:
             sizes[name] = read_whole(name, value)
-    point, noise = _point(inputs), inputs["noise-multiplier"]
+    point, noise = _scenario_point(inputs), inputs["noise-multiplier"]
     if noise is None:
         if chosen.neighbours is not None:
             raise InvalidInput(
@@ -241,7 +245,7 @@ def _priced(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Pric
     return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)
 
 
-def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
+def _allocation_row(point: Point, steps: int, passes: int) -> dict[str, Any]:
     """Return the noise of steps on randomly allocated records."""
     if point.kind != "approx":
         raise InvalidInput(
@@ -265,7 +269,7 @@ def _allocation(point: Point, steps: int, passes: int) -> dict[str, Any]:
     }
 
 
-def _point(inputs: dict[str, float | None]) -> Point:
+def _scenario_point(inputs: dict[str, float | None]) -> Point:
     epsilon, delta, rho = (inputs[name] for name in ("epsilon", "delta", "rho"))
     read_at = delta or 1e-6
     if rho is not None:
@@ -279,5 +283,5 @@ def _point(inputs: dict[str, float | None]) -> Point:
     )
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     return value if isinstance(value, str) else number(value)

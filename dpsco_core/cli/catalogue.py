@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from dpsco_core.cli.tools import add_command, print_json, table
+from dpsco_core.cli.tools import add_command, format_table, print_json
 from dpsco_core.results.report import catalogue_json
 
 
@@ -21,4 +21,4 @@ def run_catalogue(chosen: argparse.Namespace) -> None:
         extra = ["privacy", "constant", "laws", "loss_class"]
         columns = ["slug", "name", *(c for c in extra if c in rows[0]), "paper", "statement"]
         header = ["losses" if c == "loss_class" else c for c in columns]
-        print(table([[str(row[c]) for c in columns] for row in rows], header) + "\n")
+        print(format_table([[str(row[c]) for c in columns] for row in rows], header) + "\n")

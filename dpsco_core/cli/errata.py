@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.cli.tools import add_command, number, print_json, table
+from dpsco_core.cli.tools import add_command, format_table, number, print_json
 from dpsco_core.explain.errata import (
     ERRATA,
     SEVERITIES,
@@ -43,7 +43,7 @@ def run_errata(chosen: argparse.Namespace) -> None:
         print_json({"errata": [row for row in document["errata"] if row["slug"] in slugs]})
         return
     lines = [[e.slug, e.severity, e.statement, "yes" if e.experiment else ""] for e in entries]
-    print(table(lines, ["slug", "severity", "statement", "experiment"]))
+    print(format_table(lines, ["slug", "severity", "statement", "experiment"]))
     if chosen.run:
         for entry in entries:
             if entry.experiment is not None:
@@ -68,7 +68,7 @@ def _print_entry(entry: Erratum, as_json: bool) -> None:
         return
     print(f"\n{finding.sentence}\n")
     lines = [[v if isinstance(v, str) else number(v) for v in row] for row in finding.rows]
-    print(table(lines, list(finding.columns)))
+    print(format_table(lines, list(finding.columns)))
     if finding.is_in_range:
         conditions = "; ".join(condition for condition, _ in finding.conditions)
         print(f"\nInside the statement's range: {conditions}.")

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
-from dpsco_core.cli.tools import add_command, number, print_json, table
+from dpsco_core.cli.tools import add_command, format_table, number, print_json
 from dpsco_core.explain.lessons import EXPERIMENTS, parts, run_part, series_table
 from dpsco_core.fields import parse
 
@@ -39,4 +39,4 @@ def run_experiment(chosen: argparse.Namespace) -> None:
         print_json({"experiment": experiment, "rows": plain})
         return
     cells = [[str(row["series"]), *(number(row[name]) for name in _COLUMNS[1:])] for row in rows]
-    print(table(cells, list(_COLUMNS)))
+    print(format_table(cells, list(_COLUMNS)))

@@ -7,7 +7,14 @@ from typing import Any
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import to_plain
-from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
+from dpsco_core.cli.tools import (
+    add_command,
+    format_table,
+    number,
+    print_json,
+    read_number,
+    read_whole,
+)
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.forms import best_forms, ladder, proofs
 from dpsco_core.explain.fano.instance import HARDS, floors, mean_instance
@@ -82,22 +89,22 @@ def run_fano(chosen: argparse.Namespace) -> None:
     """Print the numbers of the page Lower bounds; raise `InvalidInput` for bad flags."""
     flags = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
     if flags["bits"] is not None:
-        numbers = _packing(flags)
+        numbers = _packing_numbers(flags)
     else:
         unused = [name for name in ("separation", "tv", "kl") if flags[name] is not None]
         if unused:
             raise InvalidInput(f"bits must be given with {unused[0]}, got bits=none.")
-        numbers = _problem(flags, chosen.distribution)
+        numbers = _problem_numbers(flags, chosen.distribution)
     if chosen.json:
         print_json(numbers)
     else:
         _print_numbers(numbers)
 
 
-def _budget(flags: dict[str, str | None]) -> Budget:
+def _packing_budget(flags: dict[str, str | None]) -> Budget:
     """Return the budget of a packing; raise `InvalidInput` if two are given."""
     rho, epsilon, delta = (
-        None if flags[name] is None else _number(name, flags[name])
+        None if flags[name] is None else _parse_number(name, flags[name])
         for name in ("rho", "epsilon", "delta")
     )
     if rho is not None or (epsilon is None and delta is None):
@@ -108,14 +115,14 @@ def _budget(flags: dict[str, str | None]) -> Budget:
     return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
 
 
-def _packing(flags: dict[str, str | None]) -> dict[str, Any]:
-    budget = _budget(flags)
+def _packing_numbers(flags: dict[str, str | None]) -> dict[str, Any]:
+    budget = _packing_budget(flags)
     builder = Builder(
-        bits=_number("bits", flags["bits"]),
-        separation=_number("separation", flags["separation"]),
-        total_variation=_number("tv", flags["tv"]),
-        kl=_number("kl", flags["kl"]),
-        n=_whole("n", flags["n"]),
+        bits=_parse_number("bits", flags["bits"]),
+        separation=_parse_number("separation", flags["separation"]),
+        total_variation=_parse_number("tv", flags["tv"]),
+        kl=_parse_number("kl", flags["kl"]),
+        n=_parse_whole("n", flags["n"]),
         rho=concentrated_rho(budget),
         epsilon=pure_epsilon(budget),
     )
@@ -130,7 +137,7 @@ def _packing(flags: dict[str, str | None]) -> dict[str, Any]:
     return {"packing": {"budget": str(budget), "binds": binds} | numbers | {"bites": builder.bites}}
 
 
-def _problem(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
+def _problem_numbers(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
     budget = {name: parse(name, flags[name]) for name in ("epsilon", "delta", "rho")}
     if all(value is None for value in budget.values()):
         budget["rho"] = 0.01
@@ -139,10 +146,10 @@ def _problem(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
         budget["delta"] = 1e-6 if budget["delta"] is None else budget["delta"]
     instance = mean_instance(
         hard=hard,
-        n=_whole("n", flags["n"]),
-        d=_whole("d", flags["d"]),
-        p=_number("p", flags["p"]),
-        mean_bound=_number("radius", flags["radius"]),
+        n=_parse_whole("n", flags["n"]),
+        d=_parse_whole("d", flags["d"]),
+        p=_parse_number("p", flags["p"]),
+        mean_bound=_parse_number("radius", flags["radius"]),
         **budget,
     )
     point = instance.scenario
@@ -173,25 +180,34 @@ def _problem(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
     } | proofs(instance)
 
 
-def _number(name: str, text: str | None) -> float:
+def _parse_number(name: str, text: str | None) -> float:
     return _DEFAULTS[name] if text is None else read_number(name, text)
 
 
-def _whole(name: str, text: str | None) -> int:
-    return read_whole(name, _number(name, text))
+def _parse_whole(name: str, text: str | None) -> int:
+    return read_whole(name, _parse_number(name, text))
 
 
 def _print_numbers(numbers: dict[str, Any]) -> None:
     for title, part in numbers.items():
         print(f"{title.capitalize().replace('_', ' ')}\n")
         if isinstance(part, list):
-            print(table([[_text(v) for v in row.values()] for row in part], list(part[0])))
+            print(
+                format_table(
+                    [[_format_value(v) for v in row.values()] for row in part], list(part[0])
+                )
+            )
         else:
-            print(table([[name, _text(value)] for name, value in part.items()], ["name", "value"]))
+            print(
+                format_table(
+                    [[name, _format_value(value)] for name, value in part.items()],
+                    ["name", "value"],
+                )
+            )
         print()
     if "problem" in numbers:
         print(OWN_DATA)
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

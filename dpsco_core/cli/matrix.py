@@ -6,7 +6,7 @@ from typing import Any
 
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import PROBLEM_SLUGS
-from dpsco_core.cli.tools import add_command, print_json, print_note, table
+from dpsco_core.cli.tools import add_command, format_table, print_json, print_note
 from dpsco_core.explain.tables.matrix import SIZES, MatrixCell, matrix
 
 HEADER = ["problem", "geometry", "budget", "m", "methods", "upper", "lower", "wider"]
@@ -31,7 +31,7 @@ def run_matrix(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print_json({"sizes": SIZES, "cells": [asdict(c) for c in cells]})
         return
-    print(table([_row(c) for c in cells], HEADER))
+    print(format_table([_matrix_row(c) for c in cells], HEADER))
     print_note(
         "upper and lower count bounds on expected errors whose constants are proven, at "
         f"n={SIZES['n']}, d={SIZES['d']} and p={SIZES['p']:g}. wider counts lower bounds over a "
@@ -41,7 +41,7 @@ def run_matrix(chosen: argparse.Namespace) -> None:
         print_note(sentence)
 
 
-def _row(cell: MatrixCell) -> list[str]:
+def _matrix_row(cell: MatrixCell) -> list[str]:
     counts = (cell.methods, cell.uppers, cell.lowers, cell.wider)
     return [
         cell.problem,

@@ -20,7 +20,7 @@ from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_wor
 from dpsco_core.explain.need.runs import Unknown, point_at
 from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.explain.recipe.setting import standard_deviation
-from dpsco_core.results.report import plain
+from dpsco_core.results.report import finite_or_none
 from dpsco_core.scenario import Scenario
 
 UNKNOWNS = ("n", "epsilon", "rho")
@@ -60,11 +60,12 @@ def run_need(chosen: argparse.Namespace) -> None:
     rows = [need(scenario, method, target, unknown) for method in scenario.methods]
     if chosen.json:
         needs = [
-            _plain(vars(row)) | {"floors": [_plain(vars(floor)) for floor in row.floors]}
+            _plain_values(vars(row))
+            | {"floors": [_plain_values(vars(floor)) for floor in row.floors]}
             for row in rows
         ]
         spread = standard_deviation(scenario) if scenario.problem == "mean" else math.nan
-        in_deviations = plain(target / spread) if math.isfinite(spread) else None
+        in_deviations = finite_or_none(target / spread) if math.isfinite(spread) else None
         document = {"scenario": scenario.to_dict(), "error": target}
         print_json(document | {"error_in_standard_deviations": in_deviations, "needs": needs})
         return
@@ -102,5 +103,5 @@ def _print_noise(scenario: Scenario, row: Need) -> None:
     print_text(f"{card.name} there: {sigma}; {noisy.sampling}; {noisy.accountant}.")
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: plain(v) if isinstance(v, float) else v for k, v in values.items()}
+def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
+    return {k: finite_or_none(v) if isinstance(v, float) else v for k, v in values.items()}

@@ -7,11 +7,11 @@ from dpsco_core.cli.tables.paper import print_paper
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    format_table,
     given_fields,
     print_json,
     read_number,
     read_whole,
-    table,
 )
 from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, PAPERS, reproduced_paper
 from dpsco_core.explain.tables.papers.statements import paper_json, section_tables
@@ -63,4 +63,4 @@ def _print_papers(as_json: bool) -> None:
         [entry.key, entry.paper.title, "; ".join(section.title for section in entry.sections)]
         for entry in PAPERS
     ]
-    print(table(lines, ["paper", "title", "sections"]))
+    print(format_table(lines, ["paper", "title", "sections"]))

@@ -16,12 +16,12 @@ from dpsco_core.cli.streams import require_writable, whole_file
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    format_table,
     given_fields,
     number,
     print_json,
     print_text,
     read_number,
-    table,
 )
 from dpsco_core.plugins import extend
 from dpsco_core.referee.claims import (
@@ -85,7 +85,7 @@ def add_referee(commands: Any) -> None:
 
 def run_referee(chosen: argparse.Namespace) -> int:
     """Run the command and return its exit status; raises `InvalidInput`."""
-    files = _files(chosen)
+    files = _output_files(chosen)
     if any(path.endswith(".pdf") for path in files) and not _has_figures():
         install = "pip install 'dpsco-explorer[app]'"
         print(f"dpsco: A PDF needs the extra 'app': {install}.", file=sys.stderr)
@@ -94,7 +94,7 @@ def run_referee(chosen: argparse.Namespace) -> int:
     real("seconds", seconds, 0.0, MOST_SECONDS)
     fields = given_fields(chosen)
     methods = fields.pop("methods", [])
-    submission, start = _submission(chosen, methods, fields)
+    submission, start = _read_submission(chosen, methods, fields)
     reports = referee(submission, start, seconds=seconds, seed=start.seed, progress=_show_progress)
     _show_progress("")
     status = max((write(path, reports) for path, write in files.items()), default=0)
@@ -108,7 +108,7 @@ def run_referee(chosen: argparse.Namespace) -> int:
     return status
 
 
-def _files(chosen: argparse.Namespace) -> dict[str, Writer]:
+def _output_files(chosen: argparse.Namespace) -> dict[str, Writer]:
     """Return the output files with their writers, after checking that they are writable."""
     files: dict[str, Writer] = {}
     if chosen.out is not None:
@@ -154,7 +154,7 @@ def _write_pdf(path: str, reports: Sequence[Report]) -> int:
 WRITERS: dict[str, Writer] = {".html": _write_html, ".pdf": _write_pdf, ".json": _write_json}
 
 
-def _submission(
+def _read_submission(
     chosen: argparse.Namespace, methods: Sequence[str], fields: dict[str, Any]
 ) -> tuple[Submission, Scenario]:
     """Return the claims to check, and the scenario from which their settings derive."""
@@ -208,7 +208,7 @@ def _print_check(check: Check) -> None:
     print_text(check.sentence, indent="  ")
     if check.rows:
         lines = [[v if isinstance(v, str) else number(v) for v in row] for row in check.rows]
-        for line in table(lines, list(check.columns)).splitlines():
+        for line in format_table(lines, list(check.columns)).splitlines():
             print(line)
     if check.command:
         print(f"  {check.command}")

@@ -8,12 +8,12 @@ import numpy as np
 from dpsco_core.cli.tail import STDIN, read_content
 from dpsco_core.cli.tools import (
     add_command,
+    format_table,
     number,
     print_json,
     print_note,
     print_text,
     read_number,
-    table,
 )
 from dpsco_core.explain.recipe.ledgers import spendings
 from dpsco_core.results.release import ArrayRelease, release
@@ -76,10 +76,10 @@ def run_release(chosen: argparse.Namespace) -> None:
     columns = [name for name in records.chosen if name not in target]
     notes = (*records.notes, COUNTED.format(rows=len(rows)), *answer.notes)
     if chosen.json:
-        print_json(_json(answer, columns, notes))
+        print_json(_release_json(answer, columns, notes))
         return
     lines = [[name, number(value)] for name, value in zip(columns, answer.value, strict=True)]
-    print(table(lines, ["column", "coefficient" if target else "mean"]))
+    print(format_table(lines, ["column", "coefficient" if target else "mean"]))
     if answer.interval is not None:
         radius = number(answer.interval)
         print_text(
@@ -92,13 +92,15 @@ def run_release(chosen: argparse.Namespace) -> None:
         [s.label, str(s.count), number(s.sensitivity), number(s.noise), f"{100 * s.share:.3g} %"]
         for s in spendings(answer.ledger.entries, budget)
     ]
-    print("\n" + table(entries, ["release", "times", "sensitivity", "noise", "budget"]))
+    print("\n" + format_table(entries, ["release", "times", "sensitivity", "noise", "budget"]))
     for note in notes:
         print_note(note)
     print_text(f"warning: {answer.warning}")
 
 
-def _json(answer: ArrayRelease, columns: list[str], notes: tuple[str, ...]) -> dict[str, Any]:
+def _release_json(
+    answer: ArrayRelease, columns: list[str], notes: tuple[str, ...]
+) -> dict[str, Any]:
     return {
         "method": answer.method,
         "columns": columns,

@@ -46,36 +46,36 @@ def run_tail(chosen: argparse.Namespace) -> None:
     from dpsco_core.explain.columns.records import read_records
 
     records = read_records(read_content(chosen.file), chosen.column)
-    answer = _answer(records)
+    answer = _tail_summary(records)
     if chosen.json:
         print_json(answer)
     else:
-        for line in (*_in_words(records, answer), NOT_PRIVATE):
+        for line in (*_describe_records(records, answer), NOT_PRIVATE):
             print_text(line)
 
 
-def _in_words(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
+def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
     from dpsco_core.explain.columns.records import names_in_words, rows_in_words
 
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
     notes = [f"note: {note}" for note in answer["notes"]]
     if records.is_single:
         summary = f"{answer['column']}: {records.count:,} numbers, mean"
-        return [f"{summary} {to_digits(answer['mean'], blurs[0])}", _tail_in_words(answer), *notes]
+        return [f"{summary} {to_digits(answer['mean'], blurs[0])}", _describe_tail(answer), *notes]
     rows = rows_in_words(records.count, records.left_out, records.examples)
     return [
         f"{names_in_words(records.chosen)}: {rows}",
         *(
-            f"{column['column']}: mean {to_digits(column['mean'], blur)}; {_tail_in_words(column)}"
+            f"{column['column']}: mean {to_digits(column['mean'], blur)}; {_describe_tail(column)}"
             for column, blur in zip(answer["by_column"], blurs, strict=True)
         ),
         f"a record has the heaviest tail of its columns, {answer['heaviest']}: "
-        + _tail_in_words(answer),
+        + _describe_tail(answer),
         *(note for note in notes if rows not in note),
     ]
 
 
-def _tail_in_words(answer: dict[str, Any]) -> str:
+def _describe_tail(answer: dict[str, Any]) -> str:
     index = float(answer["tail_index"])  # infinity is text in JSON
     low, high = map(float, answer["tail_interval"])
     kind = kind_in_words(answer["kind"], can_be_either=answer["can_be_either"])
@@ -101,7 +101,7 @@ def read_content(file: str) -> bytes:
     return content
 
 
-def _answer(records: "NumberRecords") -> dict[str, Any]:
+def _tail_summary(records: "NumberRecords") -> dict[str, Any]:
     """Return the answer as values, for one column or for records of several."""
     try:
         fits = tails(records.values, records.chosen)

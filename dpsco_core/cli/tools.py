@@ -99,24 +99,24 @@ def number(value: Any) -> str:
     return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
 
 
-def table(rows: list[list[str]], header: list[str]) -> str:
+def format_table(rows: list[list[str]], header: list[str]) -> str:
     """Return `rows` as text in columns, without the columns that are empty everywhere.
 
     Where a line would be longer than `MOST_COLUMNS`, the cells of the widest columns go on below.
     """
     columns = [i for i in range(len(header)) if any(row[i] for row in rows)]
     lines = [[header[i] for i in columns]] + [[row[i] for i in columns] for row in rows]
-    widths = _narrowed([[line[i] for line in lines] for i in range(len(columns))])
+    widths = _narrow_columns([[line[i] for line in lines] for i in range(len(columns))])
     text = []
     for line in lines:
-        parts = [_wrapped(cell, width) for cell, width in zip(line, widths, strict=True)]
+        parts = [_wrap_cell(cell, width) for cell, width in zip(line, widths, strict=True)]
         for row in zip_longest(*parts, fillvalue=""):
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
             text.append("  ".join(cells).rstrip())
     return "\n".join(text)
 
 
-def _narrowed(columns: list[list[str]]) -> list[int]:
+def _narrow_columns(columns: list[list[str]]) -> list[int]:
     """Return column widths that fit the line, as far as the longest words allow.
 
     The first column, of names, is narrowed only where the others are as narrow as they can be.
@@ -132,7 +132,7 @@ def _narrowed(columns: list[list[str]]) -> list[int]:
     return widths
 
 
-def _wrapped(cell: str, width: int) -> list[str]:
+def _wrap_cell(cell: str, width: int) -> list[str]:
     return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 

@@ -366,12 +366,12 @@ def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
     total = np.zeros(rows.d)
     for part in rows.factors():
         norms = row_norms(part.base) if part.norms is None else part.norms
-        base, weights = normalised(part.base, part.coefficients, norms, scale, stability)
+        base, weights = normalise_rows(part.base, part.coefficients, norms, scale, stability)
         total += weights @ base
     return total
 
 
-def normalised(
+def normalise_rows(
     base: Vector,  # shape (rows, d)
     # shape (rows,): row i is ``coefficients[i] * base[i]``; None: all are 1
     coefficients: Vector | None,

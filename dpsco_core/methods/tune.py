@@ -1,7 +1,8 @@
 """Parameters of a run: given, those of a theorem, or those that a model of accuracy predicts best.
 
 None of them looks at data. A practical tuning names its candidates and what it predicts for each;
-`dpsco_core.base.search` finds the best of them, `cheapest` the cheapest that is nearly as good.
+`dpsco_core.base.search` finds the best of them, `choose_cheapest` the cheapest that is
+nearly as good.
 """
 
 import math
@@ -17,7 +18,7 @@ Parameter = TypeVar("Parameter")
 MOST_STEPS = 100_000  # Beyond this many steps a run takes more than minutes on any machine.
 
 
-def chosen(
+def choose_parameter(
     parameter: Parameter | None,
     tuning: Tuning,
     *,
@@ -30,7 +31,7 @@ def chosen(
     return theory() if tuning == "theory" else practical()
 
 
-def cheapest(
+def choose_cheapest(
     candidates: Sequence[Parameter],
     risk: Callable[[Parameter], float],  # the model's prediction of the risk of a candidate
     cost: Callable[[Parameter], float],
@@ -61,7 +62,7 @@ def whole_steps(steps: float) -> int:
     return max(1, math.floor(steps))
 
 
-def finite(value: float, what: str) -> float:
+def require_finite(value: float, what: str) -> float:
     """Return `value`, a certified constant of a theorem's parameters; refuse it if infinite.
 
     Raises `NotApplicable` if it is infinite or 0: the problem does not certify it.

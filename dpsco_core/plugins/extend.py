@@ -76,12 +76,12 @@ def load(*paths: str | Path) -> tuple[OwnFile, ...]:
     Rows of one file may name rows of another. Raises `InvalidInput` if a file cannot be read or
     run, or holds what may not be added: then nothing of any of them is.
     """
-    files = tuple(_read(path) for path in paths)
+    files = tuple(_read_file(path) for path in paths)
     load_text(*files)
     return files
 
 
-def _read(path: str | Path) -> OwnFile:
+def _read_file(path: str | Path) -> OwnFile:
     file_name = shorten(str(path))
     try:
         place = Path(path).resolve(strict=True)
@@ -90,7 +90,7 @@ def _read(path: str | Path) -> OwnFile:
         text = place.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        raise _refused("a Python file that can be read", file_name, reason) from None
+        raise _refusal_error("a Python file that can be read", file_name, reason) from None
     return OwnFile(str(place), text)
 
 
@@ -100,11 +100,11 @@ def load_text(*files: OwnFile) -> None:
     additions: dict[OwnFile, Addition] = {}
     try:
         for file in todo:
-            with _explained(file):
-                additions[file] = _checked(_run(file), shorten(file.path))
+            with _explain_errors(file):
+                additions[file] = _check_rows(_run_file(file), shorten(file.path))
         _check_slugs({file.path: addition for file, addition in additions.items()})
         for file, addition in additions.items():
-            with _explained(file):
+            with _explain_errors(file):
                 _guard(addition, file.path)
     except BaseException:
         for file in todo:
@@ -125,7 +125,7 @@ def _module_name(file: OwnFile) -> str:
     return f"dpsco_own_{Path(file.path).stem}_{file.digest}"
 
 
-def _run(file: OwnFile) -> Mapping[str, Any]:
+def _run_file(file: OwnFile) -> Mapping[str, Any]:
     """Run a file as a module, and return its names."""
     module = ModuleType(_module_name(file))
     module.__file__ = file.path
@@ -135,7 +135,7 @@ def _run(file: OwnFile) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _explained(file: OwnFile) -> Iterator[None]:
+def _explain_errors(file: OwnFile) -> Iterator[None]:
     """Turn an error of a file's code into one sentence."""
     try:
         yield
@@ -147,7 +147,7 @@ def _explained(file: OwnFile) -> Iterator[None]:
             raise
         reason = describe_error(problem, file.path)
         must = "a Python file that can be loaded"
-        raise _refused(must, shorten(file.path), reason) from problem
+        raise _refusal_error(must, shorten(file.path), reason) from problem
 
 
 def load_installed() -> None:
@@ -164,18 +164,18 @@ def load_installed() -> None:
             if isinstance(problem, KeyboardInterrupt):
                 raise
             reason = describe_error(problem, "")
-            raise _refused(
+            raise _refusal_error(
                 "of packages that can be loaded", point.value, reason, GROUP
             ) from problem
         names = vars(module) if isinstance(module, ModuleType) else {}
-        addition = _checked(names, point.value)
+        addition = _check_rows(names, point.value)
         _check_slugs({point.value: addition})
         _guard(addition, str(names.get("__file__", point.value)))
         catalogue.add(addition.methods, addition.bounds, addition.distributions)
         _packages[point.value] = addition
 
 
-def loaded() -> tuple[OwnFile, ...]:
+def loaded_files() -> tuple[OwnFile, ...]:
     """Return the files that were added to the catalogue of this process, in order."""
     return tuple(_files)
 
@@ -204,15 +204,17 @@ def is_added(slug: str) -> bool:
     return any(slug in own.slugs for own in (*_files.values(), *_packages.values()))
 
 
-def _refused(must: str, value: str, reason: str, name: str = "with") -> InvalidInput:
+def _refusal_error(must: str, value: str, reason: str, name: str = "with") -> InvalidInput:
     reason = shorten(" ".join(reason.split()).rstrip("."))
     return InvalidInput(f"{name} must be {must}, got {name}={value} ({reason}).")
 
 
-def _checked(names: Mapping[str, Any], source: str) -> Addition:
+def _check_rows(names: Mapping[str, Any], source: str) -> Addition:
     """Check what a module holds under `NAMES`, and return it."""
     if not any(name in names for name in (*NAMES, CLAIMS)):
-        raise _refused(f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it")
+        raise _refusal_error(
+            f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it"
+        )
     rows = {name: names.get(name, ()) for name in (*NAMES, CLAIMS)}
     for name, value in rows.items():
         if not isinstance(value, tuple):

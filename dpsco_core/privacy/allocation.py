@@ -57,9 +57,8 @@ class AllocatedSteps:
     # The standard deviation of the noise on a sum, divided by the largest norm of one record's
     # contribution; neighbours change a sum by up to twice that norm.
     noise_multiplier: float
-    # the guarantee of the whole sequence
-    epsilon: float
-    delta: float
+    epsilon: float  # the epsilon of the whole sequence
+    delta: float  # the delta of the whole sequence
     passes: int = 1  # the number of passes; in each a record is allocated to a new random step
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
@@ -248,8 +247,10 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
     with np.errstate(divide="ignore"):
         logs = np.log(law.mass)
     coarse = _coarse_law(grid, law.mass)
-    rate = _tilt(*coarse)  # Every tilting rate is valid, so a rate from the coarse grid will do.
-    tilted, log_moment = _tilted(grid, logs, rate)
+    rate = _tilting_rate(
+        *coarse
+    )  # Every tilting rate is valid, so a rate from the coarse grid will do.
+    tilted, log_moment = _tilt_law(grid, logs, rate)
     mean = float(grid @ tilted)
     deviation = math.sqrt(float(((grid - mean) ** 2) @ tilted))
     room = steps * abs(mean) + grid[-1] + 12 * deviation * math.sqrt(steps) + 4 * width
@@ -269,7 +270,7 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
     return grid_part * (1 + ROUNDING * steps) + _tail_part(grid, logs, coarse, steps, high)
 
 
-def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
+def _tilt_law(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
     """Return the probabilities of the tilted distribution, and the logarithm of its moment M."""
     exponents = logs + rate * grid
     peak = float(exponents.max())
@@ -278,11 +279,11 @@ def _tilted(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
     return weights / total, peak + math.log(total)
 
 
-def _tilt(grid: Vector, logs: Vector) -> float:
+def _tilting_rate(grid: Vector, logs: Vector) -> float:
     """Return the rate that gives the tilted distribution mean 0; 0 if its mean is not negative."""
 
     def mean(rate: float) -> float:
-        return float(grid @ _tilted(grid, logs, rate)[0])
+        return float(grid @ _tilt_law(grid, logs, rate)[0])
 
     reachable = grid[-1]
     if reachable <= 0 or mean(0.0) >= 0:
@@ -321,7 +322,7 @@ def _tail_part(
     """
 
     def log_bound(rate: float, points: Vector, log_masses: Vector) -> float:
-        log_moment = _tilted(points, log_masses, rate)[1]
+        log_moment = _tilt_law(points, log_masses, rate)[1]
         return math.log(max(high, 1 / rate)) + steps * log_moment - rate * high
 
     means, log_masses = coarse

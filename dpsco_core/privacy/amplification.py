@@ -72,7 +72,7 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
     _positive("epsilon_group", epsilon_group, EPSILON_MAX)
     _check_delta(delta)
     require(
-        _side_condition(epsilon_group, groups, delta),
+        _check_clones_condition(epsilon_group, groups, delta),
         "epsilon_group",
         f"at most ln(k / (16 ln(2/delta))) with k={groups}, delta={delta:g}",
         epsilon_group,
@@ -85,7 +85,7 @@ def _check_groups(groups: int) -> None:
     require(is_valid, "groups", "a positive integer", groups)
 
 
-def _side_condition(epsilon_group: float, groups: int, delta: float) -> bool:
+def _check_clones_condition(epsilon_group: float, groups: int, delta: float) -> bool:
     return epsilon_group + math.log(16 * math.log(2 / delta)) <= math.log(groups)
 
 
@@ -191,7 +191,7 @@ def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float |
 def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Route) -> float | None:
     def meets(group: float) -> bool:
         if route == "closed":
-            holds = _side_condition(group, groups, delta)
+            holds = _check_clones_condition(group, groups, delta)
             return holds and min(_clones_formula(group, groups, delta), group) <= epsilon
         return clones_delta(group, groups, epsilon) * (1 + ROUNDING) <= delta
 

@@ -70,7 +70,7 @@ class Totals:
         return math.fsum((self.rho, self.other_rho, self.pure_rho, *chosen))
 
 
-def _share(entry: Entry) -> Shares:
+def _entry_shares(entry: Entry) -> Shares:
     if entry.mechanism == "exponential":
         return NO_SHARES
     if entry.mechanism in PURE:
@@ -135,7 +135,7 @@ class Tally:
             total.add(x)
         if entry.part is not None:
             block = self._blocks.setdefault(entry.part, [_Sum() for _ in NO_SHARES])
-            for total, x in zip(block, _share(entry), strict=True):
+            for total, x in zip(block, _entry_shares(entry), strict=True):
                 total.add(x)
             partition = entry.part[0]
             dearest = self._dearest.get(partition, NO_SHARES)
@@ -180,9 +180,9 @@ class Tally:
 
     def _growth(self, *entries: Entry) -> Shares:
         """Return the increase of each total by `entries`, which all belong to the same part."""
-        share, part = _share(entries[0]), entries[0].part
+        share, part = _entry_shares(entries[0]), entries[0].part
         for entry in entries[1:]:
-            share = tuple(x + y for x, y in zip(share, _share(entry), strict=True))
+            share = tuple(x + y for x, y in zip(share, _entry_shares(entry), strict=True))
         if part is None:
             return share
         dearest = self._dearest.get(part[0], NO_SHARES)
@@ -228,7 +228,7 @@ def _largest(a: Shares, b: Shares) -> Shares:
     return tuple(max(p, q) for p, q in zip(a, b, strict=True))
 
 
-def tally(entries: Iterable[Entry]) -> Totals:
+def total_shares(entries: Iterable[Entry]) -> Totals:
     """Return the totals of `entries`."""
     running = Tally()
     for entry in entries:
@@ -260,7 +260,7 @@ def fits(total: Totals, budget: Budget) -> bool:
                 if curve <= delta:
                     return True
             fits_delta = total.approximate_delta <= delta * slack
-            return fits_delta and _approximate(total, delta) <= epsilon * slack
+            return fits_delta and _approximate_epsilon(total, delta) <= epsilon * slack
 
 
 def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
@@ -277,7 +277,7 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     Raises `InvalidInput` if an entry has no guarantee in that notion, or all of them together have
     none.
     """
-    total = tally(entries)
+    total = total_shares(entries)
     is_pure = not total.rho and not total.other_rho and not total.approximate_epsilon
     has_no_delta = is_pure and not total.approximate_delta
     match budget:
@@ -297,7 +297,7 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
         case ApproxDP() if has_no_delta and not total.choices:
             return PureDP(epsilon=_clip_rounding(total.pure, EPSILON_MAX))
         case ApproxDP(delta=delta):
-            epsilon = max(_clip_rounding(_approximate(total, delta), EPSILON_MAX), 1e-300)
+            epsilon = max(_clip_rounding(_approximate_epsilon(total, delta), EPSILON_MAX), 1e-300)
             mixed = total.rho or total.other_rho or total.choices
             return ApproxDP(
                 epsilon=epsilon, delta=delta if mixed else total.approximate_delta or delta
@@ -313,7 +313,7 @@ def _is_choices_with_gaussians(total: Totals) -> bool:
     return is_only_gaussian and bool(total.choices)
 
 
-def _approximate(total: Totals, delta: float) -> float:
+def _approximate_epsilon(total: Totals, delta: float) -> float:
     """Return the epsilon at `delta`; infinite if the approximate releases leave no delta."""
     rho = total.rho + total.other_rho
     if not rho and not total.choices:
@@ -339,7 +339,7 @@ def _clip_rounding(value: float, largest: float) -> float:
     return min(value, largest) if value <= largest * (1 + ROUNDING) else value
 
 
-def snap(spent: Budget, budget: Budget) -> Budget:
+def snap_to_budget(spent: Budget, budget: Budget) -> Budget:
     """Return `budget` itself if `spent` differs from it by rounding only.
 
     Pure releases under an (epsilon, delta) budget then have its epsilon and no delta.
@@ -367,10 +367,10 @@ def _same_rho(spent: Budget, budget: Budget) -> bool:
     return math.isclose(spent_rho, budget_rho, rel_tol=10 * ROUNDING)
 
 
-def binding(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
+def binding_notions(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
     """Return the notions whose lower bounds apply to releases with these entries."""
     mechanisms = {e.mechanism for e in entries} - {"exponential"}
-    total, slack = tally(entries), 1 + ROUNDING
+    total, slack = total_shares(entries), 1 + ROUNDING
     is_within_epsilon = total.all_pure <= pure_epsilon(budget) * slack
     pure: tuple[Privacy, ...] = ("pure",) if mechanisms <= set(PURE) and is_within_epsilon else ()
     is_within_rho = (

@@ -16,7 +16,7 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.checks import check_count
-from dpsco_core.privacy.composition import Tally, binding, compose, fits, snap
+from dpsco_core.privacy.composition import Tally, binding_notions, compose, fits, snap_to_budget
 from dpsco_core.privacy.entries import Entry, over_budget
 from dpsco_core.privacy.mechanisms.base import Mechanism, Opened, Released, Sequence
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
@@ -108,7 +108,7 @@ class Ledger:
         """
         if not self._entries:
             return None
-        return snap(compose(self.entries, self.budget), self.budget)
+        return snap_to_budget(compose(self.entries, self.budget), self.budget)
 
     def bound_by(self) -> tuple[Privacy, ...]:
         """Return the notions whose lower bounds apply to this run, at the setting's own numbers.
@@ -118,7 +118,7 @@ class Ledger:
         for a shuffled run. Exponential mechanisms, which have both notions, count by their sums.
         ``"approx"`` is (epsilon, delta)-DP, with delta 0 for a pure budget.
         """
-        return () if not self._entries or self.flaws else binding(self.entries, self.budget)
+        return () if not self._entries or self.flaws else binding_notions(self.entries, self.budget)
 
     def _record(self, *entries: Entry) -> None:
         """Record all of `entries`, or none of them if the budget refuses."""

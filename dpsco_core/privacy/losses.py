@@ -177,7 +177,7 @@ class LossLaw:
         the bend of their lower hull proves is kept.
         """
         ratios = np.exp(spacing * (first_index + np.arange(len(deltas), dtype=np.float64)))
-        deltas = convex_below(ratios, deltas)
+        deltas = convex_minorant(ratios, deltas)
         slopes = np.append(np.diff(deltas) / np.diff(ratios), 0.0)
         weights = np.zeros(len(deltas))
         weights[1:] = np.maximum(np.diff(slopes), 0.0) * ratios[1:]
@@ -216,7 +216,7 @@ class LossLaw:
         """Return the distribution of the sum with an independent `addend`."""
         spacing = max(self.spacing, addend.spacing)
         left, right = self.on_lattice(spacing), addend.on_lattice(spacing)
-        weights, rounding = _convolved(left.weights, right.weights)
+        weights, rounding = _convolve(left.weights, right.weights)
         total = replace(
             self,
             spacing=spacing,
@@ -324,7 +324,7 @@ def _on_lattice(losses: Vector, weights: Vector, spacing: float) -> tuple[int, V
     return first_index, spread
 
 
-def convex_below(x: Vector, y: Vector) -> Vector:
+def convex_minorant(x: Vector, y: Vector) -> Vector:
     """Return the largest convex function below the points (x, y), evaluated at increasing x.
 
     A convex function whose values are at most `y` is below it, too.
@@ -340,7 +340,7 @@ def convex_below(x: Vector, y: Vector) -> Vector:
     return np.asarray(np.interp(x, x[hull], y[hull]))
 
 
-def _convolved(left: Vector, right: Vector) -> tuple[Vector, float]:
+def _convolve(left: Vector, right: Vector) -> tuple[Vector, float]:
     """Return the weights of a sum, and a bound on what their rounding may hide."""
     if max(len(left), len(right)) <= DIRECT_POINTS:
         return np.convolve(left, right), 0.0

@@ -58,9 +58,8 @@ class PoissonSteps:
     # The standard deviation of the noise on a sum, divided by the largest norm of one record's
     # contribution; neighbours change a sum by up to twice that norm.
     noise_multiplier: float
-    # The guarantee of the whole sequence, when one record is replaced.
-    epsilon: float
-    delta: float
+    epsilon: float  # the epsilon of the whole sequence, when one record is replaced
+    delta: float  # the delta of the whole sequence, when one record is replaced
 
     def entry(self, *, size: int, largest_norm: float, label: str) -> Entry:
         """Return the ledger's entry of steps of `size` coordinates each."""

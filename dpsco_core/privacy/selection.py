@@ -90,13 +90,13 @@ def selection_delta(
     """Return a delta, at most 1, at which all releases together are (epsilon, delta)-DP."""
     if choices_first and sum(count for _, count in choices) <= MOST_RECURSIVE:
         epsilons = [own for own, count in choices for _ in range(count)]
-        return min(1.0, float(_recursion(rho, epsilons)(np.array([epsilon]))[0]))
+        return min(1.0, float(_recursive_curve(rho, epsilons)(np.array([epsilon]))[0]))
     law = LossLaw.of_choices(choices)
     expected_delta = law.weights @ gaussian_deltas(rho, epsilon - law.values)
     return min(1.0, float(expected_delta) + law.lost_mass)
 
 
-def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
+def _recursive_curve(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
     """Return the privacy curve of exponential mechanisms, in order, before Gaussian noise.
 
     A cell of t from t0 to t1 has the two losses t1 and t0 - epsilon_1, with the probability that
@@ -104,7 +104,7 @@ def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
     """
     if not epsilons:
         return lambda epsilons_at: gaussian_deltas(rho, epsilons_at)
-    epsilon, remaining_curve = epsilons[0], _recursion(rho, epsilons[1:])
+    epsilon, remaining_curve = epsilons[0], _recursive_curve(rho, epsilons[1:])
     ends = np.linspace(0.0, epsilon, CELLS + 1)
     high, low = ends[1:], ends[:-1] - epsilon
     likely = np.expm1(low) / np.expm1(low - high)

@@ -43,12 +43,10 @@ class ShuffledSteps:
 
     steps: int  # n, the number of steps on one record each
     rho_step: float  # the budget of each step, whose noise is sensitivity / sqrt(2 rho_step)
-    # the guarantee of the whole sequence
-    epsilon: float
-    delta: float
-    # The local guarantee in the clones argument; 0 without amplification.
-    epsilon_step: float
-    delta_step: float
+    epsilon: float  # the epsilon of the whole sequence
+    delta: float  # the delta of the whole sequence
+    epsilon_step: float  # the local epsilon in the clones argument; 0 without amplification
+    delta_step: float  # the local delta in the clones argument; 0 without amplification
     # whether shuffling gives the guarantee; otherwise the curve of one step gives it
     amplified: bool
     # The assumption on a step: the exact curve of Gaussian noise, or its zCDP guarantee alone,
@@ -99,7 +97,7 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
     if epsilon > LARGEST_EPSILON or not 0 < local <= EPSILON_MAX:
         return unamplified
     clones = clones_delta(local, steps, epsilon)
-    return min(unamplified, clones + _failures(steps, epsilon, local) * delta_step, 1.0)
+    return min(unamplified, clones + _failure_cost(steps, epsilon, local) * delta_step, 1.0)
 
 
 @lru_cache(maxsize=1024)
@@ -146,7 +144,7 @@ def shuffle_steps(
     local = largest_clones_epsilon(steps, epsilon, CLONES_SHARE * delta)
     if local is None:
         return unamplified
-    delta_step = (1 - CLONES_SHARE) * delta / _failures(steps, epsilon, local)
+    delta_step = (1 - CLONES_SHARE) * delta / _failure_cost(steps, epsilon, local)
     if not 0 < delta_step < 1:
         return unamplified
     rho = allowed(local, delta_step)
@@ -164,7 +162,7 @@ def shuffle_steps(
     )
 
 
-def _failures(steps: int, epsilon: float, local: float) -> float:
+def _failure_cost(steps: int, epsilon: float, local: float) -> float:
     """Return the cost in delta of one unit of delta_step, summed over the steps."""
     return (1 + math.exp(epsilon)) * (2 * (steps - 1) * math.exp(-local) + 1)
 

@@ -37,10 +37,10 @@ def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
     if batch_size == count:
         return base
     share = batch_size / count
-    return ApproxDP(epsilon=_amplified(base.epsilon, share), delta=share * base.delta)
+    return ApproxDP(epsilon=_amplified_epsilon(base.epsilon, share), delta=share * base.delta)
 
 
-def _amplified(epsilon: float, share: float) -> float:
+def _amplified_epsilon(epsilon: float, share: float) -> float:
     # This equals ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), also where e^x overflows.
     if epsilon < 1:
         return math.log1p(share * math.expm1(epsilon))
@@ -87,7 +87,7 @@ def batched_gaussian_epsilon(
     if releases == 1:
         if delta >= share:
             return 0.0
-        return min(unbatched, _amplified(gaussian_epsilon(rho, delta / share), share))
+        return min(unbatched, _amplified_epsilon(gaussian_epsilon(rho, delta / share), share))
     if nu > LARGEST_RATIO:
         return unbatched
 

@@ -26,7 +26,7 @@ from dpsco_core.privacy.budget import (
     gaussian_allowance,
     gaussian_epsilon,
 )
-from dpsco_core.privacy.composition import tally
+from dpsco_core.privacy.composition import total_shares
 from dpsco_core.privacy.entries import APPROXIMATE, PURE, Entry
 from dpsco_core.privacy.losses import LossLaw
 
@@ -48,9 +48,8 @@ Cost = tuple[str, float, float]
 class TradeoffCurve:
     """A lower bound on the misses of every attack, as a function of its false alarms."""
 
-    # Shape (k,): epsilons of at least 0. `deltas` holds the delta proven at each.
-    epsilons: Vector
-    deltas: Vector
+    epsilons: Vector  # shape (k,): epsilons of at least 0
+    deltas: Vector  # shape (k,): the delta that is proven at each epsilon
     # The distance of the two unit Gaussians that an attacker has to tell apart, if the curve is
     # theirs: it is then exact, and `misses` uses nothing else.
     mu: float | None = None
@@ -124,7 +123,7 @@ def budget_curve(budget: Budget) -> TradeoffCurve:
         case ApproxDP(epsilon=epsilon, delta=delta):
             return TradeoffCurve(epsilons=np.array([min(epsilon, 700.0)]), deltas=np.array([delta]))
         case ZCDP(rho=rho):
-            epsilons = np.linspace(0.0, min(_reach(rho), 700.0), LINES)
+            epsilons = np.linspace(0.0, min(_zcdp_loss_bound(rho), 700.0), LINES)
             return TradeoffCurve(epsilons=epsilons, deltas=concentrated_deltas(rho, epsilons))
 
 
@@ -187,15 +186,15 @@ def ledger_curve(entries: Sequence[Entry]) -> TradeoffCurve:
     A partition of the records costs what the worst of its blocks does at each epsilon.
     """
     if all(entry.mechanism == "gaussian" for entry in entries):
-        return gaussian_curve(tally(entries).rho)
-    return _mixed(*_by_block(entries))
+        return gaussian_curve(total_shares(entries).rho)
+    return _mixed_curve(*_by_block(entries))
 
 
 def _by_block(
     entries: Sequence[Entry],
 ) -> tuple[tuple[Cost, ...], tuple[tuple[tuple[Cost, ...], ...], ...]]:
     """Return the costs of releases on all records, and those on each block of each partition."""
-    tested = tally(entry for entry in entries if entry.mechanism in TESTED)
+    tested = total_shares(entry for entry in entries if entry.mechanism in TESTED)
     common: list[Cost] = []
     if tested.approximate_epsilon or tested.approximate_delta:
         common.append(("approximate", tested.approximate_epsilon, tested.approximate_delta))
@@ -236,22 +235,22 @@ def _costs(entry: Entry) -> list[Cost]:
 
 
 @lru_cache(maxsize=256)
-def _mixed(
+def _mixed_curve(
     common: tuple[Cost, ...], partitions: tuple[tuple[tuple[Cost, ...], ...], ...]
 ) -> TradeoffCurve:
     """Return the curve of releases on all records and on the blocks of partitions."""
     worst = [max(partition, key=_largest_loss) for partition in partitions]
     reach = min(_largest_loss((*common, *(cost for costs in worst for cost in costs))), FARTHEST)
     spacing = reach / POINTS
-    total = _law(common, spacing)
+    total = _loss_law(common, spacing)
     for partition in partitions:
-        total = total.plus(_worst_block([_law(costs, spacing) for costs in partition]))
+        total = total.plus(_worst_block([_loss_law(costs, spacing) for costs in partition]))
     top = total.spacing * (total.first_index + len(total.weights) - 1)
     epsilons = np.linspace(0.0, max(top, 0.0), LINES)
     return TradeoffCurve(epsilons=epsilons, deltas=total.deltas(epsilons))
 
 
-def _reach(rho: float) -> float:
+def _zcdp_loss_bound(rho: float) -> float:
     """Return a loss that rho-zCDP releases exceed with a probability below 1e-20."""
     return rho + 10 * math.sqrt(2 * rho)
 
@@ -264,10 +263,10 @@ def _largest_loss(costs: Iterable[Cost]) -> float:
             rhos += size
         else:
             epsilons += size
-    return max(epsilons + (_reach(rhos) if rhos else 0.0), 1e-12)
+    return max(epsilons + (_zcdp_loss_bound(rhos) if rhos else 0.0), 1e-12)
 
 
-def _law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
+def _loss_law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
     """Return the distribution of the total loss of releases on the same records."""
     start = LossLaw(
         spacing=spacing, first_index=0, weights=np.ones(1), most_points=MOST_POINTS, tail=TAIL
@@ -277,18 +276,18 @@ def _law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
         kind: math.fsum(size for name, size, _ in costs if name == kind)
         for kind in ("gaussian", "concentrated")
     }
-    laws = [_single((kind, rho, 0.0), spacing) for kind, rho in sums.items() if rho]
+    laws = [_single_release_law((kind, rho, 0.0), spacing) for kind, rho in sums.items() if rho]
     counts = Counter(cost for cost in costs if cost[0] not in sums)
-    laws += [_fine(_single(c, spacing)).repeated(k) for c, k in counts.items()]
-    return reduce(lambda total, law: total.plus(_fine(law)), laws, start)
+    laws += [_refine(_single_release_law(c, spacing)).repeated(k) for c, k in counts.items()]
+    return reduce(lambda total, law: total.plus(_refine(law)), laws, start)
 
 
-def _fine(law: LossLaw) -> LossLaw:
+def _refine(law: LossLaw) -> LossLaw:
     """Return the same distribution with as many points as a curve needs."""
     return replace(law, most_points=MOST_POINTS, tail=TAIL)
 
 
-def _single(cost: Cost, spacing: float) -> LossLaw:
+def _single_release_law(cost: Cost, spacing: float) -> LossLaw:
     """Return the loss distribution of a pair that dominates one release."""
     kind, size, delta = cost
     if _largest_loss([cost]) > FARTHEST:
@@ -302,7 +301,7 @@ def _single(cost: Cost, spacing: float) -> LossLaw:
             half = max(12, math.ceil(size / spacing))
             return LossLaw.of_choice(size, half).on_lattice(spacing)
         case "concentrated":
-            high = math.ceil(_reach(size) / spacing)
+            high = math.ceil(_zcdp_loss_bound(size) / spacing)
             epsilons = spacing * np.arange(-high, high + 1, dtype=np.float64)
             return LossLaw.of_curve(concentrated_deltas(size, epsilons), -high, spacing)
         case _:
@@ -324,4 +323,4 @@ def _worst_block(laws: Sequence[LossLaw]) -> LossLaw:
     )
     epsilons = wide * np.arange(low, high + 1, dtype=np.float64)
     deltas = np.max([law.deltas(epsilons) for law in laws], axis=0)
-    return _fine(LossLaw.of_curve(deltas, low, wide))
+    return _refine(LossLaw.of_curve(deltas, low, wide))

@@ -58,10 +58,10 @@ class Constants:
     strong_convexity: float = 0.0  # strong convexity of the population risk
     sample_strong_convexity: float = 0.0  # strong convexity of the loss of every record
     lipschitz: float = math.inf  # bound on :math:`\|\nabla\ell(w, z)\|_2` for every record
-    # Bounds on :math:`(E L_Z^2)^{1/2}` and :math:`(E L_Z^p)^{1/p}`, with :math:`L_z` the Lipschitz
-    # constant of the loss of record z on the constraint set (Asi, Liu and Tian 2024).
+    # Bound on :math:`(E L_Z^2)^{1/2}`, with :math:`L_z` the Lipschitz constant of the loss of
+    # record z on the constraint set (Asi, Liu and Tian 2024).
     lipschitz_second: float = math.inf
-    lipschitz_moment: float = math.inf
+    lipschitz_moment: float = math.inf  # bound on :math:`(E L_Z^p)^{1/p}`, for the same :math:`L_z`
     # whether the gradient of the population risk vanishes at its minimiser
     minimum_interior: bool = False
     nonnegative: bool = False  # whether the loss is at least 0

@@ -24,14 +24,12 @@ class DualConstants:
     dual: float  # q', the exponent of the gradients' norm
     diameter: float  # M, the diameter of the constraint set in the q-norm
     radius: float  # the largest q-norm of a point of the set
-    # of the population risk and of every record's loss, with respect to the q-norm
-    smoothness: float
-    sample_smoothness: float
-    # bounds over the set, in the dual norm: on ∇F, on the mean square deviation of a gradient, and
-    # on every record's gradient
-    mean_gradient_bound: float
+    smoothness: float  # the smoothness of the population risk, with respect to the q-norm
+    sample_smoothness: float  # the smoothness of every record's loss, with respect to the q-norm
+    mean_gradient_bound: float  # bound on the dual norm of ∇F over the set
+    # Bound on a gradient's mean squared deviation from ∇F over the set, in the dual norm.
     variance: float
-    lipschitz: float
+    lipschitz: float  # bound on the dual norm of every record's gradient over the set
 
 
 def dual_constants(setting: Setting) -> DualConstants:

@@ -235,7 +235,7 @@ class GeometricMedian(PointProblem):
         rows = evaluation_rows(self.distribution)
         shift = float(self.minimiser @ step)
         products = np.concatenate([shift - block @ step for block in rows.blocks()])
-        return products, _lengths(self)
+        return products, _evaluation_lengths(self)
 
 
 def _smoothness(law: Distribution) -> float:
@@ -278,7 +278,7 @@ def _bregman(lengths: Vector, products: Vector, square: float) -> Vector:
 
 
 @lru_cache(maxsize=4)
-def _lengths(problem: GeometricMedian) -> Vector:
+def _evaluation_lengths(problem: GeometricMedian) -> Vector:
     """Return the distances of the evaluation sample to the minimiser; the last few are cached."""
     best = problem.minimiser
     rows = evaluation_rows(problem.distribution)

@@ -61,7 +61,7 @@ def centring_factor(p: float) -> float:
         spread = math.pow(a, 1 / power) + math.pow(b, 1 / power)
         return -(math.pow(a, power) + math.pow(b, power)) * math.pow(spread, power)
 
-    return _largest(negative)
+    return _maximum(negative)
 
 
 @lru_cache(maxsize=256)
@@ -85,10 +85,10 @@ def bounded_central_moment(p: float) -> float:
         b = 1 - a
         return -math.pow(2.0, p) * a * b * (math.pow(a, p - 1) + math.pow(b, p - 1))
 
-    return _largest(negative)
+    return _maximum(negative)
 
 
-def _largest(negative: Callable[[float], float]) -> float:
+def _maximum(negative: Callable[[float], float]) -> float:
     """Return the maximum over [0, 1/2] of minus the function `negative`, rounded up."""
     grid = np.concatenate([np.geomspace(1e-12, 0.01, 400), np.linspace(0.01, 0.5, 400)[1:]])
     values = np.array([negative(float(a)) for a in grid])

@@ -168,7 +168,7 @@ class LinearModelProblem(OptimisationProblem):
 
     def average_risk(self, w: Vector, rows: int | None = None) -> ExcessRisk:
         """Return the average over the evaluation sample, or its first `rows`, with its error."""
-        truth = _truth(self)[..., :rows]
+        truth = _evaluation_truth(self)[..., :rows]
         blocks = evaluation_rows(self.features).blocks(0, truth.shape[-1])
         margins = np.concatenate([block @ w for block in blocks])
         return average(self.conditional_excess(margins, truth))
@@ -233,7 +233,7 @@ class LinearModelProblem(OptimisationProblem):
 
 
 @lru_cache(maxsize=8)
-def _truth(problem: LinearModelProblem) -> Vector:
+def _evaluation_truth(problem: LinearModelProblem) -> Vector:
     """Return the truth of the evaluation sample, at most 3 MB; the last few stay in the cache."""
     true = problem.minimiser
     blocks = evaluation_rows(problem.features).blocks()

@@ -207,7 +207,7 @@ class RoundedAbsoluteLink(Link):
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
-            return _rounded(np.abs(margins - targets), self.curvature_bound)
+            return _round_off(np.abs(margins - targets), self.curvature_bound)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -228,7 +228,7 @@ class RoundedHingeLink(HingeLink):
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
-            return _rounded(np.maximum(1.0 - targets * margins, 0.0), self.curvature_bound)
+            return _round_off(np.maximum(1.0 - targets * margins, 0.0), self.curvature_bound)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -238,7 +238,7 @@ class RoundedHingeLink(HingeLink):
         return -target * max(0.0, min(1.0, self.curvature_bound * (1.0 - target * margin)))
 
 
-def _rounded(sizes: Vector, curvature: float) -> Vector:
+def _round_off(sizes: Vector, curvature: float) -> Vector:
     r"""Return :math:`\frac c2t^2` for sizes t up to 1/c, and :math:`t - \frac1{2c}` beyond."""
     capped = np.minimum(sizes, 1 / curvature)
     return np.asarray(capped * curvature * (sizes - 0.5 * capped))

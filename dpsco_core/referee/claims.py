@@ -140,7 +140,7 @@ def submission_of_files(files: Sequence[tuple[OwnFile, Addition]]) -> Submission
             if not isinstance(claim, Inequality):
                 kind = f"{type(claim).__name__} in {shorten(file.path)}"
                 raise InvalidInput(f"CLAIMS must hold objects of the class Inequality, got {kind}.")
-            inequalities.append(_guarded(claim, file.path))
+            inequalities.append(_guard_inequality(claim, file.path))
     paths = tuple(file.path for file, _ in files)
     has_claim = bool(methods or bounds or inequalities)
     must = "a file with METHODS, BOUNDS or CLAIMS"
@@ -153,7 +153,7 @@ def submission_of_files(files: Sequence[tuple[OwnFile, Addition]]) -> Submission
     )
 
 
-def _guarded(claim: Inequality, path: str) -> Inequality:
+def _guard_inequality(claim: Inequality, path: str) -> Inequality:
     """Return an inequality whose code errors become one sentence, unless it is undefined."""
     row = f"claim={claim.slug}"
 

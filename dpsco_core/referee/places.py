@@ -61,7 +61,7 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
 def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[Scenario, ...]:
     """Return the settings for trials at which the method runs, the hardest first."""
     places = []
-    for count, point in enumerate(_distinct(_trials(base))):
+    for count, point in enumerate(_remove_duplicates(_yield_trial_places(base))):
         progress(f"planning: setting {count + 1}")
         if _can_run(point):
             places.append(point)
@@ -71,11 +71,13 @@ def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[S
 def wide_places(base: Scenario) -> Iterator[Scenario]:
     """Yield settings for the evaluation of bounds, which is cheap at any size."""
     return (
-        point for point in _distinct(_wide(base)) if _setting_of(point, sampling=False) is not None
+        point
+        for point in _remove_duplicates(_yield_wide_places(base))
+        if _setting_of(point, sampling=False) is not None
     )
 
 
-def _trials(base: Scenario) -> Iterator[Scenario]:
+def _yield_trial_places(base: Scenario) -> Iterator[Scenario]:
     laws = distributions_for(base.problem)
     small = replace(base, n=min(base.n, 1000), d=min(base.d, 5))
     for law in laws:
@@ -83,21 +85,21 @@ def _trials(base: Scenario) -> Iterator[Scenario]:
     for geometry in GEOMETRIES:
         exponent = DEFAULT_Q if geometry == "lq" else None
         yield replace(small, geometry=geometry, q=exponent)
-    for changes in _extremes(base, RECORDS, DIMENSIONS, BUDGETS):
+    for changes in _yield_extremes(base, RECORDS, DIMENSIONS, BUDGETS):
         yield replace(small, **changes)
     for law in laws:
-        for changes in _extremes(base, RECORDS, DIMENSIONS, BUDGETS):
+        for changes in _yield_extremes(base, RECORDS, DIMENSIONS, BUDGETS):
             yield replace(small, distribution=law, **changes)
 
 
-def _wide(base: Scenario) -> Iterator[Scenario]:
+def _yield_wide_places(base: Scenario) -> Iterator[Scenario]:
     yield base
     point = replace(base, distribution=_plain_law(base))
     for geometry in GEOMETRIES:
         exponent = DEFAULT_Q if geometry == "lq" else None
         yield replace(point, geometry=geometry, q=exponent)
     for n in LARGE_RECORDS:
-        for order in _orders(base):
+        for order in _tail_indices(base):
             yield replace(point, n=n, p=order)
         for diameter in DIAMETERS:
             yield replace(point, n=n, diameter=diameter, offset=min(point.offset, diameter / 2))
@@ -107,7 +109,7 @@ def _wide(base: Scenario) -> Iterator[Scenario]:
                 yield replace(point, n=n, d=d, **budget)
 
 
-def _orders(base: Scenario) -> tuple[float, ...]:
+def _tail_indices(base: Scenario) -> tuple[float, ...]:
     """Return tail indices on the same side of 2 as that of the base."""
     return ORDERS if base.p >= 2 else ORDERS_BELOW_TWO
 
@@ -124,7 +126,7 @@ def _budgets(base: Scenario, values: tuple[float, ...]) -> list[dict[str, Any]]:
     return [{"epsilon": value} for value in values]
 
 
-def _extremes(
+def _yield_extremes(
     base: Scenario,
     records: tuple[int, ...],
     dimensions: tuple[int, ...],
@@ -133,13 +135,13 @@ def _extremes(
     """Yield the base with one or two fields changed to extreme values."""
     yield from ({"n": n} for n in records)
     yield from ({"d": d} for d in dimensions)
-    yield from ({"p": order} for order in _orders(base))
+    yield from ({"p": order} for order in _tail_indices(base))
     yield from _budgets(base, budgets)
     yield from ({"offset": offset} for offset in (0.0, base.diameter / 2))
     yield from ({"n": n, "d": d} for n in records[::2] for d in dimensions[::2])
 
 
-def _distinct(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
+def _remove_duplicates(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
     return tuple(dict.fromkeys(points))
 
 

@@ -21,7 +21,7 @@ from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.entries import ROUNDING
-from dpsco_core.referee.report import Check, Judgement, Progress, flags
+from dpsco_core.referee.report import Check, Judgement, Progress, command_flags
 from dpsco_core.referee.tapes import Recorded, RecordingLedger, Tape, largest_excess
 from dpsco_core.runs.study import planned, stream
 from dpsco_core.scenario import Scenario
@@ -195,12 +195,13 @@ def check_privacy(
         runs = findings.evidence[-1].runs
         outcome = f"epsilon is at least {findings.epsilon_lower_bound:.3g}"
         claim = f"claimed {findings.claimed_epsilon:.3g} at delta {findings.delta:g}, {runs:,} runs"
-        rows.append((name, outcome, f"{claim}: {_caught(findings, fault)}"))
+        rows.append((name, outcome, f"{claim}: {_reveals_fault(findings, fault)}"))
         if fault == "none":
             verdicts.append(findings.verdict)
             if findings.verdict == "refuted":
                 sentences.append(f"An audit: {outcome}, {claim}.")
-                command = f"dpsco audit {flags(Scenario(methods=(method,)), files)} --trials {runs}"
+                flags = command_flags(Scenario(methods=(method,)), files)
+                command = f"dpsco audit {flags} --trials {runs}"
     verdict: Judgement = "refuted" if "refuted" in verdicts else "not refuted"
     unrefuted = "Neither its sensitivities, its ledger nor an audit refutes it."
     text = " ".join(sentences) or (unrefuted if verdicts else "None of it can be checked here.")
@@ -214,7 +215,7 @@ def check_privacy(
     )
 
 
-def _caught(findings: AuditFindings, fault: str) -> str:
+def _reveals_fault(findings: AuditFindings, fault: str) -> str:
     if findings.caught_at is not None:
         return f"caught after {findings.caught_at:,}"
     return "not refuted" if fault == "none" else "not caught: the audit has too little power here"

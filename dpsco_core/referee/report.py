@@ -113,7 +113,7 @@ def value_text(value: Value) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "-"
 
 
-def flags(point: Scenario, files: Sequence[str] = ()) -> str:
+def command_flags(point: Scenario, files: Sequence[str] = ()) -> str:
     """Return the command-line flags of a point.
 
     Examples

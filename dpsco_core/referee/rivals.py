@@ -18,7 +18,14 @@ from dpsco_core.bounds.classes import binding, covered, laws_for, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.problems.base import Setting
 from dpsco_core.referee.places import wide_places
-from dpsco_core.referee.report import LEAST_SHARE, Check, Judgement, Progress, flags, place_words
+from dpsco_core.referee.report import (
+    LEAST_SHARE,
+    Check,
+    Judgement,
+    Progress,
+    command_flags,
+    place_words,
+)
 from dpsco_core.scenario import Scenario
 
 ROUNDING = 1e-9
@@ -48,7 +55,7 @@ def class_setting(point: Scenario) -> Setting:
     return of_class(point.setting, laws_for(problem_card(point.problem).loss_class))
 
 
-def rival(claim: Bound, point: Scenario) -> Rival | None:
+def sharpest_rival(claim: Bound, point: Scenario) -> Rival | None:
     """Return the sharpest proven bound of the opposite kind at a point; None if there is none.
 
     None also where the claim's hypotheses fail, or it is infinite or void.
@@ -57,20 +64,20 @@ def rival(claim: Bound, point: Scenario) -> Rival | None:
     if claim.failures(setting):
         return None
     value = claim.value(setting)
-    candidates = _opposite(claim, point)
+    candidates = _opposite_bounds(claim, point)
     if not 0 <= value < math.inf or not candidates:
         return None
     sharpest = (max if claim.card.kind == "upper" else min)(candidates)
     return Rival(point=point, claim=value, value=sharpest[0], slug=sharpest[1])
 
 
-def _opposite(claim: Bound, point: Scenario) -> list[tuple[float, str]]:
+def _opposite_bounds(claim: Bound, point: Scenario) -> list[tuple[float, str]]:
     """Return the values and slugs of proven bounds that limit the claim."""
     card = replace(claim.card, constant="explicit", guarantee="expectation")
     loss = problem_card(point.problem).loss_class
     is_special = loss.curvature == "linear" or loss.squared_distance
     values = []
-    for place in (point, *_concentrated(claim, point)):
+    for place in (point, *_at_gaussian_rho(claim, point)):
         setting = class_setting(place)
         for bound in bounds_for(place.problem, place.level):
             if point.geometry == "l2" and bound.card.geometry == "lq" and not is_special:
@@ -87,7 +94,7 @@ def _opposite(claim: Bound, point: Scenario) -> list[tuple[float, str]]:
     return values
 
 
-def _concentrated(claim: Bound, point: Scenario) -> tuple[Scenario, ...]:
+def _at_gaussian_rho(claim: Bound, point: Scenario) -> tuple[Scenario, ...]:
     """Return the point at the rho of Gaussian releases, if the claim is about zCDP."""
     if claim.card.privacy != "zcdp" or not point.delta:
         return ()
@@ -114,7 +121,7 @@ def check_rivals(
             break
         count += 1
         progress(f"against proven bounds: setting {count}")
-        rival_here = rival(claim, point)
+        rival_here = sharpest_rival(claim, point)
         if rival_here is not None:
             rivals.append(rival_here)
     if not rivals:
@@ -139,38 +146,38 @@ def check_rivals(
             f"side of every {opposite} bound; the closest is at a factor "
             f"{1 / rivals[0].excess(kind):.3g}."
         )
-        verdict = _unless_few(len(rivals), count)
+        verdict = _uncontradicted_verdict(len(rivals), count)
         return Check(name=name, verdict=verdict, sentence=text, columns=columns, rows=rows)
     worst.sort(key=lambda r: r.point.n * r.point.d)
-    example = _smaller(claim, worst[0])
+    example = _shrink_example(claim, worst[0])
     verb = "below the lower bound" if kind == "upper" else "above the upper bound"
     text = (
         f"At {place_words(example.point)} the claim is {example.claim:.4g}, {verb} "
         f"{example.value:.4g} of {example.slug} for the same class: refuted at {len(worst)} of "
         f"{len(rivals)} settings, without a run."
     )
-    rows = ((*_row(example, kind),), *rows[: MOST_ROWS - 1])
+    rows = ((*_example_row(example, kind),), *rows[: MOST_ROWS - 1])
     return Check(
         name=name,
         verdict="refuted",
         sentence=text,
         columns=columns,
         rows=rows,
-        command=f"dpsco bounds {flags(example.point, files)} --bound {example.slug}",
+        command=f"dpsco bounds {command_flags(example.point, files)} --bound {example.slug}",
     )
 
 
-def _unless_few(compared: int, count: int) -> Judgement:
+def _uncontradicted_verdict(compared: int, count: int) -> Judgement:
     """Return the verdict on a claim that no bound contradicts."""
     return "too few settings" if compared < LEAST_SHARE * count else "not refuted"
 
 
-def _row(example: Rival, kind: str) -> tuple[str, float, float, float, str]:
+def _example_row(example: Rival, kind: str) -> tuple[str, float, float, float, str]:
     words = place_words(example.point)
     return (words, example.claim, example.value, example.excess(kind), example.slug)
 
 
-def _smaller(claim: Bound, example: Rival) -> Rival:
+def _shrink_example(claim: Bound, example: Rival) -> Rival:
     """Return a counter-example with n and d halved as often as it remains one."""
     has_shrunk = True
     while has_shrunk:
@@ -179,7 +186,7 @@ def _smaller(claim: Bound, example: Rival) -> Rival:
             size = getattr(example.point, name) // 2
             if size < 1:
                 continue
-            smaller = rival(claim, replace(example.point, **{name: size}))
+            smaller = sharpest_rival(claim, replace(example.point, **{name: size}))
             if smaller is not None and smaller.excess(claim.card.kind) > 1 + ROUNDING:
                 example, has_shrunk = smaller, True
     return example
@@ -198,7 +205,7 @@ def _rate_check(
     for axis, values in AXES.items():
         excess = []
         for value in values:
-            rival_here = rival(claim, _changed(base, axis, value))
+            rival_here = sharpest_rival(claim, _with_value(base, axis, value))
             if rival_here is not None:
                 excess.append((value, rival_here.excess(claim.card.kind)))
         if len(excess) < len(values) or math.inf in (e for _, e in excess):
@@ -216,7 +223,7 @@ def _rate_check(
     return Check(name=name, verdict=verdict, sentence=f"{text}.", columns=columns, rows=rows)
 
 
-def _changed(base: Scenario, axis: str, value: float) -> Scenario:
+def _with_value(base: Scenario, axis: str, value: float) -> Scenario:
     """Return the base with one field changed; a small set gets a mean near its centre."""
     changes: dict[str, Any] = {axis: value}
     if axis == "diameter":
@@ -249,7 +256,7 @@ def check_optimality(claim: Bound, base: Scenario) -> Check:
         best = min(uppers)
         parts.append(f"{value / best[0]:.3g} times the best upper bound ({best[1]})")
         rows.append(("best upper bound", best[0], value / best[0], best[1]))
-    lower = rival(claim, base) if claim.card.kind == "upper" else None
+    lower = sharpest_rival(claim, base) if claim.card.kind == "upper" else None
     if lower is not None:
         parts.append(f"{value / lower.value:.3g} times the best lower bound ({lower.slug})")
         rows.append(("best lower bound", lower.value, value / lower.value, lower.slug))

@@ -61,7 +61,7 @@ def referee(
     for claim in submission.inequalities:
         check = check_inequality(claim, seed=seed, deadline=deadline(), files=submission.files)
         conditions = tuple(h.text for h in claim.hypotheses)
-        reports.append(_report(claim.slug, claim.text, conditions, (check,), seed, seconds))
+        reports.append(_make_report(claim.slug, claim.text, conditions, (check,), seed, seconds))
     for bound in submission.bounds:
         checks = _bound_checks(
             bound,
@@ -79,7 +79,7 @@ def referee(
         )
         claim_words = f"{method_card(method).name} is private as its card says"
         budget = (f"{method_card(method).privacy} under replacement of one record",)
-        reports.append(_report(method, claim_words, budget, (check,), seed, seconds))
+        reports.append(_make_report(method, claim_words, budget, (check,), seed, seconds))
     return tuple(reports)
 
 
@@ -168,10 +168,12 @@ def _bound_report(bound: Bound, checks: tuple[Check, ...], seed: int, seconds: f
     claim = f"{card.quantity}{owner} {'≤' if card.kind == 'upper' else '≥'} "
     formula = card.latex if card.paper == TYPED else plain_formula(card.latex)
     claim += f"{formula} ({card.guarantee}{constant}), for {card.class_text}"
-    return _report(card.slug, claim, tuple(h.text for h in bound.hypotheses), checks, seed, seconds)
+    return _make_report(
+        card.slug, claim, tuple(h.text for h in bound.hypotheses), checks, seed, seconds
+    )
 
 
-def _report(
+def _make_report(
     title: str,
     claim: str,
     hypotheses: tuple[str, ...],

@@ -13,7 +13,7 @@ from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import problem_card
 from dpsco_core.referee.betting import Wealth
-from dpsco_core.referee.report import CONFIDENCE, Check, Progress, flags, place_words
+from dpsco_core.referee.report import CONFIDENCE, Check, Progress, command_flags, place_words
 from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
@@ -95,7 +95,7 @@ def check_trials(
             "the hidden constant has to be about that, and a run cannot refute it."
         )
         return Check(name=NAME, verdict="not refuted", sentence=text, columns=columns, rows=rows)
-    return _tested(claim, trials, columns, rows, deadline, progress, files)
+    return _test_worst_settings(claim, trials, columns, rows, deadline, progress, files)
 
 
 def _count_words(trials: Sequence[Trial]) -> str:
@@ -124,7 +124,7 @@ def _scan(
     return trials
 
 
-def _tested(
+def _test_worst_settings(
     claim: Bound,
     trials: list[Trial],
     columns: tuple[str, ...],
@@ -140,11 +140,11 @@ def _tested(
     level = (1 - CONFIDENCE) / CHOSEN
     tested = []
     for suspect in suspects:
-        count, mean, wealth = _bet(claim, suspect, level, deadline, progress)
+        count, mean, wealth = _bet_on_fresh_trials(claim, suspect, level, deadline, progress)
         tested.append((suspect, count, mean, wealth))
         if not wealth.refutes(level):
             continue
-        point = replace(_fresh(suspect.point), trials=count)
+        point = replace(_with_fresh_seed(suspect.point), trials=count)
         text = (
             f"At {place_words(point)} the claim is {suspect.claim:.4g} and the mean of {count} "
             f"fresh trials {mean:.4g}: the {words} is above the claim, with confidence "
@@ -157,7 +157,7 @@ def _tested(
             sentence=text,
             columns=columns,
             rows=(row, *rows[: MOST_ROWS - 1]),
-            command=f"dpsco run {flags(point, files)}",
+            command=f"dpsco run {command_flags(point, files)}",
         )
     largest = trials[0].ratio
     text = f"At {_count_words(trials)} the error is at most {largest:.3g} times the claim"
@@ -172,13 +172,13 @@ def _tested(
     return Check(name=NAME, verdict="not refuted", sentence=f"{text}.", columns=columns, rows=rows)
 
 
-def _bet(
+def _bet_on_fresh_trials(
     claim: Bound, suspect: Trial, level: float, deadline: float, progress: Progress
 ) -> tuple[int, float, Wealth]:
     """Return the number of fresh trials, their mean error and the wealth of the bets."""
     share = _failures_allowed(claim)
     wealth = Wealth(claim=suspect.claim if share is None else share)
-    total, point = 0.0, _fresh(suspect.point)
+    total, point = 0.0, _with_fresh_seed(suspect.point)
     for count in range(1, MOST_TRIALS + 1):
         progress(f"test: trial {count} at {place_words(point)}")
         error = error_of(claim, point, count - 1, cautious=True)
@@ -189,7 +189,7 @@ def _bet(
     return count, total / count, wealth
 
 
-def _fresh(point: Scenario) -> Scenario:
+def _with_fresh_seed(point: Scenario) -> Scenario:
     """Return a point with another seed, so that its trials differ from the scan's."""
     return replace(point, seed=(point.seed + FRESH_SEED) % (SEED_MAX + 1))
 

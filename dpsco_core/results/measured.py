@@ -23,9 +23,8 @@ class Measurement:
     trials: int  # 0 if the method refuses to run
     mean: float  # NaN if the method refuses to run
     standard_error: float  # the standard error of the mean; NaN with a single trial
-    # The quantiles of the trials at 10% and 90%.
-    low: float
-    high: float
+    low: float  # the 10% quantile of the trials
+    high: float  # the 90% quantile of the trials
     # The error relative to that of the table's `reference_of` in the same trials; None for the
     # reference itself and without one.
     price: Ratio | None

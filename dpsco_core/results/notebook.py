@@ -1,7 +1,7 @@
 """Runs as files to reproduce them: a script, and a Jupyter notebook of the same lines.
 
 A script in the percent format, with cells that begin at ``# %%``, serves as both: editors run it
-cell by cell, and `notebook` converts it to JSON.
+cell by cell, and `script_to_notebook` converts it to JSON.
 """
 
 import hashlib
@@ -152,7 +152,9 @@ def run_notebook(
         (MARKDOWN_CELL, f"## The figure\n\n{BY_MEANS if main.axis else BY_TRIALS}"),
         (CELL, _figure(main, lines or {}, formulas)),
     )
-    return notebook("\n".join(f"{mark}\n{_comment_out(mark, text)}" for mark, text in parts))
+    return script_to_notebook(
+        "\n".join(f"{mark}\n{_comment_out(mark, text)}" for mark, text in parts)
+    )
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
@@ -231,7 +233,7 @@ def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Se
     )
 
 
-def notebook(script: str) -> str:
+def script_to_notebook(script: str) -> str:
     """Return a script in the percent format as a notebook, nbformat 4.5.
 
     Lines before the first mark ``# %%`` form a code cell; ``# %% [markdown]`` begins a text cell,

@@ -27,9 +27,8 @@ class Ratio:
     """A ratio of two mean errors over the same trials, with its 95 % interval."""
 
     value: float
-    # The ends of the interval; NaN if there is only one trial.
-    low: float
-    high: float
+    low: float  # the lower end of the interval; NaN if there is only one trial
+    high: float  # the upper end of the interval; NaN if there is only one trial
     reference: str = ""  # the method in the denominator
 
     @property

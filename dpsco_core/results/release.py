@@ -153,10 +153,10 @@ def release(
     if is_pair != is_model:
         name = problem_card(slug).name
         condition = "a pair of features and targets" if is_model else "one array"
-        raise InvalidInput(f"records must be {condition} for {name}, got {_kind(records)}.")
+        raise InvalidInput(f"records must be {condition} for {name}, got {_record_kind(records)}.")
     rows, targets = _arrays(records)
     n, d = rows.shape
-    guess = _centre(centre, d)
+    guess = _checked_centre(centre, d)
     is_mean = slug == MEAN
     require(is_mean or not guess.any(), "centre", "0 for a loss", "another one")
     is_linear = problem_card(slug).loss_class.curvature == "linear"
@@ -181,11 +181,11 @@ def release(
     plan = planned(point, method, setting)
     with np.errstate(over="ignore", invalid="ignore"):  # Gradients that are not finite count as 0.
         scaled = DenseRows((rows - guess) / unit)
-    sample = scaled if is_mean else _sample(point, scaled, targets)
+    sample = scaled if is_mean else _problem_sample(point, scaled, targets)
     ledger = Ledger(point.budget)
     chosen = make_method(method, point.calibration, point.tuning)
     result = released(chosen, sample, plan, ledger, rng or np.random.default_rng())
-    radius = _interval(point, setting, method, plan) if is_mean else None
+    radius = _proven_radius(point, setting, method, plan) if is_mean else None
     notes = list(delta_note(delta if rho is None else None, n))
     if not is_linear:
         notes += bound_note(result.value, bound / scale)
@@ -237,22 +237,22 @@ def _parameter_scale(problem: str, unit: float) -> float:
     return 1.0 if problem_card(problem).loss_class.curvature == "linear" else unit
 
 
-def _kind(records: Any) -> str:
+def _record_kind(records: Any) -> str:
     return "a pair" if isinstance(records, tuple) else "one array"
 
 
 def _arrays(records: Any) -> tuple[Vector, Vector | None]:
     """Return the rows, shape (n, d), and the targets, shape (n,), of records of any type."""
     if not isinstance(records, tuple):
-        return _matrix("records", records), None
+        return _real_matrix("records", records), None
     require(len(records) == 2, "records", "features and targets", f"a tuple of {len(records)}")
-    features, targets = _matrix("features", records[0]), _array("targets", records[1])
+    features, targets = _real_matrix("features", records[0]), _real_array("targets", records[1])
     condition = f"of shape ({len(features)},), a target for each row of the features"
     require(targets.shape == (len(features),), "targets", condition, targets.shape)
     return features, targets
 
 
-def _array(name: str, values: Any) -> Vector:
+def _real_array(name: str, values: Any) -> Vector:
     """Return an array of real numbers; accept tables and columns of other libraries.
 
     A list is refused, for the type of its array depends on single entries.
@@ -263,22 +263,22 @@ def _array(name: str, values: Any) -> Vector:
     return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
 
 
-def _matrix(name: str, values: Any) -> Vector:
-    array = _array(name, values)
+def _real_matrix(name: str, values: Any) -> Vector:
+    array = _real_array(name, values)
     require(array.ndim in (1, 2), name, "of shape (n,) or (n, d)", array.shape)
     rows = array[:, None] if array.ndim == 1 else array
     require(rows.size > 0, name, "of at least one row and one column", array.shape)
     return rows
 
 
-def _centre(centre: ArrayLike, d: int) -> Vector:
-    guess = _array("centre", np.asarray(centre))
+def _checked_centre(centre: ArrayLike, d: int) -> Vector:
+    guess = _real_array("centre", np.asarray(centre))
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)
     return np.broadcast_to(guess, (d,))
 
 
-def _sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
+def _problem_sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
     """Return the records with the loss and the constraint set of a point."""
     problem = point.instance.problem
     if isinstance(problem, LinearModelProblem):
@@ -288,7 +288,7 @@ def _sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
     return PointSample(rows, problem.loss, problem.constraint)
 
 
-def _interval(point: Scenario, setting: Setting, method: str, plan: Plan) -> float | None:
+def _proven_radius(point: Scenario, setting: Setting, method: str, plan: Plan) -> float | None:
     """Return the least proven radius of this run over all distributions in the class."""
     rows = [b for b in bounds_for(point.problem, point.level) if b.card.method == method]
     rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]

@@ -150,29 +150,30 @@ def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list
 def catalogue_json() -> dict[str, list[dict[str, Any]]]:
     return {
         "methods": [
-            _common(m.card) | _read(m.card, "privacy", "geometry", "level", "problems", "caveat")
+            _common_fields(m.card)
+            | _json_fields(m.card, "privacy", "geometry", "level", "problems", "caveat")
             for m in METHODS
         ],
-        "problems": [_common(p.card) | _read(p.card, "loss_class") for p in PROBLEMS],
-        "distributions": [_common(d.card) for d in DISTRIBUTIONS],
+        "problems": [_common_fields(p.card) | _json_fields(p.card, "loss_class") for p in PROBLEMS],
+        "distributions": [_common_fields(d.card) for d in DISTRIBUTIONS],
         "bounds": [
-            _common(b.card)
-            | _read(b.card, "kind", "quantity", "constant", "guarantee", "privacy", "level")
+            _common_fields(b.card)
+            | _json_fields(b.card, "kind", "quantity", "constant", "guarantee", "privacy", "level")
             | {"method": b.card.method or None, "parameters": b.parameters or None}
             | {"instance": b.card.instance or None}
-            | _read(b.card, "loss_class", "laws", "problems", "latex")
+            | _json_fields(b.card, "loss_class", "laws", "problems", "latex")
             | {"hypotheses": [h.text for h in b.hypotheses]}
             for b in BOUNDS
         ],
     }
 
 
-def _common(card: Any) -> dict[str, Any]:
+def _common_fields(card: Any) -> dict[str, Any]:
     paper = {"paper": card.paper.key}
-    return _read(card, "slug", "name") | paper | _read(card, "statement", "summary")
+    return _json_fields(card, "slug", "name") | paper | _json_fields(card, "statement", "summary")
 
 
-def _read(card: Any, *names: str) -> dict[str, Any]:
+def _json_fields(card: Any, *names: str) -> dict[str, Any]:
     """Return the fields of a card in JSON types."""
     values = {name: getattr(card, name) for name in names}
     classes = (LossClass, LawClass)
@@ -184,15 +185,15 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "slug": card.slug,
         "x": to_plain(evaluation.x),
-        **_read(card, "kind", "quantity", "constant", "guarantee"),
+        **_json_fields(card, "kind", "quantity", "constant", "guarantee"),
         "binds": f"every {evaluation.binds}" if evaluation.binds else None,
         "class": card.class_text,
-        **_read(card, "laws", "loss_class"),
+        **_json_fields(card, "laws", "loss_class"),
         "applies": evaluation.applies,
         "parameters": evaluation.bound.parameters or None,
         "statement": f"{card.paper}, {card.statement}",
-        "value": plain(evaluation.value),
-        "terms": {name: plain(value) for name, value in evaluation.terms.items()},
+        "value": finite_or_none(evaluation.value),
+        "terms": {name: finite_or_none(value) for name, value in evaluation.terms.items()},
         "holds": not evaluation.failures,
         "failures": list(evaluation.failures),
         "note": evaluation.note or None,
@@ -241,27 +242,29 @@ def _result_json(
         "form": None if form is None else form.name,
         "form_text": None if form is None else form.text,
         "trials": row.trials,
-        "mean_error": plain(row.mean),
-        "median_error": plain(float(median)),
-        "standard_error": plain(row.standard_error),
+        "mean_error": finite_or_none(row.mean),
+        "median_error": finite_or_none(float(median)),
+        "standard_error": finite_or_none(row.standard_error),
         "exact": row.exact,
         "evaluation_standard_error": max(o.error_uncertainty for o in group),
-        "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
-        "price": None if price is None else plain(price.value),
-        "price_low": None if price is None else plain(price.low),
-        "price_high": None if price is None else plain(price.high),
+        "quantiles": {
+            str(a): finite_or_none(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)
+        },
+        "price": None if price is None else finite_or_none(price.value),
+        "price_low": None if price is None else finite_or_none(price.low),
+        "price_high": None if price is None else finite_or_none(price.high),
         "price_over": None if price is None else price.reference,
         "seconds": row.seconds,
         "spent": budget_fields(outcome.spent),
         "neighbours": neighbours,
         "bound_by": list(outcome.bound_by),
-        "diagnostics": {k: plain(float(v)) for k, v in outcome.diagnostics.items()},
+        "diagnostics": {k: finite_or_none(float(v)) for k, v in outcome.diagnostics.items()},
         "flaws": list(outcome.flaws),
         "notes": list(outcome.notes),
         "not_applicable": outcome.not_applicable,
     }
 
 
-def plain(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     """Return `value`, or None if JSON has no number for it."""
     return value if math.isfinite(value) else None

@@ -143,9 +143,8 @@ def slope_rows(scenario: Scenario, errors: Mapping[str, PointErrors]) -> list[di
 
 
 def line_slope(
-    # The values of the axis: positive, at least 2, not all equal.
-    x: Vector,
-    y: Vector,
+    x: Vector,  # shape (k,), k >= 2: positive and not all equal
+    y: Vector,  # shape (k,): positive
 ) -> float:
     """Return the least-squares slope of log y on log x.
 
@@ -210,9 +209,8 @@ def range_of_terms(
 
 def verdict(
     fit: FittedSlope,
-    # The ends of `rate_range`.
-    low: float,
-    high: float,
+    low: float,  # the smallest slope of `rate_range`
+    high: float,  # the largest slope of `rate_range`
 ) -> Verdict | None:
     """Return how a slope's interval compares with the range of terms; None without a range.
 

@@ -41,7 +41,9 @@ def refusal(scenario: Scenario, limits: Limits, companions_of: CompanionsOf = no
     The cells and seconds of its companions count as well.
     """
     cached = lru_cache(maxsize=1)(companions_of)
-    return _invalid(scenario, limits, cached) or too_large(scenario, limits, cached(scenario))
+    return _invalid_reason(scenario, limits, cached) or too_large(
+        scenario, limits, cached(scenario)
+    )
 
 
 def nearest_allowed(
@@ -111,7 +113,7 @@ def smallest_set(scenario: Scenario) -> float:
     return min(scenario.diameter, *swept, math.inf)
 
 
-def _invalid(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> str:
+def _invalid_reason(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> str:
     try:
         scenario.validate(limits)
         companions = companions_of(scenario)
@@ -128,7 +130,7 @@ def _invalid(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) ->
 
 def _fits(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> bool:
     """Return whether the limits are certain to allow a scenario."""
-    if _invalid(scenario, limits, companions_of):
+    if _invalid_reason(scenario, limits, companions_of):
         return False
     scenarios = (scenario, *companions_of(scenario))
     return fits_limits((cost(s, exact=False) for s in scenarios), limits)
@@ -160,16 +162,16 @@ def _candidates(
     applicable = tuple(m for m in scenario.methods if m in fitting)
     if applicable != scenario.methods:
         yield "methods", applicable or default_methods(scenario.problem, level)
-    yield from _trials(scenario, ENOUGH_TRIALS, limits, companions_of)
-    yield from _grids(scenario, ENOUGH_POINTS, limits, companions_of)
+    yield from _yield_trials(scenario, ENOUGH_TRIALS, limits, companions_of)
+    yield from _yield_grids(scenario, ENOUGH_POINTS, limits, companions_of)
     rounded = [digit * 10**power for power in range(9, -1, -1) for digit in (5, 2, 1)]
     for field in ("n", "m", "d"):
         yield from ((field, value) for value in rounded if value < getattr(scenario, field))
-    yield from _trials(scenario, 1, limits, companions_of)
-    yield from _grids(scenario, 1, limits, companions_of)
+    yield from _yield_trials(scenario, 1, limits, companions_of)
+    yield from _yield_grids(scenario, 1, limits, companions_of)
 
 
-def _trials(
+def _yield_trials(
     scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, int]]:
     """Yield the largest allowed number of trials that is at least `fewest`, if there is one."""
@@ -185,7 +187,7 @@ def _trials(
     yield "trials", low
 
 
-def _grids(
+def _yield_grids(
     scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, Any]]:
     """Yield the grid of all points that are allowed on their own, then ever shorter grids."""
@@ -202,5 +204,5 @@ def _good_points(
     return tuple(
         x
         for x in scenario.grid
-        if not _invalid(replace(scenario, grid=(x,)), limits, companions_of)
+        if not _invalid_reason(replace(scenario, grid=(x,)), limits, companions_of)
     )

@@ -75,7 +75,7 @@ def cost(scenario: Scenario, *, finished: FinishedTrials | None = None, exact: b
             if seconds > 0 and is_averaged:
                 seconds += EVALUATION
             if seconds > 0 and is_streamed:
-                seconds += sampling * _passes(point, slug)
+                seconds += sampling * _count_passes(point, slug)
             count += trials
             sampled = 0 if is_streamed else max(sampled, trials)
             total += trials * (seconds + OVERHEAD)
@@ -112,13 +112,13 @@ def _run_seconds(point: Scenario, slug: str, visited: int, *, exact: bool) -> fl
     plan = _plan_or_none(point, slug) if exact or family.cost.rough_steps is None else None
     if plan is not None:
         return run_seconds(family.cost, plan, visited, point.problem)
-    steps = _passes(point, slug, exact=exact)
+    steps = _count_passes(point, slug, exact=exact)
     step = pass_seconds(family.cost, visited, point.d, point.problem)
     step += 1e-9 * family.cost.per_piece
     return steps * (step + move_seconds(setting, None)) if steps else 0.0
 
 
-def _passes(point: Scenario, slug: str, *, exact: bool = True) -> float:
+def _count_passes(point: Scenario, slug: str, *, exact: bool = True) -> float:
     """Return how often a method repeats the work that its cost counts; 0 if an optimiser refuses.
 
     Unless `exact`, no plan is made for methods whose plan takes long.

@@ -92,8 +92,8 @@ def cluster(
     try:
         try:
             _require_workers(client, address)
-            if extend.loaded():  # run on every worker, and on workers that join later
-                client.register_worker_callbacks(partial(_load_plugins, extend.loaded()))
+            if extend.loaded_files():  # run on every worker, and on workers that join later
+                client.register_worker_callbacks(partial(_load_plugins, extend.loaded_files()))
             yield Cluster(client, address)
         except KilledWorker as problem:
             reason = f"{problem.allowed_failures + 1} workers died with one call"
@@ -135,7 +135,7 @@ def _require_scheduler(address: str) -> None:
         socket.create_connection((host, port), timeout=PATIENCE).close()
         # A separate thread, because the caller may be inside an event loop (a notebook).
         with ThreadPoolExecutor(1) as helper:
-            identity = helper.submit(asyncio.run, _identity(address)).result()
+            identity = helper.submit(asyncio.run, _scheduler_identity(address)).result()
         if identity.get("type") != "Scheduler":
             raise OSError(f"a {identity.get('type')} answers there")
     except TimeoutError:
@@ -150,7 +150,7 @@ def _require_scheduler(address: str) -> None:
         ) from problem
 
 
-async def _identity(address: str) -> dict[str, Any]:
+async def _scheduler_identity(address: str) -> dict[str, Any]:
     from distributed import Security, rpc
 
     # The connection uses the client's settings.
@@ -168,7 +168,7 @@ def _require_workers(client: Any, address: str) -> None:
     except TimeoutError:
         reason = f"none came within {PATIENCE:g} seconds"
         raise InvalidInput(_describe_problem("a cluster with workers", address, reason)) from None
-    for worker, version in client.run(_version, on_error="return").items():
+    for worker, version in client.run(_package_version, on_error="return").items():
         if isinstance(version, Exception):
             reason = f"{worker}: {type(version).__name__}: {version}"
             raise InvalidInput(
@@ -185,5 +185,5 @@ def _load_plugins(files: tuple[extend.OwnFile, ...]) -> None:
     extend.load_text(*files)
 
 
-def _version() -> str:
+def _package_version() -> str:
     return __version__

@@ -132,11 +132,14 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
     # Spawn rather than fork: a fork copies locks that threads of this process may hold.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_initialise_worker, initargs=(extend.loaded(),)
+        workers,
+        mp_context=context,
+        initializer=_initialise_worker,
+        initargs=(extend.loaded_files(),),
     )
     with ExitStack() as undo:
         undo.callback(_kill, pool)
-        with _without_interrupts(), _one_blas_thread_in_new_processes():
+        with _block_interrupts(), _one_blas_thread_in_new_processes():
             for _ in range(workers):
                 pool.submit(os.getpid)  # starts every worker now, with these settings
         undo.pop_all()
@@ -178,7 +181,7 @@ def _one_blas_thread_in_new_processes() -> Iterator[None]:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
+def _block_interrupts() -> Iterator[None]:
     """Block Ctrl-C; a process started here keeps it blocked until it is initialised."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks.
         yield

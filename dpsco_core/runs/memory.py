@@ -60,13 +60,16 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
 
 def bytes_free() -> float:
     """Return the bytes that this process may still allocate; infinite if the system is silent."""
-    limits = [_machine()]
+    limits = [_machine_bytes()]
     for limit_file, usage_file, cached in GROUPS:
-        limit, usage = _number(_text(FOLDER / limit_file)), _number(_text(FOLDER / usage_file))
+        limit, usage = (
+            _parse_number(_read_text(FOLDER / limit_file)),
+            _parse_number(_read_text(FOLDER / usage_file)),
+        )
         if limit < math.inf and usage < math.inf:
-            stat = _text((FOLDER / usage_file).with_name("memory.stat"))
+            stat = _read_text((FOLDER / usage_file).with_name("memory.stat"))
             counts = dict(line.split() for line in stat.splitlines())
-            usage -= _number(counts.get(cached, "0"))
+            usage -= _parse_number(counts.get(cached, "0"))
             limits.append(max(limit - usage, 0.0))
     return min(limits)
 
@@ -78,8 +81,8 @@ def memory_problem(scenario: Scenario, workers: int = 1, *, listed: bool = False
         return ""
     copies = f" for {workers} workers" if workers > 1 else ""
     return (
-        f"The memory of this run must be at most the {_size(free)} that are free here, got "
-        f"about {_size(required)}{copies}: use a smaller n, m or d, or fewer trials."
+        f"The memory of this run must be at most the {_size_text(free)} that are free here, got "
+        f"about {_size_text(required)}{copies}: use a smaller n, m or d, or fewer trials."
     )
 
 
@@ -90,11 +93,11 @@ def require_memory(scenario: Scenario, workers: int = 1, *, listed: bool = False
         raise InvalidInput(problem)
 
 
-def _size(count: float) -> str:
+def _size_text(count: float) -> str:
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
 
 
-def _machine() -> float:
+def _machine_bytes() -> float:
     """Return the available bytes on Linux, and the total memory on other systems."""
     if MEMINFO.exists():
         for line in MEMINFO.read_text(encoding="ascii").splitlines():
@@ -106,7 +109,7 @@ def _machine() -> float:
     return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Return the text of a system file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="ascii").strip()
@@ -114,6 +117,6 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """Return a number; infinite if the text is not one, such as "max"."""
     return float(text) if text.isdecimal() else math.inf

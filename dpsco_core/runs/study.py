@@ -42,7 +42,7 @@ from dpsco_core.problems.samples.users import (
     ItemSample,
     MeanSample,
     items_fit,
-    pooled,
+    pool_items,
     sample_users,
     users_of,
 )
@@ -145,14 +145,14 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
         raise
     except NotApplicable as refusal:
         return replace(blank, not_applicable=str(refusal), changes=refusal.changes)
-    noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
+    noise = stream(point.seed, f"noise {cell.method} {_point_text(point)}", cell.trial)
     problem, sample = _cached_dataset(data_point(point), cell.trial)
     records: Any = sample
     if executor is not None and isinstance(sample, GeneratedRows):
         records = SpreadRows(sample, executor)
     elif executor is not None and isinstance(sample, GeneratedSample):
         records = replace(sample, executor=executor)
-    records = users_of(records) if method.card.level == "user" else pooled(records)
+    records = users_of(records) if method.card.level == "user" else pool_items(records)
     started = time.perf_counter()
     release = released(method, records, plan, ledger, noise)
     seconds = time.perf_counter() - started
@@ -343,7 +343,7 @@ def _draw_dataset(point: Scenario, trial: int) -> tuple[Problem, Dataset]:
     Records that do not fit into memory are drawn as they are read, with the same numbers. `point`
     comes from `data_point`, so that runs with the same data share them.
     """
-    rng = stream(point.seed, f"data {_text(point)}", trial)
+    rng = stream(point.seed, f"data {_point_text(point)}", trial)
     problem = point.instance.problem.draw(rng)
     if point.m > 1 and isinstance(problem, OptimisationProblem):
         return problem, sample_users(problem, point.n, point.m, rng)
@@ -365,7 +365,7 @@ def data_point(point: Scenario) -> Scenario:
     return point
 
 
-def _text(point: Scenario) -> str:
+def _point_text(point: Scenario) -> str:
     values = point.to_dict().items()
     return " ".join(f"{name}={to_text(value)}" for name, value in values if is_in_key(name, value))
 

@@ -90,7 +90,7 @@ def test_outcomes_that_are_kept_in_a_list_count() -> None:
 def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit_file, usage_file = tmp_path / "memory.max", tmp_path / "memory.current"
     monkeypatch.setattr(memory, "FOLDER", tmp_path)
-    monkeypatch.setattr(memory, "_machine", lambda: 8e9)
+    monkeypatch.setattr(memory, "_machine_bytes", lambda: 8e9)
     assert memory.bytes_free() == 8e9  # Without a container there is no limit.
     usage_file.write_text("300000000\n")
     limit_file.write_text("max\n")

@@ -9,7 +9,7 @@ import pytest
 
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for
 from dpsco_core.cli.main import main
-from dpsco_core.cli.tools import table
+from dpsco_core.cli.tools import format_table
 
 SMALL = ("--n", "200", "--d", "10", "--trials", "2")
 SETS = {
@@ -157,7 +157,7 @@ def test_every_table_fits_into_100_columns(
 
 def test_a_cell_that_is_too_long_goes_on_below_and_nothing_is_lost() -> None:
     words = " ".join(f"word{i}" for i in range(40))
-    text = table([["a name", words, "1"], ["b", "short", "2"]], ["name", "what", "x"])
+    text = format_table([["a name", words, "1"], ["b", "short", "2"]], ["name", "what", "x"])
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100 and lines[1].startswith("a name  word0 ")
     assert " ".join(line[8:].rsplit("  ", 1)[0].strip() for line in lines[1:-1]) == words

@@ -32,7 +32,7 @@ from dpsco_core.methods.statistics import (
     Statistic,
 )
 from dpsco_core.methods.steps import Descent, MirrorSteps, Moves, PrefixSums
-from dpsco_core.methods.tune import cheapest, chosen
+from dpsco_core.methods.tune import choose_cheapest, choose_parameter
 from dpsco_core.methods.user.clipped_means import ClippedUserMean
 from dpsco_core.privacy import ZCDP, Ledger
 from tests.methods.euclidean.framework.helpers import quadratic_problem
@@ -186,16 +186,16 @@ def test_steps_along_exact_gradients_arrive_and_keep_their_path(moves: Moves) ->
 
 
 def test_a_given_parameter_is_kept_and_a_missing_one_chosen_by_the_tuning() -> None:
-    assert chosen(3, "theory", theory=lambda: 1, practical=lambda: 2) == 3
-    assert chosen(None, "theory", theory=lambda: 1, practical=lambda: 2) == 1
-    assert chosen(None, "practical", theory=lambda: 1, practical=lambda: 2) == 2
+    assert choose_parameter(3, "theory", theory=lambda: 1, practical=lambda: 2) == 3
+    assert choose_parameter(None, "theory", theory=lambda: 1, practical=lambda: 2) == 1
+    assert choose_parameter(None, "practical", theory=lambda: 1, practical=lambda: 2) == 2
 
 
 def test_the_cheapest_sufficient_candidate_is_chosen() -> None:
     risks = {1: 5.0, 2: 1.04, 3: 1.0, 4: math.nan}
 
     def take(share: float) -> int:
-        return cheapest(
+        return choose_cheapest(
             [*risks],
             risks.__getitem__,
             float,
@@ -205,4 +205,4 @@ def test_the_cheapest_sufficient_candidate_is_chosen() -> None:
 
     assert [take(share) for share in (1.0, 1.05, 6.0)] == [3, 2, 1]
     with pytest.raises(NotApplicable):
-        cheapest([4], risks.__getitem__, float, risk_limit=float, what="steps")
+        choose_cheapest([4], risks.__getitem__, float, risk_limit=float, what="steps")

@@ -144,7 +144,7 @@ LOGISTIC = replace(
 )
 LOSSES = lipschitz_losses(LOGISTIC.setting, "practical", 0.5)
 SPACE = RegularSpace(d=5, exponent=1.5)
-LAND = accelerated_model.landscape(LOGISTIC.setting, 1.0, 1.0)
+LAND = accelerated_model.model_landscape(LOGISTIC.setting, 1.0, 1.0)
 LAYOUTS = (accelerated_model.Layout(users=(100,), exponents=(0,)),)
 AT_B4 = MirrorInputs(
     n=1000,
@@ -198,8 +198,10 @@ SEARCHES: dict[str, Callable[[], object]] = {
     ),
     "accelerated steps": lambda: clipped_means.accelerated_choice(QUADRATIC, math.inf),
     "accelerated steps, NaN": lambda: clipped_means.accelerated_choice(QUADRATIC, math.nan),
-    "accelerated phases": lambda: accelerated_model.choose(LAND, LAYOUTS, lambda u, s: math.inf),
-    "accelerated phases, NaN": lambda: accelerated_model.choose(
+    "accelerated phases": lambda: accelerated_model.choose_layout(
+        LAND, LAYOUTS, lambda u, s: math.inf
+    ),
+    "accelerated phases, NaN": lambda: accelerated_model.choose_layout(
         LAND, LAYOUTS, lambda u, s: math.nan
     ),
 }

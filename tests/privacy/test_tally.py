@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_core.privacy import ZCDP, ApproxDP, Entry, PureDP
-from dpsco_core.privacy.composition import Tally, Totals, compose, fits, tally
+from dpsco_core.privacy.composition import Tally, Totals, compose, fits, total_shares
 from dpsco_core.privacy.concentration import laplace_rho
 
 NAMES = ("rho", "pure", "approximate_epsilon", "approximate_delta")
@@ -89,14 +89,14 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
     for name, value in exact_totals(entries).items():
         total = getattr(running.totals(), name)
         assert abs(Fraction(total) - value) <= value * Fraction(1, 10**14)
-    assert tally(entries) == running.totals()
+    assert total_shares(entries) == running.totals()
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(entries=TABLE, seed=st.integers(0, 9))
 def test_the_order_of_the_entries_does_not_matter(entries: list[Entry], seed: int) -> None:
     shuffled = random.Random(seed).sample(entries, len(entries))
-    totals, shuffled_totals = tally(entries), tally(shuffled)
+    totals, shuffled_totals = total_shares(entries), total_shares(shuffled)
     for name in NAMES:
         assert getattr(totals, name) == pytest.approx(getattr(shuffled_totals, name), rel=1e-14)
 
@@ -159,8 +159,8 @@ def test_a_partition_costs_its_most_expensive_block_share_by_share() -> None:
 
 def test_partitions_add_to_each_other_and_to_releases_of_all_records() -> None:
     entries = [entry("gaussian", 0.5, (number, block)) for number in (1, 2) for block in range(4)]
-    assert tally(entries).rho == 1.0
-    assert tally([*entries, entry("gaussian", 0.25)]).rho == 1.25
+    assert total_shares(entries).rho == 1.0
+    assert total_shares([*entries, entry("gaussian", 0.25)]).rho == 1.25
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -178,7 +178,7 @@ def test_a_fitting_release_covers_every_block_that_a_neighbour_may_change(
     budget: Any, entries: list[Entry]
 ) -> None:
     """A neighbour changes releases of all records, and those of one block of each partition."""
-    if not fits(tally(entries), budget):
+    if not fits(total_shares(entries), budget):
         return
     for blocks in itertools.product(range(4), repeat=2):
         visible = tuple(e for e in entries if e.part is None or e.part[1] == blocks[e.part[0] - 1])

@@ -13,7 +13,7 @@ from dpsco_core.data import DenseRows
 from dpsco_core.problems import OPTIMISATION_PROBLEMS
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
 from dpsco_core.problems.samples.points import PointSample
-from dpsco_core.problems.samples.users import ItemSample, MeanSample, averaged, sample_users
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, average_users, sample_users
 from dpsco_core.scenario import Scenario
 from tests.problems.cases import ORDINARY, make
 
@@ -56,7 +56,7 @@ def test_users_become_their_means_where_their_loss_needs_no_more(problem: Any) -
     made = make(problem, ORDINARY[0], d=3)
     records = made.sample(40, np.random.default_rng(0))
     sample = ItemSample(records=records, items=8)
-    means, w = averaged(sample), np.full(3, 0.3)
+    means, w = average_users(sample), np.full(3, 0.3)
     is_linear = isinstance(records, PointSample) and np.allclose(
         records.loss.gradients(w, records.points.x.reshape(5, 8, 3).mean(axis=1)),
         sample.user_gradients(w),
@@ -65,18 +65,22 @@ def test_users_become_their_means_where_their_loss_needs_no_more(problem: Any) -
     assert np.allclose(means.user_gradients(w), sample.user_gradients(w), rtol=1e-12)
     assert (means is sample) != is_linear
     one, shrunk = replace(sample, items=1), sample.bounded(0.5)
-    assert averaged(one) is one and averaged(shrunk) is shrunk and averaged(means) is means
+    assert (
+        average_users(one) is one
+        and average_users(shrunk) is shrunk
+        and average_users(means) is means
+    )
 
 
 def test_a_broken_item_takes_its_own_user_out_and_nobody_else() -> None:
     made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
     records = made.sample(20, np.random.default_rng(2))
-    before = averaged(ItemSample(records=records, items=4)).bounded(1.0).means.x
+    before = average_users(ItemSample(records=records, items=4)).bounded(1.0).means.x
     for value in (np.nan, np.inf, 1e300):
         x = records.points.x.copy()
         x[9] = value
         broken = ItemSample(records=replace(records, points=DenseRows(x)), items=4)
-        after = averaged(broken).bounded(1.0).means.x
+        after = average_users(broken).bounded(1.0).means.x
         assert np.array_equal(after[2], np.zeros(2))
         assert np.array_equal(np.delete(after, 2, axis=0), np.delete(before, 2, axis=0))
         assert (np.linalg.norm(after, axis=1) <= 1 + 1e-12).all()

@@ -23,7 +23,7 @@ from dpsco_core.referee.rivals import (
     check_hypotheses,
     check_optimality,
     check_rivals,
-    rival,
+    sharpest_rival,
 )
 from dpsco_core.referee.steepness import TRIALS, check_slopes, least_seconds
 from dpsco_core.referee.tapes import RecordingLedger, largest_excess
@@ -105,7 +105,7 @@ def test_the_smallest_counter_example_cannot_be_halved() -> None:
         point = Scenario.from_dict(
             {k[2:]: v for k, v in fields.items() if k != "--method"} | {name: value // 2}
         )
-        smaller = rival(claim, replace(point, methods=(METHOD,)))  # type: ignore[arg-type]
+        smaller = sharpest_rival(claim, replace(point, methods=(METHOD,)))  # type: ignore[arg-type]
         assert smaller is None or smaller.excess("upper") <= 1 + 1e-9
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from dpsco_core import InvalidInput, Scenario, frame, study, summary
-from dpsco_core.results.notebook import notebook, run_notebook, run_script
+from dpsco_core.results.notebook import run_notebook, run_script, script_to_notebook
 from dpsco_core.results.report import evaluate_all
 
 SWEEP = Scenario(
@@ -141,13 +141,13 @@ def test_a_notebook_is_valid_nbformat() -> None:
 
 def test_the_percent_format_keeps_code_and_uncomments_prose() -> None:
     script = '"""Title."""\n\n# %%\n# a comment\nx = 1\n\n# %% [markdown]\n# ## Head\n#\n# text\n'
-    cells = json.loads(notebook(script))["cells"]
+    cells = json.loads(script_to_notebook(script))["cells"]
     assert [(c["cell_type"], "".join(c["source"])) for c in cells] == [
         ("code", '"""Title."""'),
         ("code", "# a comment\nx = 1"),
         ("markdown", "## Head\n\ntext"),
     ]
-    assert json.loads(notebook("# %%\n\n# %%\n"))["cells"] == []
+    assert json.loads(script_to_notebook("# %%\n\n# %%\n"))["cells"] == []
 
 
 def test_a_run_needs_one_to_three_scenarios() -> None:

@@ -28,7 +28,7 @@ from dpsco_core.results.report import (
     catalogue_json,
     evaluate,
     evaluate_all,
-    plain,
+    finite_or_none,
 )
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost, machine_speed, too_large
@@ -189,7 +189,11 @@ def test_a_bound_that_is_void_is_null() -> None:
     void = [row for row in pure if row["value"] is None]
     assert void
     assert all(row["failures"] for row in void)
-    assert (plain(math.inf), plain(math.nan), plain(0.5)) == (None, None, 0.5)
+    assert (finite_or_none(math.inf), finite_or_none(math.nan), finite_or_none(0.5)) == (
+        None,
+        None,
+        0.5,
+    )
 
 
 @each("slug", BOUND_SLUGS)

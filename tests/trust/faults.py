@@ -46,7 +46,7 @@ DRAWING = {
 def no_clip(patch: Patch, case: Case) -> None:
     """Shorten, omit and filter no record, gradient, feature or user."""
     framework_faults.no_clip(patch)
-    patch.setattr(statistics, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
+    patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)

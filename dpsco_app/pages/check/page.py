@@ -32,7 +32,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import LONGEST
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
-from dpsco_core.referee.report import flags
+from dpsco_core.referee.report import command_flags
 from dpsco_core.scenario import Scenario
 
 # During a check the browser keeps the old Check button beside the Stop button; this rule hides it.
@@ -143,7 +143,7 @@ def _refused(claim: Claim) -> str:
 def command(task: Task) -> str:
     """Return the shell command that repeats the check."""
     claim = task.claim
-    parts = ["dpsco referee", flags(claim.base), f"--claim {shlex.quote(claim.formula)}"]
+    parts = ["dpsco referee", command_flags(claim.base), f"--claim {shlex.quote(claim.formula)}"]
     parts += [f"--if {shlex.quote(text)}" for text in claim.hypotheses]
     parts += ["--rate"] * claim.is_rate
     return " ".join([*parts, f"--seconds {task.seconds}"])

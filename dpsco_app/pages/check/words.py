@@ -10,7 +10,7 @@ from dpsco_app.parts.refusals import on_screen
 from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, bound, method_card
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.referee.report import Judgement, Report
-from dpsco_core.referee.rivals import ROUNDING, check_optimality, class_setting, rival
+from dpsco_core.referee.rivals import ROUNDING, check_optimality, class_setting, sharpest_rival
 
 QUESTION = "Does a claimed bound hold?"
 LETTERS = (
@@ -75,7 +75,7 @@ def at_a_glance(claim: Claim) -> tuple[str, str]:
     if not 0 <= number < math.inf:
         text = "undefined" if math.isnan(number) else number_text(number)
         return "At your scenario the claim is no error", f"The formula is {text} there."
-    nearest, distances = rival(claim.bound, base), check_optimality(claim.bound, base)
+    nearest, distances = sharpest_rival(claim.bound, base), check_optimality(claim.bound, base)
     ask = "Press Check to try it at many settings."
     value = rounded(number)
     if nearest is not None and nearest.excess("upper") > 1 + ROUNDING:

@@ -11,7 +11,7 @@ from dpsco_core.bounds.instances.sets import is_round, touches_at_signs
 from dpsco_core.bounds.instances.words import WordPrior
 from dpsco_core.geometry.base import ConstraintSet, Symmetric, Width
 from dpsco_core.methods.lq.inputs import own_constants, space_of
-from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
+from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10_parameters
 from dpsco_core.methods.lq.regularized import published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -181,7 +181,7 @@ def _condition_on_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
             return ""
         constants, parameters = (
             own_constants(setting),
-            theorem_10 if shuffled else batched_parameters,
+            theorem_10_parameters if shuffled else batched_parameters,
         )
         smooth, spread = constants.smoothness * constants.diameter, math.sqrt(constants.variance)
         if not (

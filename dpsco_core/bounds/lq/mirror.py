@@ -36,8 +36,8 @@ from dpsco_core.methods.lq.mirror_schedule import (
     NO_CHOICE,
     DescentChoice,
     MirrorInputs,
-    descent,
-    published,
+    descent_inputs,
+    published_parameters,
     published_weight,
 )
 from dpsco_core.privacy.budget import ApproxDP
@@ -155,7 +155,7 @@ def better_descent(
     Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
     private: the choice looks at no data. The first where B4 is infinite for all.
     """
-    candidates = [descent(setting, order, noise, calibration) for order in orders]
+    candidates = [descent_inputs(setting, order, noise, calibration) for order in orders]
     return smallest_or(candidates, lambda inputs: best_b4(inputs).value, candidates[0])
 
 
@@ -165,7 +165,8 @@ def descent_risk(
     """B4 of Algorithm 4 in the better of the orders: "shuffled", or "public", its batched variant.
 
     Optimisation, sampling, noise, clipping bias. The tight calibration is at the steps, threshold
-    and weight that minimise it; the paper's at those of `published`. For q > 2 it is in l2.
+    and weight that minimise it; the paper's at those of
+    `published_parameters`. For q > 2 it is in l2.
     """
     if calibration == "tight":
         inputs = better_descent(setting, orders, noise, calibration)
@@ -180,10 +181,12 @@ def descent_risk(
         if not isinstance(setting.budget, ApproxDP) or not is_certified:
             return VOID
         shuffled = "shuffled" in orders
-        steps, threshold = published(setting, inputs, shuffled=shuffled, most_steps=inputs.n)
+        steps, threshold = published_parameters(
+            setting, inputs, shuffled=shuffled, most_steps=inputs.n
+        )
         return b4(inputs, steps, threshold, published_weight(inputs, steps, threshold))
 
-    descents = (descent(setting, order, noise, calibration) for order in orders)
+    descents = (descent_inputs(setting, order, noise, calibration) for order in orders)
     return smallest_or(map(at_published, descents), math.fsum, VOID)
 
 

@@ -16,7 +16,7 @@ from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball
 from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptiveMean, finds_radius
 from dpsco_core.methods.mean.below_two import sample_mean_error
-from dpsco_core.methods.mean.ladder import likely_crowd
+from dpsco_core.methods.mean.ladder import expected_miss
 from dpsco_core.methods.mean.shares import GUARDED_FROM
 from dpsco_core.problems.base import Setting
 
@@ -101,7 +101,7 @@ def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
         return sampling, math.inf, math.inf
     top = mean.top_radius / scale
     tail = min(
-        1.0, (2 * mean.target + likely_crowd(n, mean.epsilon)) / n + math.pow(reach / top, p)
+        1.0, (2 * mean.target + expected_miss(n, mean.epsilon)) / n + math.pow(reach / top, p)
     )
     noise = 2.11 * math.sqrt(2 * d / mean.release_rho) / n
     parts = Parts(

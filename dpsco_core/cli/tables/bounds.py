@@ -6,7 +6,7 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.classes import binding
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
-from dpsco_core.cli.tools import number, print_note, print_text, table
+from dpsco_core.cli.tools import format_table, number, print_note, print_text
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.promise import concerns
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
@@ -53,7 +53,7 @@ def _print_whole(scenario: Scenario, evaluations: Sequence[Evaluation]) -> None:
         card = e.bound.card
         terms = ", ".join(f"{name} {number(v)}" for name, v in e.terms.items())
         row = [card.slug, "" if e.x is None else number(e.x), number(e.value)]
-        print(table([[*row, card.constant, card.quantity]], header))
+        print(format_table([[*row, card.constant, card.quantity]], header))
         details = {
             "class": card.class_text,
             "binds": f"every {e.binds}" if e.binds else "",
@@ -73,7 +73,7 @@ Group = dict[tuple[Hashable, ...], list[Evaluation]]
 def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """Print bounds by method and bound algorithms, and return the printed bounds."""
     quantity = problem_card(scenario.problem).quantity
-    bound_notions = {*binding(scenario.budget), *_concentrated(scenario)}
+    bound_notions = {*binding(scenario.budget), *_gaussian_notion(scenario)}
     groups: dict[str, Group] = {}
     for e in evaluations:
         card = e.bound.card
@@ -103,12 +103,14 @@ def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list
     printed = list[Evaluation]()
     failures = list[str]()
     for title, twins in groups.items():
-        best = [_best(alike) for alike in twins.values()]
+        best = [_sharpest_bound(alike) for alike in twins.values()]
         rows = [_group_row(e, failures) for e in best]
         kind, _, name = title.partition(" ")
         print(f"{kind.capitalize()} bounds: {name}\n")
         print(
-            table(rows, ["bound", scenario.axis or "", "value", "constant", "holds", "statement"])
+            format_table(
+                rows, ["bound", scenario.axis or "", "value", "constant", "holds", "statement"]
+            )
         )
         print()
         printed += best
@@ -123,7 +125,7 @@ def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list
     return printed
 
 
-def _best(alike: Sequence[Evaluation]) -> Evaluation:
+def _sharpest_bound(alike: Sequence[Evaluation]) -> Evaluation:
     """Return the sharpest of bounds of one kind, among those that hold if there are any."""
     sign = 1 if alike[0].bound.card.kind == "upper" else -1
     holding = [e for e in alike if not e.failures] or alike
@@ -151,7 +153,7 @@ def _group_row(e: Evaluation, failures: list[str]) -> list[str]:
     ]
 
 
-def _concentrated(scenario: Scenario) -> tuple[Privacy, ...]:
+def _gaussian_notion(scenario: Scenario) -> tuple[Privacy, ...]:
     """Return the zCDP budget of the Gaussian releases that an (epsilon, delta) budget allows."""
     return ("zcdp",) if isinstance(scenario.budget, ApproxDP) else ()
 
@@ -176,7 +178,7 @@ def print_lower_bounds(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
             ]
             for e in printed
         ]
-        print(table(rows, ["bound", scenario.axis or "", "value", "binds every", "of"]))
+        print(format_table(rows, ["bound", scenario.axis or "", "value", "binds every", "of"]))
         print_note(WORST_CASE)
     for reason in _undefined_reasons(proven):
         print_note(f"lower bounds that are not proven on this set are left out: {reason}")

@@ -41,18 +41,18 @@ def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
         + (" (pure DP)" if budget["kind"] == "pure" else f" and delta {number(budget['delta'])}")
     )
     if "allocation" in numbers:
-        return _of_allocation(numbers["allocation"], budget_text)
+        return _answer_about_allocation(numbers["allocation"], budget_text)
     if sizes["noise-multiplier"] is None:
         if "batches" in numbers or "subsampling" in numbers:
-            return _of_batch(numbers, budget_text, sizes)
+            return _answer_about_batch(numbers, budget_text, sizes)
         if "shuffling" in numbers:
-            return _of_shuffling(numbers["shuffling"], budget_text, sizes)
+            return _answer_about_shuffling(numbers["shuffling"], budget_text, sizes)
     if "noise" in numbers:
-        return _of_noise(numbers["noise"], budget_text, sizes)
-    return _of_notion(numbers, budget_text, sizes)
+        return _answer_about_noise(numbers["noise"], budget_text, sizes)
+    return _answer_about_notion(numbers, budget_text, sizes)
 
 
-def _of_noise(
+def _answer_about_noise(
     noise: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
     sampling = noise["sampling"]
@@ -63,14 +63,13 @@ def _of_noise(
         for name, key in names.items()
         if f"noise_multiplier_{key}" in noise
     }
-    releases = _releases(noise["releases"])
+    releases = _releases_text(noise["releases"])
     if sampling == "none":
         extent = "each on all records" if noise["releases"] > 1 else "on all records"
         extent += "; --sampling counts the batches" if sizes["batch"] is not None else ""
     else:
-        extent = (
-            f"each on a batch of {_count(sizes['batch'])} of {_count(sizes['records'])} records"
-        )
+        batch, records = _format_count(sizes["batch"]), _format_count(sizes["records"])
+        extent = f"each on a batch of {batch} of {records} records"
     if sizes["noise-multiplier"] is None:
         line = ", ".join(f"{value} ({name})" for name, value in values.items())
         question = f"the least noise that costs {budget_text} over {releases}, {extent}"
@@ -87,10 +86,11 @@ def _neighbours(noise: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
     return "add/remove" if is_add_remove else "replace-one"
 
 
-def _of_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAnswer:
+def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAnswer:
     passes = allocation.get("passes", 1)
-    count = f"{_count(allocation['steps'])} steps" + f" in each of {_count(passes)} passes" * (
-        passes > 1
+    count = (
+        f"{_format_count(allocation['steps'])} steps"
+        + f" in each of {_format_count(passes)} passes" * (passes > 1)
     )
     return BudgetAnswer(
         line=f"noise multiplier {number(allocation['noise_over_norm'])} (replace-one); "
@@ -99,12 +99,13 @@ def _of_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAns
     )
 
 
-def _of_batch(
+def _answer_about_batch(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    batch = f"a secret batch of {_count(sizes['batch'])} of {_count(sizes['records'])} records"
+    size, records = _format_count(sizes["batch"]), _format_count(sizes["records"])
+    batch = f"a secret batch of {size} of {records} records"
     if "batches" in numbers:
-        cost, releases = numbers["batches"], _releases(numbers["batches"]["releases"])
+        cost, releases = numbers["batches"], _releases_text(numbers["batches"]["releases"])
         qualifier, accountant = "at most ", ACCOUNTANTS["fixed"]
         question = f"what Gaussian noise worth {budget_text} costs over {releases}, each on {batch}"
     else:
@@ -116,7 +117,7 @@ def _of_batch(
     )
 
 
-def _of_shuffling(
+def _answer_about_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
     best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
@@ -124,12 +125,12 @@ def _of_shuffling(
     return BudgetAnswer(
         line=f"noise multiplier {number(2 * best['noise_multiplier'])} (replace-one); shuffled "
         f"records; argument: {best['argument']}",
-        question=f"the noise on each of {_count(sizes['records'])} records in a secret random "
-        f"order that costs {budget_text}",
+        question=f"the noise on each of {_format_count(sizes['records'])} records in a secret "
+        f"random order that costs {budget_text}",
     )
 
 
-def _of_notion(
+def _answer_about_notion(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
     """Return the conversion of a budget of another notion, or of repeated releases."""
@@ -142,7 +143,7 @@ def _of_notion(
         epsilon, count = number(exact["epsilon"]), int(sizes["releases"] or 1)
         kind = "any pure-DP releases" if is_pure else "Gaussian releases"
         line = f"epsilon {epsilon} {at_delta}; {ending}"
-        question = f"what {_releases(count)} of {budget_text} cost together: {kind}"
+        question = f"what {_releases_text(count)} of {budget_text} cost together: {kind}"
     elif is_pure:
         line = f"rho {number(rows['tight']['rho'])} of zCDP (replace-one); {ending}"
         question = f"the zCDP that {budget_text} implies"
@@ -156,9 +157,9 @@ def _of_notion(
     return BudgetAnswer(line=line, question=question)
 
 
-def _releases(count: int) -> str:
+def _releases_text(count: int) -> str:
     return "one release" if count == 1 else f"{count:,} releases"
 
 
-def _count(value: float | None) -> str:
+def _format_count(value: float | None) -> str:
     return "" if value is None else f"{int(value):,}"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from dpsco_core.catalogue import problem_card
-from dpsco_core.cli.tools import number, print_note, print_text, table
+from dpsco_core.cli.tools import format_table, number, print_note, print_text
 from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, ReproducedPaper
 from dpsco_core.explain.tables.papers.statements import (
     SectionTable,
@@ -43,7 +43,7 @@ def print_paper(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> None:
 def _print_section(entry: ReproducedPaper, section: SectionTable) -> None:
     point = section.point
     print()
-    print_text(f"{section.number}. {section.section.title}: {_quantity(section)}")
+    print_text(f"{section.number}. {section.section.title}: {_quantity_text(section)}")
     fields = point.to_dict()
     names = ("problem", "distribution", "geometry", "q", "n", "d", "m", "p", "seed")
     words = [f"{name} {fields[name]}" for name in names if fields[name] is not None]
@@ -53,7 +53,7 @@ def _print_section(entry: ReproducedPaper, section: SectionTable) -> None:
         listed = [s for s in section.statements if s.card.kind == kind]
         if listed:
             print(f"\n{kind.capitalize()} bounds\n")
-            print(table([statement_cells(entry, s, failures) for s in listed], HEADER))
+            print(format_table([statement_cells(entry, s, failures) for s in listed], HEADER))
     print()
     for place, failure in enumerate(failures, start=1):
         print_text(f"({place}) {failure}")
@@ -71,13 +71,13 @@ def _print_methods(section: SectionTable) -> None:
             trials = str(runs.trials)
             rows[runs.method] = [runs.method, number(runs.mean), interval, trials, runs.reason]
     if rows:
-        print(table([*rows.values()], ["method", "measured", "95 %", "trials", ""]))
+        print(format_table([*rows.values()], ["method", "measured", "95 %", "trials", ""]))
     proofs = dict.fromkeys(s.proven.bound.card.slug for s in section.statements if s.proven)
     if proofs:
         print_text(f"Proven here: {', '.join(proofs)}.")
 
 
-def _quantity(section: SectionTable) -> str:
+def _quantity_text(section: SectionTable) -> str:
     quantities = {s.card.quantity for s in section.statements}
     if len(quantities) == 1:
         (quantity,) = quantities
@@ -96,18 +96,18 @@ def statement_cells(entry: ReproducedPaper, statement: Statement, failures: list
         if failure not in failures:
             failures.append(failure)
         marks.append(f"({failures.index(failure) + 1})")
-    value = _short(row.value)
+    value = _format_short(row.value)
     return [
         f"{quoted}{card.statement}{guarantee}",
         value if card.is_printed else "",
         statement.constants,
         "" if card.is_printed else value,
-        "" if statement.proven is None else _short(statement.proven.value),
-        "" if statement.measured is None else _short(statement.measured.mean),
+        "" if statement.proven is None else _format_short(statement.proven.value),
+        "" if statement.measured is None else _format_short(statement.measured.mean),
         "no " + " ".join(marks) if marks else "yes",
     ]
 
 
-def _short(value: float) -> str:
+def _format_short(value: float) -> str:
     """Return a number with three digits, in columns that must be narrow."""
     return f"{value:.3g}" if math.isfinite(value) else "-"

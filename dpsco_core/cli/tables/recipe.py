@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dpsco_core.cli.tools import number, print_note, print_text, table
+from dpsco_core.cli.tools import format_table, number, print_note, print_text
 from dpsco_core.explain.recipe.recipe import Recipe
 from dpsco_core.explain.recipe.rows import (
     COLUMNS,
@@ -25,13 +25,13 @@ def print_recipe(recipe: Recipe) -> None:
         print_text(recipe.refusal, indent="  ")
         return
     rows = [["  " + row.name, row.text(number)] for row in recipe_rows(recipe)]
-    print(table(rows, ["", ""]).lstrip("\n"))
+    print(format_table(rows, ["", ""]).lstrip("\n"))
     print()
     releases = [
         [value_text(column.value(release), number) for column in COLUMNS]
         for release in recipe.releases
     ]
-    print(table(releases, [column.short_title for column in COLUMNS]))
+    print(format_table(releases, [column.short_title for column in COLUMNS]))
     if has_multiplier(recipe):
         print_note(MULTIPLIER)
     if recipe.is_radius_private:
@@ -73,7 +73,7 @@ def print_recipes(recipes: Sequence[Recipe]) -> None:
     print()
     _print_setting("Recipes at", recipes[0].point)
     header = ["what to set", "radius", "steps", "batch", "step", "on mean", "on sum"]
-    print("\n" + table(rows, [*header, "replace-one", "add/remove"]))
+    print("\n" + format_table(rows, [*header, "replace-one", "add/remove"]))
     print_note(
         "noise on the mean and on the sum of the batch, and noise_multiplier (over the radius, as "
         "Opacus has it) under replace-one and add/remove. `dpsco about METHOD` has all of it."

@@ -10,7 +10,7 @@ from dpsco_core.bounds.classes import name_bound_algorithms
 from dpsco_core.catalogue import method_card, problem_card
 from dpsco_core.cli.tables.bounds import print_lower_bounds
 from dpsco_core.cli.tables.recipe import print_recipes
-from dpsco_core.cli.tools import number, print_note, print_text, table
+from dpsco_core.cli.tools import format_table, number, print_note, print_text
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.promise import Proven, advice, proven
 from dpsco_core.explain.recipe.recipe import recipes
@@ -90,14 +90,14 @@ def _print_errors(
             number(row.x) if scenario.axis else "",
             number(row.mean) + ", exact" * row.exact,
             number(medians.get((row.method, row.x))) if in_full else "",
-            _span(number(row.low), number(row.high)),
-            _price(row),
+            _format_range(number(row.low), number(row.high)),
+            _format_price(row),
             number(1000 * row.seconds),
         ]
         for row in measurements.values()
     ]
     axis = scenario.axis or ""
-    print(table(lines, ["method", axis, "mean", "median", "10-90 %", "price (95 %)", "ms"]))
+    print(format_table(lines, ["method", axis, "mean", "median", "10-90 %", "price (95 %)", "ms"]))
     if reference := reference_of(measurements):
         name = method_card(reference).name
         print(f"price of privacy: the mean error over that of {name} on the same data")
@@ -140,7 +140,7 @@ def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     if lines:
         heads = ["method", scenario.axis or "", "radius", "of it privacy", "held the mean"]
         print("\n95 % intervals: balls about the answer, proven for every law of the class\n")
-        print(table(lines, heads))
+        print(format_table(lines, heads))
 
 
 def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
@@ -151,16 +151,16 @@ def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     lines = [
         [
             str(row["name"]),
-            _range(row["fitted"], row["fitted"]),
-            _range(row["low"], row["high"]),
-            _range(row["predicted_low"], row["predicted_high"]),
+            _format_slope_range(row["fitted"], row["fitted"]),
+            _format_slope_range(row["low"], row["high"]),
+            _format_slope_range(row["predicted_low"], row["predicted_high"]),
             str(row["verdict"]),
         ]
         for row in slope_rows(scenario, errors)
     ]
     if lines:
         print("\nSlope of log error against log axis\n")
-        print(table(lines, ["method", "fitted", "95 %", "terms of its rate", ""]))
+        print(format_table(lines, ["method", "fitted", "95 %", "terms of its rate", ""]))
 
 
 def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
@@ -191,14 +191,14 @@ def _print_point(point: Proven, budget: Budget) -> None:
         lines.append(_proven_row("promise, best upper", span.high, "", span.upper))
         lines.append(
             _proven_row(
-                "promise, best lower", span.low, _algorithms(span.lower, budget), span.lower
+                "promise, best lower", span.low, _bound_algorithms(span.lower, budget), span.lower
             )
         )
     if (fano := point.fano) is not None:
         name = "CDP Fano" if fano.bound.card.privacy == "zcdp" else "pure-DP Fano"
         lines.append(_proven_row(name, fano.value, fano.binds, fano.bound))
     if lines:
-        print(table(lines, ["", "value", "of", "bound"]))
+        print(format_table(lines, ["", "value", "of", "bound"]))
 
 
 def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> list[str]:
@@ -213,7 +213,7 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
     return [name, number(value), algorithms, "" if bound is None else bound.card.slug]
 
 
-def _algorithms(bound: Bound | None, budget: Budget | None) -> str:
+def _bound_algorithms(bound: Bound | None, budget: Budget | None) -> str:
     """Return the algorithms that the promise's lower end binds, as words after "every"."""
     if bound is None:
         return "algorithm of the budget"
@@ -236,7 +236,7 @@ def _print_axis(axis: str, points: Sequence[Proven], budget: Budget | None) -> N
     fano = next((point.fano for point in points if point.fano is not None), None)
     name = "pure-DP Fano" if fano and fano.bound.card.privacy == "pure" else "CDP Fano"
     heads = [axis, "floor on these data", "promise, best upper", "best lower", name]
-    print(table(lines, heads))
+    print(format_table(lines, heads))
     columns: dict[str, list[Bound | None]] = {
         "floor": [p.floor.bound for p in points if p.floor is not None],
         "best lower": [p.span.lower for p in points if p.span is not None],
@@ -245,13 +245,13 @@ def _print_axis(axis: str, points: Sequence[Proven], budget: Budget | None) -> N
     sentences = [
         f"{title} binds every {' or every '.join(dict.fromkeys(classes))}"
         for title, rows in columns.items()
-        if (classes := [_algorithms(row, budget) for row in rows])
+        if (classes := [_bound_algorithms(row, budget) for row in rows])
     ]
     if sentences:
         print_note(f"{'; '.join(sentences)}.")
 
 
-def _price(row: Measurement) -> str:
+def _format_price(row: Measurement) -> str:
     """Return a price with its interval, as "3.5 (3.1 to 3.9)"; empty if there is none."""
     price = row.price
     if price is None or math.isnan(price.value):
@@ -262,11 +262,13 @@ def _price(row: Measurement) -> str:
     return f"{price.value:.3g}{interval}"
 
 
-def _range(low: float, high: float) -> str:
+def _format_slope_range(low: float, high: float) -> str:
     """Format a range of slopes to the two digits in which they are compared."""
-    return _span(*(f"{round(v, 2) + 0.0:.2f}" if math.isfinite(v) else "-" for v in (low, high)))
+    return _format_range(
+        *(f"{round(v, 2) + 0.0:.2f}" if math.isfinite(v) else "-" for v in (low, high))
+    )
 
 
-def _span(low: str, high: str) -> str:
+def _format_range(low: str, high: str) -> str:
     """Format a range; one number if both ends are equal."""
     return " to ".join(dict.fromkeys((low, high)))

@@ -21,7 +21,7 @@ from dpsco_core.problems.samples.users import (
     ItemSample,
     MeanSample,
     items_fit,
-    pooled,
+    pool_items,
     sample_users,
     users_of,
 )
@@ -63,7 +63,7 @@ class Runs:
         problem = point.instance.problem.draw(data)
         users: Any = first_users(problem, point.n, point.m, data)
         user_level = method_card(self.method).level == "user"
-        records = users_of(users) if user_level else pooled(users)
+        records = users_of(users) if user_level else pool_items(users)
         release = released(self.method_run, records, plan, ledger, noise)
         return problem.excess_risk(release.value).value
 

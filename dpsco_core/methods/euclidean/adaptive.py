@@ -30,8 +30,8 @@ from dpsco_core.methods.mean.base import check_level, clipped_mean, refuse_pure
 from dpsco_core.methods.mean.ladder import (
     ENOUGH_SHARE,
     clipped_sums,
+    expected_miss,
     ladder,
-    likely_crowd,
     norm_counts,
     radius_choice,
     wider_is_better,
@@ -160,7 +160,7 @@ class AdaptiveDescent(Method):
         if self.looks is False:
             return self._plan(setting, looks=0)
         plan = self._plan(setting, looks=LOOKS)
-        missed = 2 * plan.target + likely_crowd(setting.n, plan.epsilon)
+        missed = 2 * plan.target + expected_miss(setting.n, plan.epsilon)
         keeps_looks = self.looks or self.tuning == "theory" or missed <= ENOUGH_SHARE * setting.n
         return plan if keeps_looks else self._plan(setting, looks=0)
 
@@ -262,11 +262,11 @@ class AdaptiveDescent(Method):
         noise = 2 * used_radii[-1] / n / math.sqrt(2 * rho_step)
         if plan.curvature is not None:
             points, spread = np.array(tail), noise / plan.curvature
-            if settled(points, plan.setting.d * spread * spread):
+            if has_settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
         # A run of a single step has one look fewer and is charged for it all the same.
         for _ in range(plan.looks + 1 - len(chosen)):
-            ledger.release(*_no_look(plan.epsilon), rng, label="no look")
+            ledger.release(*_blank_choice(plan.epsilon), rng, label="no look")
         return replace(result, value=value).released(
             ledger,
             # Diagnostics are released values and public numbers only: a count of norms is neither.
@@ -312,7 +312,7 @@ def second_look(steps: int) -> int:
     return max(1, steps // 4) if steps > 1 else 0
 
 
-def settled(points: Vector, energy: float) -> bool:
+def has_settled(points: Vector, energy: float) -> bool:
     """Return whether the later half of the points, shape (m, d), averages to the overall average.
 
     Up to what their noise explains, of which a point has the expected squared norm `energy`.
@@ -324,6 +324,6 @@ def settled(points: Vector, energy: float) -> bool:
     return float(gap @ gap) <= UNSETTLED * energy * (1 / later - 1 / len(points))
 
 
-def _no_look(epsilon: float) -> PrivateChoice:
+def _blank_choice(epsilon: float) -> PrivateChoice:
     """Return a choice that reads no record and is charged like a look."""
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), np.zeros(2))

@@ -160,7 +160,7 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
         counts = np.unique(np.floor(np.linspace(low, high, COUNTS)))
         levels = best[1] * np.geomspace(0.9, 1 / 0.9, LEVELS)
     steps, radius = best
-    pull = _pull(setting, rho, np.array([float(steps)]), np.array([radius]), clipped)
+    pull = _step_energy(setting, rho, np.array([float(steps)]), np.array([radius]), clipped)
     size = setting.body.reach / math.sqrt(steps * float(pull[0, 0]))
     return BatchedSteps(steps=steps, radius=radius, step_size=size)
 
@@ -198,7 +198,7 @@ def _moment(setting: Setting, moments: Moments) -> float:
     return unit
 
 
-def _pull(
+def _step_energy(
     setting: Setting,
     rho: float,
     counts: Vector,
@@ -221,6 +221,6 @@ def _risks(
     clipped: Callable[[Vector], Clipped],
 ) -> Vector:
     body = setting.body
-    roots = np.sqrt(_pull(setting, rho, counts, levels, clipped) / counts[:, None])
+    roots = np.sqrt(_step_energy(setting, rho, counts, levels, clipped) / counts[:, None])
     risks: Vector = body.reach * roots + body.diameter * clipped(levels).bias
     return risks

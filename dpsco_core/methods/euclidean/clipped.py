@@ -11,7 +11,7 @@ from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import chosen, finite, whole_steps
+from dpsco_core.methods.tune import choose_parameter, require_finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.zhao import equation_19_radius
@@ -63,14 +63,14 @@ class ClippedDescent(DescentMethod):
         rho = zhao_share(setting, self.calibration)
         # the noise energy of a step at R = 1 that spends all of rho
         unit = 2 * setting.d / (rho * setting.n**2)
-        radius = chosen(
+        radius = choose_parameter(
             self.radius,
             self.tuning,
             theory=lambda: theorem_radius(setting, rho, self.calibration),
             practical=lambda: practical_clipping(setting, unit, growing=True).radius,
         )
         check_level("radius", radius)
-        descent = chosen(
+        descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, rho, radius, self.calibration),
@@ -101,7 +101,7 @@ def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> fl
     """
     moment = 1.0
     if calibration == "tight":
-        moment = finite(setting.constants.directional_moment, "a directional moment M")
+        moment = require_finite(setting.constants.directional_moment, "a directional moment M")
     return equation_19_radius(setting.n, setting.d, rho, setting.moment_order, moment)
 
 
@@ -118,11 +118,11 @@ def theorem_descent(
     constants = setting.constants
     energy = rho * setting.n**2 / (setting.d * radius**2)
     if calibration == "paper":
-        smoothness = finite(constants.smoothness, "a smoothness constant of the risk")
+        smoothness = require_finite(constants.smoothness, "a smoothness constant of the risk")
         steps = whole_steps(energy)
         return Descent(steps=steps, step_size=1 / (smoothness * math.sqrt(2 * steps)), queried=True)
-    moment = finite(constants.directional_moment, "a directional moment M")
-    diameter = finite(constants.diameter, "a bounded constraint set")
+    moment = require_finite(constants.directional_moment, "a directional moment M")
+    diameter = require_finite(constants.diameter, "a bounded constraint set")
     gradient, reach = moment, constants.smoothness * diameter
     if constants.minimum_interior and reach > 0:
         gradient = min(moment, reach)

@@ -14,7 +14,7 @@ from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import chosen, finite, whole_steps
+from dpsco_core.methods.tune import choose_parameter, require_finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import SMALLEST_THRESHOLD
@@ -76,14 +76,14 @@ class CoordinatewiseDescent(DescentMethod):
 
     def plan(self, setting: Setting) -> DescentPlan:
         rho, d = gaussian_share(setting, self.calibration), setting.d
-        blocks = chosen(
+        blocks = choose_parameter(
             self.blocks,
             self.tuning,
             theory=lambda: covering_blocks(setting, self.calibration),
             practical=lambda: 1,
         )
         enough_records(setting, blocks)
-        threshold = chosen(
+        threshold = choose_parameter(
             self.threshold,
             self.tuning,
             theory=lambda: theorem_threshold(setting, rho, self.calibration),
@@ -95,7 +95,7 @@ class CoordinatewiseDescent(DescentMethod):
         )
         sensitivity = median.sensitivity(setting.n, d)
         energy = d * sensitivity**2 / (2 * rho)
-        descent = chosen(
+        descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, rho, threshold, energy, self.calibration),
@@ -123,7 +123,7 @@ def covering_blocks(setting: Setting, calibration: Calibration) -> int:
     paper drops the first term (theory/kamath-liu-zhang.md, 2.4).
     """
     d = setting.d
-    diameter = finite(setting.constants.diameter, "a bounded constraint set")
+    diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
     covering = 8 * d * math.log(max(3 * diameter * setting.n**3, math.e))
     if calibration == "paper":
         return math.ceil(covering)
@@ -134,8 +134,8 @@ def covering_blocks(setting: Setting, calibration: Calibration) -> int:
 def theorem_threshold(setting: Setting, rho: float, calibration: Calibration) -> float:
     r"""Return tau of Theorem 5.2, at least 10 and at least (R+1)/3, in units of the moment."""
     constants, d, order = setting.constants, setting.d, setting.moment_order
-    scale = finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
-    bound = finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
+    scale = require_finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
+    bound = require_finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
     divisor = constants.diameter if calibration == "paper" else 1.0
     signal = math.sqrt(rho) * setting.n / (divisor * d**1.5)
     return float(scale * max(signal ** (1 / order), SMALLEST_THRESHOLD, (bound + 1) / 3))

@@ -18,7 +18,7 @@ from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import finite
+from dpsco_core.methods.tune import require_finite
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import SMALLEST_THRESHOLD, algorithm_3_blocks
@@ -74,7 +74,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
 
     def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
-        strong, smooth = condition(setting)
+        strong, smooth = convexity_and_smoothness(setting)
         theory = self.tuning == "theory"
         divided = self.calibration == "paper"
         steps, threshold, predicted = self.steps, self.threshold, math.nan
@@ -119,7 +119,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
         )
 
 
-def condition(setting: Setting) -> tuple[float, float]:
+def convexity_and_smoothness(setting: Setting) -> tuple[float, float]:
     """Return the certified strong convexity and smoothness constants of the population risk.
 
     Raises `NotApplicable` where one is missing.
@@ -151,14 +151,16 @@ def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int
     (the bound is then void). The logarithm is of a length over the diameter, which the paper
     takes to be 1; ``"paper"`` leaves it out.
     """
-    strong, smooth = condition(setting)
+    strong, smooth = convexity_and_smoothness(setting)
     n, d, order = setting.n, setting.d, setting.moment_order
-    scale = finite(setting.constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
+    scale = require_finite(setting.constants.coordinate_moment, "a coordinate-wise moment") ** (
+        1 / order
+    )
     power = 1 - 1 / order
     error = math.sqrt(d / n) + math.sqrt(d) * (math.sqrt(d / rho) / n) ** power
     accuracy = scale * error * (strong + smooth) / (strong * smooth)
     if calibration == "tight":
-        accuracy /= finite(setting.constants.diameter, "a bounded constraint set")
+        accuracy /= require_finite(setting.constants.diameter, "a bounded constraint set")
     if not accuracy < 1:
         return 1
     return max(1, math.ceil(math.log(accuracy) / math.log(_contraction(strong, smooth))))
@@ -171,8 +173,8 @@ def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Cal
     :math:`(\sqrt\rho n/(\sqrt d T^{3/2}))^{1/p}` as printed.
     """
     constants, order = setting.constants, setting.moment_order
-    scale = finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
-    bound = finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
+    scale = require_finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
+    bound = require_finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
     power = 1.5 if calibration == "paper" else 1.0
     signal = math.sqrt(rho / setting.d) * setting.n / steps**power
     return float(scale * max(signal ** (1 / order), SMALLEST_THRESHOLD, (bound + 1) / 3))
@@ -250,7 +252,7 @@ def practical_blocks(
 
 def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator[float]:
     """Yield the candidate clip limits at a number of steps."""
-    _, smooth = condition(setting)
+    _, smooth = convexity_and_smoothness(setting)
     largest_pull = smooth * start_distance(setting)
     block = replace(setting, n=max(1, setting.n // steps))
     limit = practical_limit(block, rho / steps if divided else rho)
@@ -262,7 +264,7 @@ def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator
 
 def _modelled_risk(setting: Setting, rho_step: float, steps: int, limit: float) -> float:
     """Return the modelled risk at a number of steps and a clip limit; see `practical_blocks`."""
-    strong, smooth = condition(setting)
+    strong, smooth = convexity_and_smoothness(setting)
     constants, d, order = setting.constants, setting.d, setting.moment_order
     size, a = 1 / (strong + smooth), smooth / (strong + smooth)
     scale, block = constants.coordinate_moment ** (1 / order), max(1, setting.n // steps)

@@ -88,10 +88,10 @@ class FreshBatches(DescentMethod):
             batches = best_batches(setting, rho, moments)
         else:
             check_bounded(setting)
-        return planned(setting, batches, rho)
+        return plan_batches(setting, batches, rho)
 
 
-def planned(setting: Setting, batches: BatchedSteps, rho: float) -> DescentPlan:
+def plan_batches(setting: Setting, batches: BatchedSteps, rho: float) -> DescentPlan:
     """Return the plan for these batches; under a pure budget `rho` is 0.
 
     Raises `NotApplicable` where a batch would have no record.

@@ -69,19 +69,19 @@ class Sums:
     privacy: Vector
 
 
-def averages(steps: int) -> tuple[int, int]:
+def average_lengths(steps: int) -> tuple[int, int]:
     """Return the two values of m, the length of the output's average, that the model compares."""
     return 1, max(1, steps // 2)
 
 
 @lru_cache
-def sums() -> Sums:
+def model_sums() -> Sums:
     """Return the sums of the risk model for every T of the grid."""
-    tables = np.array([_sums(steps) for steps in STEP_COUNTS])
+    tables = np.array([_model_sums_at(steps) for steps in STEP_COUNTS])
     return Sums(left=tables[:, 0], sampling=tables[:, 1], privacy=tables[:, 2])
 
 
-def _sums(steps: int) -> Vector:
+def _model_sums_at(steps: int) -> Vector:
     """Return the three tables of the risk model at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
@@ -90,7 +90,7 @@ def _sums(steps: int) -> Vector:
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
     age = steps - np.arange(steps)  # the number of steps from step s to the end
     tables = np.empty((3, 2, HALVINGS))
-    for i, m in enumerate(averages(steps)):
+    for i, m in enumerate(average_lengths(steps)):
         weights = (partial_sums[:, age] - partial_sums[:, np.maximum(age - m, 0)]) / m
         noise_weights = np.fft.irfft(np.fft.rfft(weights[:, ::-1], size) * inverse, size)[:, :steps]
         tables[:, i] = (
@@ -115,7 +115,7 @@ class PlannedPass:
         return self.descents[-1].modelled_risk
 
 
-def divided(n: int, phases: int) -> tuple[int, ...]:
+def records_per_phase(n: int, phases: int) -> tuple[int, ...]:
     """Return the number of records per phase: half in the last phase, half of the rest before it.
 
     Examples
@@ -135,7 +135,7 @@ def modelled_pass(
 
     Raises `NotApplicable` if no candidate has a finite predicted risk.
     """
-    records = divided(setting.n, phases)
+    records = records_per_phase(setting.n, phases)
     descents = []
     for i, size in enumerate(records, start=1):
         descent, distance = _phase(setting, rho, radius, size, distance, is_last=i == phases)
@@ -166,7 +166,7 @@ def _phase(
     low = max(low, largest * 2.0**-HALVINGS)  # Below this index the table has no entries.
     flat = min(HALVINGS - len(SIZES), math.ceil(2 * math.log2(largest / low) - 1e-9))
     fits = records >= COUNTS
-    counts, table = COUNTS[fits], sums()
+    counts, table = COUNTS[fits], model_sums()
     batch = records // counts
     sampling = np.minimum(constants.variance_trace, radius**2) / batch
     privacy = 2 * setting.d / rho * np.square(radius * NORMS[fits] / batch)
@@ -192,13 +192,13 @@ def _phase(
     descent = Descent(
         steps=int(counts[t]),
         step_size=float(sizes[column]),
-        averaged=averages(int(counts[t]))[row],
+        averaged=average_lengths(int(counts[t]))[row],
         modelled_risk=float(risk[t, row, column]),
     )
     return descent, min(distance, math.sqrt(float(square[t, row, column])))
 
 
-def distances(setting: Setting) -> tuple[float, float]:
+def start_distances(setting: Setting) -> tuple[float, float]:
     r"""Return the assumed distance of the start from the minimiser, and its largest possible value.
 
     At most `HALFWAY` to the boundary. Where no strong convexity is certified, on a wide set also
@@ -216,12 +216,13 @@ def distances(setting: Setting) -> tuple[float, float]:
 def practical_pass(setting: Setting, rho: float, radius: float | None = None) -> PlannedPass:
     """Return the clip radius, unless it is given, and the phases of the least modelled risk.
 
-    Of the two `distances` it is planned for the larger one where that costs at most `WORTH_IT`
+    Of the two `start_distances` it is planned for the larger one where that costs at most
+    `WORTH_IT`
     times as much, as it does once there are records enough.
     The bias of clipping is that of `practical_clipping`. Raises `NotApplicable` if the set is
     unbounded, or where the model has no finite prediction.
     """
-    likely, largest = distances(setting)
+    likely, largest = start_distances(setting)
     cautious = _pass(setting, rho, radius, largest)
     if likely == largest:
         return cautious

@@ -15,7 +15,7 @@ from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdatin
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import chosen, finite
+from dpsco_core.methods.tune import choose_parameter, require_finite
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -46,7 +46,7 @@ class DescentWithGroups(DescentMethod):
 
     def chosen_groups(self, setting: Setting) -> int:
         """Return the number of groups; raise `NotApplicable` for fewer records than groups."""
-        groups = chosen(
+        groups = choose_parameter(
             self.groups,
             self.tuning,
             theory=lambda: union_groups(setting),
@@ -66,7 +66,7 @@ class DescentWithGroups(DescentMethod):
         unit: float,  # the noise energy of the groups' average in a run of one step, at R = 1
     ) -> tuple[float, Descent]:
         """Return the radius and the descent for noise that spends about `rho` in total."""
-        radius = chosen(
+        radius = choose_parameter(
             self.radius,
             self.tuning,
             theory=lambda: theorem_radius(setting, rho, self.calibration),
@@ -74,7 +74,7 @@ class DescentWithGroups(DescentMethod):
         )
         check_level("radius", radius)
         level = theorem_level(setting, rho, self.calibration)
-        descent = chosen(
+        descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, level, radius, self.calibration),
@@ -149,7 +149,7 @@ def union_groups(setting: Setting) -> int:
 
     See theory/zhao-et-al.md, 2.5.
     """
-    diameter = finite(setting.constants.diameter, "a bounded constraint set")
+    diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
     n = setting.n
     return math.ceil(800 * (setting.d * math.log1p(2 * diameter * n) + 2 * math.log(n)))
 
@@ -179,6 +179,6 @@ def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> fl
     """
     d, moment = setting.d, 1.0
     if calibration == "tight":
-        moment = finite(setting.constants.directional_moment, "a directional moment M")
+        moment = require_finite(setting.constants.directional_moment, "a directional moment M")
     signal = setting.n * math.sqrt(theorem_level(setting, rho, calibration) / d)
     return moment * math.sqrt(d) * float(signal ** (1 / setting.moment_order))

@@ -69,7 +69,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     constants = setting.constants
     if math.isfinite(constants.lipschitz):
         bound = _record_bound(constants)
-        smoothness = math.inf if math.isinf(bound) else surrogate(setting, bound)[1]
+        smoothness = math.inf if math.isinf(bound) else surrogate_constants(setting, bound)[1]
         return Losses(
             lipschitz=constants.lipschitz,
             smoothness=smoothness,
@@ -85,7 +85,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
         if constants.structure == "mean":
             offset = max(0.0, offset - constants.diameter / 2)
         bound = math.hypot(typical, offset)
-    lipschitz, smoothness = surrogate(setting, bound)
+    lipschitz, smoothness = surrogate_constants(setting, bound)
     if tuning == "theory":
         raise NotApplicable(
             "The theorem needs a Lipschitz loss for every record, and the records of this problem "
@@ -101,7 +101,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     )
 
 
-def surrogate(setting: Setting, radius: float) -> tuple[float, float]:
+def surrogate_constants(setting: Setting, radius: float) -> tuple[float, float]:
     r"""Return L and beta of the losses, for every record, after features are shrunk to `radius`.
 
     A generalised linear loss with :math:`|\phi'| \le a`, :math:`\phi'' \le b` has

@@ -13,7 +13,7 @@ from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import chosen
+from dpsco_core.methods.tune import choose_parameter
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -73,7 +73,7 @@ class NoisyGradientDescent(DescentMethod):
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         sensitivity = 2 * losses.lipschitz / setting.n
-        descent = chosen(
+        descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, rho, losses.lipschitz),

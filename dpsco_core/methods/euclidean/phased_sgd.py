@@ -39,9 +39,8 @@ RESOLVED = 1e3  # A record's effect is at least this multiple of a phase's round
 class Phase:
     """One phase of phased SGD: its records, step size, sensitivity and noise."""
 
-    # its records, or users, by index
-    start: int
-    stop: int
+    start: int  # the index of the first record, or user
+    stop: int  # the index behind the last record, or user
     step_size: float  # η_i, the step size for one record; a step on b records is b times as large
     # the largest change of the phase's average when one record, or user, is replaced
     sensitivity: float
@@ -193,7 +192,7 @@ def phased_plan(
     # the largest norm of a point if there is no constraint set; None: points are projected
     reach: float | None = None,
 ) -> PhasedAverages:
-    """Return the plan of at most `count` phases: those with records whose effect is `resolved`."""
+    """Return the plan of at most `count` phases: those with records that pass `is_resolved`."""
     projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
@@ -201,7 +200,7 @@ def phased_plan(
     for i in range(1, count + 1):
         stop = start + setting.n // 2**i
         size = step_size * 4.0**-i
-        if stop == start or (phases and not resolved(reach, losses, stop - start, size)):
+        if stop == start or (phases and not is_resolved(reach, losses, stop - start, size)):
             break
         pull = 2 * losses.lipschitz * size
         noise_std = gaussian_noise_std(pull, rho)
@@ -259,7 +258,7 @@ def phase_average(
     return average
 
 
-def resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
+def is_resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
     r"""Return whether a record's effect :math:`2L\eta_i` exceeds the rounding of a phase's points.
 
     Below, the true sensitivity is that of the rounding, and the phase would move nothing. `reach`

@@ -22,7 +22,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
     clipped_gradient,
     lipschitz_losses,
 )
-from dpsco_core.methods.euclidean.sampling.allocated import allocated, run_allocated
+from dpsco_core.methods.euclidean.sampling.allocated import plan_allocation, run_allocated
 from dpsco_core.methods.euclidean.sampling.moving import Move, MovingPotential
 from dpsco_core.methods.mean.base import refuse_pure, sampled_budget
 from dpsco_core.methods.run import Descended, Path
@@ -272,7 +272,7 @@ class PrivateSgd(RecordByRecord):
 
     def _allocated_plan(self, setting: Setting) -> PrivateSgdPlan:
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
-        allocation = allocated(setting, self.allocated_steps, losses.lipschitz)
+        allocation = plan_allocation(setting, self.allocated_steps, losses.lipschitz)
         return PrivateSgdPlan(
             setting=setting,
             losses=losses,

@@ -12,7 +12,7 @@ from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import SmoothlyTruncatedMean
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import chosen, finite, whole_steps
+from dpsco_core.methods.tune import choose_parameter, require_finite, whole_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import theorem_5_5_power
@@ -68,7 +68,7 @@ class SmoothedDescent(DescentMethod):
     def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         n, d, printed = setting.n, setting.d, self.calibration == "paper"
-        tau = chosen(
+        tau = choose_parameter(
             self.tau,
             self.tuning,
             theory=lambda: theorem_tau(setting, rho, self.calibration),
@@ -81,7 +81,7 @@ class SmoothedDescent(DescentMethod):
             # This sensitivity gives the noise variance tau^2 d/(rho n^2).
             sensitivity = math.sqrt(2 * d) * tau / n
         energy = d * sensitivity**2 / (2 * rho)
-        descent = chosen(
+        descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, energy),
@@ -95,8 +95,8 @@ class SmoothedDescent(DescentMethod):
 
 def theorem_descent(setting: Setting, energy: float) -> Descent:
     r"""Return T, at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
-    bound = finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
-    diameter = finite(setting.constants.diameter, "a bounded constraint set")
+    bound = require_finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
+    diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
     steps = whole_steps(bound**2 / energy)
     size = diameter / (bound * math.sqrt(steps))
     return Descent(steps=steps, step_size=size, queried=True)
@@ -109,10 +109,10 @@ def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float
     minimises the stated bound; otherwise the direct optimum (theory/kamath-liu-zhang.md, 3.4).
     """
     n, d = setting.n, setting.d
-    moment = finite(setting.constants.coordinate_moment, "a coordinate-wise moment")
+    moment = require_finite(setting.constants.coordinate_moment, "a coordinate-wise moment")
     scale = moment ** (1 / setting.moment_order)
     if calibration == "paper":
-        diameter = finite(setting.constants.diameter, "a bounded constraint set")
+        diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
         q = theorem_5_5_power(d, rho)
         return float(scale * math.sqrt(math.sqrt(rho) * n / (diameter * d**q)))
     return float(scale * math.sqrt(n / (d + math.sqrt(d / rho))))

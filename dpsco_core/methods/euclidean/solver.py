@@ -113,10 +113,8 @@ def minimise_strongly_convex(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
-    # The smoothness M and the strong convexity mu > 0 of J on all of R^d, certified for every data
-    # set.
-    smoothness: float,
-    modulus: float,
+    smoothness: float,  # M, the smoothness of J on all of R^d, for every data set
+    modulus: float,  # mu > 0, the strong convexity of J on all of R^d, for every data set
     accuracy: float,  # positive, and large enough to be certified by gradients with twelve digits
 ) -> Certified:
     r"""Minimise a strongly convex function to a certified accuracy, for every data set.
@@ -124,7 +122,8 @@ def minimise_strongly_convex(
     Spectral projected gradients first, which adapt to the curvature that is there. Should they
     stall, accelerated projected gradients with the certified constants: their suboptimality h
     falls by a factor :math:`1-\sqrt{\mu/M}` a step. On a ball, a gap of at most `accuracy` follows
-    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where `settled` certifies, it is
+    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where
+    `certify_settled` certifies, it is
     enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
     well above rounding (theory/su-zhao-wang.md, 2.0).
 
@@ -148,7 +147,7 @@ def minimise_strongly_convex(
     x = y = start.value
     calls = start.gradient_calls
     while True:
-        checked = settled(gradient, constraint, x, smoothness, modulus)
+        checked = certify_settled(gradient, constraint, x, smoothness, modulus)
         calls += checked.gradient_calls
         if checked.accuracy <= accuracy:
             return Certified(value=checked.value, accuracy=checked.accuracy, gradient_calls=calls)
@@ -159,7 +158,7 @@ def minimise_strongly_convex(
         calls += CHECK_EVERY
 
 
-def settled(
+def certify_settled(
     gradient: Gradient, constraint: ConstraintSet, w: Vector, smoothness: float, modulus: float
 ) -> Certified:
     r"""Certify w itself, or the point after one gradient step of length 1/M.
@@ -200,7 +199,7 @@ def spectral_descent(
     the accuracy, at the limit, or where the certificate has stalled, and returns the best point.
     Where slopes saturate (Huber's loss, a logistic one far out) the step sizes can cycle for ever:
     once the certificate has not halved for a while, the steps go on from the best point and are
-    shortened to where the loss stops falling (`shortened`).
+    shortened to where the loss stops falling (`shorten_step`).
     """
     w, size = constraint.centre, constraint.l2_radius
     steps_certify = modulus > 0 and not isinstance(constraint, Ball)
@@ -220,7 +219,7 @@ def spectral_descent(
         g_new = gradient(new)
         calls, extra_calls = calls + 1, 0
         if cautious:
-            new, g_new, extra_calls = shortened(gradient, w, g, new, g_new, limit - calls)
+            new, g_new, extra_calls = shorten_step(gradient, w, g, new, g_new, limit - calls)
             calls += extra_calls
         s, y = new - w, g_new - g
         w, g = new, g_new
@@ -242,7 +241,7 @@ def spectral_descent(
     return Certified(value=best.value, accuracy=best.accuracy, gradient_calls=calls)
 
 
-def shortened(
+def shorten_step(
     gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, call_limit: int
 ) -> tuple[Vector, Vector, int]:
     r"""Return a point towards `new` where the loss falls, its gradient, and the call count.

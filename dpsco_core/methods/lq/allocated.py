@@ -27,9 +27,9 @@ from dpsco_core.methods.lq.mirror_schedule import (
     PRACTICAL_FACTORS,
     DescentChoice,
     MirrorInputs,
-    descent,
-    modelled,
-    published,
+    descent_inputs,
+    modelled_choice,
+    published_parameters,
     published_weight,
 )
 from dpsco_core.methods.lq.noisy import best_potential, own_exponent, potential_of
@@ -71,7 +71,7 @@ class AllocatedTruncatedMeans(TruncatedMeans):
         )
 
 
-def _card(
+def _allocated_card(
     slug: str, name: str, short: str, statement: str, summary: str, caveat: str
 ) -> MethodCard:
     return replace(
@@ -108,7 +108,7 @@ class MirrorDescentAllocated(DescentMethod):
     cost = MethodCost(fixed=3e5, per_row=9, per_element=1, per_piece=3e4)
     source = "reconstructed"
     departs = (RANDOM_STEP,)
-    card = _card(
+    card = _allocated_card(
         "mirror-descent-allocated",
         "Mirror descent, one random step per record",
         "Mirror, one random step",
@@ -129,14 +129,14 @@ class MirrorDescentAllocated(DescentMethod):
         budget = sampled_budget(setting, self.calibration)
         check_applicable(setting)
         inputs = replace(
-            descent(setting, "public", "gaussian", "tight"),
+            descent_inputs(setting, "public", "gaussian", "tight"),
             # The number of records in a step is random too, so the variance includes their mean
             # gradient.
             variance=squared_deviation(setting),
         )
         steps = self.steps
         if steps is None and self.tuning == "theory":
-            steps = published(setting, inputs, shuffled=False)[0]
+            steps = published_parameters(setting, inputs, shuffled=False)[0]
         if steps is None:
             counts = [count for count in COUNTS if count <= setting.n]
             steps = smallest(
@@ -149,7 +149,7 @@ class MirrorDescentAllocated(DescentMethod):
         multiplier = certificate.noise_multiplier
         inputs = with_multiplier(inputs, multiplier)
         if self.tuning == "theory":
-            threshold = published(setting, inputs, shuffled=False)[1]
+            threshold = published_parameters(setting, inputs, shuffled=False)[1]
             weight = published_weight(inputs, steps, threshold)
         else:
             _, threshold, weight, _ = best_choice(inputs, steps)
@@ -181,7 +181,7 @@ class MirrorDescentAllocated(DescentMethod):
 
 def squared_deviation(setting: Setting) -> float:
     """Return a bound on the mean squared dual norm of a gradient."""
-    inputs = descent(setting, "public", "gaussian", "tight")
+    inputs = descent_inputs(setting, "public", "gaussian", "tight")
     return inputs.variance + inputs.gradient_bound**2
 
 
@@ -198,7 +198,7 @@ def with_multiplier(inputs: MirrorInputs, multiplier: float) -> MirrorInputs:
 def best_choice(inputs: MirrorInputs, steps: int) -> DescentChoice:
     """Return the threshold and the weight of the least modelled risk at these steps."""
     inputs.check_finite()
-    tried = [modelled(inputs, steps, factor) for factor in PRACTICAL_FACTORS]
+    tried = [modelled_choice(inputs, steps, factor) for factor in PRACTICAL_FACTORS]
     return smallest(tried, lambda choice: choice.value, what="truncation level")
 
 
@@ -222,7 +222,7 @@ class NoisyMirrorDescentAllocated(RecordByRecord):
     cost = MethodCost(fixed=1e6, per_row=400, per_element=3, per_column=1e4, per_piece=100)
     source = "reconstructed"
     departs = (RANDOM_STEP,)
-    card = _card(
+    card = _allocated_card(
         "noisy-mirror-descent-allocated",
         "Noisy mirror descent, one random step per record",
         "Noisy mirror, one random step",

@@ -34,9 +34,9 @@ from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
 from dpsco_core.methods.lq.mirror_schedule import (
-    descent,
+    descent_inputs,
     practical_choice,
-    published,
+    published_parameters,
     published_weight,
 )
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
@@ -141,11 +141,14 @@ def mirror_plan(
 ) -> DescentPlan:
     """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 for larger q.
 
-    Those of `practical_choice`, or `published` and `published_weight`, with the noise of the order
+    Those of `practical_choice`, or `published_parameters` and `published_weight`, with the noise
+    of the order
     among `orders` that leaves less on a batch's mean. Raises `NotApplicable` where none is private.
     """
     draws = {order: _draw_of(setting, order, noise, calibration) for order in orders}
-    inputs = {o: descent(setting, o, noise, calibration) for o, (rho, _) in draws.items() if rho}
+    inputs = {
+        o: descent_inputs(setting, o, noise, calibration) for o, (rho, _) in draws.items() if rho
+    }
     if not inputs:
         raise NotApplicable(
             f"Lemma 3 is proven for epsilon at most 1 and delta at most 0.9, and the budget is "
@@ -162,7 +165,9 @@ def mirror_plan(
         steps, threshold, weight, _ = chosen[order]
     else:
         shuffles = "shuffled" in orders and isinstance(setting.budget, ApproxDP)
-        steps, threshold = published(setting, next(iter(inputs.values())), shuffled=shuffles)
+        steps, threshold = published_parameters(
+            setting, next(iter(inputs.values())), shuffled=shuffles
+        )
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
         order = smallest(noises, lambda o: noises[o], what="order of the noise")
         weight = published_weight(inputs[order], steps, threshold)
@@ -175,10 +180,10 @@ def mirror_plan(
     descent_steps = MirrorSteps(space=chosen_inputs.space, steps=steps, weight=weight)
     # If the method compares two accountings, the note names the one in use.
     notes = (ACCOUNTINGS[means.accounting],) if len(orders) > 1 else ()
-    return made_of(setting, means, descent_steps, setting.n // steps, notes=notes)
+    return build_plan(setting, means, descent_steps, setting.n // steps, notes=notes)
 
 
-def made_of(
+def build_plan(
     setting: Setting,
     means: TruncatedMeans,
     steps: MirrorSteps,
@@ -259,7 +264,7 @@ def few_steps(plan: DescentPlan) -> DescentPlan:
     means, steps = plan.statistic, plan.descent
     assert isinstance(means, TruncatedMeans) and isinstance(steps, MirrorSteps)
     four = replace(steps, steps=4)
-    return made_of(plan.setting, means, four, plan.gradients // 4, plan.notes)
+    return build_plan(plan.setting, means, four, plan.gradients // 4, plan.notes)
 
 
 def in_few_steps(method: Any, setting: Setting) -> DescentPlan:

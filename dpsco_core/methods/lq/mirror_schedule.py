@@ -107,7 +107,9 @@ class MirrorInputs:
             raise nothing_finite("number of steps")
 
 
-def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibration) -> MirrorInputs:
+def descent_inputs(
+    setting: Setting, order: Order, noise: Noise, calibration: Calibration
+) -> MirrorInputs:
     """Return the error inputs of a run at `setting`, with the noise of every record or batch."""
     constants, space = own_constants(setting), space_of(setting)
     return MirrorInputs(
@@ -136,20 +138,20 @@ NO_CHOICE = DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, val
 
 @lru_cache(maxsize=4096)
 def practical_choice(inputs: MirrorInputs) -> DescentChoice:
-    """Return the steps, the threshold and the weight that minimise `modelled`.
+    """Return the steps, the threshold and the weight that minimise `modelled_choice`.
 
     Raises `NotApplicable` where that is finite for none of them.
     """
     inputs.check_finite()
 
     def best(steps: int) -> DescentChoice:
-        tried = (modelled(inputs, steps, factor) for factor in PRACTICAL_FACTORS)
+        tried = (modelled_choice(inputs, steps, factor) for factor in PRACTICAL_FACTORS)
         return smallest_or(tried, lambda choice: choice.value, NO_CHOICE)
 
     return best(best_count(lambda steps: best(steps).value, inputs.n, what="number of steps"))
 
 
-def modelled(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
+def modelled_choice(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     r"""Return the modelled excess risk on typical data, at the threshold :math:`G+f\sigma`.
 
     B4 of theory/su-zhao-wang.md, 3.6, with the variance :math:`\kappa\sigma^2/b` of an untruncated
@@ -175,7 +177,9 @@ def modelled(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     return DescentChoice(steps, threshold, weight, value)
 
 
-def theorem_10(n: int, space: RegularSpace, epsilon: float, delta: float) -> tuple[float, float]:
+def theorem_10_parameters(
+    n: int, space: RegularSpace, epsilon: float, delta: float
+) -> tuple[float, float]:
     r"""Return lambda and the real number T of Theorem 10 at :math:`\sigma = M = 1`.
 
     .. math::
@@ -203,7 +207,7 @@ def batched_parameters(
     return truncation, n * epsilon / (truncation * root)
 
 
-def published(
+def published_parameters(
     setting: Setting, inputs: MirrorInputs, *, shuffled: bool, most_steps: int = MOST_STEPS
 ) -> tuple[int, float]:
     r"""Return T and tau as the paper states them; T is at most `most_steps`.
@@ -212,7 +216,7 @@ def published(
     where records are `shuffled`, of theory/su-zhao-wang.md, 2.6 otherwise. Then
     :math:`\tau = G + \max\{\lambda, G\}` (theory/su-zhao-wang.md, 2.5 (d) and (e)).
     """
-    parameters = theorem_10 if shuffled else batched_parameters
+    parameters = theorem_10_parameters if shuffled else batched_parameters
     truncation, steps = parameters(inputs.n, inputs.space, *statement_budget(setting))
     room = max(math.sqrt(inputs.variance) * truncation, inputs.gradient_bound)
     return max(1, round(min(steps, inputs.n, most_steps))), inputs.gradient_bound + room

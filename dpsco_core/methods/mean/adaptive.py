@@ -17,8 +17,8 @@ from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
 from dpsco_core.methods.mean.ladder import (
     ENOUGH_SHARE,
+    expected_miss,
     ladder,
-    likely_crowd,
     radius_choice,
     wide_choice,
     wider_is_better,
@@ -32,7 +32,7 @@ from dpsco_core.methods.mean.rounds import (
     centred_setting,
     descend,
     plan_centre,
-    worthwhile,
+    worthwhile_candidate,
 )
 from dpsco_core.methods.mean.shares import (
     GUARDED_FROM,
@@ -254,7 +254,9 @@ class AdaptiveClipping(MeanMethod):
         is_near = usual_mode(setting) == "guarded"
         shares = CENTRE_SHARES if centre_allowed(setting, is_near=is_near) else (0.0,)
         candidates = [self._looking_statistic(setting, "blind", share) for share in shares]
-        return worthwhile(candidates, lambda mean: mean.top_radius / math.sqrt(mean.release_rho))
+        return worthwhile_candidate(
+            candidates, lambda mean: mean.top_radius / math.sqrt(mean.release_rho)
+        )
 
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
         """Return the statistic with looks, whose centre spends this share of rho."""
@@ -338,7 +340,7 @@ def finds_radius(mean: AdaptiveMean) -> bool:
     That is where the error bound says something, or its like for the second choice of guarded mode
     (theory/adaptive-methods.md, 1.3).
     """
-    missed = 2 * mean.target + likely_crowd(mean.records, mean.epsilon)
+    missed = 2 * mean.target + expected_miss(mean.records, mean.epsilon)
     if mean.mode == "guarded":
         missed = 4 / 3 * mean.wide_target + 2 / mean.epsilon * (math.log(len(mean.radii)) + 3)
     return missed <= ENOUGH_SHARE * mean.records

@@ -21,7 +21,7 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.reading import Reading
-from dpsco_core.methods.mean.rounds import MISS_CHANCE, balls, descend, tail
+from dpsco_core.methods.mean.rounds import MISS_CHANCE, descend, gaussian_norm_bound, round_radii
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Mechanism, gaussian_noise_std
@@ -123,8 +123,11 @@ class CoinPress(MeanMethod):
         if self.tuning == "theory":
             whole = FAILURE_PROBABILITY / 4
             failures = (*(whole / (steps - 1) for _ in range(steps - 1)), whole)
-            reaches, likely = [tail(d, f / n) for f in failures], [tail(d, f) for f in failures]
+            reaches, likely = (
+                [gaussian_norm_bound(d, f / n) for f in failures],
+                [gaussian_norm_bound(d, f) for f in failures],
+            )
         else:
-            reaches = likely = [tail(d, MISS_CHANCE)] * steps
+            reaches = likely = [gaussian_norm_bound(d, MISS_CHANCE)] * steps
         reach = setting.constants.mean_gradient_bound
-        return balls(n, reach, scale, rhos, reaches=reaches, likely=likely)[0], rhos
+        return round_radii(n, reach, scale, rhos, reaches=reaches, likely=likely)[0], rhos

@@ -179,7 +179,7 @@ def _centre(
             )
             place = np.where(noisy < rows.n / 2, middle, place)
         low = low + place * width
-    medians = _rotated((low + width / 2)[None], np.ones(size))[0] * signs
+    medians = _rotate((low + width / 2)[None], np.ones(size))[0] * signs
     return np.asarray(medians[: rows.d])
 
 
@@ -226,7 +226,7 @@ def _cells_of(
     """Return the cell indices of rotated rows over all coordinates, shape (rows * D,)."""
     limited = np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL)
     limited[~np.isfinite(block).all(axis=1)] = 0.0
-    places = _rotated(limited, signs)
+    places = _rotate(limited, signs)
     places -= low
     places /= width
     numbers = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
@@ -234,7 +234,7 @@ def _cells_of(
     return numbers.ravel()
 
 
-def _rotated(block: Vector, signs: Vector) -> Vector:
+def _rotate(block: Vector, signs: Vector) -> Vector:
     """Return signed rows, padded with zeros to a power of two, times the scaled Hadamard matrix."""
     n, size = len(block), len(signs)
     left = 1 << ((size.bit_length() - 1) // 2)
@@ -242,14 +242,14 @@ def _rotated(block: Vector, signs: Vector) -> Vector:
     # Each form of the array replaces the previous form, which frees its memory.
     turned: Vector = np.zeros((n, size))
     np.multiply(block, signs[: block.shape[1]], out=turned[:, : block.shape[1]])
-    turned = (turned.reshape(-1, right) @ _hadamard(right)).reshape(n, left, right)
+    turned = (turned.reshape(-1, right) @ _hadamard_matrix(right)).reshape(n, left, right)
     turned = turned.transpose(0, 2, 1).reshape(-1, left)
-    turned = (turned @ _hadamard(left)).reshape(n, right, left)
+    turned = (turned @ _hadamard_matrix(left)).reshape(n, right, left)
     turned = turned.transpose(0, 2, 1).reshape(n, size)
     turned /= math.sqrt(size)
     return turned
 
 
 @cache
-def _hadamard(size: int) -> Vector:
+def _hadamard_matrix(size: int) -> Vector:
     return scipy.linalg.hadamard(size, dtype=np.float64)

@@ -135,11 +135,11 @@ class IterativeUpdating(MeanMethod):
                 "noise_std": noise.noise_std,
                 "group_radius": r0,
             },
-            notes=vacuous(groups, r0, statistic.bound),
+            notes=vacuous_note(groups, r0, statistic.bound),
         )
 
 
-def vacuous(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
+def vacuous_note(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
     """Return a warning sentence if Theorem 5 is vacuous for a run."""
     if 4 * r0 < mean_bound:
         return ()

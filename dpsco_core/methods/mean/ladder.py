@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
-from dpsco_core.methods.mean.lengths import differences, norms_about, places_among
+from dpsco_core.methods.mean.lengths import differences, make_radius_counter, norms_about
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
@@ -32,7 +32,7 @@ FEW_SHARE = 1 / 8
 NEAR_SHARE = 1 / 4
 
 
-def likely_crowd(n: int, epsilon: float) -> float:
+def expected_miss(n: int, epsilon: float) -> float:
     r"""Return :math:`\bar\Delta`, the expected amount by which a choice among n norms misses k."""
     return 2 / epsilon * (2 * math.log(n) + 2.71)
 
@@ -72,10 +72,14 @@ def norm_counts(
 
 
 def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vector | None) -> Vector:
-    places = places_among(radii[::-1].copy())
+    places = make_radius_counter(radii[::-1].copy())
     tallies, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
     small_centre = near_centre(centre, NEAR_SHARE * float(radii[0]))
-    for part in _centred(rows, centre) if small_centre is None else _measured(rows, small_centre):
+    for part in (
+        _yield_centred(rows, centre)
+        if small_centre is None
+        else _yield_with_norms(rows, small_centre)
+    ):
         if stored is not None:
             norms = row_norms(part.base) if part.norms is None else part.norms
             stored[low : low + len(norms)] = norms
@@ -125,9 +129,9 @@ def _clipped_sums(
     # the number of times that a sum still contains the centre, where it was not subtracted
     shares = np.zeros(len(radii))
     for part in (
-        _centred(rows, centre, stored)
+        _yield_centred(rows, centre, stored)
         if small_centre is None
-        else _measured(rows, small_centre, stored)
+        else _yield_with_norms(rows, small_centre, stored)
     ):
         norms = row_norms(part.base) if part.norms is None else part.norms
         if part.coefficients is None and norms.max() <= LARGEST_LEVEL:
@@ -223,7 +227,9 @@ def near_centre(centre: Vector | None, limit: float) -> Vector | None:
     return centre
 
 
-def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Iterator[Factors]:
+def _yield_with_norms(
+    rows: Rows, centre: Vector, stored: Vector | None = None
+) -> Iterator[Factors]:
     """Yield the unchanged rows with their norms about a centre."""
     low = 0
     for block in rows.blocks():
@@ -232,7 +238,9 @@ def _measured(rows: Rows, centre: Vector, stored: Vector | None = None) -> Itera
         yield Factors(block, norms=norms)
 
 
-def _centred(rows: Rows, centre: Vector | None, stored: Vector | None = None) -> Iterator[Factors]:
+def _yield_centred(
+    rows: Rows, centre: Vector | None, stored: Vector | None = None
+) -> Iterator[Factors]:
     """Yield the rows minus a centre, with stored norms if any, always in the same memory."""
     if centre is None and stored is None:
         yield from rows.factors()

@@ -14,7 +14,7 @@ from dpsco_core.data.rows import row_norms
 FIRST_BITS = 48  # the leading bits of a double: sign, exponent and sixteenths
 
 
-def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
+def make_radius_counter(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
     """Return a function that counts the increasing radii strictly below each of some norms.
 
     The first bits of a double, which say it up to a sixteenth, rise with it. Where no two radii

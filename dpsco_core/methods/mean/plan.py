@@ -71,7 +71,7 @@ class RescaledMean(Statistic):
         logarithms = mean_logarithms(rows, self.lowest, rows.n // 2)
         noisy = ledger.release(mechanism, logarithms, rng, label=self.label)
         weights = weights_of(noisy, mechanism.noise_std, self.lowest)
-        fine = stretched(self.fine, self.scale, weights)
+        fine = rescale_statistic(self.fine, self.scale, weights)
         value, diagnostics = fine.estimate(MappedRows(rows, _Divided(weights)), None, ledger, rng)
         return weights * into_ball(value, fine.mean_bound), {
             **diagnostics,
@@ -174,7 +174,7 @@ def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
     """
     total = np.zeros(rows.d)
     with np.errstate(all="ignore"):
-        for record, partner in _pairs(rows, pairs):
+        for record, partner in _yield_pairs(rows, pairs):
             spread = np.abs(record - partner)
             spread = np.log2(spread, out=spread)
             np.nan_to_num(spread, copy=False, nan=-math.inf, posinf=math.inf, neginf=-math.inf)
@@ -182,7 +182,7 @@ def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
     return total / pairs
 
 
-def _pairs(rows: Rows, pairs: int) -> Iterator[tuple[Vector, Vector]]:
+def _yield_pairs(rows: Rows, pairs: int) -> Iterator[tuple[Vector, Vector]]:
     """Yield the two members of consecutive pairs, wherever the blocks end."""
     left: Vector | None = None
     for block in rows.blocks(0, 2 * pairs):
@@ -209,7 +209,7 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     return np.asarray(np.exp2(0.5 * (shrunk - shrunk.max())))
 
 
-def stretched(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean:
+def rescale_statistic(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean:
     """Return the plan of the mean of rows divided by public weights: radius, bounds and centre.
 
     The radius grows by what the class of the records, whose coordinates spread by at most `scale`,

@@ -19,7 +19,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Rows, rows_per_block
 from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.base import LARGEST_PLAIN_SQUARE, LEAST_PLAIN_LEVEL, clip_to_ball
-from dpsco_core.methods.mean.lengths import norms_from_products, places_among
+from dpsco_core.methods.mean.lengths import make_radius_counter, norms_from_products
 
 STRETCH = 1 << 14  # in rows: intermediate results of this many norms stay in the cache
 MOST_CHANGED = 0.4  # With a larger share of changed rows, adding all rows again is cheaper.
@@ -85,7 +85,7 @@ class Reading:
         self._norms = self._space
         if not isinstance(rows, DenseRows) or self._first_sum is None or small_centre is None:
             return ladder.norm_counts(rows, radii, centre, self._norms)
-        places = places_among(radii[::-1].copy())
+        places = make_radius_counter(radii[::-1].copy())
         tallies = np.zeros(len(radii) + 1, dtype=np.int64)
         for norms in self._norms_about(rows, small_centre):
             tallies += np.bincount(places(norms), minlength=len(tallies))
@@ -94,7 +94,7 @@ class Reading:
     def _norms_about(self, rows: DenseRows, centre: Vector) -> Iterator[Vector]:
         """Yield the norms of rows minus a centre by `norms_about`, and store them."""
         assert self._norms is not None
-        direction, size = -2 * centre, _stretch(rows.d)
+        direction, size = -2 * centre, _rows_per_stretch(rows.d)
         space = np.empty(min(size, rows.n))
         for start in range(0, rows.n, size):
             squares, low = self._norms[start : start + size], 0
@@ -134,7 +134,7 @@ def _changed_sums(
 ) -> Vector:
     """Return the sums for all balls by correcting the first sum for the rows that differ."""
     totals, shares = np.tile(sum_in_ball.total, (len(radii), 1)), np.full(len(radii), float(rows.n))
-    size, smallest = 2 * _stretch(rows.d), min(radii)
+    size, smallest = 2 * _rows_per_stretch(rows.d), min(radii)
     space = np.empty((max(1, int(PART * rows_per_block(rows.d))), rows.d))
     for start in range(0, rows.n, size):
         lengths = norms[start : start + size]
@@ -169,6 +169,6 @@ def _add_some(
         total += weights[low : low + len(space)] @ block
 
 
-def _stretch(d: int) -> int:
+def _rows_per_stretch(d: int) -> int:
     """Return how many rows, in whole blocks, have their norms computed at a time."""
     return max(1, STRETCH // rows_per_block(d)) * rows_per_block(d)

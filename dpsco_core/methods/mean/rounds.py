@@ -48,11 +48,11 @@ def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> Centr
 
     The mean has a norm of at most `bound`; a coordinate has about the standard deviation `scale`.
     """
-    reach = tail(d, MISS_CHANCE)
+    reach = gaussian_norm_bound(d, MISS_CHANCE)
 
     def plan_of(rounds: int) -> CentreRounds:
         shares = (rho / rounds,) * rounds
-        radii, distance = balls(
+        radii, distance = round_radii(
             n, bound, scale, shares, reaches=(reach,) * rounds, likely=(reach,) * rounds
         )
         return CentreRounds(radii=radii, rho=rho, distance=distance)
@@ -99,10 +99,10 @@ def centre_share(setting: Setting, *, is_near: bool) -> float:
             return math.inf
         return (d + distance**2) / (1 - share) + pulled * distance**2
 
-    return worthwhile(CENTRE_SHARES, error)
+    return worthwhile_candidate(CENTRE_SHARES, error)
 
 
-def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
+def worthwhile_candidate(candidates: Sequence[T], error: Callable[[T], float]) -> T:
     """Return the candidate with the least error; the first one unless that saves a fifth."""
     best = smallest(candidates, error, what="share of the budget for a centre")
     return best if error(best) < (1 - WORTHWHILE) * error(candidates[0]) else candidates[0]
@@ -117,22 +117,22 @@ def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
     if centre is None:
         return setting
     scale = scaled_bound(setting)[0]
-    room = centre.radii[-1] - scale * tail(setting.d, MISS_CHANCE)
+    room = centre.radii[-1] - scale * gaussian_norm_bound(setting.d, MISS_CHANCE)
     length = room + scale * math.sqrt(setting.d)
     clipped = length * tail_excess(centre.radii[-1] / length, setting.moment_order)
     constants = replace(setting.constants, mean_gradient_bound=centre.distance + clipped)
     return replace(setting, constants=constants)
 
 
-def balls(
+def round_radii(
     n: int,
     bound: float,  # the largest distance of the mean from 0
     scale: float,  # the standard deviation of a coordinate
     rhos: Sequence[float],
     *,
-    # For each round a number of standard deviations of a coordinate: a ball leaves this much room
-    # for records, and the length of the round's noise counts as this much.
+    # The room that each round's ball leaves for records, in standard deviations of a coordinate.
     reaches: Sequence[float],
+    # The likely norm of each round's error, in the error's standard deviations of a coordinate.
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:
     """Return the radius of each round's ball, and the error of the last answer."""
@@ -171,7 +171,7 @@ def descend(
     return centre
 
 
-def tail(d: int, probability: float) -> float:
+def gaussian_norm_bound(d: int, probability: float) -> float:
     r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`, a bound on a Gaussian norm.
 
     The norm of a standard normal vector exceeds it with probability at most beta.

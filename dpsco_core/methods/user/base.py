@@ -17,7 +17,7 @@ from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.users import UserSample, averaged
+from dpsco_core.problems.samples.users import UserSample, average_users
 
 __all__ = [
     "FILTER_STAGE",
@@ -101,7 +101,7 @@ def bounded_means(sample: UserSample, losses: Losses) -> UserSample:
     Where gradients are linear in the items, the mean item takes the items' place before anything is
     shrunk: it is most often far nearer to the true mean than an item, and in the ball.
     """
-    return bounded_users(averaged(sample), losses)
+    return bounded_users(average_users(sample), losses)
 
 
 def approximate_budget(setting: Setting) -> ApproxDP:

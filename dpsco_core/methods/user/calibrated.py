@@ -48,7 +48,7 @@ UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
 ANY_SHARE = 1e-9
 
 
-def halving(n: int, phases: int) -> tuple[int, ...]:
+def halving_users(n: int, phases: int) -> tuple[int, ...]:
     r"""Return :math:`n_i=\lfloor n2^{-i}\rfloor` users of phase i; the last phase has all others.
 
     Examples
@@ -78,15 +78,13 @@ def plain_sensitivity(case: UserLevel, step: float, groups: int) -> float:
 def calibrated_sgd(
     case: UserLevel,
     *,
-    # number of phases l and p
-    phases: int = 3,
-    decay: float = 1.25,
+    phases: int = 3,  # l, the number of phases
+    decay: float = 1.25,  # p, the decay of the step sizes from phase to phase
     # :math:`\eta`, at most :math:`2/\beta`; None:
     # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
-    # The failure probability of a phase's test and of its proven radius.
-    halt: float = GROUPS_HALT,
-    spread_failure: float = SPREAD_FAILURE,
+    halt: float = GROUPS_HALT,  # the failure probability of a phase's test
+    spread_failure: float = SPREAD_FAILURE,  # the failure probability of a phase's proven radius
 ) -> SgdSchedule:
     r"""Return the schedule of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
@@ -101,7 +99,7 @@ def calibrated_sgd(
     plan = single_test_plan(groups, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning)
     size = _step(case, step)
     schedule = []
-    for i, users in enumerate(halving(case.n, phases)):
+    for i, users in enumerate(halving_users(case.n, phases)):
         members = users // groups
         if members < 1:
             fewest_users = groups << (phases - 1)
@@ -120,7 +118,7 @@ def one_chain(
     r"""Return N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
     size, multiplier = _step(case, step), gaussian_multiplier(case.epsilon, case.delta)
     schedule = []
-    for i, users in enumerate(halving(case.n, phases)):
+    for i, users in enumerate(halving_users(case.n, phases)):
         eta = size * math.pow(2, -decay * i)
         noise = plain_sensitivity(case, eta, 1) * multiplier
         schedule.append(_sgd_phase(users, users, users * case.m, eta, math.inf, noise))
@@ -165,8 +163,8 @@ def full_batch(
     steps_factor: float = 1.0,  # :math:`c_T`
     # the choice of the radius (see `erm_radius`); None: the baseline without a filter
     radius: Radius | None = "typical",
-    # The failure probability of a phase's test and of the proven radius of all phases.
-    halt: float = USERS_HALT,
+    halt: float = USERS_HALT,  # the failure probability of a phase's test
+    # The failure probability of the proven radius of all phases.
     spread_failure: float = SPREAD_FAILURE,
     # whether an error names the number of users that would suffice, which takes a search
     advice: bool = True,
@@ -202,7 +200,7 @@ def full_batch(
         std = noise_of(users, steps) * math.sqrt(steps)
         return ErmPhase(users=users, regulariser=weight, steps=steps, batch=users, noise_std=std)
 
-    split = halving(case.n, phases)
+    split = halving_users(case.n, phases)
     base = printed_regulariser(case) if regulariser is None else regulariser
     guess = erm_steps(case, base, steps_factor)
     try:

@@ -17,7 +17,13 @@ from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
-from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, items_fit, pooled
+from dpsco_core.problems.samples.users import (
+    ItemSample,
+    MeanSample,
+    UserSample,
+    items_fit,
+    pool_items,
+)
 
 # A function of the chains' points, shape (C, d), and of the range of their records; it returns b
 # gradients per chain, shape (C b, d).
@@ -33,10 +39,9 @@ class Pass:
     Chain j has records ``first + j length`` to ``first + (j + 1) length``.
     """
 
-    # the first record, C, and the records of a chain
-    first: int
-    groups: int
-    length: int
+    first: int  # the index of the first record
+    groups: int  # C, the number of chains
+    length: int  # the number of records per chain
     # η, the step size for one record; a step on the mean gradient of b records is b times as large.
     step_size: float
     batch: int  # b, the number of records per step
@@ -63,7 +68,11 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     is_supported = isinstance(sample, LinearSample | PointSample)
     require(is_supported, "sample", "a sample of points or of a linear model", type(sample))
     assert isinstance(sample, LinearSample | PointSample)
-    gradients = _linear(sample, run) if isinstance(sample, LinearSample) else _points(sample, run)
+    gradients = (
+        _linear_gradients(sample, run)
+        if isinstance(sample, LinearSample)
+        else _point_gradients(sample, run)
+    )
     w = np.repeat(start[None, :], run.groups, axis=0)
     total = np.zeros_like(w)
     # Records may hold any doubles, so overflow and NaN are expected.
@@ -138,19 +147,19 @@ def records_of(sample: UserSample, batch: int) -> Records:
     require(is_supported, "sample", "items or means of users", type(sample))
     assert isinstance(sample, ItemSample | MeanSample)
     if isinstance(sample, ItemSample):
-        return Records(sample=pooled(sample), each=1)
+        return Records(sample=pool_items(sample), each=1)
     if batch % sample.items:
         raise NotApplicable(
             f"One-pass steps on {batch} items need the items, and only users' means are held.",
             nearest="choose user.clipped-means",
         )
-    return Records(sample=pooled(sample), each=sample.items)
+    return Records(sample=pool_items(sample), each=sample.items)
 
 
-def _linear(sample: LinearSample, run: Pass) -> Gradients:
+def _linear_gradients(sample: LinearSample, run: Pass) -> Gradients:
     """Return the gradient function of a generalised linear model: slopes times features."""
-    x, y = _split(sample.features.x, run), _split(sample.targets, run)
-    shrink = None if sample.shrink is None else _split(sample.shrink, run)
+    x, y = _split_by_chain(sample.features.x, run), _split_by_chain(sample.targets, run)
+    shrink = None if sample.shrink is None else _split_by_chain(sample.shrink, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
         part = real_array("features", x[:, low:high])
@@ -166,9 +175,9 @@ def _linear(sample: LinearSample, run: Pass) -> Gradients:
     return gradients
 
 
-def _points(sample: PointSample, run: Pass) -> Gradients:
+def _point_gradients(sample: PointSample, run: Pass) -> Gradients:
     """Return the gradient function of rows in a block, each at its own parameters."""
-    x = _split(sample.points.x, run)
+    x = _split_by_chain(sample.points.x, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
         points_of_rows = w if high - low == 1 else np.repeat(w, high - low, axis=0)
@@ -178,7 +187,7 @@ def _points(sample: PointSample, run: Pass) -> Gradients:
     return gradients
 
 
-def _split(x: NDArray[np.float64], run: Pass) -> NDArray[np.float64]:
+def _split_by_chain(x: NDArray[np.float64], run: Pass) -> NDArray[np.float64]:
     """Return a view of the records of the chains, shape (C, length, ...)."""
     stop = run.first + run.groups * run.length
     return x[run.first : stop].reshape(run.groups, run.length, *x.shape[1:])

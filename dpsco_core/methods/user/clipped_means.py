@@ -25,7 +25,7 @@ from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent, Moves, Oracle
-from dpsco_core.methods.tune import cheapest
+from dpsco_core.methods.tune import choose_cheapest
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import AllUsers
 from dpsco_core.problems import SCO_PROBLEMS
@@ -247,7 +247,7 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
                 )
     sampling = setting.constants.variance_trace / (2 * low * setting.n)
     spread = sampling if math.isfinite(sampling) else 0.0
-    return cheapest(
+    return choose_cheapest(
         choices,
         lambda choice: choice.modelled_risk,
         lambda choice: choice.steps,

@@ -14,7 +14,7 @@ from dpsco_core.methods.euclidean.phased_sgd import (
     Phase,
     PhasedAverages,
     PhasedSgd,
-    resolved,
+    is_resolved,
 )
 from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.phases import PhasedMethod
@@ -92,7 +92,7 @@ class UserGroupPrivacy(PhasedMethod):
         # Whether a user's effect is larger than the rounding of the points.
         def stands_out(phase: Phase) -> bool:
             steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
-            return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
+            return is_resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 
         resolved_phases = (phases[0], *takewhile(stands_out, phases[1:]))
         return PhasedUserAverages(

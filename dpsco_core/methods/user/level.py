@@ -25,13 +25,11 @@ class UserLevel:
     (100000, 13.815511, 13.815511)
     """
 
-    # users, items per user and dimension; positive
-    n: int
-    m: int
-    d: int
-    # the budget of one user: positive, and strictly between 0 and 1
-    epsilon: float
-    delta: float
+    n: int  # the number of users
+    m: int  # the number of items per user
+    d: int  # the dimension
+    epsilon: float  # the epsilon of one user's budget, positive
+    delta: float  # the delta of one user's budget, strictly between 0 and 1
     lipschitz: float = 1.0  # L, positive and finite
     # R, of the constraint set, positive and finite: the diameter, not the radius
     diameter: float = 1.0

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.calibrated import halving_users
 from dpsco_core.methods.user.printed_schedules import SgdPhase
 
 # A function of a phase's step size and number of steps that returns the noise per coordinate of its
@@ -55,14 +55,12 @@ def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -
 
 
 def halving_phases(
-    # users, items of each, and C
-    n: int,
-    m: int,
-    groups: int,
-    count: int,
-    # p and :math:`\eta`
-    decay: float,
-    step: float,
+    n: int,  # the number of users
+    m: int,  # the number of items per user
+    groups: int,  # C, the number of groups
+    count: int,  # the number of phases
+    decay: float,  # p, the decay of the step sizes
+    step: float,  # :math:`\eta`, the step size before any decay
     noise: Noise,  # a function of :math:`\eta_i` and :math:`T_i` that returns :math:`\sigma_i`
 ) -> Phases | None:
     r"""Return `count` phases whose users halve; None if one has fewer users than groups.
@@ -74,7 +72,7 @@ def halving_phases(
     if n < 1 << (count - 1):
         return None
     phases = []
-    for i, users in enumerate(halving(n, count)):
+    for i, users in enumerate(halving_users(n, count)):
         members = users // groups
         if members < 1:
             return None
@@ -93,10 +91,9 @@ def halving_phases(
 
 
 def best_phases(
-    # with n >= groups
-    n: int,
-    m: int,
-    groups: int,
+    n: int,  # the number of users, at least `groups`
+    m: int,  # the number of items per user
+    groups: int,  # C, the number of groups
     *,
     lipschitz: float,
     diameter: float,
@@ -118,7 +115,7 @@ def best_phases(
 
     def candidates() -> Iterator[tuple[int, float, float]]:
         for count in range(1, MOST_PHASES + 1):
-            if n < 1 << (count - 1) or min(halving(n, count)) < groups:
+            if n < 1 << (count - 1) or min(halving_users(n, count)) < groups:
                 return
             for decay in DECAYS if count > 1 else DECAYS[:1]:
                 for size in sizes:
@@ -136,7 +133,7 @@ def best_phases(
 
     def floor(candidate: tuple[int, float, float]) -> float:
         count, decay, size = candidate
-        users = halving(n, count)
+        users = halving_users(n, count)
         first_steps, last_steps = (u // groups * m for u in (users[0], users[-1]))
         loud = noise(size * math.pow(2, -decay * (count - 1)), last_steps)
         start_terms = first_terms(size, first_steps, lipschitz=lipschitz, distance=distance)

@@ -50,9 +50,8 @@ SPREAD_FAILURE = 0.01  # the probability per phase that the proven radius fails
 class GroupPhase:
     """One phase of Algorithm 1."""
 
-    # its first user, by index, and N_i, the users of a group; C groups follow each other
-    start: int
-    members: int
+    start: int  # the index of the first user; the C groups are consecutive
+    members: int  # N_i, the number of users per group
     step_size: float  # η_i, the step size for one item
     filter: FilterPlan  # the test, the filter with its radius τ_i, and the noise
 
@@ -128,7 +127,7 @@ class FilteredGroups(PhasesPlan):
             "filter_radius": final_phase.filter.keep.filter_radius,
             "score_threshold": final_phase.filter.release.test.threshold,
             "gradient_calls": float(self.groups * sum(p.members for p in run_phases) * inputs.m),
-        }, _notes(self, halted)
+        }, _plan_notes(self, halted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +246,7 @@ def _noise_scale(setting: Setting, losses: Losses) -> float:
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
 
 
-def _notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
+def _plan_notes(plan: FilteredGroups, halted: int) -> tuple[str, ...]:
     """Return notes on where the run halted and where a plain mean of the groups has less noise."""
     notes = []
     if halted:

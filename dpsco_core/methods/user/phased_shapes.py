@@ -54,7 +54,7 @@ def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
         largest_step=step_limit(case.n, case.m, case.d, case.smoothness),
         noise=noise,
     )
-    return _placed(groups, [(int(p.group_users), p.step_size) for p in phases])
+    return _place_phases(groups, [(int(p.group_users), p.step_size) for p in phases])
 
 
 def recommended_shape(case: UserLevel, groups: int) -> Shape:
@@ -64,7 +64,7 @@ def recommended_shape(case: UserLevel, groups: int) -> Shape:
         ((case.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
         for i in range(1, FEWEST_PRINTED_PHASES + 1)
     ]
-    return _placed(groups, [(members, size) for members, size in phases if members])
+    return _place_phases(groups, [(members, size) for members, size in phases if members])
 
 
 def theorem_shape(case: UserLevel, groups: int) -> Shape:
@@ -93,10 +93,10 @@ def theorem_shape(case: UserLevel, groups: int) -> Shape:
         if members < 1:
             break
         phases.append((members, step * math.pow(2, -decay * i)))
-    return _placed(groups, phases)
+    return _place_phases(groups, phases)
 
 
-def _placed(groups: int, phases: list[tuple[int, float]]) -> Shape:
+def _place_phases(groups: int, phases: list[tuple[int, float]]) -> Shape:
     """Return the phases with their first users, in consecutive order."""
     shape, start = [], 0
     for members, step in phases:

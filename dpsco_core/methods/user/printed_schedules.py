@@ -17,10 +17,9 @@ from dpsco_core.methods.user.level import UserLevel
 class SgdPhase:
     """One phase of Algorithm 1."""
 
-    # The number of users n_i; the groups have N_i each, and take T_i = N_i m one-pass steps.
-    users: float
-    group_users: float
-    steps: float
+    users: float  # n_i, the number of users
+    group_users: float  # N_i, the number of users per group
+    steps: float  # T_i = N_i m, the number of one-pass steps
     step_size: float  # η_i, the step size
     score_radius: float  # τ_i, the score radius
     noise_std: float  # σ_i, the noise per coordinate

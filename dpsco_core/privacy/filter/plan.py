@@ -116,7 +116,7 @@ def least_phase_count(
     """Return the least number of points, up to a billion, for which `phase_plan` has a plan."""
 
     def holds(points: int) -> bool:
-        return _attempt("sequence", points, steps, epsilon, delta, keep, tuning) is not None
+        return _try_plan("sequence", points, steps, epsilon, delta, keep, tuning) is not None
 
     return least_count(holds, 2, 4, MOST_POINTS)
 
@@ -158,7 +158,7 @@ def _plan(
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def plan_for(points: int) -> FilterPlan | None:
-        return _attempt(kind, points, steps, epsilon, delta, keep, tuning)
+        return _try_plan(kind, points, steps, epsilon, delta, keep, tuning)
 
     plan = plan_for(count)
     if plan is None:
@@ -177,7 +177,7 @@ def _plan(
     return plan
 
 
-def _attempt(
+def _try_plan(
     kind: TestKind,
     count: int,
     steps: int,

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.mechanisms.noise import coins
+from dpsco_core.privacy.mechanisms.noise import draw_coins
 
 Inclusion = Literal["weights", "coins"]
 
@@ -168,7 +168,7 @@ class RobustFilter:
             return self.mean(points, inclusion)
         require(rng is not None, "rng", "given for coins", rng)
         assert rng is not None
-        return self.mean(points, coins(inclusion, rng))
+        return self.mean(points, draw_coins(inclusion, rng))
 
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
         """Return which points, shape (K, d), are broken: NaN, infinite or too far away."""

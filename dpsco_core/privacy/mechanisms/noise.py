@@ -113,7 +113,7 @@ def exponential_choice(log_weights: Vector, rng: np.random.Generator) -> int:
     return int(np.argmax(shifted + rng.gumbel(size=len(shifted))))
 
 
-def coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
+def draw_coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
     """Draw a 0-1 coin for each probability, each from its own uniform number."""
     return np.asarray(rng.random(len(probabilities)) < probabilities, dtype=float)
 

@@ -123,9 +123,8 @@ class TestedGaussian:
 
     test: NoisyTest
     l2_sensitivity: float  # :math:`\Delta`, at the lowest score that passes the test
-    # :math:`\varepsilon_2` and :math:`\delta_2`, the share of all releases together.
-    epsilon: float
-    delta: float
+    epsilon: float  # :math:`\varepsilon_2`, the epsilon of all releases together
+    delta: float  # :math:`\delta_2`, the delta of all releases together
     # The failure probability of couplings inside the value, summed over the steps; 0 without any.
     failure: float = 0.0
 

@@ -50,9 +50,8 @@ class SampleSource(BlockSource[Sample]):
     def __init__(
         self,
         problem: BlockProblem,
-        # The random keys of the features and of the targets.
-        features: Key,
-        targets: Key,
+        features: Key,  # the random key of the features
+        targets: Key,  # the random key of the targets
         n: int,  # the total number of records
         # norms to which records are shrunk, in order; see `Sample.bounded`
         bounds: tuple[tuple[float, float], ...] = (),

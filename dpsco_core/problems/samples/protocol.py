@@ -56,7 +56,8 @@ class Sample(Protocol):
         The norm has the given exponent, and is that of the features of a generalised linear model
         or of the records themselves. The map is public and acts on one record at a time, so
         neighbours stay neighbours, and `radius` gives the Lipschitz and smoothness constants of
-        every resulting loss; see `dpsco_core.methods.euclidean.lipschitz.surrogate`. A record that
+        every resulting loss; see
+        `dpsco_core.methods.euclidean.lipschitz.surrogate_constants`. A record that
         is not finite becomes the zero record.
         """
         ...

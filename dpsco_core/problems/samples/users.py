@@ -153,7 +153,7 @@ class MeanSample:
         return replace(self, means=DenseRows(factors[:, None] * safe))
 
 
-def averaged(sample: Any) -> Any:
+def average_users(sample: Any) -> Any:
     """Return users as their mean items, if the loss needs nothing else.
 
     Other users stay as they are. A method that looks at users' mean gradients sees the same users
@@ -175,7 +175,7 @@ def averaged(sample: Any) -> Any:
     )
 
 
-def pooled(sample: Any) -> Any:
+def pool_items(sample: Any) -> Any:
     """Return all items as one sample, or as rows; users' means give one record per user."""
     if isinstance(sample, UserRows):
         return sample.records

@@ -221,7 +221,7 @@ def test_the_printed_command_checks_the_same_claim() -> None:
     text = command(Task(claim=asked, seconds=20))
     chosen = _build_parser(["referee"]).parse_args(shlex.split(text)[1:])
     fields = cli.given_fields(chosen)
-    submission, start = cli._submission(chosen, fields.pop("methods"), fields)
+    submission, start = cli._read_submission(chosen, fields.pop("methods"), fields)
     assert base_place("mean.clipped", start) == asked.base
     assert submission.bounds[0].card == asked.bound.card
     assert [h.text for h in submission.bounds[0].hypotheses[1:]] == ["n >= 2*d", "p > 1"]

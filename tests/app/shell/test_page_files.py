@@ -26,7 +26,7 @@ from dpsco_app.parts.export import figure_html, setting_line
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped
 from dpsco_core.explain.geometry import nearest, sweep, width_table
-from dpsco_core.results.notebook import notebook
+from dpsco_core.results.notebook import script_to_notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 from tests.app.pages import BASES
@@ -38,7 +38,7 @@ def printed(script: str) -> dict[str, pd.DataFrame]:
     out = io.StringIO()
     names: dict[str, object] = {}
     with redirect_stdout(out):
-        for cell in json.loads(notebook(script))["cells"]:
+        for cell in json.loads(script_to_notebook(script))["cells"]:
             exec("".join(cell["source"]), names)
     blocks = re.split(r"^# ", out.getvalue(), flags=re.MULTILINE)[1:]
     return {b.split("\n", 1)[0]: pd.read_csv(io.StringIO(b.split("\n", 1)[1])) for b in blocks}

@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_core.bounds.lq import rates
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
+from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10_parameters
 from dpsco_core.methods.lq.regularized import published_regulariser, published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from tests.bounds.euclidean.helpers import make_setting
@@ -152,7 +152,7 @@ def test_the_regulariser_of_theorem_7_forgets_the_start_only_if_below_twice_the_
 
 
 def test_the_parameters_of_theorem_10_attain_its_rate():
-    truncation, steps = theorem_10(N, SPACE, EPSILON, DELTA)
+    truncation, steps = theorem_10_parameters(N, SPACE, EPSILON, DELTA)
     assert truncation == pytest.approx(18.33848, rel=1e-6)
     assert steps == pytest.approx(5380.796, rel=1e-6)
     size = math.sqrt(-D * math.log(DELTA))

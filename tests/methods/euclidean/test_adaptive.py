@@ -23,8 +23,8 @@ from dpsco_core.methods.euclidean.adaptive import (
     LOOK_SHARE,
     LOOKS,
     TEST_SHARE,
+    has_settled,
     second_look,
-    settled,
 )
 from dpsco_core.methods.euclidean.tuning import curvatures, practical_descent
 from dpsco_core.methods.mean.base import clipped_mean
@@ -218,7 +218,7 @@ def test_the_answer_averages_full_steps_after_the_second_look_if_their_halves_ag
         full = [a + (b - a) / (size * beta) for a, b in itertools.pairwise(w)]
         tail = np.array([ball.project(point) for point in full[place:]])
         energy = scenario.d * (release.diagnostics["noise_std"] / beta) ** 2
-        agreed = settled(tail, energy)
+        agreed = has_settled(tail, energy)
         averaged = w[-int(release.diagnostics["averaged"]) :]
         expected = tail.mean(axis=0) if agreed else averaged.mean(axis=0)
         np.testing.assert_allclose(release.value, expected, rtol=1e-9, atol=1e-12)
@@ -230,10 +230,10 @@ def test_the_answer_averages_full_steps_after_the_second_look_if_their_halves_ag
 def test_iterates_have_settled_if_noise_explains_the_distance_of_their_halves() -> None:
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((200, 12, 5))
-    assert np.mean([settled(points, 5.0) for points in noise]) > 0.98
+    assert np.mean([has_settled(points, 5.0) for points in noise]) > 0.98
     arriving = noise + np.linspace(4.0, 0.0, 12)[:, None]
-    assert not any(settled(points, 5.0) for points in arriving)
-    assert settled(noise[0, :1], 0.0) and not settled(noise[0, :2], 0.0)
+    assert not any(has_settled(points, 5.0) for points in arriving)
+    assert has_settled(noise[0, :1], 0.0) and not has_settled(noise[0, :2], 0.0)
 
 
 def test_without_privacy_the_method_is_descent_with_almost_no_clipping() -> None:

@@ -19,7 +19,7 @@ from dpsco_core.methods.euclidean.batches import (
     clipped_gradient,
     risk_terms,
 )
-from dpsco_core.methods.euclidean.fresh_batches import planned
+from dpsco_core.methods.euclidean.fresh_batches import plan_batches
 from dpsco_core.privacy import ZCDP, Ledger
 from dpsco_core.scenario import Scenario
 
@@ -72,7 +72,7 @@ def test_a_record_moves_only_the_mean_of_its_own_batch_by_at_most_its_sensitivit
     problem: str,
 ) -> None:
     scenario = point(problem)
-    plan = planned(scenario.setting, FEW_BATCHES, 0.5)
+    plan = plan_batches(scenario.setting, FEW_BATCHES, 0.5)
     base, rng = records(scenario), np.random.default_rng(1)
     answers = [rng.normal(size=scenario.d) for _ in range(FEW_BATCHES.steps)]
     allowed, farthest = mechanism_of(plan).l2_sensitivity, 0.0
@@ -98,7 +98,7 @@ def test_a_record_moves_only_the_mean_of_its_own_batch_by_at_most_its_sensitivit
 def test_without_noise_and_clipping_the_method_is_the_subgradient_method() -> None:
     scenario = point("quadratic", d=3)
     data = records(scenario)
-    plan = planned(scenario.setting, replace(FEW_BATCHES, radius=1e3), 1e12)
+    plan = plan_batches(scenario.setting, replace(FEW_BATCHES, radius=1e3), 1e12)
     out = FreshBatches().release(data, plan, Ledger(ZCDP(rho=1e12)), np.random.default_rng(0))
     body, w, total = scenario.setting.body, np.zeros(3), np.zeros(3)
     for t in range(FEW_BATCHES.steps):

@@ -14,7 +14,7 @@ from scipy import stats
 from dpsco_core.audit.doubles import WrongNoise
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
-from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, averages, sums
+from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, average_lengths, model_sums
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
@@ -224,10 +224,10 @@ def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
 
 
 def test_the_sums_of_the_model_agree_with_plain_loops() -> None:
-    table = sums()
+    table = model_sums()
     for i, steps in enumerate(STEP_COUNTS[:7]):
         inverse = toeplitz(inverse_coefficients(steps))
-        for row, m in enumerate(averages(steps)):
+        for row, m in enumerate(average_lengths(steps)):
             for place in (0, 1, 5, 12):
                 a, start = 1 - 2 ** (-place / 2), steps - m + 1
                 weights = np.array(

@@ -219,7 +219,7 @@ def test_unsupported_settings_are_refused_with_a_reason() -> None:
 
 
 def no_normalising(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(statistics, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
+    patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
 
 
 def test_a_missing_normalisation_is_caught(

@@ -23,9 +23,9 @@ from dpsco_core.methods.euclidean import solver
 from dpsco_core.methods.euclidean.solver import (
     Certified,
     certificate,
+    certify_settled,
     minimise_strongly_convex,
     residual_bound,
-    settled,
     spectral_descent,
     staged_subgradients,
 )
@@ -116,7 +116,7 @@ def test_settling_keeps_what_a_step_has_reached(seed: int, name: str) -> None:
     v = w - step * (hessian @ w + c)
     u = constraint.project(v)
     step_bound = residual_bound(u, hessian @ u + c, v, step, MODULUS)
-    solved = settled(lambda x: hessian @ x + c, constraint, u, SMOOTHNESS, MODULUS)
+    solved = certify_settled(lambda x: hessian @ x + c, constraint, u, SMOOTHNESS, MODULUS)
     assert solved.accuracy <= step_bound * (1 + 1e-9) + 1e-24
 
 

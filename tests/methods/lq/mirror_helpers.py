@@ -164,7 +164,7 @@ def changed_plan(plan: DescentPlan, **changes: Any) -> DescentPlan:
     )
     batch = changes.get("batch_size", plan.gradients // plan.descent.steps)
     means = replace(plan.statistic, threshold=threshold)
-    return lp_mirror.made_of(plan.setting, means, steps, batch, plan.notes)
+    return lp_mirror.build_plan(plan.setting, means, steps, batch, plan.notes)
 
 
 def with_plan(**changes: Any) -> Any:

@@ -19,7 +19,7 @@ from dpsco_core.geometry.norms import dual_exponent, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror import base_lengths, truncated_sum
-from dpsco_core.methods.lq.mirror_schedule import descent
+from dpsco_core.methods.lq.mirror_schedule import descent_inputs
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
@@ -330,7 +330,7 @@ def test_the_mean_excess_is_below_the_explicit_bound() -> None:
         setting = problem.setting(n, ZCDP(rho=1.0))
         plan = method.plan(setting)
         noise: Any = getattr(method, "noise", None) or GAUSSIAN
-        inputs = descent(setting, "public", noise, "tight")
+        inputs = descent_inputs(setting, "public", noise, "tight")
         bound = math.fsum(
             b4(inputs, plan.descent.steps, plan.statistic.threshold, plan.descent.weight)
         )

@@ -16,8 +16,8 @@ from dpsco_core.geometry.sparse import SparseHull
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror_schedule import (
     PRACTICAL_FACTORS,
-    descent,
-    modelled,
+    descent_inputs,
+    modelled_choice,
     practical_choice,
 )
 from dpsco_core.privacy import (
@@ -126,7 +126,7 @@ def test_practical_tuning_is_at_least_as_good_as_a_random_search(budget: Any, no
         setting = make_setting(q, n=n, d=10, budget=budget)
         plan = SHUFFLED(noise=noise).plan(setting)
         orders: tuple[Any, ...] = ("shuffled", "public")
-        inputs = [descent(setting, order, noise, "tight") for order in orders]
+        inputs = [descent_inputs(setting, order, noise, "tight") for order in orders]
         choices = [practical_choice(at) for at in inputs]
         chosen = min(choices, key=lambda c: c.value)
         assert (plan.descent.steps, plan.statistic.threshold) == (chosen.steps, chosen.threshold)
@@ -134,7 +134,7 @@ def test_practical_tuning_is_at_least_as_good_as_a_random_search(budget: Any, no
         for _ in range(300):
             steps = round(math.exp(rng.uniform(0, math.log(n))))
             factor = PRACTICAL_FACTORS[rng.integers(len(PRACTICAL_FACTORS))]
-            least_value = min(modelled(at, steps, factor).value for at in inputs)
+            least_value = min(modelled_choice(at, steps, factor).value for at in inputs)
             # Rounding n/T down costs a little where steps are small.
             assert chosen.value <= least_value * 1.02
 
@@ -163,7 +163,7 @@ def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
     steps: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
-    monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled: (steps, 2.0))
+    monkeypatch.setattr(lp_mirror, "published_parameters", lambda *_, shuffled: (steps, 2.0))
     setting = make_setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
     plan = SHUFFLED(tuning="theory", noise=GG).plan(setting)
     assert (plan.statistic.certificate is not None) == shuffled
@@ -180,7 +180,9 @@ def test_the_accounting_in_use_has_the_smaller_noise(
     setting = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
     accountings = set()
     for steps in (1, 10, 100, 1000, 10_000):
-        monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled, t=steps: (t, 2.0))
+        monkeypatch.setattr(
+            lp_mirror, "published_parameters", lambda *_, shuffled, t=steps: (t, 2.0)
+        )
         energies = {}
         for order in ("shuffled", "public"):
             plan = lp_mirror.mirror_plan(setting, (order,), noise, calibration, "theory")  # type: ignore[arg-type]
@@ -276,7 +278,7 @@ def test_the_reductions_constants_are_those_of_l2() -> None:
     setting = make_setting(math.inf, n=3000, d=16, smoothness=0.3)
     plan = REDUCED().plan(setting)
     assert (plan.descent.space.exponent, plan.descent.space.kappa) == (2.0, 1.0)
-    inputs = descent(setting, "public", GAUSSIAN, "tight")
+    inputs = descent_inputs(setting, "public", GAUSSIAN, "tight")
     assert inputs.diameter == pytest.approx(2 * 4.0)
     assert inputs.smoothness == pytest.approx(0.3)
     assert inputs.gradient_bound == pytest.approx(0.5)

@@ -30,13 +30,13 @@ from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
     clipped_sums,
     ladder,
+    make_radius_counter,
     norm_counts,
-    places_among,
     radius_choice,
     wide_choice,
 )
 from dpsco_core.methods.mean.reading import Reading
-from dpsco_core.methods.mean.rounds import centre_share, descend, plan_centre, tail
+from dpsco_core.methods.mean.rounds import centre_share, descend, gaussian_norm_bound, plan_centre
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,
@@ -180,7 +180,7 @@ def test_the_places_among_a_norm_are_those_of_a_search() -> None:
         norms = np.concatenate([*neighbours, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
         # These radii are too dense for a table.
         for radii in (rising, np.linspace(top / 50, top, 50)):
-            places = places_among(radii)(norms)
+            places = make_radius_counter(radii)(norms)
             assert places.tolist() == np.searchsorted(radii, norms).tolist()
 
 
@@ -447,7 +447,7 @@ def test_levels_that_doubles_cannot_hold_are_refused() -> None:
 
 
 def test_the_norm_of_the_noise_is_below_its_tail_bound() -> None:
-    assert tail(10, 0.01) == pytest.approx(5.725611, abs=5e-7)
+    assert gaussian_norm_bound(10, 0.01) == pytest.approx(5.725611, abs=5e-7)
 
 
 def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:

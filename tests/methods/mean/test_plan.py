@@ -19,7 +19,7 @@ from dpsco_core.methods.mean.plan import (
     OCTAVES,
     RescaledMean,
     mean_logarithms,
-    stretched,
+    rescale_statistic,
     weights_of,
 )
 from dpsco_core.privacy import Ledger
@@ -107,8 +107,8 @@ def test_weights_of_one_leave_the_plan_unchanged() -> None:
         RescaledClipping().plan(replace(SCENARIO, n=20_000, diameter=400.0).setting).statistic
     )
     assert isinstance(wide_plan, RescaledMean)
-    assert stretched(wide_plan.fine, wide_plan.scale, np.ones(40)) == wide_plan.fine
-    wider = stretched(wide_plan.fine, wide_plan.scale, np.linspace(0.25, 1, 40))
+    assert rescale_statistic(wide_plan.fine, wide_plan.scale, np.ones(40)) == wide_plan.fine
+    wider = rescale_statistic(wide_plan.fine, wide_plan.scale, np.linspace(0.25, 1, 40))
     assert wide_plan.fine.centre is not None
     assert wider.centre is not None
     assert wider.centre.rho == wide_plan.fine.centre.rho

@@ -9,7 +9,12 @@ import pytest
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.user.accelerated.model import Landscape, Layout, choose, responses
+from dpsco_core.methods.user.accelerated.model import (
+    Landscape,
+    Layout,
+    choose_layout,
+    step_responses,
+)
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent
 
 
@@ -26,7 +31,7 @@ def test_the_model_is_acsa_on_a_quadratic() -> None:
         d=1,
     )
     pull, curve, steps = 0.4, 0.2, 9
-    b, v, o = responses(land, np.array([pull]), steps)
+    b, v, o = step_responses(land, np.array([pull]), steps)
     objective = Curvature(strong_convexity=0.5, smoothness=1.7)
     wide = Ball(d=1, radius=1e9)
 
@@ -55,11 +60,11 @@ def test_the_choice_is_the_least_modelled_risk() -> None:
         d=4,
     )
     layouts = [Layout(users=(1000,), exponents=(0,)), Layout(users=(500, 500), exponents=(0, 3))]
-    quiet = choose(land, layouts, lambda users, steps: 1e-3 * math.sqrt(steps))
-    loud = choose(land, layouts, lambda users, steps: 1.0 * math.sqrt(steps))
+    quiet = choose_layout(land, layouts, lambda users, steps: 1e-3 * math.sqrt(steps))
+    loud = choose_layout(land, layouts, lambda users, steps: 1.0 * math.sqrt(steps))
     assert quiet is not None and loud is not None
     start = land.largest / 2 * land.distance**2
     assert quiet.risk < 0.05 * start < loud.risk <= start
     assert quiet.steps >= loud.steps
     with pytest.raises(NotApplicable, match="no schedule with a finite predicted error"):
-        choose(land, layouts, lambda users, steps: math.inf)
+        choose_layout(land, layouts, lambda users, steps: math.inf)

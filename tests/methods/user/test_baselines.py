@@ -31,7 +31,7 @@ from dpsco_core.methods.user.clipped_means import (
 from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.point_losses import HalfSquaredDistance
-from dpsco_core.problems.samples.users import MeanSample, pooled
+from dpsco_core.problems.samples.users import MeanSample, pool_items
 from tests.folded import crossed, each
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
@@ -203,7 +203,7 @@ def test_without_noise_clipped_means_is_descent_on_all_items(
         users("logistic", honest_records(n, m, d), m),
     )
     release = run_users(UserClippedMeans(method=method), setting, sample)
-    choice, pool = UserClippedMeans(method=method).plan(setting).descent, pooled(sample)
+    choice, pool = UserClippedMeans(method=method).plan(setting).descent, pool_items(sample)
     assert len(releases.values) == choice.steps
     if isinstance(choice, AcceleratedChoice):
         expected = accelerated_descent(

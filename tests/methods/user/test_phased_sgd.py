@@ -466,10 +466,10 @@ def no_clipping(patch: pytest.MonkeyPatch) -> None:
 
 
 def shared_records(patch: pytest.MonkeyPatch) -> None:
-    honest_split = chains._split
+    honest_split = chains._split_by_chain
     patch.setattr(
         chains,
-        "_split",
+        "_split_by_chain",
         lambda x, run: (
             np.roll(honest_split(x, run), 1, axis=1) * 1.0 + 0.01 * honest_split(x, run).sum(axis=0)
         ),
@@ -483,7 +483,9 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        phased_shapes, "_placed", lambda groups, phases: tuple((0, n, step) for n, step in phases)
+        phased_shapes,
+        "_place_phases",
+        lambda groups, phases: tuple((0, n, step) for n, step in phases),
     )
 
 

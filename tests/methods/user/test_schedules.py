@@ -16,7 +16,7 @@ from dpsco_core.methods.user.calibrated import (
     calibrated_sgd,
     full_batch,
     full_batch_users,
-    halving,
+    halving_users,
     one_chain,
     phase_tuning,
     plain_sensitivity,
@@ -446,10 +446,10 @@ def test_where_the_filter_never_pays_and_where_the_printed_one_does():
 
 
 def test_the_calibrated_schedules_halve_the_users_and_keep_what_is_left():
-    assert halving(1001, 4) == (500, 250, 125, 126)
-    assert sum(halving(777, 5)) == 777
+    assert halving_users(1001, 4) == (500, 250, 125, 126)
+    assert sum(halving_users(777, 5)) == 777
     with pytest.raises(NotApplicable, match="16 users"):
-        halving(15, 5)
+        halving_users(15, 5)
     case = UserLevel(n=10**4, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
     first_phase, second_phase, third_phase = calibrated_sgd(case).phases
     assert [p.group_users for p in (first_phase, second_phase, third_phase)] == [16, 8, 8]

@@ -22,7 +22,7 @@ from dpsco_core.privacy.filter.sensitivity import (
     weight_floor,
     weights_sensitivity,
 )
-from dpsco_core.privacy.mechanisms.noise import coins
+from dpsco_core.privacy.mechanisms.noise import draw_coins
 from tests.folded import each
 from tests.methods.user.checks import check_sensitivity
 from tests.methods.user.helpers import (
@@ -242,7 +242,10 @@ def test_coins_of_neighbours_differ_no_more_than_the_binomial_that_dominates_the
     for seed in range(runs // 10):
         rng, same_rng = np.random.default_rng(seed), np.random.default_rng(seed)
         for _ in range(10):
-            s, t = coins(examined.inclusion, rng), coins(neighbour_examined.inclusion, same_rng)
+            s, t = (
+                draw_coins(examined.inclusion, rng),
+                draw_coins(neighbour_examined.inclusion, same_rng),
+            )
             changes.append((s != t)[:-1].sum())
     mean = np.mean(changes)
     assert 0.5 * 35 / 10 < mean <= 6
@@ -258,8 +261,8 @@ def test_means_by_common_coins_move_no_more_than_the_number_of_changes_allows(fo
     tried = 0
     for seed, (x, y) in enumerate(neighbours(keep, 400, seed=8)):
         examined, neighbour_examined = keep.examine(x), keep.examine(y)
-        s = coins(examined.inclusion, np.random.default_rng(seed))
-        t = coins(neighbour_examined.inclusion, np.random.default_rng(seed))
+        s = draw_coins(examined.inclusion, np.random.default_rng(seed))
+        t = draw_coins(neighbour_examined.inclusion, np.random.default_rng(seed))
         differ = (s != t).sum()
         replaced = ~((x == y) | (np.isnan(x) & np.isnan(y))).all(axis=1)
         size = min(s.sum(), t.sum())

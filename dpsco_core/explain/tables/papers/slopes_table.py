@@ -8,7 +8,7 @@ from typing import Any
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve
 from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, ReproducedPaper
-from dpsco_core.results.report import plain
+from dpsco_core.results.report import finite_or_none
 
 SPECIAL = re.compile(r"([&%$#_{}])")
 SYMBOLS = {"n": "n", "d": "d", "m": "m", "epsilon": r"\varepsilon", "rho": r"\rho"}
@@ -58,7 +58,7 @@ def _curve_json(curve: SlopedCurve) -> dict[str, Any]:
         "mean_error": list(curve.mean),
         "half_interval": list(curve.half),
         "predicted": list(curve.predicted) or None,
-        **{name: plain(getattr(curve, name)) for name in SLOPES},
+        **{name: finite_or_none(getattr(curve, name)) for name in SLOPES},
         "verdict": curve.verdict or None,
     }
 

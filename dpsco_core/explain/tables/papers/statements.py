@@ -15,7 +15,7 @@ from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, ReproducedPa
 from dpsco_core.explain.tables.table import Row, paper_table, rows
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.measured import measured
-from dpsco_core.results.report import plain
+from dpsco_core.results.report import finite_or_none
 from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
@@ -57,7 +57,7 @@ class Statement:
     def to_dict(self) -> dict[str, Any]:
         """Return the statement for JSON; numbers that are not finite are None."""
         card, runs = self.card, self.measured
-        value = plain(self.row.value)
+        value = finite_or_none(self.row.value)
         return {
             "slug": card.slug,
             "paper": card.paper.key,
@@ -72,10 +72,10 @@ class Statement:
             "constants": self.constants,
             "holds": self.row.holds,
             "failures": list(self.row.failures),
-            "proven": self.proven and plain(self.proven.value),
+            "proven": self.proven and finite_or_none(self.proven.value),
             "proven_by": self.proven and self.proven.bound.card.slug,
-            "measured": runs and plain(runs.mean),
-            "measured_half_interval": runs and plain(runs.half),
+            "measured": runs and finite_or_none(runs.mean),
+            "measured_half_interval": runs and finite_or_none(runs.half),
             "trials": runs and runs.trials,
             "measured_reason": (runs and runs.reason) or None,
         }

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import nothing_finite, smallest, smallest_index
 from dpsco_core.methods.base import Tuning
-from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate
+from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate_constants
 from dpsco_core.methods.euclidean.perturbation.minimisers import OutputPhase, PhasedMinimisers
 from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
 from dpsco_core.methods.euclidean.tuning import curvatures
@@ -230,7 +230,7 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     def bounded(bound: float) -> Losses:
         if losses.certified:
             return losses
-        lipschitz, smoothness = surrogate(setting, bound)
+        lipschitz, smoothness = surrogate_constants(setting, bound)
         return replace(losses, lipschitz=lipschitz, smoothness=smoothness, feature_bound=bound)
 
     def best(bound: float) -> PhaseLayout:

@@ -13,7 +13,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
     lipschitz_losses,
-    surrogate,
+    surrogate_constants,
 )
 from dpsco_core.methods.euclidean.perturbation.objective import PerturbedObjective
 from dpsco_core.methods.euclidean.perturbation.objective_plan import (
@@ -100,18 +100,20 @@ def pure_plan(setting: Setting, tuning: Tuning) -> ObjectivePlan:
     refuse_other_losses(setting)
     structure = setting.constants.structure
     if structure == "linear-model":
-        risk = proven_risk if tuning == "theory" else modelled
+        risk = proven_risk if tuning == "theory" else modelled_risk
         return smallest(_candidates(setting), risk, what="ridge")
     base = lipschitz_losses(setting, tuning, equal_rho(setting))
     if tuning == "theory" or base.certified or structure == "linear":
         return closed_plan(setting, base)
     wider = (bounded_losses(setting, base, f * base.feature_bound) for f in FACTORS)
-    return smallest((closed_plan(setting, x) for x in wider), modelled, what="bound on the records")
+    return smallest(
+        (closed_plan(setting, x) for x in wider), modelled_risk, what="bound on the records"
+    )
 
 
 def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:
     """Return the losses with features shrunk to the norm `bound`."""
-    lipschitz, smoothness = surrogate(setting, bound)
+    lipschitz, smoothness = surrogate_constants(setting, bound)
     return replace(losses, lipschitz=lipschitz, smoothness=smoothness, feature_bound=bound)
 
 
@@ -141,7 +143,7 @@ def _candidates(setting: Setting) -> Iterator[ObjectivePlan]:
     kinked = math.isinf(model.curvature)
     for factor in (1.0,) if base.certified else FACTORS:
         bound = factor * base.feature_bound
-        lipschitz = base.lipschitz if base.certified else surrogate(setting, bound)[0]
+        lipschitz = base.lipschitz if base.certified else surrogate_constants(setting, bound)[0]
         for curvature in ROUNDED if kinked else (model.curvature,):
             losses = replace(
                 base, lipschitz=lipschitz, feature_bound=bound, smoothness=curvature * bound**2
@@ -187,7 +189,7 @@ def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: floa
     )
 
 
-def modelled(plan: ObjectivePlan) -> float:
+def modelled_risk(plan: ObjectivePlan) -> float:
     r"""Return the excess risk if the risk is a quadratic with its worst curvature h.
 
     The minimiser is off by :math:`\frac{2\lambda r}{h+2\lambda}` and, in mean square, by

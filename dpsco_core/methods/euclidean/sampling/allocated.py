@@ -40,7 +40,7 @@ class Allocation:
     step_size: float  # the factor of a sum divided by n/T
 
 
-def allocated(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:
+def plan_allocation(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:
     """Return noise and step size of T steps; without `steps`, T is the smaller of n and 100.
 
     Raises `NotApplicable` unless the budget is an (epsilon, delta) one, and `InvalidInput` for more

@@ -20,7 +20,7 @@ from dpsco_core.methods.mean.base import check_level, sampled_budget
 from dpsco_core.methods.sampled import PoissonSums
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.steps import Descent
-from dpsco_core.methods.tune import chosen
+from dpsco_core.methods.tune import choose_parameter
 from dpsco_core.privacy.poisson import sample_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -99,7 +99,7 @@ class MinibatchDescent(DescentMethod):
         # samples that hide only their size; small or few samples have more noise.
         unit = 2 * setting.d / (rho * setting.n**2)
         spread = spread_of_sample(setting, batch)
-        radius = chosen(
+        radius = choose_parameter(
             self.radius,
             self.tuning,
             theory=lambda: theorem_radius(setting, rho, "tight"),
@@ -108,7 +108,7 @@ class MinibatchDescent(DescentMethod):
             ),
         )
         check_level("radius", radius)
-        descent = chosen(
+        descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, rho, radius, "tight"),

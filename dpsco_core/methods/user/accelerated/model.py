@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.search import smallest_index
 from dpsco_core.methods.euclidean.tuning import curvatures
-from dpsco_core.methods.tune import cheapest
+from dpsco_core.methods.tune import choose_cheapest
 from dpsco_core.problems.base import Setting
 
 Table = NDArray[np.float64]
@@ -37,9 +37,8 @@ STEEPER = 1.25  # the factor by which the empirical risk may be steeper than the
 class Landscape:
     """The quantities from which the model predicts the risk."""
 
-    # The curvatures of the risk; `largest` is at most the smoothness that AC-SA uses.
-    smallest: float
-    largest: float
+    smallest: float  # the smallest curvature of the risk
+    largest: float  # the largest curvature, at most the smoothness that AC-SA uses
     smoothness: float  # the smoothness of the risk that AC-SA assumes, without the regulariser
     strong_convexity: float  # the certified strong convexity of every loss
     distance: float  # D, the distance of the start from the minimiser
@@ -71,7 +70,7 @@ class Choice:
     risk: float
 
 
-def landscape(
+def model_landscape(
     setting: Setting,
     lipschitz: float,
     smoothness: float,
@@ -101,7 +100,7 @@ def landscape(
     )
 
 
-def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, Table, Table]:
+def step_responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, Table, Table]:
     """Return b, v and o of the model after 0 to `steps` steps, (steps + 1, regularisers, 3)."""
     pull = regularisers[:, None]
     curve = land.curvatures[None, :]
@@ -132,7 +131,7 @@ def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, 
     return tables[0], tables[1], tables[2]
 
 
-def choose(
+def choose_layout(
     land: Landscape,
     layouts: Sequence[Layout],
     # A function of the numbers of users and steps that returns the noise per coordinate of one
@@ -147,7 +146,7 @@ def choose(
     size = len(EXPONENTS)
     farthest = max((max(layout.exponents) for layout in layouts), default=0)
     powers = np.arange(EXPONENTS[0], EXPONENTS[-1] + farthest + 1, dtype=float)
-    b, v, o = responses(land, land.largest * 2.0**powers, max(STEP_COUNTS))
+    b, v, o = step_responses(land, land.largest * 2.0**powers, max(STEP_COUNTS))
     choices: list[Choice] = []
     for layout in layouts:
         for steps in STEP_COUNTS:
@@ -165,7 +164,7 @@ def choose(
                 choices.append(
                     Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk)
                 )
-    return cheapest(
+    return choose_cheapest(
         choices,
         lambda choice: choice.risk,
         lambda choice: choice.steps * sum(choice.layout.users),

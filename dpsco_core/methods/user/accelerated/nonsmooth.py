@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.user.accelerated.model import landscape
+from dpsco_core.methods.user.accelerated.model import model_landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import halving_layouts
@@ -78,7 +78,7 @@ class UserAcceleratedNonsmooth(FilteredGradients):
             candidate = practical_plan(
                 setting,
                 user_level(setting, budget, smoothed),
-                landscape(setting, smoothed.lipschitz, smoothed.smoothness),
+                model_landscape(setting, smoothed.lipschitz, smoothed.smoothness),
                 smoothed,
                 self.calibration,
                 halving_layouts(setting.n),

@@ -7,7 +7,7 @@ from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
-from dpsco_core.methods.user.accelerated.model import landscape
+from dpsco_core.methods.user.accelerated.model import model_landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import halving_layouts
@@ -71,7 +71,7 @@ class UserAccelerated(FilteredGradients):
             )
         case = user_level(setting, budget, losses)
         if self.tuning == "practical":
-            land = landscape(setting, losses.lipschitz, losses.smoothness)
+            land = model_landscape(setting, losses.lipschitz, losses.smoothness)
             layouts = halving_layouts(setting.n)
             return practical_plan(setting, case, land, losses, self.calibration, layouts)
         return theory_plan(setting, case, losses, self.calibration)

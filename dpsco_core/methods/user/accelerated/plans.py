@@ -17,7 +17,13 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import least_count
 from dpsco_core.methods.base import Calibration
 from dpsco_core.methods.euclidean.lipschitz import Losses
-from dpsco_core.methods.user.accelerated.model import STEP_COUNTS, Choice, Landscape, Layout, choose
+from dpsco_core.methods.user.accelerated.model import (
+    STEP_COUNTS,
+    Choice,
+    Landscape,
+    Layout,
+    choose_layout,
+)
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_PHASES,
@@ -27,7 +33,7 @@ from dpsco_core.methods.user.accelerated.schedule import (
     chosen_phases,
     practical_tau,
     recommended_phases,
-    too_few,
+    too_few_users_error,
 )
 from dpsco_core.methods.user.accelerated.schedule import least_users as least_in_a_phase
 from dpsco_core.methods.user.level import UserLevel
@@ -70,7 +76,7 @@ def practical_plan(
     filters = partial(filter_of, calibration, case, practical_tau(case))
     choice = practical_choice(case, land, calibration, layouts)
     if choice is None:
-        raise too_few(case.n, least_in_a_phase(filters, 1))
+        raise too_few_users_error(case.n, least_in_a_phase(filters, 1))
     phases = chosen_phases(choice, filters)
     return AcceleratedPhases(
         setting=setting,
@@ -96,7 +102,7 @@ def practical_choice(
 
     if case.n < 2 or math.isinf(noise(case.n, STEP_COUNTS[0])):
         return None
-    return choose(land, layouts, noise)
+    return choose_layout(land, layouts, noise)
 
 
 def theory_plan(
@@ -107,16 +113,16 @@ def theory_plan(
     Raises `NotApplicable` where two phases cannot have tests, or the printed constants cannot run.
     """
     if calibration == "paper":
-        return planned(setting, case, losses, calibration, printed_phases(case))
+        return plan_phases(setting, case, losses, calibration, printed_phases(case))
     convex = replace(case, strong_convexity=0.0)
     for count in range(min(MOST_PHASES, case.n.bit_length() - 1), 1, -1):
         phases = recommended_phases(convex, partial(calibrated_filter, case), count)
         if phases is not None:
-            return planned(setting, case, losses, calibration, phases)
-    raise _no_theory(case)
+            return plan_phases(setting, case, losses, calibration, phases)
+    raise _no_theory_error(case)
 
 
-def planned(
+def plan_phases(
     setting: Setting,
     case: UserLevel,
     losses: Losses,
@@ -134,7 +140,7 @@ def planned(
     )
 
 
-def _no_theory(case: UserLevel) -> NotApplicable:
+def _no_theory_error(case: UserLevel) -> NotApplicable:
     """Return the error of the recommended schedule, with the number of users that it needs."""
 
     def runs(n: int) -> bool:
@@ -144,7 +150,7 @@ def _no_theory(case: UserLevel) -> NotApplicable:
 
     fewest_users = least_count(runs, case.n, max(8, 2 * case.n), MOST_USERS)
     if fewest_users is None:
-        return too_few(case.n, None)
+        return too_few_users_error(case.n, None)
     return NotApplicable(
         f"The recommended schedule has two phases at least, and the tests that hide one of their "
         f"users need {fewest_users} users; n={case.n}.",
@@ -221,7 +227,7 @@ def printed_phases(case: UserLevel) -> tuple[AcceleratedPhase, ...]:
     phases = _phases(case, schedule)
     left, right = erm_condition(case, best_decay(case.n))
     if left <= right or phases is None:
-        fewest_users = least_users(lambda n: _runs(case.with_users(n)))
+        fewest_users = least_users(lambda n: _can_run(case.with_users(n)))
         if fewest_users * case.m * case.delta >= 1:
             fewest_users = math.inf
         nearest = (
@@ -241,7 +247,7 @@ def printed_phases(case: UserLevel) -> tuple[AcceleratedPhase, ...]:
     return phases
 
 
-def _runs(case: UserLevel) -> bool:
+def _can_run(case: UserLevel) -> bool:
     """Return whether Theorem C.1 holds and every phase is proven private."""
     q = best_decay(case.n)
     left, right = erm_condition(case, q)

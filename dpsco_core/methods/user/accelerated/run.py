@@ -34,8 +34,8 @@ class AcceleratedPhases(PhasesPlan):
     halts = True
 
     losses: Losses  # the constants of the losses, with the bound on the records
-    # The smoothness and strong convexity of the risk that AC-SA assumes, without the regulariser.
-    smoothness: float
+    smoothness: float  # the smoothness of the risk that AC-SA assumes, without the regulariser
+    # The strong convexity of the risk that AC-SA assumes, without the regulariser.
     strong_convexity: float
     phases: tuple[AcceleratedPhase, ...]
     # The risk that the model of the practical tuning predicts; NaN for other tunings.

@@ -15,7 +15,7 @@ from dpsco_core.base.search import least_count, smallest_or
 from dpsco_core.methods.user.accelerated.batches import batch_plan
 from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
 from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths
-from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.calibrated import halving_users
 from dpsco_core.methods.user.level import UserLevel, gradient_spread
 from dpsco_core.methods.user.printed_schedules import (
     balanced_regulariser,
@@ -43,9 +43,8 @@ Filters = Callable[[int, int], FilterPlan | None]
 class AcceleratedPhase:
     """One phase: a run of Algorithm 2."""
 
-    # its users, by index
-    start: int
-    stop: int
+    start: int  # the index of the first user
+    stop: int  # the index behind the last user
     regulariser: float  # λ_i, the weight of the regulariser
     stages: tuple[int, ...]  # the number of steps in each restart of AC-SA
     filter: FilterPlan  # the test, filter and noise of all steps of the phase
@@ -70,7 +69,7 @@ def halving_layouts(n: int) -> tuple[Layout, ...]:
     """Return layouts of one to four phases that halve, with regularisers growing by 2^p."""
     largest_count = min(MOST_PHASES, n.bit_length() - 1)
     return tuple(
-        Layout(users=halving(n, count), exponents=tuple(DECAY * i for i in range(count)))
+        Layout(users=halving_users(n, count), exponents=tuple(DECAY * i for i in range(count)))
         for count in range(1, largest_count + 1)
     )
 
@@ -152,7 +151,7 @@ def least_users(filters: Filters, steps: int) -> int | None:
     return least_count(lambda users: filters(users, steps) is not None, 1, 2, MOST_USERS)
 
 
-def too_few(n: int, fewest_users: int | None) -> NotApplicable:
+def too_few_users_error(n: int, fewest_users: int | None) -> NotApplicable:
     """Return the error that no test can protect one of `n` users; `fewest_users` would suffice."""
     if fewest_users is None:
         return NotApplicable(
@@ -186,7 +185,7 @@ def recommended_phases(
     phase is (R1) at its own T.
     """
     reach = case.diameter if distance is None else distance
-    split = halving(case.n, phases)
+    split = halving_users(case.n, phases)
     base = printed_regulariser(case) * case.diameter / reach
     guess = regularised_steps(case, base)
     opening = filters(theory_radius(case, guess), split[0], guess)

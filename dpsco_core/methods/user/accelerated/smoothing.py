@@ -82,10 +82,10 @@ def smoothed_user_gradients(
         return replace(sample, records=smoothed).user_gradients(w)
     require(isinstance(records, LinearSample), "sample", "of points or linear", type(records))
     assert isinstance(records, LinearSample)
-    return _linear(records, sample.items, w, radius, rng)
+    return _smoothed_linear_gradients(records, sample.items, w, radius, rng)
 
 
-def _linear(
+def _smoothed_linear_gradients(
     records: LinearSample, m: int, w: Vector, radius: float, rng: np.random.Generator
 ) -> Vector:
     r"""Return the smoothed user gradients of a generalised linear loss.

@@ -8,8 +8,8 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import least_count, smallest
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.user.accelerated.model import Layout, landscape
-from dpsco_core.methods.user.accelerated.plans import planned, practical_plan, printed_phases
+from dpsco_core.methods.user.accelerated.model import Layout, model_landscape
+from dpsco_core.methods.user.accelerated.plans import plan_phases, practical_plan, printed_phases
 from dpsco_core.methods.user.accelerated.run import AcceleratedPhases, FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_USERS,
@@ -18,10 +18,10 @@ from dpsco_core.methods.user.accelerated.schedule import (
     halving_layouts,
     recommended_phases,
     theory_radius,
-    too_few,
+    too_few_users_error,
 )
 from dpsco_core.methods.user.base import approximate_budget, user_level
-from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.calibrated import halving_users
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems.base import Setting
 
@@ -85,7 +85,7 @@ class UserAcceleratedStrong(FilteredGradients):
         if self.tuning == "practical":
             layouts = staged_layouts(setting.n)
             lands = [
-                landscape(setting, losses.lipschitz, losses.smoothness, strongly=strongly)
+                model_landscape(setting, losses.lipschitz, losses.smoothness, strongly=strongly)
                 for strongly in (True, False)
             ]
             plans = [
@@ -127,13 +127,13 @@ def strong_plan(
     part = case.with_users(max(1, case.n // stages))
     phases = _paper_stages(part, stages) if calibration == "paper" else _stages(part, stages)
     if phases is None:
-        raise _refusal(case)
-    return planned(setting, case, losses, calibration, phases)
+        raise _too_few_users_error(case)
+    return plan_phases(setting, case, losses, calibration, phases)
 
 
 def actual_rate(case: UserLevel) -> float | None:
     r"""Return :math:`\rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}` of a run on n users."""
-    users = halving(case.n, STAGE_PHASES)[0] if case.n >= 1 << STAGE_PHASES else 0
+    users = halving_users(case.n, STAGE_PHASES)[0] if case.n >= 1 << STAGE_PHASES else 0
     plan = calibrated_filter(case, theory_radius(case, 16), users, 16) if users else None
     if plan is None:
         return None
@@ -214,7 +214,7 @@ def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
     return tuple(phases)
 
 
-def _refusal(case: UserLevel) -> NotApplicable:
+def _too_few_users_error(case: UserLevel) -> NotApplicable:
     """Return the error of the stages, with the number of users that they need."""
 
     def runs(n: int) -> bool:
@@ -224,7 +224,7 @@ def _refusal(case: UserLevel) -> NotApplicable:
 
     fewest_users = least_count(runs, case.n, 2 * case.n + 8, MOST_USERS)
     if fewest_users is None:
-        return too_few(case.n, None)
+        return too_few_users_error(case.n, None)
     stages = stage_count(case.with_users(fewest_users))
     return NotApplicable(
         f"{stages} stages of {STAGE_PHASES} phases, each with a test that hides a user, need "
