@@ -118,7 +118,7 @@ def command_flags(point: Scenario, files: Sequence[str] = ()) -> str:
 
     Examples
     --------
-    >>> flags(Scenario(n=500, methods=("mean.clipped",)))
+    >>> command_flags(Scenario(n=500, methods=("mean.clipped",)))
     '--method mean.clipped --n 500'
     """
     texts = [f"--with {shlex.quote(path)}" for path in files]

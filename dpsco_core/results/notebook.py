@@ -241,7 +241,7 @@ def script_to_notebook(script: str) -> str:
 
     Examples
     --------
-    >>> made = json.loads(notebook("# %% [markdown]\\n# Words\\n\\n# %%\\n1 + 1\\n"))
+    >>> made = json.loads(script_to_notebook("# %% [markdown]\\n# Words\\n\\n# %%\\n1 + 1\\n"))
     >>> [(cell["cell_type"], cell["source"]) for cell in made["cells"]]
     [('markdown', ['Words']), ('code', ['1 + 1'])]
     """

@@ -120,7 +120,7 @@ def records_per_phase(n: int, phases: int) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> divided(1000, 1), divided(1000, 3)
+    >>> records_per_phase(1000, 1), records_per_phase(1000, 3)
     ((1000,), (250, 250, 500))
     """
     sizes = [n // 2**i for i in range(1, phases)]

@@ -53,7 +53,7 @@ def halving_users(n: int, phases: int) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> halving(100, 3), halving(5, 1)
+    >>> halving_users(100, 3), halving_users(5, 1)
     ((50, 25, 25), (5,))
     """
     require(phases >= 1, "phases", "a positive integer", phases)
