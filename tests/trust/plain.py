@@ -22,6 +22,7 @@ CURVED = ("gaussian",)
 CONCENTRATED = ("generalized gaussian",)
 TOLERANCE = 1e-12
 Array = NDArray[np.float64]
+SPARE = 1.015  # How much more rho a budget with choices must not allow.
 
 
 @dataclass(frozen=True)
@@ -150,15 +151,21 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
                 return True  # Choices alone add up their epsilons.
             # The recursion holds only where all choices come before all noise.
             rule = choices_delta if spent.choices_first else pairs_delta
-            epsilons = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))
-            smallest_epsilon = float(epsilons[0])
+            target = np.array([epsilon])
+            spent_delta = float(rule(float(spent.gaussian), spent.choices, target)[0])
+
+            def exceeds_with_more() -> bool:
+                """Whether 1.5 % more rho is too much: delta is steep where epsilon is small."""
+                more = tuple(math.sqrt(SPARE) * e for e in spent.choices)
+                return float(rule(SPARE * float(spent.gaussian), more, target)[0]) > delta
+
             # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
             ledgers = delta * (1 + 1e-9)
             return (
                 not has_others
                 and not spent.pure
-                and smallest_epsilon <= ledgers
-                and (not whole or smallest_epsilon >= 0.9 * delta)
+                and spent_delta <= ledgers
+                and (not whole or spent_delta >= 0.9 * delta or exceeds_with_more())
             )
     raise AssertionError(budget)
 
