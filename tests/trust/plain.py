@@ -156,8 +156,10 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
 
             def exceeds_with_more() -> bool:
                 """Whether 1.5 % more rho is too much: delta is steep where epsilon is small."""
-                more = tuple(math.sqrt(SPARE) * e for e in spent.choices)
-                return float(rule(SPARE * float(spent.gaussian), more, target)[0]) > delta
+                enlarged_choices = tuple(math.sqrt(SPARE) * e for e in spent.choices)
+                return (
+                    float(rule(SPARE * float(spent.gaussian), enlarged_choices, target)[0]) > delta
+                )
 
             # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
             ledgers = delta * (1 + 1e-9)

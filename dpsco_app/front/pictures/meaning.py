@@ -39,6 +39,7 @@ RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
 CENTRE = 40.0  # where the ball stands, from the left and from above, in a large picture
 LARGE_WIDTHS = {AVERAGE: 140, CLIP: 136, NOISE: 84}
 NAMES_WIDTH, NAMES_HEIGHT = 150, 16
+LETTER = 6.4  # pixels of a letter of these names, at most in the mean
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
 LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0  # pixels of the largest error, and of a price of 1 at most
 UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # what is drawn where no run tells
@@ -60,25 +61,28 @@ def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
     slug = study.lead or next(
         (m for m in study.scenario.methods if method_card(m).privacy != "none"), ""
     )
-    steps = _steps(study, slug, theme, has_prices=has_prices) if slug else ""
-    is_large = "class='term'" in steps and _far_of(study) is not None
-    data = "" if is_large else data_html(study, theme)
-    return f"<span class='meaning'>{data}{steps}</span>"
-
-
-def _far_of(study: Study) -> FarRecords | None:
-    return far_records(study.scenario) if study.role == "hardest" else None
-
-
-def _steps(study: Study, slug: str, theme: Theme, *, has_prices: bool) -> str:
-    """Return what a method does: the price after each step, or a sentence of its card."""
-    clipped_values, card = method_class(slug).clipped_values, method_card(slug)
-    if not clipped_values:
+    if not slug:
+        body = data_html(study, theme)
+    elif not method_class(slug).clipped_values:
+        card = method_card(slug)
         words = f"<b>{escape(card.name)}.</b> {card.summary}"
-        return f"<span class='steps'><span class='does'>{words}</span></span>"
+        steps = f"<span class='steps'><span class='does'>{words}</span></span>"
+        body = data_html(study, theme) + steps
+    else:
+        outliers = far_records(study.scenario) if study.role == "hardest" else None
+        # The large pictures show the far records themselves.
+        data = data_html(study, theme) if outliers is None else ""
+        body = data + _steps(study, slug, theme, outliers, has_prices=has_prices)
+    return f"<span class='meaning'>{body}</span>"
+
+
+def _steps(
+    study: Study, slug: str, theme: Theme, outliers: FarRecords | None, *, has_prices: bool
+) -> str:
+    """Return the pictures of a method that clips, with the price after each step."""
+    clipped_values = method_class(slug).clipped_values
     parts = parts_of(study) if has_prices and slug == study.lead else None
     prices = {} if parts is None else dict(zip(PART_OF, step_prices(parts), strict=True))
-    outliers = _far_of(study)
     terms = []
     for step in PART_OF:
         has_gradients = step == CLIP and clipped_values == "gradients"
@@ -250,11 +254,13 @@ def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
     """Return what a large picture shows, written below it, as HTML."""
     quiet, ink, accent = map(theme.colour, (QUIET, INK, ACCENT))
     y = NAMES_HEIGHT - 3
+    width = NAMES_WIDTH
     if step == AVERAGE:
         near_text, far_text = f"{number_text(outliers.other_count)} alike", far_label(outliers)
-        words = f"{near_text}, {far_text}"
+        words, start = f"{near_text}, {far_text}", 16 + LETTER * len(near_text)
+        width = math.ceil(start + LETTER * len(far_text))
         shapes = f"<text x='2' y='{y}' fill='{quiet}' {LETTERS}>{near_text}</text>"
-        shapes += f"<text x='82' y='{y}' fill='{quiet}' {LETTERS}>{far_text}</text>"
+        shapes += f"<text x='{start:g}' y='{y}' fill='{quiet}' {LETTERS}>{far_text}</text>"
     elif step == CLIP:
         words, middle = "+ true mean, ● answer", y - 4
         shapes = (
@@ -265,8 +271,8 @@ def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
         )
     else:
         return ""
-    size = f"class='records' width='{NAMES_WIDTH}' height='{NAMES_HEIGHT}'"
-    return picture(f"0 0 {NAMES_WIDTH} {NAMES_HEIGHT}", shapes, size, words)
+    size = f"class='records' width='{width}' height='{NAMES_HEIGHT}'"
+    return picture(f"0 0 {width} {NAMES_HEIGHT}", shapes, size, words)
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:

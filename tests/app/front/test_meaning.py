@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from dataclasses import replace
@@ -102,3 +103,17 @@ def test_the_steps_say_that_an_optimiser_clips_gradients() -> None:
     assert "average → clip gradients first → add noise" in words_of(
         meaning(Study(scenario=scenario), Theme())
     )
+
+
+@pytest.mark.parametrize("n", [500, 10_000, 10_000_000])
+def test_the_names_of_the_records_have_room_beside_each_other(n: int) -> None:
+    """At every size, in letters of 12 pixels."""
+    scenario = replace(HARDEST, n=n, grid=(500, n) if n > 500 else (n, 10_000))
+    html = meaning(Study(scenario=scenario, role="hardest"), Theme())
+    drawings = [base64.b64decode(code).decode() for code in re.findall(r"base64,([^']+)'", html)]
+    (names,) = [drawing for drawing in drawings if "alike" in drawing]
+    texts = re.findall(r"<text x='([\d.]+)'[^>]*>([^<]+)</text>", names)
+    (near_start, near), (far_start, far) = [(float(x), text) for x, text in texts]
+    width = float(re.findall(r"viewBox='0 0 (\d+) ", names)[0])
+    assert near_start + 6.2 * len(near) < far_start
+    assert far_start + 6.2 * len(far) <= width
