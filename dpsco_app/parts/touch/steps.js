@@ -15,30 +15,58 @@ const sorted = (query) => {
 }
 
 let page = null  // the last one that was drawn: its place and its parameters
-let isBack = false  // whether somebody has gone back to a page that is not drawn yet
+let isBack = false  // whether the last move was one of Back or Forward, not one on the page
+let correction = 0  // the timer of `correct`
 
-const isDrawn = () => placeOf(page.places) === page.place
-  && sorted(location.search) === sorted(page.address)
+const isInPlace = () => placeOf(page.places) === page.place
+const isDrawn = () => isInPlace() && sorted(location.search) === sorted(page.address)
 
-// What comes while somebody is on the way back may be late, of a page that was left: it leads to no
-// other place. And the same parameters in another order or spelling are no step.
+// After Back and Forward the address is that of the step, until somebody uses the page. What
+// Streamlit says of another address may be late, of a page that was left; written into this step, it
+// would stay there if the next step is taken before the right one comes. And the same parameters in
+// another order or spelling are no step.
 const step = (push, replace) => (state, title, url) => {
+  if (isBack) return
   const { pathname, search } = new URL(url ?? location.href, location.href)
-  const isElsewhere = pathname !== location.pathname
-  if (isBack && isElsewhere) return
-  const isStep = isElsewhere || sorted(search) !== sorted(location.search)
-  if (!isBack && isStep && isDrawn()) push(state, title, url)
+  const isStep = pathname !== location.pathname || sorted(search) !== sorted(location.search)
+  if (isStep && isDrawn()) push(state, title, url)
   else replace(state, title, url)
 }
+
+// The page that is drawn in the end shows what it was drawn for, whatever the step asked for.
+const correct = (replace) => {
+  correction = 0
+  if (!isBack || !isInPlace() || isDrawn()) return
+  const query = page.address ? "?" + page.address : ""
+  replace(history.state, "", location.pathname + query + location.hash)
+}
+const LATE = 500  // ms: a page that was left, and is stopped, is drawn no later than that
+
+let replaceNow = null  // the browser's own
 
 // Called at every run of a page, with what it was drawn for.
 export const keepSteps = (data) => {
   const isFirst = page === null
   page = data
-  isBack &&= !isDrawn()
+  if (isBack) {
+    clearTimeout(correction)
+    correction = setTimeout(correct, LATE, replaceNow)
+  }
   if (!isFirst) return
-  const use = () => { isBack = false }
+  replaceNow = history.replaceState.bind(history)
+  const use = () => {
+    if (correction) {
+      clearTimeout(correction)
+      correct(replaceNow)
+    }
+    isBack = false
+  }
   for (const event of ["pointerdown", "keydown", "click"]) addEventListener(event, use, true)
-  addEventListener("popstate", () => { isBack = true })
-  history.pushState = step(history.pushState.bind(history), history.replaceState.bind(history))
+  addEventListener("popstate", () => {
+    isBack = true
+    clearTimeout(correction)
+    correction = 0
+  })
+  history.pushState = step(history.pushState.bind(history), replaceNow)
+  history.replaceState = (...asked) => { if (!isBack) replaceNow(...asked) }
 }
