@@ -192,7 +192,7 @@ def test_clipping_at_its_radius_errs_less(name: str) -> None:
     moment = at.constants.directional_moment
     radius = math.sqrt(at.d) * moment * (n * math.sqrt(rho / at.d)) ** (1 / at.moment_order)
     method = SimpleClipping(radius=radius)
-    assert_holds(BOUND, at, errors(which, at, method, TRIALS, 1))
+    assert_holds(BOUND, at, errors_of_runs(which, at, method, TRIALS, 1))
 
 
 def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:
