@@ -14,8 +14,8 @@ from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import Box, Path, box_outline, free_place, level_at, moved_apart
 from dpsco_app.figure.values import Ruler, RulerMark
 
-# Type sizes of the factors, names, notes, asides and the head.
-FACTOR, NAME, NOTE, ASIDE, HEAD = 18.0, 14.5, 13.0, 12.0, 13.0
+# Type sizes of the factors, names, notes, asides, the head and the names of the bar's sections.
+FACTOR, NAME, NOTE, ASIDE, HEAD, SECTION = 18.0, 14.5, 13.0, 12.0, 13.0, 12.5
 SMALL = 0.8  # The scale of type on a phone.
 # The left and right edge of the ruler's bar, in pixels right of the chosen value.
 BAR = (13.0, 19.0)
@@ -148,7 +148,40 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
             }
         )
     notes += _head_parts(ruler, place, x_pixel, side, centres[-1] + size)
+    if theme.size.ladder and side > 0:
+        notes += _section_names(ruler, place)
     return shapes, notes
+
+
+def _section_names(ruler: Ruler, place: PanelBox) -> list[Part]:
+    """Return the names of the bar's sections, each beside its section if there is room."""
+    size = _scaled_type(place, SECTION)
+    height, start = size * 1.2, place.x_pixel(ruler.x) + place.theme.px(FACTOR_START)
+    notes: list[Part] = []
+    for part in ruler.parts:
+        low, high = (min(max(place.y_pixel(y), 0.0), place.height) for y in (part.low, part.high))
+
+        def is_beside(box: Box, ends: tuple[float, float] = (low, high)) -> bool:
+            return abs(box[0] - start) < 4 and ends[0] <= box[1] and box[1] + height <= ends[1]
+
+        width = _text_width(part.name, size)
+        want = (start, (low + high - height) / 2)
+        panel = (place.width, place.height)
+        spot = part.name and free_place((width, height), panel, place.paths, want, is_beside)
+        if not spot:
+            continue
+        place.paths.append(box_outline((*spot, width, height)))
+        notes.append(
+            place.at_pixel(*spot)
+            | {
+                "text": part.name,
+                "font": {"size": size, "color": place.theme.colour(part.colour)},
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+            }
+        )
+    return notes
 
 
 def _clear_centre(

@@ -33,10 +33,11 @@ def words_style(*, dark: bool) -> str:
 .head .meaning .name {{ flex-direction: column; align-items: flex-start; gap: 0.1rem; }}
 .head .meaning .term b {{ font-size: 1.2rem; line-height: 1.3rem; }}
 .head .meaning .sign {{ font-size: 1.35rem; }}
-.head .meaning .cause {{ display: block; max-width: 11.5rem; line-height: 1.2rem; }}
+.head .meaning .cause {{ display: block; max-width: 17rem; line-height: 1.2rem; }}
 .head .meaning .data + .steps {{ flex-wrap: wrap; row-gap: 0; }}
 .head .meaning .data + .steps .cause {{ flex-basis: 100%; max-width: none; }}
 .head .meaning .term {{ position: relative; }}
+.head .meaning:has(.records) .term {{ flex-shrink: 0; }}
 .head .meaning .records {{ position: absolute; left: 0; top: 100%; }}
 .head .meaning:has(.records) {{ align-items: flex-start; }}
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};

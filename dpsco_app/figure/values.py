@@ -196,6 +196,7 @@ class RulerPart:
     high: float
     colour: Pair
     opacity: float
+    name: str = ""  # What the section is, written beside it where there is room.
 
 
 @dataclass(frozen=True, kw_only=True)

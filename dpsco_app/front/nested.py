@@ -43,6 +43,8 @@ NO_REGION = ("No red region: no limit for private", "algorithms is proven on the
 # Over which data a promise holds, and that it is about a mean over runs.
 ALL_DATA = "all data with this tail:\nat most this error, on average"
 HEAD = "Times the error"
+# What the sections of the ruler's bar are: up to the limit, and from there to what is possible.
+UNAVOIDABLE, UNSETTLED = "unavoidable", "not settled"
 HARDEST_DATA = "Hardest data known"
 
 
@@ -333,10 +335,21 @@ class NestedPanel(FrontPanel):
         parts, limit = [], base
         if floor_bound is not None and floor_bound.value > base:
             limit = floor_bound.value
-            parts.append(RulerPart(low=base, high=limit, colour=IMPOSSIBLE.edge, opacity=0.2))
+            parts.append(
+                RulerPart(
+                    low=base,
+                    high=limit,
+                    colour=IMPOSSIBLE.edge,
+                    opacity=0.2,
+                    name=UNAVOIDABLE if self._is_hardest else "",
+                )
+            )
         best = self.study.row_at(self.lead, self.x)
         if top and top[0] > limit:
-            parts.append(RulerPart(low=limit, high=top[0], colour=WINDOW.edge, opacity=0.2))
+            name = UNSETTLED if parts else ""
+            parts.append(
+                RulerPart(low=limit, high=top[0], colour=WINDOW.edge, opacity=0.2, name=name)
+            )
         elif not top and best is not None and best.mean > limit:
             colour = colour_of(self.lead)
             parts.append(RulerPart(low=limit, high=best.mean, colour=colour, opacity=0.25))

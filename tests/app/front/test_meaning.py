@@ -15,6 +15,7 @@ from dpsco_app.front.pictures.meaning import (
     CLIP,
     LARGEST_UNIT,
     LONGEST_ERROR,
+    WHY_CLIP,
     cause,
     errors,
     meaning,
@@ -50,7 +51,7 @@ def test_the_steps_lead_from_no_price_to_the_price_of_the_headline() -> None:
     assert float(average) < float(clipped) <= float(noisy)
     far = far_records(HARDEST)
     assert far is not None
-    assert words.endswith(f"Clipping {far.count} far records costs, noise hardly.")
+    assert words.endswith(f"Clipping {far.count} far records costs, noise hardly. {WHY_CLIP}")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import RulerMark
 from dpsco_app.front.bound_lines import LINE, limit_words, proof_words
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.nested import UNAVOIDABLE, UNSETTLED
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import region
@@ -55,6 +56,27 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     assert limit.aside.startswith("CDP Fano, a second proof")
     assert re.search(r"^CDP Fano, a second proof \(zCDP\): ×\d\.\d$", limit.aside)
     assert "Fano" not in limit.note and not any(r.aside for r in rungs.values() if r is not limit)
+
+
+def test_the_sections_of_the_bar_say_what_they_are_beside_them() -> None:
+    scenario = replace(SMALL, grid=(500, 10_000, 50_000))
+    whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
+    figure = front_figure([whole], View())
+    assert figure.ruler is not None
+    rungs = {rung.name: rung.at for rung in figure.ruler.rungs}
+    ends = {part.name: (part.low, part.high) for part in figure.ruler.parts}
+    assert ends == {
+        UNAVOIDABLE: (rungs["Without privacy"], rungs["Proven limit"]),
+        UNSETTLED: (rungs["Proven limit"], rungs["Proven possible"]),
+    }
+    notes = {n.get("text"): n for n in plotly(figure, Theme())["layout"]["annotations"]}
+    low, high = (math.log10(end) for end in ends[UNAVOIDABLE])
+    assert low < notes[UNAVOIDABLE]["y"] < high
+    # Beside data that a visitor has chosen, a limit on some other data is not unavoidable.
+    other = replace(scenario, distribution="student-t")
+    textbook = Study(scenario=other, outcomes=tuple(study(other)))
+    ruler = front_figure([textbook], View()).ruler
+    assert ruler is not None and UNAVOIDABLE not in {part.name for part in ruler.parts}
 
 
 def test_the_factor_of_the_limit_stands_level_with_its_line_and_the_table_names_its_bound() -> None:
