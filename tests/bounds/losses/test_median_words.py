@@ -44,9 +44,9 @@ def body_of(kind: str, d: int, radius: float = 1.0) -> ConstraintSet:
 
 
 def words_in(kind: str, d: int) -> FarWords:
-    far = far_words(body_of(kind, d))
-    assert far is not None
-    return far
+    directions = far_words(body_of(kind, d))
+    assert directions is not None
+    return directions
 
 
 def setting_on(kind: str, n: int, d: int, level: Level, radius: float = 1.0) -> Setting:
@@ -84,8 +84,8 @@ def lost_on_l1(kappa: float, d: int) -> float:
             t = np.real(wrightomega(1 - c + slope * np.array([0.0, 1.0, 2.0])))
             return float(weights @ (1 / t + t - 2 + c - slope * np.array([0.0, 1.0, 2.0]))) - c
 
-        found = minimize_scalar(height, bounds=(-1, 2 * slope + 2), method="bounded")
-        return (-float(found.fun) - kappa) / slope
+        lowest = minimize_scalar(height, bounds=(-1, 2 * slope + 2), method="bounded")
+        return (-float(lowest.fun) - kappa) / slope
 
     best = minimize_scalar(lambda x: -line(math.exp(x)), bounds=(-3, 5), method="bounded")
     return max(0.0, -float(best.fun))
@@ -158,14 +158,14 @@ def test_on_blocks_and_signs_the_bound_is_that_of_linear_losses_on_spikes_of_len
     d, names = 15, {"group-l1": "blocks", "sparse": "blocks", "lq": "lq"}
     form, name = ("two-sided", "-cdp") if isinstance(level, float) else ("approx", "")
     linear = bound(f"lower.sco.{form}-{names[kind]}{name}")
-    far = bound(f"lower.sco.geometric-median-words-{name[1:] or 'approx'}")
+    median_row = bound(f"lower.sco.geometric-median-words-{name[1:] or 'approx'}")
     setting = replace(setting_on(kind, n, d, level, 2.0), moment_order=1e7)
     light = replace(
         setting,
         constants=replace(setting.constants, coordinate_moment=1.0, mean_gradient_bound=1e9),
     )
     length = math.sqrt(d if kind == "lq" else 5)
-    assert far.value(setting) == pytest.approx(linear.value(light) / length, rel=1e-4)
+    assert median_row.value(setting) == pytest.approx(linear.value(light) / length, rel=1e-4)
 
 
 # -- The instance ---------------------------------------------------------------------------------
@@ -208,14 +208,14 @@ def test_drawn_words_are_those_of_the_bound_each_about_as_often(kind: str) -> No
         q=1.5 if kind == "lq" else None, methods=(),
     )  # fmt: skip
     rng, law = np.random.default_rng(0), point.instance.problem.distribution
-    drawn = np.array([law.draw(rng).median_direction for _ in range(4000)])
+    patterns = np.array([law.draw(rng).median_direction for _ in range(4000)])
     code = np.eye(d) if "simplex" in kind else words_of_set(kind, d)
-    assert {tuple(w) for w in drawn} <= {tuple(w) for w in code}
+    assert {tuple(w) for w in patterns} <= {tuple(w) for w in code}
     if kind != "lq":
-        share = (drawn != 0).mean(axis=0)
+        share = (patterns != 0).mean(axis=0)
         assert share == pytest.approx(np.abs(code).mean(axis=0), abs=0.05)
     if "simplex" not in kind:
-        assert np.abs(drawn.mean(axis=0)).max() < 0.1
+        assert np.abs(patterns.mean(axis=0)).max() < 0.1
 
 
 @pytest.mark.parametrize("places", ["signs", "signed corner", "corner", "block"])
@@ -259,15 +259,15 @@ def attack_at_random(seed: int) -> tuple[str, float]:
     d = int(rng.integers(2, 13))
     if kind in ("group-l1", "sparse"):
         d = 5 * int(rng.integers(2, 5))
-    far, body = words_in(kind, d), body_of(kind, d)
+    directions, body = words_in(kind, d), body_of(kind, d)
     n = round(10 ** rng.uniform(0.3, 3.5))
     level: Level = float(10 ** rng.uniform(-4, 1.3))
     if rng.uniform() < 0.5:
         level = (float(10 ** rng.uniform(-1.5, 0.8)), float(rng.choice([0.0, 1e-9, 1e-4])))
     argument = argument_for(level)
-    s = hardest(far, argument, n, level)
+    s = hardest(directions, argument, n, level)
     s = min(1.0, s * float(rng.choice([0.5, 1.0, 1.0, 2.0])))
-    value = far_words_bound(far, argument, s, n, level)
+    value = far_words_bound(directions, argument, s, n, level)
     code = np.eye(d) if "simplex" in kind else words_of_set(kind, d)
     unit = code / np.linalg.norm(code[0])
     counts = rng.binomial(n, s, size=DRAWS).astype(float)
@@ -308,10 +308,10 @@ def test_each_set_has_one_of_the_two_kinds_of_bounds(kind: str) -> None:
 def test_on_the_cube_the_bound_is_that_of_the_ball_around_it() -> None:
     row, d = bound("lower.sco.geometric-median-cdp"), 9
     setting = setting_on("linf", 1000, d, 0.5)
-    around = replace(
+    ball_setting = replace(
         setting, constants=replace(setting.constants, diameter=2 * setting.body.l2_radius)
     )
-    fixed = replace(around, spike_probability=0.02)
+    fixed = replace(ball_setting, spike_probability=0.02)
     expected = 3 * median_bound(0.02, 1000, d, 0.5, distance=FAR_DISTANCE)
     assert row.value(fixed) == pytest.approx(expected, rel=1e-12)
 
@@ -319,15 +319,15 @@ def test_on_the_cube_the_bound_is_that_of_the_ball_around_it() -> None:
 def test_the_full_length_of_a_simplex_word_would_lose_most_of_the_bound() -> None:
     """Points at 2e_J - 1 pull by 1/sqrt(d) only; without that length the bound is beaten."""
     n, d, s = 2000, 12, 0.001
-    far = words_in("simplex", d)
-    value = far_words_bound(far, "two-sided", s, n, 0.5)
+    directions = words_in("simplex", d)
+    value = far_words_bound(directions, "two-sided", s, n, 0.5)
     rng = np.random.default_rng(2)
     body, code = body_of("simplex", d), np.eye(d)
     counts = rng.binomial(n, s, size=4 * DRAWS).astype(float)[:DRAWS]
-    least = min(
+    smallest = min(
         float(losses.mean()) for losses in yield_answer_losses(body, code, counts, 0.5, rng)
     )
-    assert value <= s * least < 2 * value
+    assert value <= s * smallest < 2 * value
     assert value / math.sqrt(d) < 0.6 * value
 
 
