@@ -28,13 +28,14 @@ from dpsco_core.explain.hardest import hardest_case, impossible
 from dpsco_core.explain.window import spans
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import Geometry
-from dpsco_core.privacy.budget import ZCDP, ApproxDP
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, concentrated_rho
 from dpsco_core.problems.base import Setting
 from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.bounds.lq.test_lower_attacks import DRAWS, SIX, words_of_set, yield_answer_losses
 
+RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 NO_LOSS = 40.0  # Beyond this divergence what is lost is below 1e-15.
 SETS = ("l1", "simplex", "solid-simplex", "group-l1", "sparse", "lq")
 
@@ -56,6 +57,32 @@ def setting_on(kind: str, n: int, d: int, level: Level, radius: float = 1.0) -> 
     )
     setting = risk_setting(n=n, d=d, budget=budget, lipschitz=1.0, diameter=2 * radius)
     return replace(setting, constraint=body_of(kind, d, radius))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("l1", (0.000407, 0.000126, 0.000814, 0.000194)),
+        ("simplex", (0.000353, 0.000119, 0.000729, 0.000152)),
+        ("solid-simplex", (0.000353, 0.000119, 0.000729, 0.000152)),
+        ("group-l1", (0.000445, 0.000135, 0.000885, 0.000199)),
+        ("sparse", (0.000445, 0.000135, 0.000885, 0.000199)),
+        ("lq", (0.000281, 0.000125, 0.000600, 0.000142)),
+    ],
+)
+def test_the_bounds_have_the_values_of_their_note(kind: str, values: tuple[float, ...]) -> None:
+    """At S1, S2 and S3, and at S1 for (epsilon, delta)-DP algorithms."""
+    sizes: tuple[tuple[int, int, Level], ...] = (
+        (10_000, 20, RHO),
+        (10_000, 200, 0.5),
+        (2000, 30, 0.2),
+        (10_000, 20, (1.0, 1e-6)),
+    )
+    for (n, d, level), value in zip(sizes, values, strict=True):
+        directions, argument = words_in(kind, d), argument_for(level)
+        s = hardest(directions, argument, n, level)
+        largest = far_words_bound(directions, argument, s, n, level)
+        assert largest == pytest.approx(value, abs=0.6e-6)
 
 
 # -- Second evaluations ---------------------------------------------------------------------------
