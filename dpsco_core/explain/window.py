@@ -243,9 +243,8 @@ def missing_span(scenario: Scenario) -> Missing | None:
 
     Examples
     --------
-    >>> median = Scenario(problem="geometric-median", methods=(), geometry="l1")
-    >>> missing_span(median), missing_span(Scenario(geometry="l1"))
-    ('lower bound on the set', None)
+    >>> missing_span(Scenario(m=8, alike=0.5)), missing_span(Scenario(geometry="l1"))
+    ('lower bound for items alike', None)
     """
     windows = [_span_or_reason(x, point) for x, point in scenario.points()]
     lacking = [one for one in windows if not isinstance(one, Span)]

@@ -26,7 +26,6 @@ from dpsco_core.geometry.geometries import GEOMETRIES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
 COMMAND = 'WRITE_MATRIX=1 python -m pytest -m slow tests/explain/test_matrix.py -k "page"'
-OTHER_SETS = tuple(g for g in GEOMETRIES if g != "l2")
 WITH_MEANS = ("mean", "quadratic", "linear")  # Problems that a mean of users solves.
 CONVEX = tuple(p for p in PROBLEM_SLUGS if p not in (*WITH_MEANS, "least-squares"))
 
@@ -45,21 +44,10 @@ class Gap:
             yield f"{problem} {geometry} {budget} {m}"
 
 
-ALL_PAIRS = tuple(product(BUDGETS, ITEMS))
-# No optimiser at user level is pure.
-RUNS = tuple(pair for pair in ALL_PAIRS if pair != ("pure", 16))
-
 # Cells without an explicit lower bound; there are none.
 NO_LOWER: tuple[Gap, ...] = ()
-# Cells whose only explicit lower bounds are for a wider class of losses.
-ONLY_WIDER = (
-    Gap(
-        "the far points of the median's hard case are proven on the l2 ball alone",
-        ("geometric-median",),
-        OTHER_SETS,
-        RUNS,
-    ),
-)
+# Cells whose only explicit lower bounds are for a wider class of losses; there are none.
+ONLY_WIDER: tuple[Gap, ...] = ()
 # Cells without an explicit upper bound.
 NO_UPPER = (Gap(NO_USER_UPPER, CONVEX, GEOMETRIES, (("zcdp", 16), ("approx", 16))),)
 

@@ -25,8 +25,11 @@ from dpsco_core.data.spike_scale import spike_shrink
 
 
 def spike_exponent(moment_order: float) -> float:
-    """Return a = 1 - 1/k, the power of p in the mean and of the private rates."""
-    require(1 < moment_order < math.inf, "moment_order", "above 1", moment_order)
+    """Return a = 1 - 1/k, the power of p in the mean and of the private rates.
+
+    At k = infinity it is 1: spikes have the size 1, however rare they are.
+    """
+    require(moment_order > 1, "moment_order", "above 1", moment_order)
     return 1 - 1 / moment_order
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances.hardest import hardest_signs
-from dpsco_core.bounds.instances.level import binding_level
-from dpsco_core.bounds.losses import median
+from dpsco_core.bounds.instances.level import Level, binding_level
+from dpsco_core.bounds.losses import median, median_words
 from dpsco_core.bounds.losses.corner_labels import (
     CornerBounds,
     hardest_corner,
@@ -40,8 +40,7 @@ def hardest_hidden(
     if family.hides == "labels":
         return {"spike_probability": hardest_signs("linear", n, body.d, moment_order, budget)}
     if family.hides == "median":
-        s = median.hardest(n, body.d, binding_level(budget))
-        return {"spike_probability": s, "distance": FAR_DISTANCE * body.l2_radius}
+        return _far_points(body, n, binding_level(budget))
     if family.hides == "classes":
         return {"spike_probability": _corner_probability(problem, body, n, moment_order, budget)}
     corner = hidden_corner(body)
@@ -62,6 +61,16 @@ def hardest_hidden(
     )
     s, z = hardest(bounds)
     return {"spike_probability": s, "size": z / corner.half, "paired": corner.paired}
+
+
+def _far_points(body: ConstraintSet, n: int, level: Level) -> dict[str, Any]:
+    """Return the best s of far points, on the axes or, where a set has hidden words, at one."""
+    distance = FAR_DISTANCE * body.l2_radius
+    directions = median_words.far_words(body)
+    if directions is None:
+        return {"spike_probability": median.hardest(n, body.d, level), "distance": distance}
+    s = median_words.hardest(directions, median_words.argument_for(level), n, level)
+    return {"spike_probability": s, "distance": distance, "places": directions.places}
 
 
 def _corner_probability(

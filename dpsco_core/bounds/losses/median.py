@@ -1,10 +1,11 @@
 r"""Lower bounds for the geometric median, proven with points so far away that distances are linear.
 
 A point :math:`K\nu_je_j` has probability s/d for every coordinate j; all others are :math:`\pm Ku`
-with a fair sign. On the ball of radius r, for unit vectors v,
+with a fair sign. On a set within the ball of radius r, for unit vectors v,
 :math:`0\le\|w-Kv\|-K+\langle w,v\rangle\le\frac{r^2}{2(K-r)}`, so that for large K the excess risk
 is that of the linear loss of the mean of v: see theory/bounds-everywhere.md, 6.5. The gradients are
-unit vectors, and no moment of the points is bounded.
+unit vectors, and no moment of the points is bounded. The set touches that ball at all sign vectors,
+as the cube does; for other sets see `median_words`.
 """
 
 import math
@@ -23,7 +24,7 @@ from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
 from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt_square
-from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.lq.conditions import TOUCHED
 from dpsco_core.data.hidden.far_points import FAR_DISTANCE, FarPoints
 from dpsco_core.problems import GeometricMedian
 from dpsco_core.problems.base import Setting
@@ -127,7 +128,7 @@ def _make_row(privacy: Privacy) -> Bound:
         return {"privacy": radius * median_bound(s, n, d, level, distance=FAR_DISTANCE)}
 
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
-    conditions = (BOUNDED_GRADIENTS, DIAMETER, L2_BALL, *budget)
+    conditions = (BOUNDED_GRADIENTS, DIAMETER, TOUCHED, *budget)
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=LETTERS)
 
 

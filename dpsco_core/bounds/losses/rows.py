@@ -11,10 +11,12 @@ from dpsco_core.bounds.losses.any_labels import ANY_LABELS_RISKS
 from dpsco_core.bounds.losses.corner_labels import CORNER_RISKS
 from dpsco_core.bounds.losses.hidden_parameter import HIDDEN_PARAMETER_RISKS
 from dpsco_core.bounds.losses.median import MEDIAN_RISKS
+from dpsco_core.bounds.losses.median_words import MEDIAN_WORD_RISKS
 
 LOSS_RISKS: tuple[Bound, ...] = (
     *ANY_LABELS_RISKS,
     *HIDDEN_PARAMETER_RISKS,
     *CORNER_RISKS,
     *MEDIAN_RISKS,
+    *MEDIAN_WORD_RISKS,
 )

@@ -2,7 +2,7 @@ r"""Points far away, whose directions hide the geometric median."""
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.ranges import exp_or_inf
 from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.geometries import GROUP_SIZE
+
+# Where the points that pull lie: on every axis, or all at one hidden word, scaled to length 1.
+# A word is all signs, a signed or positive unit vector, or signs in one block of five coordinates.
+Places = Literal["axes", "signs", "signed corner", "corner", "block"]
 
 # The distance of the points in radii of the constraint set. On the set a point's loss is linear, up
 # to half the radius over this distance.
@@ -23,6 +28,7 @@ FAR_DISTANCE = 1e7
 class FarPoints(HardInstance):
     r"""Points :math:`K\nu_je_j` with probability s/d for every j, with hidden signs :math:`\nu`.
 
+    Or, with probability s, the point :math:`KV/\|V\|` of one hidden word V; `places` says which.
     All others are :math:`\pm Ku` with a fair sign, u the diagonal: they pull nowhere. So far away
     a distance is linear, and gradients are unit vectors, whatever the moments of points.
 
@@ -37,7 +43,8 @@ class FarPoints(HardInstance):
 
     # the distance K, in multiples of the radius of the constraint set
     distance: float = FAR_DISTANCE
-    # the hidden signs, one for each coordinate; None until they are drawn
+    places: Places = "axes"
+    # the hidden word; on axes the hidden signs, one for each coordinate; None until it is drawn
     pattern: tuple[int, ...] | None = None
 
     hides = "median"
@@ -47,20 +54,42 @@ class FarPoints(HardInstance):
         name="Far points (hidden median)",
         paper=OWN,
         statement="docs/theory/bounds-everywhere.md, 6.5",
-        summary="Points far away in opposite pairs, and a few along axes, whose hidden signs pull "
-        "the geometric median.",
+        summary="Points far away in opposite pairs, and a few along axes or in one hidden "
+        "direction, which pull the geometric median.",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(0 < self.distance < math.inf, "distance", "finite and above 0", self.distance)
+        if self.places == "block":
+            require(self.d >= GROUP_SIZE, "d", f"at least {GROUP_SIZE} for a block", self.d)
         if self.pattern is not None:
-            fits = len(self.pattern) == self.d and set(self.pattern) <= {-1, 1}
-            require(fits, "pattern", f"{self.d} signs -1 or +1", self.pattern)
+            fits = len(self.pattern) == self.d and set(self.pattern) <= {-1, 0, 1}
+            fits = fits and sum(map(abs, self.pattern)) == self._nonzero_entries
+            fits = fits and (self.places != "corner" or 1 in self.pattern)
+            must = f"{self.d} numbers, {self._nonzero_entries} of them -1 or +1 and the others 0"
+            require(fits, "pattern", must, self.pattern)
+
+    @property
+    def _nonzero_entries(self) -> int:
+        """The number of entries of the hidden word that are not 0."""
+        if self.places in ("axes", "signs"):
+            return self.d
+        return GROUP_SIZE if self.places == "block" else 1
+
+    @property
+    def _entry(self) -> float:
+        """The size of the entries of a pulling point that are not 0, over its distance."""
+        return 1.0 if self.places == "axes" else 1 / math.sqrt(self._nonzero_entries)
+
+    @property
+    def _share(self) -> float:
+        """The probability that a given coordinate of the word is not 0 in a pulling point."""
+        return self.spike_probability / (self.d if self.places == "axes" else 1)
 
     @property
     def median_direction(self) -> Vector:
-        """The hidden signs, in whose direction the median lies; they must have been drawn."""
+        """The hidden word, in whose direction the median lies; it must have been drawn."""
         require(self.pattern is not None, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 
@@ -82,7 +111,9 @@ class FarPoints(HardInstance):
             return np.asarray(change / (np.sqrt(distance * distance + change) + distance))
 
         diagonal = float(w.sum()) / math.sqrt(self.d)
-        pulled = float(excess_distance(self.median_direction * w).mean())
+        word = self.median_direction
+        projections = word * w if self.places == "axes" else np.array([self._entry * (word @ w)])
+        pulled = float(excess_distance(projections).mean())
         idle = float(excess_distance(np.array([diagonal, -diagonal])).mean())
         return self.spike_probability * pulled + (1 - self.spike_probability) * idle
 
@@ -96,11 +127,12 @@ class FarPoints(HardInstance):
 
     @property
     def mean(self) -> Vector:
-        return self.spike_probability / self.d * self.distance * self.median_direction
+        return self._share * self._entry * self.distance * self.median_direction
 
     @property
     def mean_norm(self) -> float:
-        return self.spike_probability * self.distance / math.sqrt(self.d)
+        size = self._share * self._entry * math.sqrt(self._nonzero_entries)
+        return size * self.distance
 
     @property
     def second_moment_trace(self) -> float:
@@ -111,13 +143,22 @@ class FarPoints(HardInstance):
 
     @property
     def largest_second_moment(self) -> float:
-        """The second moment along the diagonal, where every point lies that is not on an axis."""
+        """The second moment along the diagonal, where every point lies that does not pull.
+
+        Of a word, at most: it is no nearer to the diagonal than the word of this length that is.
+        """
         s = self.spike_probability
-        return self.distance**2 * (s / self.d + 1 - s)
+        if self.places == "axes":
+            return self.distance**2 * (s / self.d + 1 - s)
+        # The eigenvalues of s vv' + (1 - s)uu', with the largest <u, v>.
+        spread = 4 * s * (1 - s) * (1 - self._nonzero_entries / self.d)
+        return self.distance**2 * (1 + math.sqrt(max(0.0, 1 - spread))) / 2
 
     @property
     def smallest_second_moment(self) -> float:
-        share = self.spike_probability / self.d if self.d > 1 else 1.0
+        if self.d == 1:
+            return self.distance**2
+        share = self.spike_probability / self.d if self.places == "axes" else 0.0
         return self.distance**2 * share
 
     @property
@@ -127,7 +168,11 @@ class FarPoints(HardInstance):
     def squared_margin(self, v: Vector) -> float:
         s = self.spike_probability
         diagonal = float(v.sum()) ** 2 / self.d
-        return self.distance**2 * (s / self.d * float(v @ v) + (1 - s) * diagonal)
+        if self.places == "axes":
+            pulling = float(v @ v) / self.d
+        else:
+            pulling = (self._entry * float(self.median_direction @ v)) ** 2
+        return self.distance**2 * (s * pulling + (1 - s) * diagonal)
 
     @property
     def variance_trace(self) -> float:
@@ -144,19 +189,19 @@ class FarPoints(HardInstance):
         return self.distance + self.mean_norm
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`E|Z_j|^k`, the sum over points on the axis and on the diagonal."""
+        r"""Return :math:`E|Z_j|^k`, the sum over points that pull and those on the diagonal."""
         s, log = self.spike_probability, k * math.log(self.distance)
-        share = s / self.d + (1 - s) * math.pow(self.d, -k / 2)
+        share = self._share * self._entry**k + (1 - s) * math.pow(self.d, -k / 2)
         return exp_or_inf(log + math.log(share))
 
     def moment(self, k: float) -> float:
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
             return math.inf
-        s, d, mean = self.spike_probability, self.d, self.spike_probability / self.d
+        s, d, mean = self.spike_probability, self.d, self._share * self._entry
         parts = (
-            (s / d, 1 - mean),
-            (s - s / d, mean),
+            (self._share, self._entry - mean),
+            (s - self._share, mean),
             ((1 - s) / 2, abs(1 / math.sqrt(d) - mean)),
             ((1 - s) / 2, 1 / math.sqrt(d) + mean),
         )
@@ -164,13 +209,21 @@ class FarPoints(HardInstance):
         return exp_or_inf(k * math.log(self.distance)) * share
 
     def draw(self, rng: np.random.Generator) -> Self:
-        signs = 2 * rng.integers(0, 2, size=self.d, dtype=np.int8) - 1
-        return replace(self, pattern=tuple(signs.tolist()))
+        word = np.zeros(self.d, dtype=np.int8)
+        length, start = self._nonzero_entries, 0
+        if length < self.d:  # The hidden coordinate, or the hidden block.
+            start = length * int(rng.integers(self.d // length))
+        signs = 2 * rng.integers(0, 2, size=length, dtype=np.int8) - 1
+        word[start : start + length] = 1 if self.places == "corner" else signs
+        return replace(self, pattern=tuple(word.tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         signs = 2.0 * rng.integers(0, 2, size=(len(out), 1)) - 1.0
         out[:] = signs * (self.distance / math.sqrt(self.d))
         spiked = self._draw_spiked_indices(len(out), rng)
+        if self.places != "axes":
+            out[spiked] = self.distance * self._entry * self.median_direction
+            return
         place = rng.integers(0, self.d, size=len(spiked)).astype(np.intp)
         out[spiked] = 0.0
         out[spiked, place] = self.distance * self.median_direction[place]

@@ -1,7 +1,12 @@
-"""A lower bound that holds only over a wider class of losses is a thin line with its name."""
+"""A lower bound that holds only over a wider class of losses is a thin line with its name.
+
+Every problem of the catalogue has a bound of its own on every set; here the geometric median is
+shown without the bounds of its own loss.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,11 +20,15 @@ from dpsco_app.front.view import View
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.figure import bounds_figure
 from dpsco_app.pages.bounds.state import fitting_table, with_fitting_methods
+from dpsco_app.parts import evaluations
 from dpsco_app.parts.evaluations import limit_of_wider_losses
-from dpsco_core.catalogue import bound, default_methods
+from dpsco_core.base.cards import Level
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import PROBLEM_SLUGS, bound, bounds_for, default_methods
 from dpsco_core.explain.tables.best import comparable
 from dpsco_core.explain.tables.matrix import BUDGETS, cell, scenario_of
 from dpsco_core.explain.tables.table import canonical_point, rows
+from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
 
@@ -33,10 +42,36 @@ MEDIAN = Scenario(
 )
 
 
+@pytest.fixture
+def without_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hide the bounds that are proven with the loss of the geometric median."""
+
+    def fewer(problem: str, level: Level = "item") -> tuple[Bound, ...]:
+        rows = bounds_for(problem, level)
+        return tuple(b for b in rows if b.card.instance_problem != MEDIAN.problem)
+
+    caches = (
+        evaluations._of_wider_losses,
+        evaluations._of_the_class,
+        evaluations._missing_of_the_class,
+        evaluations.hardest,
+        evaluations._sharpest,
+        cell,
+    )
+    for module in ("tables.wider", "window", "hardest", "tables.matrix"):
+        monkeypatch.setattr(f"dpsco_core.explain.{module}.bounds_for", fewer)
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    for cached in caches:
+        cached.cache_clear()
+
+
 def figure_of(scenario: Scenario, **view: str) -> Figure:
     return front_figure([Study(scenario=scenario)], View(**view))
 
 
+@pytest.mark.usefixtures("without_words")
 def test_the_median_off_the_ball_has_a_thin_line_with_the_name_of_the_class_and_no_region() -> None:
     figure = figure_of(MEDIAN)
     (panel,) = figure.panels
@@ -55,6 +90,7 @@ def test_the_median_off_the_ball_has_a_thin_line_with_the_name_of_the_class_and_
     assert rung.name == f"L{NAME[1:]}" and not rung.is_tick
 
 
+@pytest.mark.usefixtures("without_words")
 def test_a_bound_that_is_also_requested_by_name_is_drawn_once() -> None:
     (limit, *_) = limit_of_wider_losses(MEDIAN)
     (panel,) = figure_of(MEDIAN, bound=limit.bound.card.slug).panels
@@ -68,6 +104,7 @@ def test_a_problem_with_its_own_lower_bound_has_no_line_of_a_wider_class(problem
     assert limit_of_wider_losses(scenario) == ()
 
 
+@pytest.mark.usefixtures("without_words")
 def test_the_line_appears_exactly_where_only_a_wider_class_has_a_bound() -> None:
     for problem, geometry in (
         ("geometric-median", "linf"),
@@ -90,9 +127,11 @@ def max_of(point: Scenario, slugs: tuple[str, ...]) -> float:
     return max(evaluate(point, bound(slug)).value for slug in slugs)
 
 
+@pytest.mark.usefixtures("without_words")
 def test_the_page_bounds_draws_a_wider_class_as_a_thin_upright_line_named_in_the_headline() -> None:
     point = canonical_point(with_fitting_methods(replace(MEDIAN, axis=None, grid=())))
-    in_table = comparable(rows(point, fitting_table(point).slugs), "excess risk")
+    table = comparable(rows(point, fitting_table(point).slugs), "excess risk")
+    in_table = [row for row in table if row.bound.card.instance_problem != MEDIAN.problem]
     (wider,) = limit_of_wider_losses(point)
     figure = bounds_figure(in_table, "axis", "", wider=wider)
     (line,) = [line for line in figure.panels[0].lines if line.label == NAME]
@@ -105,3 +144,10 @@ def test_the_page_bounds_draws_a_wider_class_as_a_thin_upright_line_named_in_the
     assert not any(line.label == NAME for line in lines)
     (row,) = [r for r in in_table if r.bound == wider.bound]
     assert words.marked(row).endswith(", for smooth convex losses")
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_no_problem_of_the_catalogue_needs_the_line_on_any_set(problem: str) -> None:
+    for geometry in GEOMETRIES:
+        point = scenario_of(problem, geometry, "approx", 1)
+        assert point is None or limit_of_wider_losses(point) == ()

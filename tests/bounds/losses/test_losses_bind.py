@@ -82,6 +82,18 @@ def test_no_private_optimiser_beats_the_bounds_of_the_simplex(problem: str, law:
     assert {c.bound for c in comparisons} >= {f"lower.sco.{problem}-corners-cdp"}
 
 
+@pytest.mark.parametrize("geometry", ["l1", "linf", "simplex", "solid-simplex", "group-l1"])
+def test_no_private_optimiser_beats_the_bounds_of_the_median_on_other_sets(geometry: str) -> None:
+    problem, comparisons = "geometric-median", []
+    for budget in BUDGETS[:2]:
+        chosen = make_scenario(problem, "far-points", budget, geometry=geometry, d=10)
+        methods = [m for m in methods_for(problem) if is_private(method_card(m))]
+        comparisons += [c for m in methods[:8] for c in compare(chosen, m, 16)]
+    assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
+    name = "lower.sco.geometric-median-" + ("" if geometry == "linf" else "words-")
+    assert {c.bound for c in comparisons} == {f"{name}cdp", f"{name}approx"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("problem", "law"), CASES)
 def test_no_private_optimiser_beats_the_bounds_in_200_trials(problem: str, law: str) -> None:

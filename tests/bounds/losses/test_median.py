@@ -86,12 +86,12 @@ def test_the_median_bound_agrees_with_sums_over_every_count(level: Level) -> Non
     assert fixed == pytest.approx(1.5 * expected, rel=1e-5)
 
 
-def test_the_bound_holds_on_a_ball_only() -> None:
+def test_the_bound_holds_where_the_set_touches_the_ball_around_it_at_all_signs() -> None:
     row = bound("lower.sco.geometric-median-cdp")
     setting = risk_setting(budget=ZCDP(rho=0.5), lipschitz=1.0)
-    box = replace(setting, constraint=Geometry(kind="linf").constraint(20, 1.0))
-    assert row.refusal(box)
-    assert not row.refusal(setting)
+    for kind, holds in (("l2", True), ("linf", True), ("l1", False), ("simplex", False)):
+        chosen = replace(setting, constraint=Geometry(kind=kind).constraint(20, 1.0))
+        assert bool(row.refusal(chosen)) is not holds
 
 
 def make_problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:
