@@ -44,7 +44,7 @@ def squared_error(count: int, d: int, p: float, moment: float, reach: float, noi
     return value
 
 
-def least(value: Any, reach: float) -> float:
+def smallest_value(value: Any, reach: float) -> float:
     """Return the least value over radii above `reach`, on a fine grid."""
     return min(value(reach + 1e-4 * 1.003**k) for k in range(9000))
 
@@ -65,14 +65,14 @@ def test_bounds_on_runs_are_the_least_of_their_formulas(n: int, m: int, d: int, 
         value = squared_error(count, d, p, moment, reach, gaussian)
         plan: Any = make_method(slug, "tight", "practical").plan(setting)
         expected = min(math.sqrt(value(plan.statistic.radius)), 2 * reach)
-        measured = bound(f"upper.{slug}-below-two-run").value(setting)
-        assert measured == pytest.approx(expected, rel=1e-9), slug
-        best = math.sqrt(least(value, reach))
-        assert measured == pytest.approx(min(best, 2 * reach), rel=1e-5), slug
+        run_value = bound(f"upper.{slug}-below-two-run").value(setting)
+        assert run_value == pytest.approx(expected, rel=1e-9), slug
+        best = math.sqrt(smallest_value(value, reach))
+        assert run_value == pytest.approx(min(best, 2 * reach), rel=1e-5), slug
     pure = replace(POINT, n=n, m=m, d=d, p=p, delta=0.0).setting
     spherical = d * (d + 1) * (2 / n) ** 2
     value = squared_error(n, d, p, user_moment(p, m), reach, spherical)
-    best = math.sqrt(least(value, reach))
+    best = math.sqrt(smallest_value(value, reach))
     assert bound(f"upper.{MEANS}-pure-below-two").value(pure) == pytest.approx(best, rel=1e-5)
     run = bound(f"upper.{MEANS}-pure-below-two-run").value(pure)
     assert run == pytest.approx(min(best, 2 * reach), rel=1e-5)
@@ -123,7 +123,7 @@ def test_risks_follow_from_the_bounds_on_means(p: float) -> None:
         noise = d * (d + 1) * (2 / n) ** 2 if pure else 2 * d / (quadratic.gaussian_rho * n**2)
         reach = quadratic.constants.diameter / 2
         assert quadratic.constants.strong_convexity == 1 and quadratic.constants.minimum_interior
-        square = least(squared_error(count, d, p, moment, reach, noise), reach)
+        square = smallest_value(squared_error(count, d, p, moment, reach, noise), reach)
         if not pure:  # Answers of a run lie in the ball.
             square = min(square, (2 * reach) ** 2)
         value = bound(f"upper.user.projected-{form}").value(quadratic)
@@ -177,11 +177,11 @@ def test_runs_are_between_their_bounds(slug: str, law: str, p: float, m: int, de
     plan, errors = method.plan(setting), []
     for seed in range(60):
         rng = np.random.default_rng([seed, 9])
-        drawn: Any = problem.draw(rng)
-        records: Any = drawn.sample(point.n * m, rng)
+        drawn_problem: Any = problem.draw(rng)
+        records: Any = drawn_problem.sample(point.n * m, rng)
         users = records if isinstance(records, UserRows) else UserRows(records=records, items=m)
         answer = method.release(users, plan, Ledger(setting.budget), rng).value
-        errors.append(drawn.excess_risk(answer).value)
+        errors.append(drawn_problem.excess_risk(answer).value)
     free = replace(setting, spike_probability=None)
     form = "pure-below-two-run" if delta == 0 else "below-two-run"
     if slug != "user.mean-adaptive":
@@ -246,8 +246,8 @@ def test_hidden_spikes_of_users_are_shrunk_into_the_class(p: float) -> None:
     assert central > 1  # Unscaled spikes are outside of the class.
     theta = q * size / central ** (1 / p)
     # The mean of the data that run is the one in the bound.
-    drawn: Any = point.instance.problem.draw(np.random.default_rng(0))
-    assert np.abs(drawn.law.mean) == pytest.approx(np.full(4, theta), rel=1e-9)
+    drawn_problem: Any = point.instance.problem.draw(np.random.default_rng(0))
+    assert np.abs(drawn_problem.law.mean) == pytest.approx(np.full(4, theta), rel=1e-9)
     b = np.arange(301, dtype=np.float64)
     losses = two_sided.curve(4, "l2").value_at(0.2 * -math.expm1(-4 * math.log(2)) * b**2)
     mean = float(binom.pmf(b, 300, 1 - (1 - q) ** 6) @ losses)
