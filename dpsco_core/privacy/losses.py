@@ -33,6 +33,7 @@ ROUNDING = 4e-16
 LARGEST_RATE = 200.0  # the largest tilting rate, in units of one over the largest loss
 LONGEST = 1 << 20  # the largest number of points of a Fourier transform
 COARSEST = 8  # A distribution with at most this many points keeps its lattice.
+LARGEST_EXPONENT = 700.0  # the largest exponent whose exponential is a double
 DEVIATIONS = 10.0  # A Gaussian loss beyond this many standard deviations counts as total.
 
 
@@ -190,8 +191,8 @@ class LossLaw:
         values = self.values
         places = np.searchsorted(values, epsilons, side="right")
         likely_above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
-        with np.errstate(over="ignore"):
-            rare = self.weights * np.exp(-values)
+        # A smaller probability under R raises the curve.
+        rare = self.weights * np.exp(np.minimum(-values, LARGEST_EXPONENT))
         rare_above = np.append(np.cumsum(rare[::-1])[::-1], 0.0)
         curve = likely_above[places] - np.exp(epsilons) * rare_above[places]
         return np.asarray(np.clip(self.lost_mass + np.maximum(curve, 0.0), 0.0, 1.0))

@@ -36,6 +36,7 @@ TAIL = 1e-18
 LINES = 4000  # the number of points of a curve whose tangent lines bound the trade-off
 ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
 FARTHEST = 300.0  # a larger loss of privacy counts as total
+LARGEST_EPSILON = 700.0  # the largest epsilon whose exponential is a double
 FALSE_ALARMS = (0.001, 0.01, 0.1)
 # Parts of one (epsilon, delta)-DP whole: the noise is private only together with the test.
 TESTED = ("noisy test", "tested gaussian")
@@ -119,11 +120,15 @@ def budget_curve(budget: Budget) -> TradeoffCurve:
     """
     match budget:
         case PureDP(epsilon=epsilon):
-            return TradeoffCurve(epsilons=np.array([min(epsilon, 700.0)]), deltas=np.zeros(1))
+            return TradeoffCurve(
+                epsilons=np.array([min(epsilon, LARGEST_EPSILON)]), deltas=np.zeros(1)
+            )
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return TradeoffCurve(epsilons=np.array([min(epsilon, 700.0)]), deltas=np.array([delta]))
+            return TradeoffCurve(
+                epsilons=np.array([min(epsilon, LARGEST_EPSILON)]), deltas=np.array([delta])
+            )
         case ZCDP(rho=rho):
-            epsilons = np.linspace(0.0, min(_zcdp_loss_bound(rho), 700.0), LINES)
+            epsilons = np.linspace(0.0, min(_zcdp_loss_bound(rho), LARGEST_EPSILON), LINES)
             return TradeoffCurve(epsilons=epsilons, deltas=concentrated_deltas(rho, epsilons))
 
 
@@ -246,7 +251,7 @@ def _mixed_curve(
     for partition in partitions:
         total = total.plus(_worst_block([_loss_law(costs, spacing) for costs in partition]))
     top = total.spacing * (total.first_index + len(total.weights) - 1)
-    epsilons = np.linspace(0.0, max(top, 0.0), LINES)
+    epsilons = np.linspace(0.0, min(max(top, 0.0), LARGEST_EPSILON), LINES)
     return TradeoffCurve(epsilons=epsilons, deltas=total.deltas(epsilons))
 
 

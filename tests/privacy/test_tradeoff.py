@@ -241,3 +241,53 @@ def test_the_quantities_read_from_one_curve_agree() -> None:
 def test_budgets_that_allow_everything_promise_nothing() -> None:
     assert (ledger_curve(book_entries(spherical(1e4), gaussian(1e3))).misses(GRID)[1:] == 0).all()
     assert (budget_curve(PureDP(epsilon=1e6)).misses(GRID)[1:] < 1e-200).all()
+
+
+def test_releases_that_together_have_no_finite_ratio_of_laws_promise_nothing() -> None:
+    """The exponential of a total epsilon of 750 is no double; each release alone has a curve."""
+    curve = ledger_curve(book_entries(*[spherical(250.0)] * 3))
+    assert np.isfinite(curve.deltas).all() and np.isfinite(curve.epsilons).all()
+    assert (np.abs(curve.misses(GRID)) <= 1e-200).all()
+    assert curve.epsilon(1e-6) == math.inf
+
+
+def rounded_down(mechanism: str, cost: float, spacing: float) -> tuple[int, np.ndarray]:
+    """Return the first multiple of the spacing and the probabilities of losses rounded down to it.
+
+    The laws are written out by their distribution functions; what is rounded down is below the
+    true curve.
+    """
+    deviation = math.sqrt(2 * cost)
+    reach = cost + 9 * deviation if mechanism == "gaussian" else cost
+    low, high = math.floor(-reach / spacing) - 1, math.ceil(reach / spacing) + 1
+    ends = spacing * np.arange(low, high + 1)
+    if mechanism == "gaussian":
+        below = norm.cdf((ends - cost) / deviation)
+    elif mechanism == "laplace":
+        below = np.where(ends > cost, 1.0, np.exp(-(cost - ends) / 2) / 2) * (ends > -cost)
+    else:
+        unlikely = 1 / (1 + math.exp(cost))
+        below = unlikely * (ends > -cost) + (1 - unlikely) * (ends > cost)
+    return low, np.diff(below)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_mixed_ledger_is_below_its_losses_rounded_down(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scale = 10 ** rng.uniform(-2.5, 0.5)
+    kinds = [str(kind) for kind in rng.choice(["gaussian", "laplace", "pure"], 3)]
+    costs = [float(scale * x) for x in rng.uniform(0.1, 1, 3)]
+    costs = [c * c / 4 if k == "gaussian" else c for k, c in zip(kinds, costs, strict=True)]
+    make: dict[str, Any] = {"gaussian": gaussian, "laplace": laplace, "pure": spherical}
+    entries = book_entries(*(make[k](c) for k, c in zip(kinds, costs, strict=True)))
+    spacing, first, weights = scale / 400, 0, np.ones(1)
+    for kind, cost in zip(kinds, costs, strict=True):
+        low, law = rounded_down(kind, cost, spacing)
+        first, weights = first + low, np.convolve(weights, law)
+    losses = spacing * (first + np.arange(len(weights)))
+    curve = lattice_curve(entries)
+    for epsilon in np.linspace(0, 0.95 * curve.epsilons[-1], 30):
+        below = float(weights @ np.maximum(0.0, -np.expm1(np.minimum(epsilon - losses, 0.0))))
+        proven = float(np.interp(math.exp(epsilon), np.exp(curve.epsilons), curve.deltas))
+        assert proven >= below * (1 - 1e-9) - 1e-14
+        assert proven <= below + 4 * spacing  # The lattice is not wasteful, either.

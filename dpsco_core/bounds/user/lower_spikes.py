@@ -27,11 +27,12 @@ from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
+    SHRUNK,
     ZCDP_CLASS,
     approximate_level,
     prior_within,
 )
-from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.spikes import mean_power
 from dpsco_core.bounds.instances.two_sided import curve
 from dpsco_core.bounds.mean import lower_information as information
 from dpsco_core.bounds.mean import lower_priors as priors
@@ -77,14 +78,15 @@ def user_values(
 ) -> Floats:
     r"""Return the bound for n users of m items at every q.
 
-    .. math:: q^aE\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,1-(1-q)^m)
+    .. math:: \theta E\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,1-(1-q)^m)
 
+    with :math:`\theta=q^a`, and less for p < 2: see `mean_power`.
     Under (epsilon, delta) with the expectiles of the packing in the place of :math:`\Phi`.
     """
     loss, largest_count, scale = _least_loss(d, level, form)
     share = active_share(q, m)
     mean = expectation(loss, n, share, largest=largest_count, scale=max(1.0, scale), fine=fine)
-    return np.asarray(q ** ((2 if form == "squared" else 1) * spike_exponent(moment_order)) * mean)
+    return np.asarray(mean_power(q, moment_order, 2 if form == "squared" else 1) * mean)
 
 
 @lru_cache(maxsize=4096)
@@ -148,6 +150,7 @@ _CDP = BoundCard(
     instance="hypercube",
     level="user",
     proof="two-sided information",
+    infinite_variance=SHRUNK,
 )
 _APPROX = replace(
     _CDP,

@@ -8,6 +8,7 @@ item gradients.
 from dpsco_core.bounds.base import Bound, lettered
 from dpsco_core.bounds.euclidean.one_step import one_step
 from dpsco_core.bounds.euclidean.projected import projected
+from dpsco_core.bounds.user.below_two import USER_BELOW_TWO
 from dpsco_core.bounds.user.explicit import EXPLICIT_RISKS
 from dpsco_core.bounds.user.gradients import USER_GRADIENTS
 from dpsco_core.bounds.user.lower_spikes import USER_SPIKES
@@ -21,12 +22,15 @@ UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(LETTERS, _UPPER)
 USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LOWER))
 # A bound with parameters of its own is at most the bound with those of a run.
 _PRIVATE_MEANS = tuple(
-    b for b in USER_MEAN_BOUNDS if b.card.privacy != "pure" or b.parameters == "own"
+    b
+    for b in (*USER_MEAN_BOUNDS, *USER_BELOW_TWO)
+    if b.card.privacy != "pure" or b.parameters == "own"
 )
 USER_ONE_STEP_RISKS = one_step(_PRIVATE_MEANS, "user")
 ALL_USER_BOUNDS: tuple[Bound, ...] = (
     *USER_BOUNDS,
     *USER_MEAN_BOUNDS,
+    *USER_BELOW_TWO,
     *projected(_PRIVATE_MEANS, "user"),
     *USER_ONE_STEP_RISKS,
     *USER_SPIKES,

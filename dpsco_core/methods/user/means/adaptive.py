@@ -48,6 +48,8 @@ class UserMeanAdaptive(MeanMethod):
         private_radius=True,
         level="user",
         rate="upper.user.mean-adaptive",
+        infinite_variance="It counts norms of users' means, and reads no moment of them; no centre "
+        "and no smaller radius are looked for there.",
         caveat="How its centre and its radius are chosen is this project's "
         "(theory/user-level-means.md, 2.3). No explicit bound is proven for it.",
     )

@@ -7,6 +7,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.methods.mean.below_two import sample_mean_error
 from dpsco_core.problems.base import Setting
 
 
@@ -37,13 +38,21 @@ def shrinkage(order: float, items: int, alike: float = 0.0) -> float:
     with :math:`\gamma` the share `alike` that the items have in common; for independent ones it is
     :math:`\sqrt{(p-1)/m}`. Rio's inequality, and Minkowski's (theory/user-level-means.md, 1, 6.2).
 
+    For :math:`1<p<2` and independent items, by the inequality of von Bahr and Esseen
+    (theory/infinite-variance.md, 2.4), it is :math:`\min\{1,[1+2^{2-p}(m-1)]^{1/p}/m\}`, and 1 for
+    items that are alike.
+
     Examples
     --------
     >>> shrinkage(2.0, 256), shrinkage(3.0, 1)
     (0.0625, 1.0)
     >>> shrinkage(2.0, 10**9, alike=0.5), round(shrinkage(2.0, 10**9, alike=0.1), 4)
     (1.0, 0.3333)
+    >>> round(shrinkage(1.5, 64), 4), shrinkage(1.1, 2)  # at p = 1.1 two are too few to help
+    (0.3137, 1.0)
     """
+    if order < 2:
+        return 1.0 if alike else min(1.0, sample_mean_error(items, 1, order))
     square = alike + (1 - alike) * ((order - 1) / items)
     return min(1.0, math.sqrt(square / max(alike, 1 - alike)))
 

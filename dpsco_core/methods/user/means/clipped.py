@@ -45,7 +45,8 @@ class UserMeanClipped(MeanMethod):
     users' means. Under a pure budget the noise has a density :math:`\propto e^{-\varepsilon
     n\|z\|/(2R)}`, whose mean squared norm is that of Gaussian noise at :math:`\rho =
     \frac{\varepsilon^2}{2(d+1)}`: the practical radius is that of Gaussian noise there, and the
-    theory's the one at which the proven bound is least (theory/user-level-means.md, 3.5).
+    theory's the one at which the proven bound is least (theory/user-level-means.md, 3.5). For p < 2
+    all radii are those at which a proven bound is least (theory/infinite-variance.md, 2.4).
     """
 
     # the clip radius of the users' means; None: chosen from the setting
@@ -70,6 +71,8 @@ class UserMeanClipped(MeanMethod):
         pure_form=True,
         level="user",
         rate="upper.user.mean-clipped-run",
+        infinite_variance="A clipped mean of a user has a variance, and the radius is the one at "
+        "which a bound that is proven for p < 2 is least.",
     )
     stage = Stage(
         at_once=True,
@@ -90,7 +93,7 @@ class UserMeanClipped(MeanMethod):
     def _pure_plan(self, setting: Setting) -> UserMeansPlan:
         means = of_user_means(setting)
         radius = self.radius
-        if radius is None and self.tuning == "theory":
+        if radius is None and self.tuning == "theory" and setting.moment_order >= 2:
             radius = proven_radius(means)
         elif radius is None:
             radius = practical_radius(means, setting.pure_epsilon**2 / (2 * (setting.d + 1)))

@@ -8,6 +8,7 @@ from dpsco_core.data.users import UserRows
 from dpsco_core.methods.average import MeanMethod
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.mean.below_two import best_level, norm_costs
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.user.means.base import check_user_rows
@@ -18,7 +19,8 @@ from dpsco_core.problems.base import Setting
 class UserMeanGroup(MeanMethod):
     """Clip every record to an l2 ball, average all, add noise that protects m records.
 
-    At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users.
+    At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users. For p < 2 it
+    takes the one at which its own proven bound is least (theory/infinite-variance.md, 2.4).
     """
 
     radius: float | None = None  # the clip radius of the records; None: chosen from the setting
@@ -37,6 +39,8 @@ class UserMeanGroup(MeanMethod):
         privacy="zcdp",
         level="user",
         rate="upper.user.mean-group-run",
+        infinite_variance="A clipped record has a variance, and the radius is the one at which a "
+        "bound that is proven for p < 2 is least.",
     )
     stage = Stage(at_once=True, clip=("radius", "radius"))
     colour = "orange"
@@ -46,7 +50,13 @@ class UserMeanGroup(MeanMethod):
         refuse_pure(setting)
         item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
         # Replacing a user's m of the n m records moves the mean as far as replacing one of n.
-        return replace(item.plan(replace(setting, m=1)), setting=setting, read=user_records)
+        plan = item.plan(replace(setting, m=1))
+        if self.radius is None and setting.moment_order < 2:
+            pooled = replace(setting, n=setting.n * setting.m, m=1)
+            noise = 2 * setting.d / (plan.noise.rho * setting.n**2)
+            item = replace(item, radius=best_level(pooled, norm_costs, noise))
+            plan = replace(item.plan(replace(setting, m=1)), answer_radius=plan.answer_radius)
+        return replace(plan, setting=setting, read=user_records)
 
 
 def user_records(sample: UserRows, setting: Setting) -> DenseRows:
