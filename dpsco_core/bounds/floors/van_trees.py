@@ -55,7 +55,7 @@ def bessel_zero(order: float) -> float:
     high = low + 1.0332 / root
     if jv(order, low) * jv(order, high) >= 0:
         return float(high)
-    return float(find_root(lambda x: jv(order, x), low, high, xtol=1e-12))
+    return float(find_root(lambda x: float(jv(order, x)), low, high, xtol=1e-12))
 
 
 def prior_information(d: int, radius: float) -> float:
