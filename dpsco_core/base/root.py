@@ -33,36 +33,38 @@ def find_root(
     >>> find_root(lambda x: x * x - 2, 0.0, 2.0)
     1.4142135623731364
     """
-    before, now, opposite = float(low), float(high), 0.0
-    f_before, f_now, f_opposite = _value(function, before), _value(function, now), 0.0
-    step_before = step = 0.0
-    if f_before == 0:
-        return before
-    if f_now == 0:
-        return now
-    if (f_before > 0) == (f_now > 0):
+    last_point, point, opposite_point = float(low), float(high), 0.0
+    last_value, value, opposite_value = _value(function, last_point), _value(function, point), 0.0
+    last_step = step = 0.0
+    if last_value == 0:
+        return last_point
+    if value == 0:
+        return point
+    if (last_value > 0) == (value > 0):
         raise ValueError("f(a) and f(b) must have different signs")
     for _ in range(steps):
-        if f_before != 0 and f_now != 0 and (f_before > 0) != (f_now > 0):
-            opposite, f_opposite = before, f_before
-            step_before = step = now - before
-        if abs(f_opposite) < abs(f_now):
-            before, now, opposite = now, opposite, now
-            f_before, f_now, f_opposite = f_now, f_opposite, f_now
-        tolerance = (xtol + rtol * abs(now)) / 2
-        half = (opposite - now) / 2
-        if f_now == 0 or abs(half) < tolerance:
-            return now
+        if last_value != 0 and value != 0 and (last_value > 0) != (value > 0):
+            opposite_point, opposite_value = last_point, last_value
+            last_step = step = point - last_point
+        if abs(opposite_value) < abs(value):
+            last_point, point, opposite_point = point, opposite_point, point
+            last_value, value, opposite_value = value, opposite_value, value
+        tolerance = (xtol + rtol * abs(point)) / 2
+        half = (opposite_point - point) / 2
+        if value == 0 or abs(half) < tolerance:
+            return point
         guess = math.inf
-        if abs(step_before) > tolerance and abs(f_now) < abs(f_before):
-            guess = _interpolate((before, now, opposite), (f_before, f_now, f_opposite))
-        if 2 * abs(guess) < min(abs(step_before), 3 * abs(half) - tolerance):
-            step_before, step = step, guess
+        if abs(last_step) > tolerance and abs(value) < abs(last_value):
+            guess = _interpolate(
+                (last_point, point, opposite_point), (last_value, value, opposite_value)
+            )
+        if 2 * abs(guess) < min(abs(last_step), 3 * abs(half) - tolerance):
+            last_step, step = step, guess
         else:
-            step_before = step = half
-        before, f_before = now, f_now
-        now += step if abs(step) > tolerance else math.copysign(tolerance, half)
-        f_now = _value(function, now)
+            last_step = step = half
+        last_point, last_value = point, value
+        point += step if abs(step) > tolerance else math.copysign(tolerance, half)
+        value = _value(function, point)
     raise RuntimeError(f"Failed to converge after {steps} iterations.")
 
 
@@ -75,13 +77,13 @@ def _value(function: Callable[[float], float], point: float) -> float:
 
 def _interpolate(points: tuple[float, float, float], values: tuple[float, float, float]) -> float:
     """Return the step to the root of a secant or of an inverse quadratic; infinite without one."""
-    before, now, opposite = points
-    f_before, f_now, f_opposite = values
-    if before == opposite:
-        return -f_now * (now - before) / (f_now - f_before)
-    slope_before = (f_before - f_now) / (before - now)
-    slope_opposite = (f_opposite - f_now) / (opposite - now)
-    divisor = slope_opposite * slope_before * (f_opposite - f_before)
+    last_point, point, opposite_point = points
+    last_value, value, opposite_value = values
+    if last_point == opposite_point:
+        return -value * (point - last_point) / (value - last_value)
+    slope_before = (last_value - value) / (last_point - point)
+    slope_opposite = (opposite_value - value) / (opposite_point - point)
+    divisor = slope_opposite * slope_before * (opposite_value - last_value)
     if divisor == 0:
         return math.inf
-    return -f_now * (f_opposite * slope_opposite - f_before * slope_before) / divisor
+    return -value * (opposite_value * slope_opposite - last_value * slope_before) / divisor

@@ -96,9 +96,9 @@ def _has_letters(formula: Formula) -> Hypothesis:
         lacking = [name for name, value in values.items() if value != value]
         if not lacking:
             return ""
-        known = letters_at(setting, sorted(set(LETTERS.values())))
-        there = ", ".join(name for name, value in known.items() if value == value)
-        return f"The setting has no {' and no '.join(lacking)}; letters with a value are {there}."
+        numbers = letters_at(setting, sorted(set(LETTERS.values())))
+        names = ", ".join(name for name, value in numbers.items() if value == value)
+        return f"The setting has no {' and no '.join(lacking)}; letters with a value are {names}."
 
     return Hypothesis(text="every letter of the formula has a value", check=check)
 
