@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from typing import Any, cast
+from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import whole
@@ -58,7 +58,8 @@ REPLACED = "neighbours replace one record"
 # A sentence for each section on the use of its numbers.
 STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
-    "composition": f"{REPLACED}; every release sees all records; by each accounting",
+    "composition": f"{REPLACED}; each release spends the whole budget on all records; by each "
+    "accounting",
     "shuffling": f"{REPLACED}; records in a secret random order; amplification by shuffling",
     "subsampling": f"{REPLACED}; one secret batch without replacement; the exact mixture",
     "batches": f"{REPLACED}; a secret batch for each release; moments of Gaussian noise",
@@ -85,7 +86,9 @@ def run_budget(chosen: argparse.Namespace) -> None:
         chosen.sampling = chosen.sampling or "poisson"
     numbers = _requested_numbers(inputs, chosen.sampling)
     if numbers["budget"]["kind"] == "approx":
-        numbers["noise"] = _price_releases(inputs, chosen).to_dict()
+        noise = _noise_section(inputs, chosen)
+        # Nobody stated a budget if epsilon is what is asked for.
+        numbers = (numbers if inputs["noise-multiplier"] is None else {}) | {"noise": noise}
     else:
         for name in ("noise-multiplier", "epochs", "sampling", "neighbours"):
             if getattr(chosen, name) is not None:
@@ -151,7 +154,8 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
         ],
     }
     releases = None if inputs["releases"] is None else read_whole("releases", inputs["releases"])
-    if releases is not None:
+    # On sampled batches the budget is that of all releases, and not of each.
+    if releases is not None and sampling in (None, "none"):
         composition = composed(point, releases)
         numbers["composition"] = [
             {
@@ -225,7 +229,44 @@ def _rho_of_all(composition: Composed) -> dict[str, float]:
     return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
-def _price_releases(inputs: dict[str, float | None], chosen: argparse.Namespace) -> Priced:
+def _noise_section(inputs: dict[str, float | None], chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the noise of the releases, or what it costs under both kinds of neighbours."""
+    noise, neighbours = inputs["noise-multiplier"], chosen.neighbours
+    if noise is None:
+        return _price_releases(inputs, chosen, None).to_dict()
+    for name, reason in (
+        ("epsilon", "from which it follows"),
+        ("steps", "which is of releases on all records or on batches"),
+    ):
+        if inputs[name] is not None:
+            words = f"{name} must be left out beside noise-multiplier, {reason}"
+            raise InvalidInput(f"{words}, got {name}={inputs[name]:g}.")
+    if inputs["records"] is not None and chosen.sampling in (None, "none"):
+        raise InvalidInput(
+            "sampling must be fixed or poisson with records and noise-multiplier, "
+            f"got sampling={chosen.sampling or 'none'}."
+        )
+    priced = _price_releases(inputs, chosen, neighbours or "replace-one")
+    # The noise is a given one, and no counterpart of it is asked for.
+    given = "noise_multiplier_" + (neighbours or "replace-one").replace("-", "_")
+    section = {
+        name: value
+        for name, value in priced.to_dict().items()
+        if not name.startswith("noise_multiplier") or name == given
+    }
+    if neighbours is None and priced.sampling != "fixed":  # There the accountant has no proof.
+        section["neighbours"] = "replace one, or add or remove one"
+        section["epsilon_add_remove"] = _price_releases(inputs, chosen, "add-remove").epsilon
+    elif neighbours is not None:
+        section["neighbours"] = (
+            "replace one" if neighbours == "replace-one" else "add or remove one"
+        )
+    return section
+
+
+def _price_releases(
+    inputs: dict[str, float | None], chosen: argparse.Namespace, neighbours: Neighbours | None
+) -> Priced:
     """Return equal releases that meet the budget or have the given noise."""
     sizes: dict[str, Any] = {"releases": 1, "sampling": chosen.sampling or "none"}
     for name in ("releases", "batch", "records"):
@@ -241,7 +282,7 @@ def _price_releases(inputs: dict[str, float | None], chosen: argparse.Namespace)
                 f"got neighbours={chosen.neighbours}."
             )
         return noise_for(point.epsilon, point.delta, **sizes)
-    neighbours = cast(Neighbours, chosen.neighbours or "replace-one")
+    assert neighbours is not None
     return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.tail import STDIN, read_content
 from dpsco_core.cli.tools import (
     add_command,
@@ -23,13 +25,20 @@ COUNTED = (
     "the number of rows that are used, {rows:,}, is taken for public: a row without a number in "
     "one of the columns is left out."
 )
+UNITS = "lengths in the ledger are of records, or features, divided by unit."
 FLAGS = {
     "epsilon": "privacy budget epsilon (default 1)",
     "delta": "delta; 0 is pure DP (default 1e-06)",
     "rho": "zCDP budget, instead of epsilon",
     "p": "order of the moment, at least 2 (default 2)",
-    "unit": "p-th root of a bound on the p-th central moment of every column (default 1)",
-    "centre": "public guess of the mean of every column, of a mean only (default 0)",
+    "target-unit": "the unit of what a model leaves unexplained of a target that is a number "
+    "(default 1)",
+}
+# Flags that are given once, or for a mean once for each column.
+LENGTHS = {
+    "bound": "the mean is at most this far from the centre; the parameter at most this long",
+    "unit": "p-th root of a bound on the p-th central moment of a column (default 1)",
+    "centre": "public guess of the mean of a column, of a mean only (default 0)",
 }
 
 
@@ -46,12 +55,19 @@ def add_release(commands: Any) -> None:
     parser.add_argument("--column", metavar="NAME", action="append", required=True, help=words)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
     parser.add_argument("--method", metavar="SLUG", help="slug of a private method on records")
-    words = "loss with --target: logistic (the default; labels -1 and 1, or 0 and 1) or another"
+    words = (
+        "loss with --target: logistic (the default; labels -1 and 1, or 0 and 1), or for a target "
+        "that is a number least-squares, huber or absolute"
+    )
     parser.add_argument("--problem", metavar="SLUG", help=words)
-    words = "the mean is at most this far from the centre; the parameter at most this long"
-    parser.add_argument("--bound", metavar="VALUE", required=True, help=words)
+    for name, text in LENGTHS.items():
+        words = f"{text}; once, or of a mean once for each column"
+        is_required = name == "bound"
+        parser.add_argument(
+            f"--{name}", metavar="VALUE", action="append", required=is_required, help=words
+        )
     for name, text in FLAGS.items():
-        parser.add_argument(f"--{name}", metavar="VALUE", help=text)
+        parser.add_argument(f"--{name}", dest=name, metavar="VALUE", help=text)
 
 
 def run_release(chosen: argparse.Namespace) -> None:
@@ -63,8 +79,12 @@ def run_release(chosen: argparse.Namespace) -> None:
     records = read_records(read_content(chosen.file), [*chosen.column, *target])
     rows = records.values
     features = rows[:, : len(rows[0]) - len(target)] if len(rows) else rows
-    texts = {name: getattr(chosen, name) for name in (*FLAGS, "bound")}
-    numbers: dict[str, Any] = {k: read_number(k, t) for k, t in texts.items() if t is not None}
+    texts = {name: getattr(chosen, name) for name in FLAGS}
+    numbers: dict[str, Any] = {
+        k.replace("-", "_"): read_number(k, t) for k, t in texts.items() if t is not None
+    }
+    for name in LENGTHS:
+        numbers |= _read_lengths(name, getattr(chosen, name), chosen.column)
     if "rho" in numbers:
         numbers = {"epsilon": None, "delta": None} | numbers
     answer = release(
@@ -78,9 +98,19 @@ def run_release(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print_json(_release_json(answer, columns, notes))
         return
+    header = ["column", "coefficient" if target else "mean"]
     lines = [[name, number(value)] for name, value in zip(columns, answer.value, strict=True)]
-    print(format_table(lines, ["column", "coefficient" if target else "mean"]))
-    if answer.interval is not None:
+    for title, values in (("noise (sd)", answer.noise), ("95 % interval", answer.interval)):
+        if isinstance(values, np.ndarray):
+            header.append(title)
+            sign = "± " * (title != "noise (sd)")
+            lines = [[*line, sign + number(v)] for line, v in zip(lines, values, strict=True)]
+    print(format_table(lines, header))
+    if isinstance(answer.interval, np.ndarray):
+        print_text(
+            "The intervals hold together, if the statements hold and the rows are independent."
+        )
+    elif answer.interval is not None:
         radius = number(answer.interval)
         print_text(
             f"95 % interval: a ball of radius {radius} about the answer, if the statements "
@@ -93,6 +123,7 @@ def run_release(chosen: argparse.Namespace) -> None:
         for s in spendings(answer.ledger.entries, budget)
     ]
     print("\n" + format_table(entries, ["release", "times", "sensitivity", "noise", "budget"]))
+    print_note(UNITS)
     for note in notes:
         print_note(note)
     print_text(f"warning: {answer.warning}")
@@ -105,7 +136,8 @@ def _release_json(
         "method": answer.method,
         "columns": columns,
         "value": answer.value.tolist(),
-        "interval": answer.interval,
+        "interval": _plain(answer.interval),
+        "noise": _plain(answer.noise),
         "spent": budget_fields(answer.spent),
         "neighbours": "replace one record",
         "parameters": {k: v for k, v in answer.parameters.items() if np.isfinite(v)},
@@ -123,3 +155,22 @@ def _release_json(
         "notes": list(notes),
         "warning": answer.warning,
     }
+
+
+def _read_lengths(
+    name: str, texts: list[str] | None, columns: list[str]
+) -> dict[str, float | list[float]]:
+    """Return what a repeated flag states: nothing, one number, or one for each column."""
+    if texts is None:
+        return {}
+    values = [read_number(name, text) for text in texts]
+    if len(values) not in (1, len(columns)):
+        raise InvalidInput(
+            f"{name} must be given once, or once for each of the {len(columns)} columns, "
+            f"got {len(values)} of them."
+        )
+    return {name: values[0] if len(values) == 1 else values}
+
+
+def _plain(values: float | Vector | None) -> float | list[float] | None:
+    return values.tolist() if isinstance(values, np.ndarray) else values

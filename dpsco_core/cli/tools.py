@@ -93,10 +93,17 @@ def print_json(value: object) -> None:
 
 
 def number(value: Any) -> str:
-    """Return a number as text, or a dash if there is none."""
+    """Return a number as text, or a dash if there is none.
+
+    Examples
+    --------
+    >>> number(0.012345), number(1234.5), number(9999.7), number(16_000.0), number(None)
+    ('0.01235', '1234', '10,000', '16,000', '-')
+    """
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    # Of five digits and more the format g would print a power of ten.
+    return f"{value:.4g}" if abs(value) < 9999.5 else f"{value:,.0f}"
 
 
 def format_table(rows: list[list[str]], header: list[str]) -> str:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import scipy
 from scipy.special import xlogy
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.root import find_root
 from dpsco_core.geometry.ball import Box, L1Ball, NormBall
 from dpsco_core.geometry.base import ConstraintSet, check_radius
 from dpsco_core.geometry.norms import dual_exponent, lq_norm
@@ -189,7 +189,7 @@ def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vecto
 
     # Rounding may put the root just outside the bounds, so they are widened.
     low, high = low * (1 - 1e-9), high * (1 + 1e-9)
-    root = scipy.optimize.brentq(
+    root = find_root(
         lambda t: float(point_for(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15
     )
     w = point_for(float(root))
@@ -223,7 +223,7 @@ def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
     low, step = high - 1, 1.0
     while log_ratio(low) < 0:
         low, step = low - step, 2 * step
-    root = float(scipy.optimize.brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
+    root = float(find_root(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
     point = np.zeros(len(u))
     point[moving] = np.exp(log_sizes(root))
     return np.copysign(point, u)

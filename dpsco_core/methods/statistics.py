@@ -57,6 +57,8 @@ class Statistic:
     """What a method releases of its rows. Each subclass adds its parameters and two functions."""
 
     label: ClassVar[str]  # the name of the statistic in the ledger, in words
+    # Whether the estimate is the last value that is released, so that it has the noise of that one.
+    is_last_release: ClassVar[bool] = True
 
     def label_of(self, t: int) -> str:
         """Return the statistic's name in the ledger at step t, from 0."""
@@ -258,6 +260,7 @@ class DeepPointOfGroups(Statistic):
     walk: int | None = None
 
     label: ClassVar[str] = "means of disjoint groups"
+    is_last_release: ClassVar[bool] = False
 
     def sensitivity(self, n: int, d: int) -> float:
         return 2 * self.radius / (n // self.groups)

@@ -21,7 +21,6 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-import scipy.fft
 from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector

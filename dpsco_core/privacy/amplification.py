@@ -19,6 +19,7 @@ import numpy as np
 import scipy
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.root import find_root
 from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
 
 Route = Literal["printed", "closed", "numerical"]
@@ -214,7 +215,7 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
             )
             return math.log(max(reached / delta, 1e-3))
 
-        scipy.optimize.brentq(height, low, high, xtol=1e-15)
+        find_root(height, low, high, xtol=1e-15)
     for _ in range(50):
         middle = (low + high) / 2
         holds = middle <= holds_up_to or (middle < fails_from and meets(middle))

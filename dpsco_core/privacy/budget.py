@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, expit, ndtr
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.root import find_root
 from dpsco_core.base.valley import lowest_between
 from dpsco_core.privacy.concentration import laplace_epsilon, pure_epsilon_of, pure_rho
 
@@ -180,7 +181,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     high = math.log(gaussian_rho(epsilon, delta)) + 1e-6
     if excess(low) > 0:  # the paper's formula is already optimal up to rounding
         return paper * (1 - 1e-9)
-    root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-13))
+    root = float(find_root(excess, low, high, xtol=1e-13))
     step = 1e-13
     while excess(root) > 0:
         root -= step

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy.optimize import brentq
+from dpsco_core.base.root import find_root
 
 # Below this epsilon the closed form of `laplace_rho` loses digits, and its series is used.
 SERIES_BELOW = 0.5
@@ -115,7 +115,7 @@ def _largest(
         return high
     else:
         epsilon = float(
-            brentq(lambda x: cost(x) / rho - 1, low, high, xtol=1e-300, rtol=1e-14, maxiter=300)
+            find_root(lambda x: cost(x) / rho - 1, low, high, xtol=1e-300, rtol=1e-14, steps=300)
         )
     while cost(epsilon) > rho:
         epsilon = math.nextafter(epsilon, 0.0)

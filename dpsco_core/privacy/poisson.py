@@ -17,12 +17,12 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
+from dpsco_core.base.root import find_root
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count, check_positive
 from dpsco_core.privacy.entries import Entry, approximate_entry
@@ -167,7 +167,7 @@ def poisson_noise_multiplier(
     while excess(high) > 0:
         high += 1.0
         require(high <= math.log(MOST_NOISE), "epsilon", "larger at these steps", epsilon)
-    root = float(brentq(excess, max(low, high - 1.0), high, xtol=NOISE_ACCURACY))
+    root = float(find_root(excess, max(low, high - 1.0), high, xtol=NOISE_ACCURACY))
     while excess(root) > 0:
         root += NOISE_ACCURACY
     return math.exp(root)
@@ -247,5 +247,5 @@ def _epsilon(law: LossLaw, steps: int, delta: float) -> float:
         high *= 2
         if high > LARGEST_EPSILON:
             return math.inf
-    root = float(brentq(excess, 0.0 if high == 1.0 else high / 2, high, xtol=EPSILON_ACCURACY))
+    root = float(find_root(excess, 0.0 if high == 1.0 else high / 2, high, xtol=EPSILON_ACCURACY))
     return root + EPSILON_ACCURACY if excess(root) > 0 else root

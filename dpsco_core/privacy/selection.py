@@ -16,11 +16,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from scipy.special import erfcx, ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.root import find_root
 from dpsco_core.privacy.budget import (
     CURVE_ACCURACY,
     ZCDP,
@@ -144,7 +144,7 @@ def _smallest(excess: Callable[[float], float], largest: float) -> float:
         return 0.0
     if excess(largest) > 0:
         return largest
-    root = float(scipy.optimize.brentq(excess, 0.0, largest, xtol=1e-300, rtol=1e-14))
+    root = float(find_root(excess, 0.0, largest, xtol=1e-300, rtol=1e-14))
     step = math.ulp(root)
     while excess(root) > 0:
         root, step = min(root + step, largest), 2 * step
@@ -196,7 +196,7 @@ def _approximate_rho(budget: ApproxDP, shares: Shares, choices_first: bool) -> f
         return smallest_rho
     if excess(high) <= 0:
         return math.exp(high) * (1 - 1e-15)
-    root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-15))
+    root = float(find_root(excess, low, high, xtol=1e-15))
     step = 1e-15
     while excess(root) > 0:
         root, step = root - step, 2 * step

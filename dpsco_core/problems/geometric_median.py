@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-import scipy
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import LIPSCHITZ
+from dpsco_core.base.root import find_root
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.hidden import FarPoints
 from dpsco_core.data.scales import least_of_leading
@@ -64,7 +64,7 @@ def coordinate_median(law: Univariate, d: int) -> float:
     def slope(c: float) -> float:
         return median_slope(law, d, c)
 
-    return float(scipy.optimize.brentq(slope, low - gap, high + gap, xtol=1e-12, rtol=1e-12))
+    return float(find_root(slope, low - gap, high + gap, xtol=1e-12, rtol=1e-12))
 
 
 @lru_cache(maxsize=64)

@@ -20,6 +20,7 @@ import scipy  # `scipy.interpolate` is imported on first use.
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.root import find_root
 from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 
@@ -161,7 +162,7 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
 
         low, high = sorted((univariate.median, univariate.mean))
         low, high = low - 1.0, high + 1.0
-        origin = float(scipy.optimize.brentq(slope, low, high, xtol=1e-14, rtol=1e-14))
+        origin = float(find_root(slope, low, high, xtol=1e-14, rtol=1e-14))
     return Noise(law=law, univariate=univariate, origin=origin)
 
 

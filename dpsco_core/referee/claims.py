@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from dpsco_core.base.cards import BoundCard, Guarantee, Paper
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.formula import Formula, parse_formula
+from dpsco_core.base.formula import LETTERS, Formula, parse_formula
 from dpsco_core.base.parsing import shorten
 from dpsco_core.base.plugin_guard import guarded
 from dpsco_core.bounds import Bound
@@ -94,7 +94,11 @@ def _has_letters(formula: Formula) -> Hypothesis:
     def check(setting: Setting) -> str:
         values = letters_at(setting, formula.letters)
         lacking = [name for name, value in values.items() if value != value]
-        return f"The setting has no {' and no '.join(lacking)}." if lacking else ""
+        if not lacking:
+            return ""
+        numbers = letters_at(setting, sorted(set(LETTERS.values())))
+        names = ", ".join(name for name, value in numbers.items() if value == value)
+        return f"The setting has no {' and no '.join(lacking)}; letters with a value are {names}."
 
     return Hypothesis(text="every letter of the formula has a value", check=check)
 

@@ -24,6 +24,7 @@ from dpsco_core.catalogue import (
     problem_class,
 )
 from dpsco_core.data import DenseRows
+from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.base import Plan, released
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
@@ -43,6 +44,10 @@ WARNING = (
     "floating-point, timing or seed attacks (SECURITY.md). Do not publish statistics of real "
     "people with it."
 )
+DEFAULT_LOSS = (
+    "The loss is that of a logistic regression: a target above 0 is one label, every other target "
+    "the other. To predict a number choose another problem, such as least-squares or huber."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +57,15 @@ class ArrayRelease:
     value: Vector  # shape (d,): the mean in the unit of the records, or the parameter
     ledger: Ledger  # the privacy budget spent, release by release
     # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
-    # with probability 0.95 over independent records; None if none is proven.
-    interval: float | None
+    # with probability 0.95 over independent records; None if none is proven. If `unit` has an entry
+    # for every coordinate, the half-lengths of intervals that hold together, shape (d,).
+    interval: float | Vector | None
     method: str  # slug
-    # parameters such as radii, steps and noise
+    # Radii, steps, noise and others. Lengths are multiples of `unit`, like those of the ledger.
     parameters: Mapping[str, float] = field(default_factory=dict)
+    # The standard deviation of the noise on every coordinate of a mean, in the unit of the records,
+    # shape (d,); None for a loss, and for a mean whose noise is not that of one release.
+    noise: Vector | None = None
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     warning: str = WARNING
 
@@ -70,12 +79,13 @@ def release(
     records: Any,
     *,
     method: str | None = None,
-    bound: float,
+    bound: ArrayLike,
     epsilon: float | None = 1.0,
     delta: float | None = 1e-6,
     rho: float | None = None,
     p: float = 2.0,
-    unit: float = 1.0,
+    unit: ArrayLike = 1.0,
+    target_unit: float = 1.0,
     centre: ArrayLike = 0.0,
     problem: str | None = None,
     rng: np.random.Generator | None = None,
@@ -101,17 +111,23 @@ def release(
     method : str, optional
         Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
         ``"sco.clipped"`` for a pair.
-    bound : float
-        Of a mean: its distance from `centre` is at most this, in the l2 norm. Of a loss: the
-        parameter lies in the ball of this radius around 0.
+    bound : float or array_like
+        Of a mean: its distance from `centre` is at most this, in the l2 norm; or an entry for every
+        coordinate, shape (d,). Of a loss: the parameter lies in the ball of this radius around 0.
     epsilon, delta, rho : float or None
         The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
         Neighbours differ by replacing one record.
     p : float
         The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
-    unit : float
+    unit : float or array_like
         The p-th root of a bound on the p-th central moment of every coordinate of the records, or
-        of the features, which are centred at 0. Too small a number makes steps too long.
+        of the features, which are centred at 0. Too small a number makes steps too long. Of a mean
+        it may have an entry for every coordinate, shape (d,): columns of different size then get
+        clipping and noise of their size.
+    target_unit : float
+        Of a regression on numbers: the same for what is left of the targets when the model has
+        explained its part. The Huber and the absolute loss need it, for their gradients do not grow
+        with the targets.
     centre : array_like
         A public guess of the mean, a number or of shape (d,); 0 for a loss.
     problem : str, optional
@@ -147,8 +163,6 @@ def release(
     on_records = card.level == "item" and card.privacy != "none"
     require(on_records, "method", "a private one on records", method)
     slug = problem or ("logistic" if is_pair else card.problems[0])
-    require(0 < unit < math.inf, "unit", "a finite number above 0", unit)
-    require(0 < bound < math.inf, "bound", "a finite number above 0", bound)
     is_model = _is_model(slug)
     if is_pair != is_model:
         name = problem_card(slug).name
@@ -158,9 +172,13 @@ def release(
     n, d = rows.shape
     guess = _checked_centre(centre, d)
     is_mean = slug == MEAN
+    units = _checked_lengths("unit", unit, d, is_mean=is_mean)
+    bounds = _checked_lengths("bound", bound, d, is_mean=is_mean)
+    ball = _ball_radius(bounds, units)  # in units
+    require(0 < target_unit < math.inf, "target_unit", "a finite number above 0", target_unit)
     require(is_mean or not guess.any(), "centre", "0 for a loss", "another one")
     is_linear = problem_card(slug).loss_class.curvature == "linear"
-    scale = _parameter_scale(slug, unit)
+    scale = _parameter_scale(slug, units, target_unit)
     point = Scenario(
         problem=slug,
         methods=(method,),
@@ -170,7 +188,7 @@ def release(
         epsilon=epsilon,
         delta=delta,
         rho=rho,
-        diameter=2 * bound / scale,
+        diameter=2 * (ball if is_mean else float(bounds / scale)),
         offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no minimiser
         axis=None,
         grid=(),
@@ -180,24 +198,33 @@ def release(
     setting = _setting_as_stated(point)
     plan = planned(point, method, setting)
     with np.errstate(over="ignore", invalid="ignore"):  # Gradients that are not finite count as 0.
-        scaled = DenseRows((rows - guess) / unit)
+        scaled = DenseRows((rows - guess) / units)
+        targets = None if targets is None else targets / target_unit
     sample = scaled if is_mean else _problem_sample(point, scaled, targets)
     ledger = Ledger(point.budget)
     chosen = make_method(method, point.calibration, point.tuning)
     result = released(chosen, sample, plan, ledger, rng or np.random.default_rng())
     radius = _proven_radius(point, setting, method, plan) if is_mean else None
     notes = list(delta_note(delta if rho is None else None, n))
+    if is_pair and problem is None:
+        notes.append(DEFAULT_LOSS)
     if not is_linear:
-        notes += bound_note(result.value, bound / scale)
+        notes += bound_note(result.value, point.diameter / 2)
+    noise = None
     if is_mean:
-        spread = bound / unit
-        notes += radius_notes(card, result.diagnostics, ledger, result.value, spread, unit)
+        # Lengths have the unit of the records where all coordinates have one.
+        shared = float(units) if units.ndim == 0 else None
+        notes += radius_notes(card, result.diagnostics, ledger, result.value, ball, shared)
+        noise = _answer_noise(ledger, plan)
     return ArrayRelease(
         value=guess + scale * result.value,
         ledger=ledger,
-        interval=None if radius is None else unit * radius,
+        interval=None
+        if radius is None
+        else (radius * units if units.ndim else radius * float(units)),
         method=method,
         parameters=dict(result.diagnostics),
+        noise=None if noise is None else noise * np.broadcast_to(units, (d,)),
         notes=(*result.notes, *notes),
     )
 
@@ -226,15 +253,45 @@ def _setting_as_stated(point: Scenario) -> Setting:
     return replace(setting, constants=risk)
 
 
-def _parameter_scale(problem: str, unit: float) -> float:
-    """Return the unit of the parameter if records, or features, are divided by their unit.
+def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector | float:
+    """Return the unit of the parameter if records, features and targets are divided by theirs.
 
     A point that is close to records has their unit. The coefficients of a linear model grow as
     features shrink, and the direction that a linear loss looks for has no unit.
     """
-    if _is_model(problem):
-        return 1 / unit
-    return 1.0 if problem_card(problem).loss_class.curvature == "linear" else unit
+    family = problem_class(problem)
+    if issubclass(family, LinearModelProblem):
+        is_number = family.link.labels is None
+        require(target_unit == 1 or is_number, "target_unit", "1 for labels", target_unit)
+        return target_unit / units
+    require(target_unit == 1, "target_unit", "1 without targets", target_unit)
+    return 1.0 if problem_card(problem).loss_class.curvature == "linear" else units
+
+
+def _checked_lengths(name: str, values: ArrayLike, d: int, *, is_mean: bool) -> Vector:
+    """Return positive lengths: of shape (), or of shape (d,) for a mean."""
+    lengths = np.asarray(_real_array(name, np.asarray(values)), dtype=float)
+    fits = lengths.shape == () or (is_mean and lengths.shape == (d,))
+    condition = f"a finite number above 0{f', or {d} of them' * is_mean}"
+    is_positive = fits and bool(((lengths > 0) & np.isfinite(lengths)).all())
+    require(is_positive, name, condition, values if lengths.ndim == 0 else lengths.tolist())
+    return lengths
+
+
+def _ball_radius(bounds: Vector, units: Vector) -> float:
+    """Return the radius of the l2 ball, in units, that holds a mean within its bounds."""
+    if bounds.ndim:
+        return float(np.linalg.norm(bounds / units))
+    return float(bounds / units.min())
+
+
+def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
+    """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
+    if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
+        return None
+    last = ledger.entries[-1]
+    factor = {"gaussian": 1.0, "laplace": math.sqrt(2)}.get(last.mechanism)
+    return None if factor is None else factor * last.noise
 
 
 def _record_kind(records: Any) -> str:

@@ -44,7 +44,7 @@ def radius_notes(
     ledger: Ledger,
     value: Vector,  # the released mean, in units, shape (d,)
     bound: float,  # the largest distance of the mean from the centre, in units
-    unit: float,
+    unit: float | None,  # of all coordinates; None if they have units of their own
 ) -> Iterator[str]:
     """Yield warnings that the radius and the noise of a released mean imply for the inputs.
 
@@ -53,16 +53,17 @@ def radius_notes(
     with hardly any noise.
     """
     width = math.sqrt(len(value))
+    measure, ending = (1.0, " units") if unit is None else (unit, "")
     noise = parameters.get("noise_std", 0.0) * width
     if noise > bound:
         yield (
-            f"The noise, {unit * noise:.4g} in all, is larger than the bound, {unit * bound:.4g}: "
-            "the answer says next to nothing."
+            f"The noise, {measure * noise:.4g}{ending} in all, is larger than the bound, "
+            f"{measure * bound:.4g}{ending}: the answer says next to nothing."
         )
     radius = parameters.get("clip_radius")
     if radius is None:
         return
-    length = f"{unit * radius:.4g}"
+    length = f"{measure * radius:.4g}{ending}"
     has_looked = any(entry.mechanism == "exponential" for entry in ledger.entries)
     if not (card.private_radius and has_looked):
         yield (

@@ -11,6 +11,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.explain.recipe.noise import epsilon_of, noise_for
 from dpsco_core.privacy.allocated_passes import allocate_passes
 from dpsco_core.privacy.budget import gaussian_epsilon
+from dpsco_core.privacy.poisson import DIRECTIONS
 from tests.folded import each
 
 BATCHES = ("--batch", "600", "--records", "60000")
@@ -108,6 +109,41 @@ def test_epochs_are_releases_on_batches_rounded_up(capsys: pytest.CaptureFixture
         assert by_epochs == by_releases and by_epochs["releases"] == releases
 
 
+def test_a_given_noise_is_priced_for_both_kinds_of_neighbours_and_no_other_budget_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sizes: dict[str, Any] = {"releases": 500, "batch": 600, "records": 60_000}
+    prices = {
+        name: epsilon_of(1.1, 1e-6, sampling="poisson", neighbours=name, **sizes).epsilon
+        for name in DIRECTIONS
+    }
+    flags = ("--noise-multiplier", "1.1", *BATCHES, "--epochs", "5")
+    document = numbers_of(capsys, *flags)
+    assert set(document) == {"answer", "noise", "stated"} and document["stated"] == {}
+    noise = document["noise"]
+    assert (noise["epsilon"], noise["epsilon_add_remove"]) == (
+        prices["replace-one"],
+        prices["add-remove"],
+    )
+    assert {k for k in noise if "multiplier" in k} == {"noise_multiplier_replace_one"}
+    first = lines_of(capsys, *flags)[0]
+    assert f"epsilon {prices['replace-one']:.4g} (replace-one), " in first
+    assert f", {prices['add-remove']:.4g} (add/remove); " in first
+    # Fixed batches have no proof for records that are added or removed.
+    fixed = numbers_of(capsys, *flags, "--sampling", "fixed")
+    assert "epsilon_add_remove" not in fixed["noise"]
+    assert fixed["noise"]["neighbours"] == "replace one"
+
+
+def test_a_budget_for_all_batches_is_not_composed_as_that_of_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = numbers_of(capsys, *BATCHES, "--epochs", "5")
+    assert {"composition", "total"}.isdisjoint(document)
+    flat = " ".join(" ".join(lines_of(capsys, "--releases", "5")).split())
+    assert "each release spends the whole budget" in flat
+
+
 @each(
     ("flags", "message"),
     [
@@ -133,9 +169,18 @@ def test_epochs_are_releases_on_batches_rounded_up(capsys: pytest.CaptureFixture
             "batch must be an integer between 1 and 10,000,000, got batch=0.",
         ),
         ("--epochs 3 --batch 5 --records 9 --rho 1", "epochs must be left out of a zcdp budget"),
+        (
+            "--noise-multiplier 2 --epsilon 3",
+            "epsilon must be left out beside noise-multiplier, from which it follows, got ",
+        ),
+        ("--noise-multiplier 2 --steps 3", "steps must be left out beside noise-multiplier"),
+        (
+            "--noise-multiplier 2 --records 9",
+            "sampling must be fixed or poisson with records and noise-multiplier, got ",
+        ),
     ],
 )
-def test_epochs_that_do_not_fit_are_refused_in_one_sentence(
+def test_flags_that_do_not_fit_are_refused_in_one_sentence(
     capsys: pytest.CaptureFixture[str], flags: str, message: str
 ) -> None:
     assert main(["budget", *flags.split()]) == 2

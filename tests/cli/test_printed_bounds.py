@@ -10,6 +10,7 @@ import pytest
 from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for
 from dpsco_core.cli.main import main
 from dpsco_core.cli.tools import format_table
+from dpsco_core.geometry import GEOMETRIES
 
 SMALL = ("--n", "200", "--d", "10", "--trials", "2")
 SETS = {
@@ -153,6 +154,20 @@ def test_every_table_fits_into_100_columns(
 ) -> None:
     text = printed(capsys, name, *SMALL, *length, *words)
     assert [line for line in text.splitlines() if len(line) > 100] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", GEOMETRIES)
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_every_table_fits_at_every_problem_and_geometry(
+    capsys: pytest.CaptureFixture[str], problem: str, kind: str
+) -> None:
+    place = ("--problem", problem, *on_set(kind)[2:])
+    for name in ("run", "bounds"):
+        for length in ((), ("--all",)):
+            text = printed(capsys, name, *SMALL, *length, *place)
+            assert "\n" in text.strip()
+            assert [line for line in text.splitlines() if len(line) > 100] == []
 
 
 def test_a_cell_that_is_too_long_goes_on_below_and_nothing_is_lost() -> None:

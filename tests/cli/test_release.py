@@ -46,6 +46,29 @@ def test_the_mean_of_two_columns(capsys: pytest.CaptureFixture[str], file: str) 
     assert max(map(len, text.splitlines())) > 0
 
 
+def test_columns_of_different_size_have_bounds_and_units_of_their_own(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One unit for both clipped the large column and drowned the small one in noise."""
+    path = tmp_path / "pay.csv"
+    rows = [f"{30_000 * (1 + x):.2f},{40 + 10 * y:.2f}" for x, y in X]
+    path.write_text("\n".join(["income,age", *rows]), encoding="utf-8")
+    flags = (str(path), "--column", "income", "--column", "age", "--method", "mean.clipped")
+    flags += ("--bound", "60000", "--bound", "80", "--unit", "30000", "--unit", "10")
+    result = document(capsys, *flags)
+    income, age = result["value"]
+    assert abs(income - 30_000) < 6 * result["noise"][0] < 15_000
+    assert abs(age - 40) < 6 * result["noise"][1] < 5
+    assert result["interval"][0] == pytest.approx(3000 * result["interval"][1])
+    assert main(["release", *flags]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["column", "mean", "noise", "(sd)", "95", "%", "interval"]
+    assert [line for line in lines if len(line) > 100] == []
+    assert main(["release", *flags, "--unit", "1"]) == 2
+    message = "unit must be given once, or once for each of the 2 columns, got 3 of them."
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("target", "problem", "direction"),
     [("label", "logistic", (1.0, 0.0)), ("height", "least-squares", (1.0, -1.0))],

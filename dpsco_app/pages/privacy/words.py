@@ -160,20 +160,25 @@ HOW_TO_READ = (
 
 
 def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
-    """Return how much Gaussian noise the budget asks for."""
+    """Return the noise that the budget asks for, and what a tighter conversion saves."""
     printed, exact = converted[0], converted[-1]
     if point.kind == "pure":
         laplace = laplace_conversion(point)
         assert laplace is not None
-        return (
-            f"It implies ρ = {exact.rho:.4g}, and with Laplace noise {laplace.rho:.4g}. Gaussian "
-            "noise cannot give pure DP."
-        )
-    noise = f"Gaussian noise within it is {exact.noise_multiplier:.4g} times the sensitivity"
+        cost = f"With Laplace noise it costs ρ = {laplace.rho:.4g}."
+        return f"{cost} Gaussian noise cannot give pure DP."
+    # Replacing a record moves a sum by up to twice the clip norm, one more or less by up to once.
+    noise = (
+        f"As `noise_multiplier`, which libraries count over the clip norm: "
+        f"{2 * exact.noise_multiplier:.4g} where a record is replaced, "
+        f"{exact.noise_multiplier:.4g} where one is added or removed, for one release on all "
+        "records"
+    )
     if point.kind == "zcdp":
-        return f"{noise}."
+        ratio = printed.epsilon / exact.epsilon
+        return f"{noise}. By the papers' formula it would cost {ratio:.3g} times this ε."
     saved = 1 - exact.noise_multiplier / printed.noise_multiplier
-    return f"{noise}, {100 * saved:.0f} % less than by the papers' formula."
+    return f"{noise}: {100 * saved:.0f} % less than by the papers' formula."
 
 
 def said_odds(point: Point) -> str:
@@ -206,15 +211,17 @@ def said_neighbours(point: Point) -> str:
 
 
 def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
+    """Return what the budget is worth: its noise, or for another notion its counterpart."""
+    exact, delta = converted[-1], number_text(point.delta)
     if point.kind == "zcdp":
-        ratio = converted[0].epsilon / converted[-1].epsilon
-        return f"At ρ = {number_text(point.rho)} the papers' ε is {ratio:.3g} times the exact one"
+        cost = f"costs ε = {exact.epsilon:.3g} at δ = {delta}"
+        return f"Gaussian noise of ρ = {number_text(point.rho)} {cost}"
     if point.kind == "pure":
-        return "A pure budget spends less than any curve of Gaussian noise at its ρ"
-    gain = converted[-1].rho / converted[0].rho
+        cost = f"costs at most ρ = {exact.rho:.3g}"
+        return f"Pure ε = {number_text(point.epsilon)} {cost}, by any mechanism"
     return (
-        f"At ε = {number_text(point.epsilon)} the exact curve allows {gain:.3g} times the ρ of the "
-        "papers' formula"
+        f"ε = {number_text(point.epsilon)} at δ = {delta} takes Gaussian noise of "
+        f"{exact.noise_multiplier:.3g} times the sensitivity"
     )
 
 

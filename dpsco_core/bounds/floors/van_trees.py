@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import scipy
 from scipy.special import jv
+
+from dpsco_core.base.root import find_root
 
 # The constants C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2),
 # where E is the ground state energy of -Laplace + |x|.
@@ -54,7 +55,7 @@ def bessel_zero(order: float) -> float:
     high = low + 1.0332 / root
     if jv(order, low) * jv(order, high) >= 0:
         return float(high)
-    return float(scipy.optimize.brentq(lambda x: jv(order, x), low, high, xtol=1e-12))
+    return float(find_root(lambda x: float(jv(order, x)), low, high, xtol=1e-12))
 
 
 def prior_information(d: int, radius: float) -> float:

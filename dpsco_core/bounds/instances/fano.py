@@ -8,9 +8,8 @@ word. They bind every algorithm of the named privacy class and hold for any pack
 
 import math
 
-import scipy
-
 from dpsco_core.base.errors import require
+from dpsco_core.base.root import find_root
 from dpsco_core.base.valley import lowest_between
 
 LOG_2 = math.log(2)
@@ -52,7 +51,7 @@ def decoding_error(packing_size_log: float, information: float, *, exact: bool =
 
     if excess(top) <= 0:
         return top
-    root = float(scipy.optimize.brentq(excess, 0.0, top, xtol=1e-15))
+    root = float(find_root(excess, 0.0, top, xtol=1e-15))
     return max(plain, root * (1 - 1e-12))
 
 

@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import scipy
-
 from dpsco_core.base.errors import require
+from dpsco_core.base.root import find_root
 
 # The full spread is the best one under (epsilon, delta)-DP if delta is small.
 FULL = 1.0
@@ -85,7 +84,7 @@ def expectile(epsilon: float) -> float:
         return log_growth + rate * rate / 2 - rate * t - 1 - math.log(rate) - math.log(t)
 
     low, high = 1e-12, 2 * math.sqrt(2 * max(epsilon, 0.1)) + 2
-    root = scipy.optimize.brentq(excess, low, high, xtol=1e-15) if excess(low) > 0 else low
+    root = find_root(excess, low, high, xtol=1e-15) if excess(low) > 0 else low
     return float(min(math.sinh(min(epsilon, 100.0) / 2), root * (1 + 1e-12)))
 
 

@@ -14,10 +14,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from scipy.special import expit, gammaln
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.root import find_root
 from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2, fano_cdp, fano_pure, mean_squared_count
@@ -91,7 +91,7 @@ def _largest_shrunk(size: float, moment_order: float) -> float:
     low, high = -700.0 * moment_order, -1e-12
     if excess(low) <= 0:
         return 0.0
-    return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-14)))
+    return math.exp(float(find_root(excess, low, high, xtol=1e-14)))
 
 
 def paper_packing(d: int) -> tuple[float, float]:
@@ -329,7 +329,5 @@ def best_markov_pure(n: int, d: int, moment_order: float, epsilon: float, larges
     log_rest = log_size + math.log(-math.expm1(-log_size))
     a = spike_exponent(moment_order)
     high = max(2.0, log_rest) + 1
-    x = float(
-        scipy.optimize.brentq(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12)
-    )
+    x = float(find_root(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12))
     return min(largest, x * a / (1 + a) / (epsilon * n))

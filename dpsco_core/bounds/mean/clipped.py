@@ -8,10 +8,9 @@ Formulas use ratios, so that no power overflows at p = 100.
 import math
 from dataclasses import dataclass
 
-import scipy
-
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
+from dpsco_core.base.root import find_root
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -84,7 +83,7 @@ class ClippingBias:
 
         # If both ends round to the same number, the signs of the function are unreliable.
         sure = high > low and excess(low) < 0 < excess(high)
-        exponent = scipy.optimize.brentq(excess, low, high) if sure else high
+        exponent = find_root(excess, low, high) if sure else high
         return self.shift + unshifted * math.exp(-exponent)
 
 

@@ -33,6 +33,8 @@ def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
     sizes : mapping
         The flags, by their names: None where they were left out.
     """
+    if sizes["noise-multiplier"] is not None and "noise" in numbers:
+        return _answer_about_noise(numbers["noise"], "", sizes)
     budget = numbers["budget"]
     budget_text = (
         f"{number(budget['rho'])}-zCDP"
@@ -42,11 +44,10 @@ def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
     )
     if "allocation" in numbers:
         return _answer_about_allocation(numbers["allocation"], budget_text)
-    if sizes["noise-multiplier"] is None:
-        if "batches" in numbers or "subsampling" in numbers:
-            return _answer_about_batch(numbers, budget_text, sizes)
-        if "shuffling" in numbers:
-            return _answer_about_shuffling(numbers["shuffling"], budget_text, sizes)
+    if "batches" in numbers or "subsampling" in numbers:
+        return _answer_about_batch(numbers, budget_text, sizes)
+    if "shuffling" in numbers:
+        return _answer_about_shuffling(numbers["shuffling"], budget_text, sizes)
     if "noise" in numbers:
         return _answer_about_noise(numbers["noise"], budget_text, sizes)
     return _answer_about_notion(numbers, budget_text, sizes)
@@ -66,7 +67,6 @@ def _answer_about_noise(
     releases = _releases_text(noise["releases"])
     if sampling == "none":
         extent = "each on all records" if noise["releases"] > 1 else "on all records"
-        extent += "; --sampling counts the batches" if sizes["batch"] is not None else ""
     else:
         batch, records = _format_count(sizes["batch"]), _format_count(sizes["records"])
         extent = f"each on a batch of {batch} of {records} records"
@@ -74,16 +74,16 @@ def _answer_about_noise(
         line = ", ".join(f"{value} ({name})" for name, value in values.items())
         question = f"the least noise that costs {budget_text} over {releases}, {extent}"
         return BudgetAnswer(line=f"noise multiplier {line}; {ending}", question=question)
-    multiplier, name = number(sizes["noise-multiplier"]), _neighbours(noise, sizes)
-    cost = f"epsilon {number(noise['epsilon'])} at delta {number(noise['delta'])} ({name})"
-    question = f"what a noise multiplier of {multiplier} costs over {releases}, {extent}"
+    multiplier = number(sizes["noise-multiplier"])
+    name = "add/remove" if "noise_multiplier_add_remove" in noise else "replace-one"
+    removed = noise.get("epsilon_add_remove")
+    other = "" if removed is None else f", {number(removed)} (add/remove)"
+    cost = f"epsilon {number(noise['epsilon'])} ({name}){other}"
+    question = (
+        f"what a noise multiplier of {multiplier} costs at delta {number(noise['delta'])} over "
+        f"{releases}, {extent}"
+    )
     return BudgetAnswer(line=f"{cost}; {ending}", question=question)
-
-
-def _neighbours(noise: Mapping[str, Any], sizes: Mapping[str, float | None]) -> str:
-    """Return the neighbours for which the noise multiplier of the flag is stated."""
-    is_add_remove = noise.get("noise_multiplier_add_remove") == sizes["noise-multiplier"]
-    return "add/remove" if is_add_remove else "replace-one"
 
 
 def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAnswer:

@@ -8,10 +8,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import scipy  # The module `optimize` of scipy is imported on first use.
-
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import one_of, real, whole
+from dpsco_core.base.root import find_root
 from dpsco_core.privacy.budget import EPSILON_MAX, gaussian_epsilon, gaussian_rho
 from dpsco_core.privacy.poisson import (
     DIRECTIONS,
@@ -111,10 +110,9 @@ def noise_for(
 
     high = -0.5 * math.log(2 * rho)
     low = math.log(LEAST_NOISE)
-    if excess(high) >= 0:  # The accountant gives no credit for sampled batches at this noise.
-        root = high
-    else:
-        root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-9)) + 1e-9
+    root = high
+    if excess(high) < 0:  # Otherwise the accountant gives sampled batches no credit at this noise.
+        root = find_root(excess, low, high, xtol=1e-9) + 1e-9
     return _price_by_sensitivity(epsilon, delta, releases, sampling, rate, math.exp(root))
 
 

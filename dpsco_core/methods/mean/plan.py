@@ -46,6 +46,7 @@ class RescaledMean(Statistic):
     scale_rho: float  # the rho of the look at the scales
 
     label: ClassVar[str] = "logarithms of the coordinates' spreads"
+    is_last_release: ClassVar[bool] = False
 
     @property
     def lowest(self) -> float:

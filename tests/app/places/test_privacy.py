@@ -84,6 +84,27 @@ def line(figure: Figure, key: str) -> Line:
 # -- figures ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("point", "answer", "more"),
+    [
+        # noise_for(1, 1e-6) is 8.449 and 4.225; zCDP of .5 by the exact curve; tanh(1/2).
+        (Point(kind="approx", epsilon=1.0), "takes Gaussian noise of 4.22 times", "8.449 where"),
+        (
+            Point(kind="zcdp", rho=0.5),
+            f"costs ε = {gaussian_epsilon(0.5, 1e-6):.3g} at δ = 10⁻⁶",
+            "2 where a record is replaced, 1 where",
+        ),
+        (Point(kind="pure", epsilon=1.0), f"at most ρ = {math.tanh(0.5):.3g}", "Laplace noise"),
+    ],
+)
+def test_the_calculator_answers_first_and_counts_noise_as_libraries_do(
+    point: Point, answer: str, more: str
+) -> None:
+    converted = conversions(point)
+    assert answer in words.title_conversions(point, converted)
+    assert more in words.said_noise(point, converted)
+
+
 def test_the_conversions_are_drawn_as_they_are() -> None:
     curves, converted = epsilon_curves(1e-6), conversions(Point(kind="approx"))
     points = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
@@ -162,7 +183,7 @@ def test_the_first_figure_is_the_calculator() -> None:
     page = open_privacy()
     assert not page.warning and len(page.get("plotly_chart")) == 1
     assert alts(page) == [headline_text(page)]
-    assert "the exact curve allows 1.6 times" in headline_text(page)
+    assert "takes Gaussian noise of 4.22 times the sensitivity" in headline_text(page)
     assert "4.225" in line_below(page)
     assert set(QUESTIONS) == set(PARTS)
 
@@ -180,8 +201,8 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "subsample"}, "100 Gaussian releases on a batch each are (0.105, 10⁻⁶)-DP"),
         ({"part": "subsample"}, "on all records 100 Gaussian releases cost ε = 13.51"),
         ({"part": "subsample", "batch": "100", "records": "10"}, "batch must be at most"),
-        ({"part": "convert"}, "4.225 times the sensitivity, 21 % less than by the papers'"),
-        ({"part": "convert", "rho": "0.5"}, "Gaussian noise within it is 1 times the sensitivity"),
+        ({"part": "convert"}, "one release on all records: 21 % less than by the papers'"),
+        ({"part": "convert", "rho": "0.5"}, "Gaussian noise of ρ = 0.5 costs ε = 4.89"),
         ({"part": "convert", "delta": "0"}, "Gaussian noise cannot give pure DP"),
         ({"part": "ledger"}, "all of the budget"),
         ({"part": "ledger", "delta": "0"}, "all of the budget"),
