@@ -35,6 +35,7 @@ class Access:
 
     # The phases, each on a block of records of its own; empty if the run has only one.
     phases: tuple[Any, ...] = ()
+    halts: bool = False  # whether data may end a run before it has computed all its `gradients`
 
     def rows(self, setting: Setting, steps: int) -> int:
         """Return how many rows (records or users) a step reads; with phases, in the last one."""
