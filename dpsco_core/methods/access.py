@@ -41,8 +41,8 @@ class Access:
         """Return how many rows (records or users) a step reads; with phases, in the last one."""
         raise NotImplementedError
 
-    def gradients(self, setting: Setting, steps: int) -> int:
-        """Return the number of gradients that all steps compute together."""
+    def gradients(self, setting: Setting, steps: int) -> int | None:
+        """Return the number of gradients of all steps together; None: it depends on the data."""
         return steps * self.rows(setting, steps)
 
     def passes(self, steps: int) -> float:

@@ -69,7 +69,7 @@ class DescentPlan(Plan):
         return self.descent.steps * self.statistic.pieces
 
     @property
-    def gradients(self) -> int:
+    def gradients(self) -> int | None:
         return self.access.gradients(self.setting, self.descent.steps)
 
 
