@@ -274,7 +274,7 @@ def few_steps(plan: DescentPlan) -> DescentPlan:
     means, steps = plan.statistic, plan.descent
     assert isinstance(means, TruncatedMeans) and isinstance(steps, MirrorSteps)
     four = replace(steps, steps=4)
-    return build_plan(plan.setting, means, four, plan.gradients // 4, plan.notes)
+    return build_plan(plan.setting, means, four, steps.steps * plan.step_rows // 4, plan.notes)
 
 
 def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
