@@ -117,6 +117,8 @@ class RetestedRadius:
             "clip_radius": self.used[-1],
             "first_radius": self.used[0],
             "found_radius": self.chosen[-1],
+            "blind_radius": self.statistic.blind_radius,
+            "top_radius": self.statistic.top_radius,
             "looks": float(len(self.chosen) - 1),
         }
 
@@ -288,12 +290,6 @@ class AdaptiveDescent(Method):
             access=AllRecordsUncounted(),
             descent=steps,
             rho=rho,
-            diagnostics={
-                "blind_radius": blind,
-                "top_radius": top,
-                "target_count": mean.target,
-                "target_capped": float(mean.capped),
-            },
         )
 
     def release(
@@ -334,11 +330,12 @@ class AdaptiveDescent(Method):
             {
                 **measuring.diagnostics,
                 "noise_std": noise,
+                "target_count": mean.target,
+                "target_capped": float(mean.capped),
                 "steps": float(descent.steps),
                 "step_size": descent.step_size,
                 "averaged": float(averaged),
                 "rho_step": rho_step,
-                **plan.diagnostics,
             },
         )
 
