@@ -75,7 +75,7 @@ class AdaptivelyClippedMean(Statistic):
     looks: int  # the number of looks; 0 if there are too few records for one
     test_rho: float  # the budget of the test
     # The radius that the first look has found; None before it, and without looks.
-    found: float | None = None
+    found_radius: float | None = None
 
     label: ClassVar[str] = "mean of clipped gradients"
 
@@ -87,8 +87,10 @@ class AdaptivelyClippedMean(Statistic):
     @property
     def start_radius(self) -> float:
         """The radius of the first steps: the one found if it is much below the blind one."""
-        blind = self.blind_radius
-        return blind if self.found is None or self.found * LOOSE >= blind else self.found
+        look_radius = self.found_radius
+        if look_radius is None or look_radius * LOOSE >= self.blind_radius:
+            return self.blind_radius
+        return look_radius
 
     def look(self, rows: Rows, number: int, ledger: Ledger, rng: np.random.Generator) -> float:
         """Return the candidate radius that the look of this number chooses by the rows' lengths."""
@@ -106,20 +108,20 @@ class RetestedRadius:
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
         # The radius that needs no look, and those that the looks have found.
-        self.chosen = [statistic.blind_radius]
-        if statistic.found is not None:
-            self.chosen.append(statistic.found)
-        self.used = [statistic.start_radius]  # the radii of the steps so far, the latest last
+        self.chosen_radii = [statistic.blind_radius]
+        if statistic.found_radius is not None:
+            self.chosen_radii.append(statistic.found_radius)
+        self.used_radii = [statistic.start_radius]  # the radii of the steps so far, the latest last
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
         return {
-            "clip_radius": self.used[-1],
-            "first_radius": self.used[0],
-            "found_radius": self.chosen[-1],
+            "clip_radius": self.used_radii[-1],
+            "first_radius": self.used_radii[0],
+            "found_radius": self.chosen_radii[-1],
             "blind_radius": self.statistic.blind_radius,
             "top_radius": self.statistic.top_radius,
-            "looks": float(len(self.chosen) - 1),
+            "looks": float(len(self.chosen_radii) - 1),
         }
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
@@ -127,8 +129,11 @@ class RetestedRadius:
         mean, place = self.statistic, second_look(self.steps)
         if mean.looks and t == place:
             if place:
-                self.chosen.append(mean.look(rows, len(self.chosen), ledger, rng))
-            radius_pair = min(self.chosen[0], self.chosen[-1]), max(self.chosen[0], self.chosen[-1])
+                self.chosen_radii.append(mean.look(rows, len(self.chosen_radii), ledger, rng))
+            radius_pair = (
+                min(self.chosen_radii[0], self.chosen_radii[-1]),
+                max(self.chosen_radii[0], self.chosen_radii[-1]),
+            )
             better = False
             if radius_pair[0] == radius_pair[1]:
                 # The test is charged in any case: the budget spent must not depend on what the
@@ -145,8 +150,8 @@ class RetestedRadius:
                     ledger=ledger,
                     rng=rng,
                 )
-            self.used.append(radius_pair[int(better)])
-        radius = self.used[-1]
+            self.used_radii.append(radius_pair[int(better)])
+        radius = self.used_radii[-1]
         noise = GaussianNoise(l2_sensitivity=2 * radius / mean.records, rho=self.rho_step)
         return ledger.release(noise, clipped_mean(rows, radius), rng, label=mean.label)
 
@@ -159,7 +164,7 @@ class RadiusSteps(Moves):
     rho: float  # the budget of all steps together
     blind_radius: float
     # Steps, step size and averaging; None: they are chosen from the radius.
-    fixed: Descent | None
+    own_descent: Descent | None
     # The curvature beta if the answer may be the average of points after steps of size 1/beta;
     # None: the answer is always the average that the steps state.
     curvature: float | None
@@ -167,12 +172,12 @@ class RadiusSteps(Moves):
     @property
     def steps(self) -> int:  # type: ignore[override]
         """The number of steps at the radius that is chosen without a look."""
-        return self.at(self.blind_radius).steps
+        return self.descent_at(self.blind_radius).steps
 
-    def at(self, radius: float) -> Descent:
+    def descent_at(self, radius: float) -> Descent:
         """Return the descent for a radius."""
         energy = 2 * self.setting.d * radius**2 / (self.rho * self.setting.n**2)
-        return self.fixed or practical_descent(self.setting, energy, radius, growing=True)
+        return self.own_descent or practical_descent(self.setting, energy, radius, growing=True)
 
 
 class AllRecordsUncounted(AllRecords):
@@ -281,7 +286,7 @@ class AdaptiveDescent(Method):
             setting=setting,
             rho=steps_rho,
             blind_radius=blind,
-            fixed=descent,
+            own_descent=descent,
             curvature=curvatures(setting)[1] if looks and descent is None else None,
         )
         return DescentPlan(
@@ -301,8 +306,8 @@ class AdaptiveDescent(Method):
         assert isinstance(mean, AdaptivelyClippedMean) and isinstance(moves, RadiusSteps)
         if mean.looks:
             gradients = sample.gradients(sample.constraint.centre)
-            mean = replace(mean, found=mean.look(gradients, 1, ledger, rng))
-        descent = moves.at(mean.start_radius)
+            mean = replace(mean, found_radius=mean.look(gradients, 1, ledger, rng))
+        descent = moves.descent_at(mean.start_radius)
         rho_step = moves.rho / descent.steps
         measuring = mean.measuring(n, plan.setting.d, rho_step, descent.steps)
         step_records = plan.access.open(sample, ledger, descent.steps, rng)
@@ -316,13 +321,13 @@ class AdaptiveDescent(Method):
 
         result = descend(sample.constraint, descent, oracle)
         value, averaged = result.value, descent.points
-        noise = 2 * measuring.used[-1] / n / math.sqrt(2 * rho_step)
+        noise = 2 * measuring.used_radii[-1] / n / math.sqrt(2 * rho_step)
         if moves.curvature is not None:
             points, spread = np.array(tail), noise / moves.curvature
             if has_settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
         # A run of a single step has one look fewer and is charged for it all the same.
-        for _ in range(mean.looks + 1 - len(measuring.chosen)):
+        for _ in range(mean.looks + 1 - len(measuring.chosen_radii)):
             ledger.release(*_blank_choice(mean.epsilon), rng, label="no look")
         return replace(result, value=value).released(
             ledger,

@@ -136,18 +136,18 @@ class Erm(Descending):
             accuracy = KINKED_ACCURACY if kinked else SMOOTH_ACCURACY
         require(0 < accuracy < 1, "relative_accuracy", "above 0 and below 1", accuracy)
         affordable = int(MOST_ENTRIES / (setting.n * setting.d))
-        most = min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable))
+        most_gradients = min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable))
         return DescentPlan(
             setting=setting,
             statistic=ExactMean(),
             access=UntilCertified(
-                most_gradients=most,
+                most_gradients=most_gradients,
                 depends_on_mean=setting.constants.structure in ("mean", "linear"),
             ),
             descent=CertifiedDescent(
                 records=setting.n,
-                steps=usual_gradients(setting.constants, kinked, most),
-                most_gradients=most,
+                steps=usual_gradients(setting.constants, kinked, most_gradients),
+                most_gradients=most_gradients,
                 kinked=kinked,
                 relative_accuracy=accuracy,
                 modulus=setting.constants.sample_strong_convexity,
@@ -155,8 +155,8 @@ class Erm(Descending):
         )
 
 
-def usual_gradients(constants: Constants, kinked: bool, most: int) -> int:
-    """Return the usual number of mean gradients of a run that may take at most `most`.
+def usual_gradients(constants: Constants, kinked: bool, most_gradients: int) -> int:
+    """Return the usual number of mean gradients of a run that may take `most_gradients`.
 
     A solver's stages took 17 to 400 gradients on random scenarios, and about 80 for the geometric
     median.
@@ -165,7 +165,7 @@ def usual_gradients(constants: Constants, kinked: bool, most: int) -> int:
         return FEW_GRADIENTS
     model = constants.structure == "linear-model"
     usual = (USUAL_STAGED if model else 2 * USUAL_GRADIENTS) if kinked else USUAL_GRADIENTS
-    return min(most, usual)
+    return min(most_gradients, usual)
 
 
 def has_kinks(constants: Constants) -> bool:
