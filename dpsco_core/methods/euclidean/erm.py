@@ -156,7 +156,7 @@ class Erm(Descending):
 
 
 def usual_gradients(constants: Constants, kinked: bool, most_gradients: int) -> int:
-    """Return the usual number of mean gradients of a run that may take `most_gradients`.
+    """Return the usual number of mean gradients of a run of at most `most_gradients`.
 
     A solver's stages took 17 to 400 gradients on random scenarios, and about 80 for the geometric
     median.
