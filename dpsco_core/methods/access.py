@@ -35,13 +35,14 @@ class Access:
 
     # The phases, each on a block of records of its own; empty if the run has only one.
     phases: tuple[Any, ...] = ()
+    halts: bool = False  # whether data may end a run before it has computed all its `gradients`
 
     def rows(self, setting: Setting, steps: int) -> int:
         """Return how many rows (records or users) a step reads; with phases, in the last one."""
         raise NotImplementedError
 
-    def gradients(self, setting: Setting, steps: int) -> int:
-        """Return the number of gradients that all steps compute together."""
+    def gradients(self, setting: Setting, steps: int) -> int | None:
+        """Return the number of gradients of all steps together; None: it depends on the data."""
         return steps * self.rows(setting, steps)
 
     def passes(self, steps: int) -> float:

@@ -36,9 +36,6 @@ Clipped = Literal["", "records", "gradients"]
 class Plan:
     """The parameters of one run, none of which depends on the data; methods add their own."""
 
-    # whether a run may end before it has computed all its `gradients`
-    halts: ClassVar[bool] = False
-
     # The setting for which the parameters are chosen. A release takes only records of its sizes.
     setting: Setting
 
@@ -62,6 +59,11 @@ class Plan:
         A piece is what a step looks at, unless a step goes through several.
         """
         return self.moves
+
+    @property
+    def halts(self) -> bool:
+        """Whether a run may end before it has computed all its `gradients`."""
+        return False
 
     @property
     def has_closed_form(self) -> bool:

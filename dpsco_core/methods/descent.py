@@ -49,6 +49,10 @@ class DescentPlan(Plan):
         return self.access.phases
 
     @property
+    def halts(self) -> bool:
+        return self.access.halts
+
+    @property
     def passes(self) -> float:
         return self.access.passes(self.descent.steps)
 
@@ -65,7 +69,7 @@ class DescentPlan(Plan):
         return self.descent.steps * self.statistic.pieces
 
     @property
-    def gradients(self) -> int:
+    def gradients(self) -> int | None:
         return self.access.gradients(self.setting, self.descent.steps)
 
 
@@ -89,7 +93,7 @@ class Descending(Method):
             return measuring.take(rows, account, rng, t)
 
         descended = plan.descent.run(sample.constraint, oracle)
-        diagnostics = {**measuring.diagnostics, **plan.diagnostics}
+        diagnostics = {**measuring.diagnostics, **descended.diagnostics, **plan.diagnostics}
         return descended.released(ledger, diagnostics, (*plan.notes, *ledger.flaws))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -64,6 +64,8 @@ class Descended:
 
     value: Vector
     path: Path
+    # Quantities of the run that are worth showing and that its plan does not know.
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
 
     def released(
         self, ledger: Ledger, diagnostics: Mapping[str, float], notes: Sequence[str] = ()

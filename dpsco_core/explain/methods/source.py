@@ -27,7 +27,7 @@ OPEN = (
 )
 # The methods of a plan's parts that a run calls: for means, and for other problems.
 DOES_ONCE = ("value", "estimate", "take")
-DOES = ("value", "measuring", "take", "open", "run")
+DOES = ("look", "value", "measuring", "take", "open", "run")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """SCO with clipped gradients whose clip radius is chosen privately, as the descent goes."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -8,17 +9,18 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
-from dpsco_core.methods.access import check_sample
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.access import AllRecords
 from dpsco_core.methods.base import (
     Calibration,
     Clipped,
     Method,
     MethodCost,
-    Plan,
     Reads,
     Release,
     Tuning,
 )
+from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.tuning import (
     curvatures,
@@ -38,7 +40,8 @@ from dpsco_core.methods.mean.ladder import (
 )
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
-from dpsco_core.methods.steps import Descent
+from dpsco_core.methods.statistics import Statistic
+from dpsco_core.methods.steps import Descent, Moves
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
@@ -60,45 +63,128 @@ TOP_FACTOR = 32.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveDescentPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class AdaptivelyClippedMean(Statistic):
+    """The mean of gradients clipped to a radius that looks at their lengths, and a test, choose."""
 
+    records: int  # n, the number of records
     top_radius: float  # the largest candidate radius
     epsilon: float  # the epsilon of each look
     target: float  # k: the number of gradients that should be longer than the radius, approximately
     capped: bool  # whether k was cut to n/2 because there are too few records
     blind_radius: float  # the radius chosen from the setting alone, without a look at the records
     looks: int  # the number of looks; 0 if there are too few records for one
-    rho: float  # the budget of the whole run
-    steps_rho: float  # the budget of all steps together
     test_rho: float  # the budget of the test
-    # Steps, step size and averaging; None: they are chosen from the radius of the first look.
-    descent: Descent | None
-    # The curvature beta if the answer may be the average of points after steps of size 1/beta;
-    # None: the answer is always the average that `descent` states.
-    curvature: float | None
+    # The radius that the first look has found; None before it, and without looks.
+    found_radius: float | None = None
 
-    @property
-    def passes(self) -> float:
-        return self.descent_at(self.blind_radius).steps
-
-    @property
-    def moves(self) -> float:
-        return self.passes
-
-    @property
-    def gradients(self) -> None:  # The number of steps depends on the radius of the first look.
-        return None
+    label: ClassVar[str] = "mean of clipped gradients"
 
     @property
     def radii(self) -> Vector:
         """The candidate radii, in decreasing order."""
-        return ladder(self.top_radius, self.setting.n)
+        return ladder(self.top_radius, self.records)
+
+    @property
+    def start_radius(self) -> float:
+        """The radius of the first steps: the one found if it is much below the blind one."""
+        look_radius = self.found_radius
+        if look_radius is None or look_radius * LOOSE >= self.blind_radius:
+            return self.blind_radius
+        return look_radius
+
+    def look(self, rows: Rows, number: int, ledger: Ledger, rng: np.random.Generator) -> float:
+        """Return the candidate radius that the look of this number chooses by the rows' lengths."""
+        counts = norm_counts(rows, self.radii)
+        choice = radius_choice(self.radii, counts, self.target, self.epsilon)
+        return float(self.radii[ledger.release(*choice, rng, label=f"radius, look {number}")])
+
+    def measuring(self, n: int, d: int, rho: float, steps: int) -> "RetestedRadius":
+        return RetestedRadius(self, rho, steps)
+
+
+class RetestedRadius:
+    """The releases of one run, between which the radius is looked for again and tested."""
+
+    def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
+        self.statistic, self.rho_step, self.steps = statistic, rho, steps
+        # The radius that needs no look, and those that the looks have found.
+        self.chosen_radii = [statistic.blind_radius]
+        if statistic.found_radius is not None:
+            self.chosen_radii.append(statistic.found_radius)
+        self.used_radii = [statistic.start_radius]  # the radii of the steps so far, the latest last
+
+    @property
+    def diagnostics(self) -> Mapping[str, float]:
+        return {
+            "clip_radius": self.used_radii[-1],
+            "first_radius": self.used_radii[0],
+            "found_radius": self.chosen_radii[-1],
+            "blind_radius": self.statistic.blind_radius,
+            "top_radius": self.statistic.top_radius,
+            "looks": float(len(self.chosen_radii) - 1),
+        }
+
+    def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return the noisy mean of the clipped rows; at one step, look and test before that."""
+        mean, place = self.statistic, second_look(self.steps)
+        if mean.looks and t == place:
+            if place:
+                self.chosen_radii.append(mean.look(rows, len(self.chosen_radii), ledger, rng))
+            radius_pair = (
+                min(self.chosen_radii[0], self.chosen_radii[-1]),
+                max(self.chosen_radii[0], self.chosen_radii[-1]),
+            )
+            better = False
+            if radius_pair[0] == radius_pair[1]:
+                # The test is charged in any case: the budget spent must not depend on what the
+                # looks return.
+                blank = GaussianNoise(l2_sensitivity=1.0, rho=mean.test_rho)
+                ledger.release(blank, np.zeros(1), rng, label="no test")
+            else:
+                _, better = wider_is_better(
+                    clipped_sums(rows, radius_pair) / mean.records,
+                    radius_pair,
+                    n=mean.records,
+                    rhos=(mean.test_rho, self.rho_step * (self.steps - place)),
+                    crowd=mean.target,
+                    ledger=ledger,
+                    rng=rng,
+                )
+            self.used_radii.append(radius_pair[int(better)])
+        radius = self.used_radii[-1]
+        noise = GaussianNoise(l2_sensitivity=2 * radius / mean.records, rho=self.rho_step)
+        return ledger.release(noise, clipped_mean(rows, radius), rng, label=mean.label)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadiusSteps(Moves):
+    """Projected steps whose number and size follow from the radius of the first look."""
+
+    setting: Setting
+    rho: float  # the budget of all steps together
+    blind_radius: float
+    # Steps, step size and averaging; None: they are chosen from the radius.
+    own_descent: Descent | None
+    # The curvature beta if the answer may be the average of points after steps of size 1/beta;
+    # None: the answer is always the average that the steps state.
+    curvature: float | None
+
+    @property
+    def steps(self) -> int:  # type: ignore[override]
+        """The number of steps at the radius that is chosen without a look."""
+        return self.descent_at(self.blind_radius).steps
 
     def descent_at(self, radius: float) -> Descent:
         """Return the descent for a radius."""
-        energy = 2 * self.setting.d * radius**2 / (self.steps_rho * self.setting.n**2)
-        return self.descent or practical_descent(self.setting, energy, radius, growing=True)
+        energy = 2 * self.setting.d * radius**2 / (self.rho * self.setting.n**2)
+        return self.own_descent or practical_descent(self.setting, energy, radius, growing=True)
+
+
+class AllRecordsUncounted(AllRecords):
+    """Every step reads all records; how many steps there are depends on the first look."""
+
+    def gradients(self, setting: Setting, steps: int) -> None:
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,17 +240,19 @@ class AdaptiveDescent(Method):
         others={"steps of its own": SmallRun(fields={"descent": None})},
     )
 
-    def plan(self, setting: Setting) -> AdaptiveDescentPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         """Return the parameters at `setting`; raise `NotApplicable` if it cannot run there."""
         refuse_pure(setting)
         if self.looks is False:
             return self._plan(setting, looks=0)
         plan = self._plan(setting, looks=LOOKS)
-        missed = 2 * plan.target + expected_miss(setting.n, plan.epsilon)
+        mean = plan.statistic
+        assert isinstance(mean, AdaptivelyClippedMean)
+        missed = 2 * mean.target + expected_miss(setting.n, mean.epsilon)
         keeps_looks = self.looks or self.tuning == "theory" or missed <= ENOUGH_SHARE * setting.n
         return plan if keeps_looks else self._plan(setting, looks=0)
 
-    def _plan(self, setting: Setting, looks: int) -> AdaptiveDescentPlan:
+    def _plan(self, setting: Setting, looks: int) -> DescentPlan:
         rho = looks_rho(setting, self.calibration, looks)
         test_rho = TEST_SHARE * rho if looks else 0.0
         steps_rho = (1 - LOOK_SHARE - TEST_SHARE) * rho if looks else rho
@@ -182,104 +270,73 @@ class AdaptiveDescent(Method):
         if descent is None and theory:
             descent = theorem_descent(setting, steps_rho, top, "tight")
         crowd_target = 1.5 * setting.d * math.sqrt(2 / rho) + 4 / epsilon
-        plan = AdaptiveDescentPlan(
-            setting=setting,
+        mean = AdaptivelyClippedMean(
+            records=setting.n,
             top_radius=top,
             epsilon=epsilon,
             target=min(crowd_target, setting.n / 2),
             capped=crowd_target > setting.n / 2,
             blind_radius=blind,
             looks=looks,
-            rho=rho,
-            steps_rho=steps_rho,
             test_rho=test_rho,
-            descent=descent,
+        )
+        for name, level in (("radius", top), ("least radius", mean.radii[-1])):
+            check_level(name, float(level))
+        steps = RadiusSteps(
+            setting=setting,
+            rho=steps_rho,
+            blind_radius=blind,
+            own_descent=descent,
             curvature=curvatures(setting)[1] if looks and descent is None else None,
         )
-        for name, level in (("radius", top), ("least radius", plan.radii[-1])):
-            check_level(name, float(level))
-        return plan
+        return DescentPlan(
+            setting=setting,
+            statistic=mean,
+            access=AllRecordsUncounted(),
+            descent=steps,
+            rho=rho,
+        )
 
     def release(
-        self, sample: Sample, plan: AdaptiveDescentPlan, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the algorithm of theory/adaptive-methods.md, 3."""
-        check_sample(sample, plan.setting)
-        radii, chosen, n = plan.radii, [plan.blind_radius], plan.setting.n
-
-        def look(w: Vector) -> None:
-            counts = norm_counts(sample.gradients(w), radii)
-            choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            place = ledger.release(*choice, rng, label=f"radius, look {len(chosen)}")
-            chosen.append(float(radii[place]))
-
-        def tested(w: Vector) -> float:
-            narrow, wide = radius_pair = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1])
-            if narrow == wide:
-                # The test is charged in any case: the budget spent must not depend on what the
-                # looks return.
-                unit, rho = np.zeros(1), plan.test_rho
-                ledger.release(
-                    GaussianNoise(l2_sensitivity=1.0, rho=rho), unit, rng, label="no test"
-                )
-                return narrow
-            _, better = wider_is_better(
-                clipped_sums(sample.gradients(w), radius_pair) / n,
-                radius_pair,
-                n=n,
-                rhos=(plan.test_rho, rho_step * (descent.steps - place)),
-                crowd=plan.target,
-                ledger=ledger,
-                rng=rng,
-            )
-            return radius_pair[int(better)]
-
-        if plan.looks:
-            look(sample.constraint.centre)
-        used_radii = [chosen[-1] if chosen[-1] * LOOSE < chosen[0] else chosen[0]]
-        descent = plan.descent_at(used_radii[0])
-        rho_step = plan.steps_rho / descent.steps
-        place = second_look(descent.steps)
+        sample = plan.access.checked(sample, plan.setting, None)
+        mean, moves, n = plan.statistic, plan.descent, plan.setting.n
+        assert isinstance(mean, AdaptivelyClippedMean) and isinstance(moves, RadiusSteps)
+        if mean.looks:
+            gradients = sample.gradients(sample.constraint.centre)
+            mean = replace(mean, found_radius=mean.look(gradients, 1, ledger, rng))
+        descent = moves.descent_at(mean.start_radius)
+        rho_step = moves.rho / descent.steps
+        measuring = mean.measuring(n, plan.setting.d, rho_step, descent.steps)
+        step_records = plan.access.open(sample, ledger, descent.steps, rng)
         tail: list[Vector] = []  # the points that a step of size 1/beta would reach
 
         def oracle(w: Vector, t: int) -> Vector:
-            if plan.looks and t == place:
-                if place:
-                    look(w)
-                used_radii.append(tested(w))
-            noisy = ledger.release(
-                GaussianNoise(l2_sensitivity=2 * used_radii[-1] / n, rho=rho_step),
-                clipped_mean(sample.gradients(w), used_radii[-1]),
-                rng,
-                label="mean of clipped gradients",
-            )
-            if plan.curvature is not None and t >= place:
-                tail.append(sample.constraint.project(w - noisy / plan.curvature))
+            noisy = measuring.take(*step_records(w, t), rng, t)
+            if moves.curvature is not None and t >= second_look(descent.steps):
+                tail.append(sample.constraint.project(w - noisy / moves.curvature))
             return noisy
 
         result = descend(sample.constraint, descent, oracle)
         value, averaged = result.value, descent.points
-        noise = 2 * used_radii[-1] / n / math.sqrt(2 * rho_step)
-        if plan.curvature is not None:
-            points, spread = np.array(tail), noise / plan.curvature
+        noise = 2 * measuring.used_radii[-1] / n / math.sqrt(2 * rho_step)
+        if moves.curvature is not None:
+            points, spread = np.array(tail), noise / moves.curvature
             if has_settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
         # A run of a single step has one look fewer and is charged for it all the same.
-        for _ in range(plan.looks + 1 - len(chosen)):
-            ledger.release(*_blank_choice(plan.epsilon), rng, label="no look")
+        for _ in range(mean.looks + 1 - len(measuring.chosen_radii)):
+            ledger.release(*_blank_choice(mean.epsilon), rng, label="no look")
         return replace(result, value=value).released(
             ledger,
             # Diagnostics are released values and public numbers only: a count of norms is neither.
             {
-                "clip_radius": used_radii[-1],
-                "first_radius": used_radii[0],
-                "found_radius": chosen[-1],
-                "blind_radius": plan.blind_radius,
-                "top_radius": plan.top_radius,
-                "looks": float(len(chosen) - 1),
+                **measuring.diagnostics,
                 "noise_std": noise,
-                "target_count": plan.target,
-                "target_capped": float(plan.capped),
+                "target_count": mean.target,
+                "target_capped": float(mean.capped),
                 "steps": float(descent.steps),
                 "step_size": descent.step_size,
                 "averaged": float(averaged),

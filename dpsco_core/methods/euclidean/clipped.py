@@ -1,4 +1,19 @@
-"""SCO with simple clipping: Zhao et al. (2024), Theorems 3 and 4."""
+r"""Noisy gradient descent on clipped gradients: Zhao et al. (2024), Theorems 3 and 4.
+
+From the centre of the constraint set W, with n records and T steps,
+
+.. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\mathrm{clip}_R(\nabla\ell(w_t, Z_i))
+    + N(0, \sigma^2I)\Big]\Big), \qquad \sigma = \frac{2R}{n\sqrt{2\rho/T}}
+
+where :math:`\mathrm{clip}_R` shortens a gradient that is longer than R to the length R. Replacing
+one record moves the mean of the clipped gradients by at most 2R/n, so that each step satisfies
+zero-concentrated DP with :math:`\rho/T`, and all T steps with :math:`\rho`. The output is an
+average of the points. R, T and :math:`\eta` are chosen from public constants before any record is
+read.
+
+In the letters of the paper M is the bound on the p-th moment of a gradient in every direction,
+:math:`\lambda` the smoothness of the risk and L the diameter of W.
+"""
 
 import math
 from dataclasses import dataclass
@@ -28,11 +43,13 @@ class ClippedDescent(DescentMethod):
     descent : Descent, optional
         Steps, step size and averaging. If None they are chosen from the setting.
     calibration : {"tight", "paper"}
-        ``"paper"``: rho by equation (15); with theory, R, T and eta as printed in Theorem 4, which
-        takes M = L lambda = 1.
+        How rho follows from an (epsilon, delta) budget. ``"tight"``: the largest rho whose
+        Gaussian noise satisfies it. ``"paper"``: the smaller rho of equation (15); with
+        ``tuning="theory"`` also R, T and eta as printed in Theorem 4, which takes M = L lambda = 1.
     tuning : {"practical", "theory"}
-        ``"theory"``: R of (19) times M, and the T and eta that balance optimisation and noise, in
-        consistent units; all queried points are averaged. ``"practical"``: see
+        ``"theory"``: R of equation (19) times M, and the T and eta that balance optimisation and
+        noise; the points at which gradients are taken are averaged. ``"practical"``: R, T, eta and
+        the number of last points that are averaged minimise a model of the error, that of
         `dpsco_core.methods.euclidean.tuning`.
     """
 
@@ -61,7 +78,8 @@ class ClippedDescent(DescentMethod):
 
     def plan(self, setting: Setting) -> DescentPlan:
         rho = zhao_share(setting, self.calibration)
-        # the noise energy of a step at R = 1 that spends all of rho
+        # The expected squared norm of the noise of a step at R = 1 that spends all of rho. The
+        # model takes gradients to grow with the distance from the minimiser (`growing`).
         unit = 2 * setting.d / (rho * setting.n**2)
         radius = choose_parameter(
             self.radius,
@@ -77,6 +95,7 @@ class ClippedDescent(DescentMethod):
             practical=lambda: practical_descent(setting, unit * radius**2, radius, growing=True),
         )
         statistic, sensitivity = ClippedMean(radius=radius), 2 * radius / setting.n
+        # Every step reads all records and spends rho/T.
         return whole_batch(setting, statistic, descent, rho, sensitivity, {"clip_radius": radius})
 
 

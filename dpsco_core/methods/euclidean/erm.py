@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.access import check_sample
-from dpsco_core.methods.base import Method, MethodCost, Plan, Release
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.access import MeanOfAll
+from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.descent import Descending, DescentPlan
 from dpsco_core.methods.euclidean.solver import (
     FEW_GRADIENTS,
     USUAL_GRADIENTS,
@@ -16,10 +19,10 @@ from dpsco_core.methods.euclidean.solver import (
     staged_subgradients,
 )
 from dpsco_core.methods.run import Descended, Path
-from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.methods.statistics import ExactMean
+from dpsco_core.methods.steps import Moves, Oracle
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Constants, Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
@@ -30,38 +33,74 @@ MOST_ENTRIES = 4e9
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErmPlan(Plan):
-    """The parameters of one run."""
+class UntilCertified(MeanOfAll):
+    """Every step reads the mean gradient of all records, until the accuracy is certified."""
 
     halts = True
 
-    kinked: bool  # whether the losses have points without a derivative
-    # the target accuracy, as a share of the accuracy certified at the centre of the set
-    relative_accuracy: float
-    most_gradients: int
+    most_gradients: int  # the number of mean gradients after which a run ends in any case
+    depends_on_mean: bool  # whether gradients depend on the mean record alone, which one pass finds
 
-    @property
-    # Where gradients depend on the records' mean alone, one pass computes it.
-    def passes(self) -> float:
-        return 1 if self.setting.constants.structure in ("mean", "linear") else self.moves
+    def gradients(self, setting: Setting, steps: int) -> int:
+        """Return the largest number of gradients that a run computes."""
+        return self.most_gradients * setting.n
 
-    @property
-    def moves(self) -> float:
-        if self.setting.constants.structure in ("mean", "linear"):
-            return FEW_GRADIENTS
-        # A solver's stages took 17 to 400 gradients on random scenarios, and about 80 for the
-        # geometric median.
-        model = self.setting.constants.structure == "linear-model"
-        usual = (USUAL_STAGED if model else 2 * USUAL_GRADIENTS) if self.kinked else USUAL_GRADIENTS
-        return min(self.most_gradients, usual)
-
-    @property
-    def gradients(self) -> int:
-        return self.most_gradients * self.setting.n
+    def passes(self, steps: int) -> float:
+        return 1 if self.depends_on_mean else steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Erm(Method):
+class CertifiedDescent(Moves):
+    """Steps that adapt to the sample and end at a certified accuracy, or after a number of them.
+
+    Spectral step sizes; averaged subgradients in stages for losses with kinks.
+    """
+
+    records: int  # n, the number of records of which a gradient is the mean
+    steps: int  # the usual number of gradients: a run may take fewer or more
+    most_gradients: int
+    kinked: bool  # whether the losses have points without a derivative
+    # the target accuracy, as a share of the accuracy certified at the centre of the set
+    relative_accuracy: float
+    modulus: float  # the strong convexity of the empirical risk, of every sample
+
+    def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
+        """Minimise from the centre; the path has the start and the end."""
+        centre = constraint.centre
+
+        def gradient(w: Vector) -> Vector:
+            return oracle(w, 0)  # The gradient is the same function in every step.
+
+        if self.kinked:
+            slope = float(np.linalg.norm(gradient(centre)))
+            minimum = staged_subgradients(
+                gradient,
+                constraint,
+                step_size=constraint.l2_radius / slope if slope > 0 else 1.0,
+                relative_accuracy=self.relative_accuracy,
+                limit=self.most_gradients,
+            )
+        else:
+            minimum = spectral_descent(
+                gradient,
+                constraint,
+                relative_accuracy=self.relative_accuracy,
+                modulus=self.modulus,
+                limit=self.most_gradients,
+            )
+        return Descended(
+            value=minimum.value,
+            path=Path.through((centre, minimum.value), (0, minimum.gradient_calls)),
+            diagnostics={
+                "certified_accuracy": minimum.accuracy,
+                "steps": float(minimum.gradient_calls),
+                "gradient_calls": float(minimum.gradient_calls * self.records),
+            },
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erm(Descending):
     r"""Minimise the empirical risk over the set: :math:`\min_W\frac1n\sum_i\ell(w, Z_i)`.
 
     By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;
@@ -90,52 +129,43 @@ class Erm(Method):
     colour = "grey"
     symbol = "circle"
 
-    def plan(self, setting: Setting) -> ErmPlan:
+    def plan(self, setting: Setting) -> DescentPlan:
         kinked = has_kinks(setting.constants)
         accuracy = self.relative_accuracy
         if accuracy is None:
             accuracy = KINKED_ACCURACY if kinked else SMOOTH_ACCURACY
         require(0 < accuracy < 1, "relative_accuracy", "above 0 and below 1", accuracy)
         affordable = int(MOST_ENTRIES / (setting.n * setting.d))
-        return ErmPlan(
+        most_gradients = min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable))
+        return DescentPlan(
             setting=setting,
-            kinked=kinked,
-            relative_accuracy=accuracy,
-            most_gradients=min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable)),
+            statistic=ExactMean(),
+            access=UntilCertified(
+                most_gradients=most_gradients,
+                depends_on_mean=setting.constants.structure in ("mean", "linear"),
+            ),
+            descent=CertifiedDescent(
+                records=setting.n,
+                steps=usual_gradients(setting.constants, kinked, most_gradients),
+                most_gradients=most_gradients,
+                kinked=kinked,
+                relative_accuracy=accuracy,
+                modulus=setting.constants.sample_strong_convexity,
+            ),
         )
 
-    def release(
-        self, sample: Sample, plan: ErmPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Minimise the empirical risk."""
-        check_sample(sample, plan.setting)
-        if plan.kinked:
-            slope = float(np.linalg.norm(sample.mean_gradient(sample.constraint.centre)))
-            minimum = staged_subgradients(
-                sample.mean_gradient,
-                sample.constraint,
-                step_size=sample.constraint.l2_radius / slope if slope > 0 else 1.0,
-                relative_accuracy=plan.relative_accuracy,
-                limit=plan.most_gradients,
-            )
-        else:
-            minimum = spectral_descent(
-                sample.mean_gradient,
-                sample.constraint,
-                relative_accuracy=plan.relative_accuracy,
-                modulus=plan.setting.constants.sample_strong_convexity,
-                limit=plan.most_gradients,
-            )
-        ends = (0, minimum.gradient_calls)
-        path = Path.through((sample.constraint.centre, minimum.value), ends)
-        return Descended(value=minimum.value, path=path).released(
-            ledger,
-            {
-                "certified_accuracy": minimum.accuracy,
-                "steps": float(minimum.gradient_calls),
-                "gradient_calls": float(minimum.gradient_calls * plan.setting.n),
-            },
-        )
+
+def usual_gradients(constants: Constants, kinked: bool, most_gradients: int) -> int:
+    """Return the usual number of mean gradients of a run of at most `most_gradients`.
+
+    A solver's stages took 17 to 400 gradients on random scenarios, and about 80 for the geometric
+    median.
+    """
+    if constants.structure in ("mean", "linear"):
+        return FEW_GRADIENTS
+    model = constants.structure == "linear-model"
+    usual = (USUAL_STAGED if model else 2 * USUAL_GRADIENTS) if kinked else USUAL_GRADIENTS
+    return min(most_gradients, usual)
 
 
 def has_kinks(constants: Constants) -> bool:

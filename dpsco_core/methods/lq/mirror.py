@@ -6,8 +6,14 @@ T steps over disjoint batches of :math:`b = \lfloor n/T\rfloor` records, from :m
     1\{\|\nabla\ell(w_{t-1}, Z_i)\|_{q'} \le \tau\} + \xi_t, w\Big\rangle
     + \gamma D_\Phi(w, w_{t-1})
 
-and the average of :math:`w_1, \dots, w_T` is released. A gradient beyond tau becomes 0; it is not
-shortened. Su, Zhao and Wang (2023), Algorithm 4, and theory/su-zhao-wang.md, 2.5 to 2.7.
+and the average of :math:`w_1, \dots, w_T` is released. C is the constraint set, :math:`\xi_t` the
+noise, :math:`D_\Phi` the Bregman divergence of the mirror map :math:`\Phi` of the space, whose
+constant of regularity is :math:`\kappa`, and :math:`1/\gamma` the step size; q' is the exponent of
+the dual norm. A gradient beyond tau becomes 0; it is not shortened. Su, Zhao and Wang (2023),
+Algorithm 4, and theory/su-zhao-wang.md, 2.5 to 2.7.
+
+The three methods, subclasses of `Truncated`, differ in the exponents q that they allow, in the law
+of the noise and in the accountings that they compare.
 
 A record enters one batch, and replacing it moves the sum of the batch by at most 2 tau in the dual
 norm. Two accountings are sound. "public": one draw of noise a batch, whatever the order of the
@@ -141,10 +147,11 @@ def mirror_plan(
 ) -> DescentPlan:
     """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 for larger q.
 
-    Those of `practical_choice`, or `published_parameters` and `published_weight`, with the noise
-    of the order
-    among `orders` that leaves less on a batch's mean. Raises `NotApplicable` where none is private.
+    In the practical tuning T, tau, gamma and the accounting minimise a model of the error. In
+    theory T, tau and gamma are the paper's, with the accounting of `orders` that leaves less noise
+    on the mean of a batch. Raises `NotApplicable` where none is private.
     """
+    # For each accounting, the rho of one draw of noise and the proof that shuffling amplifies it.
     draws = {order: _draw_of(setting, order, noise, calibration) for order in orders}
     inputs = {
         o: descent_inputs(setting, o, noise, calibration) for o, (rho, _) in draws.items() if rho
@@ -168,6 +175,7 @@ def mirror_plan(
         steps, threshold = published_parameters(
             setting, next(iter(inputs.values())), shuffled=shuffles
         )
+        # The last of the three parts of the error is the noise on the mean of a batch.
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
         order = smallest(noises, lambda o: noises[o], what="order of the noise")
         weight = published_weight(inputs[order], steps, threshold)
@@ -232,10 +240,11 @@ def _draw_of(
 def _accounted(
     draw: Shaped, certificate: ShuffledSteps | None, setting: Setting
 ) -> tuple[Shaped, ShuffledSteps | None]:
-    """Return the same noise with the certificate that the budget allows, if there is one.
+    """Return the same noise with a proof that it keeps the budget, if there is one.
 
-    Room for the ratio by which kappa is printed too small: Lemma 3 asks more noise than the best
-    conversion from zCDP does, and the clones' closed form more than their exact divergence.
+    The paper's generalised Gaussian noise is sized by a kappa that is printed too small, so that
+    its own proof fails. The noise may be private all the same, because the paper's Lemma 3 asks for
+    more of it than the best accounting does: that accounting is tried here.
     """
     budget = setting.budget
     if certificate is None:
@@ -248,7 +257,8 @@ def _accounted(
     return proven, certificate if proven is draw else sound
 
 
-# the share of the threshold, beyond which a gradient becomes 0, that the small gradient has
+# The norm of a gradient that is just kept, as a share of the threshold. Audits use it: a longer one
+# becomes 0 and reveals nothing.
 INNER_SHARE = 0.999
 
 
@@ -264,7 +274,7 @@ def few_steps(plan: DescentPlan) -> DescentPlan:
     means, steps = plan.statistic, plan.descent
     assert isinstance(means, TruncatedMeans) and isinstance(steps, MirrorSteps)
     four = replace(steps, steps=4)
-    return build_plan(plan.setting, means, four, plan.gradients // 4, plan.notes)
+    return build_plan(plan.setting, means, four, steps.steps * plan.step_rows // 4, plan.notes)
 
 
 def in_few_steps(method: Any, setting: Setting) -> DescentPlan:

@@ -1,4 +1,26 @@
-"""Adaptive clipping: a radius, and where the public bound is large a centre, chosen privately."""
+r"""Adaptive clipping: a radius, and where the public bound is large a centre, chosen privately.
+
+The steps of the algorithm (theory/adaptive-methods.md, 1.1), each with a share of the budget that
+is fixed before a record is read:
+
+1. A row that is not finite counts as the zero vector.
+2. Where the bound B on the norm of the mean is wide, rounds of clipped averages find a centre c,
+   and :math:`y_i = x_i - c`; otherwise c = 0.
+3. The candidate radii are a ladder of public numbers, from the largest down by a tenth at a time.
+   N(R) is the number of rows with :math:`\|y_i\| > R`; replacing a row changes it by at most 1.
+4. The exponential mechanism chooses the radius beyond which about k rows lie, the *target*. In
+   *single* mode this is the radius. In *guarded* mode a second choice, the *wide* one, allows for a
+   few rows far out that carry the mean: it has a smaller target. In *blind* mode, for too few
+   records, no row is looked at and the radius is the largest candidate.
+5. Where the wide radius is larger than the narrow one, a noisy number tells how far apart the
+   clipped means of both are. If that is more than the noise of the wide radius would cost, the
+   wide radius is used.
+6. Where it is planned, a third choice, the *inner* one, tries a smaller radius, beyond which a
+   quarter of the rows lie. It is used if its clipped mean is no further from the other one than
+   noise explains.
+7. The mean of the rows :math:`y_i`, clipped to the radius R that is left, is released with noise
+   for the sensitivity 2R/n, and c is added. A test that was not needed leaves its budget to this.
+"""
 
 import math
 from collections.abc import Mapping
@@ -121,6 +143,7 @@ class AdaptiveMean(Statistic):
                 ledger=ledger,
                 rng=rng,
             )
+            # The number of rows that are expected beyond the radius goes with it.
             radius, expected = (wide, self.wide_target) if fired else (narrow, self.target)
         else:
             # There are no two radii to test, so the release gets the budget of the test.
@@ -261,7 +284,7 @@ class AdaptiveClipping(MeanMethod):
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
         """Return the statistic with looks, whose centre spends this share of rho."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
-        slope = 2.0 if guarded else 1.5
+        slope = 2.0 if guarded else 1.5  # The target grows by so much with the noise and with d.
         inner = mode != "blind" and self.inner is not False
         if self.inner is None:
             allowed = self.tuning != "theory" and (guarded or centre > 0)

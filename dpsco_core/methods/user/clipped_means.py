@@ -1,9 +1,15 @@
-r"""Full-batch descent on users' clipped mean gradients: the baseline without a filter.
+r"""Descent on all users' clipped mean gradients: the baseline that looks for no outlying users.
+
+Each of n users has m items. A step takes the mean gradient of every user's items at the point,
+shortens it to the Lipschitz constant L if it is longer, averages over the users, and adds Gaussian
+noise. Replacing one user, with all m items, moves that average by at most 2L/n; all T steps read
+all users, so that each spends :math:`\rho/T` of the budget.
 
 Two ways to step are compared by the model of `dpsco_core.methods.euclidean.tuning`: plain projected
-gradient steps, and AC-SA. Near its minimiser the risk is a quadratic of curvature h between
-:math:`\lambda` and :math:`\beta`; both ways are then linear in the start and in the noise, so that
-their excess risk is exact (`accelerated_risk`). What they cost in privacy is the same.
+gradient steps, and AC-SA, the accelerated steps of Ghadimi and Lan (2012). Near its minimiser the
+risk is a quadratic of curvature h between :math:`\lambda` and :math:`\beta`; both ways are then
+linear in the start and in the noise, so that their excess risk is exact (`accelerated_risk`). What
+they cost in privacy is the same.
 """
 
 import math
@@ -49,7 +55,10 @@ class AcceleratedChoice(Moves):
         return {"steps": float(self.steps), "accelerated": 1.0}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Run AC-SA from the centre; its path has the points of the gradient queries."""
+        """Run AC-SA from the centre; its path has the points of the gradient queries.
+
+        The first query is at the centre, with which every path begins.
+        """
         path = Path(constraint.centre, self.steps)
 
         def followed(w: Vector, t: int) -> Vector:
@@ -85,7 +94,8 @@ class UserClippedMeans(DescentMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
     Items that are not finite count as 0, or their users do where the gradients are linear in the
-    items: see `bounded_means`. At m = 1 it is `NoisyGradientDescent`.
+    items: see `dpsco_core.methods.user.base.bounded_means`. At m = 1 it is the item-level
+    `dpsco_core.methods.euclidean.noisy_gd.NoisyGradientDescent`.
 
     Parameters
     ----------
@@ -124,6 +134,7 @@ class UserClippedMeans(DescentMethod):
     def plan(self, setting: Setting) -> DescentPlan:
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
+        # the expected squared norm of the noise of one step that spends all of rho
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
         choice = self._choice(setting, rho, losses, energy)
         steps = choice.steps
@@ -159,6 +170,7 @@ class UserClippedMeans(DescentMethod):
         if self.method == "descent":
             return plain
         accelerated = accelerated_choice(items, energy)
+        # AC-SA only where the model says that it is better by more than a small share.
         return (
             accelerated if accelerated.modelled_risk < (1 - SPARED) * plain.modelled_risk else plain
         )

@@ -62,11 +62,13 @@ class FilteredGroups(PhasesPlan):
 
     losses: Losses
     case: UserLevel
-    halts = True
-
     groups: int
     batch: int
     phases: tuple[GroupPhase, ...]
+
+    @property
+    def halts(self) -> bool:
+        return True
 
     @property
     def steps(self) -> int:

@@ -102,7 +102,7 @@ def test_the_ledger_has_every_look_and_the_steps_spend_their_share_at_any_radius
     assert math.fsum(chosen) == pytest.approx(LOOK_SHARE * 0.5, rel=1e-12)
     radii = {e.sensitivity * scenario.n / 2 for e in steps}
     plan = AdaptiveDescent().plan(scenario.setting)
-    allowed = np.array([plan.blind_radius, *plan.radii])
+    allowed = np.array([plan.statistic.blind_radius, *plan.statistic.radii])
     assert all(np.isclose(allowed, radius, rtol=1e-12).any() for radius in radii)
     assert result.ledger.spent().rho == pytest.approx(0.5, rel=1e-12)
 
@@ -137,23 +137,25 @@ def test_the_number_of_steps_depends_on_the_first_look_only() -> None:
     for seed in range(5):
         release = run(scenario, method, seed).diagnostics
         radius = release["first_radius"]
-        energy = 2 * scenario.d * radius**2 / (plan.steps_rho * scenario.n**2)
+        energy = 2 * scenario.d * radius**2 / (plan.descent.rho * scenario.n**2)
         expected = practical_descent(scenario.setting, energy, radius, growing=True)
         assert (release["steps"], release["step_size"]) == (expected.steps, expected.step_size)
 
 
 def test_the_plan_ignores_the_data_and_the_target_is_at_most_half_the_records() -> None:
     small_plan = AdaptiveDescent(looks=True).plan(replace(SCENARIO, n=20).setting)
-    assert small_plan.capped and small_plan.target == 10 and small_plan.looks == LOOKS
+    small = small_plan.statistic
+    assert small.capped and small.target == 10 and small.looks == LOOKS
     large_plan = AdaptiveDescent().plan(SCENARIO.setting)
-    assert not large_plan.capped
-    assert large_plan.target == pytest.approx(
-        1.5 * 5 * math.sqrt(2 / large_plan.rho) + 4 / large_plan.epsilon
+    large = large_plan.statistic
+    assert not large.capped
+    assert large.target == pytest.approx(
+        1.5 * 5 * math.sqrt(2 / large_plan.rho) + 4 / large.epsilon
     )
     bounded = replace(
         SCENARIO.setting, constants=replace(SCENARIO.setting.constants, lipschitz=0.5)
     )
-    assert AdaptiveDescent().plan(bounded).top_radius == 0.5
+    assert AdaptiveDescent().plan(bounded).statistic.top_radius == 0.5
 
 
 @pytest.mark.parametrize("budget", [{}, CONCENTRATED])
@@ -163,11 +165,11 @@ def test_with_too_few_records_for_a_look_the_method_is_clipped_descent(
     scenario = (
         replace(SCENARIO, n=200, d=5) if not budget else replace(SCENARIO, n=60, d=5, **budget)
     )
-    assert AdaptiveDescent().plan(scenario.setting).looks == 0
+    assert AdaptiveDescent().plan(scenario.setting).statistic.looks == 0
     blind, adaptive = (run(scenario, m) for m in (ClippedDescent(), AdaptiveDescent()))
     np.testing.assert_allclose(blind.value, adaptive.value, rtol=1e-9)
     assert {e.mechanism for e in adaptive.ledger.entries} == {"gaussian"}
-    assert AdaptiveDescent(looks=False).plan(SCENARIO.setting).looks == 0
+    assert AdaptiveDescent(looks=False).plan(SCENARIO.setting).statistic.looks == 0
 
 
 @pytest.mark.parametrize("row", [("logistic", "skewed-pareto"), ("quadratic", "student-t")])

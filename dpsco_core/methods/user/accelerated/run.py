@@ -31,8 +31,6 @@ class AcceleratedPhases(PhasesPlan):
     They are run in their own way, since they keep the points inside a phase.
     """
 
-    halts = True
-
     losses: Losses  # the constants of the losses, with the bound on the records
     smoothness: float  # the smoothness of the risk that AC-SA assumes, without the regulariser
     # The strong convexity of the risk that AC-SA assumes, without the regulariser.
@@ -43,6 +41,10 @@ class AcceleratedPhases(PhasesPlan):
     notes: tuple[str, ...] = ()
     # r, the radius of the ball over which losses are averaged; 0: losses are not averaged.
     radius: float = 0.0
+
+    @property
+    def halts(self) -> bool:
+        return True
 
     @property
     def steps(self) -> int:
