@@ -248,11 +248,11 @@ def _noise_section(inputs: dict[str, float | None], chosen: argparse.Namespace) 
         )
     priced = _price_releases(inputs, chosen, neighbours or "replace-one")
     # The noise is a given one, and no counterpart of it is asked for.
-    given = "noise_multiplier_" + (neighbours or "replace-one").replace("-", "_")
+    given_name = "noise_multiplier_" + (neighbours or "replace-one").replace("-", "_")
     section = {
         name: value
         for name, value in priced.to_dict().items()
-        if not name.startswith("noise_multiplier") or name == given
+        if not name.startswith("noise_multiplier") or name == given_name
     }
     if neighbours is None and priced.sampling != "fixed":  # There the accountant has no proof.
         section["neighbours"] = "replace one, or add or remove one"

@@ -289,9 +289,9 @@ def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
     if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
         return None
-    last = ledger.entries[-1]
-    factor = {"gaussian": 1.0, "laplace": math.sqrt(2)}.get(last.mechanism)
-    return None if factor is None else factor * last.noise
+    entry = ledger.entries[-1]
+    factor = {"gaussian": 1.0, "laplace": math.sqrt(2)}.get(entry.mechanism)
+    return None if factor is None else factor * entry.noise
 
 
 def _record_kind(records: Any) -> str:

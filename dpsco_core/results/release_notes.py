@@ -44,7 +44,7 @@ def radius_notes(
     ledger: Ledger,
     value: Vector,  # the released mean, in units, shape (d,)
     bound: float,  # the largest distance of the mean from the centre, in units
-    unit: float | None,  # of all coordinates; None if they have units of their own
+    unit: float | None,  # The unit of all coordinates; None if each has its own.
 ) -> Iterator[str]:
     """Yield warnings that the radius and the noise of a released mean imply for the inputs.
 

@@ -26,7 +26,7 @@ def test_the_root_is_that_of_scipy_to_the_last_bit(
     shape: str, accuracy: tuple[float, float, int]
 ) -> None:
     xtol, rtol, steps = accuracy
-    rng, found = np.random.default_rng(0), 0
+    rng, roots = np.random.default_rng(0), 0
     for _ in range(400):
         a, b, c = (rng.normal(size=3) * 10.0 ** rng.uniform(-5, 5, 3)).tolist()
         low, high = sorted((rng.normal(size=2) * 10.0 ** rng.uniform(-3, 3)).tolist())
@@ -37,9 +37,9 @@ def test_the_root_is_that_of_scipy_to_the_last_bit(
             with pytest.raises(type(error)):
                 find_root(function, low, high, xtol=xtol, rtol=rtol, steps=steps)
             continue
-        found += 1
+        roots += 1
         assert find_root(function, low, high, xtol=xtol, rtol=rtol, steps=steps) == expected
-    assert found > 10
+    assert roots > 10
 
 
 def test_what_is_not_a_number_ends_the_search() -> None:

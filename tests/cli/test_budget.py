@@ -126,9 +126,9 @@ def test_a_given_noise_is_priced_for_both_kinds_of_neighbours_and_no_other_budge
         prices["add-remove"],
     )
     assert {k for k in noise if "multiplier" in k} == {"noise_multiplier_replace_one"}
-    first = lines_of(capsys, *flags)[0]
-    assert f"epsilon {prices['replace-one']:.4g} (replace-one), " in first
-    assert f", {prices['add-remove']:.4g} (add/remove); " in first
+    answer = lines_of(capsys, *flags)[0]
+    assert f"epsilon {prices['replace-one']:.4g} (replace-one), " in answer
+    assert f", {prices['add-remove']:.4g} (add/remove); " in answer
     # Fixed batches have no proof for records that are added or removed.
     fixed = numbers_of(capsys, *flags, "--sampling", "fixed")
     assert "epsilon_add_remove" not in fixed["noise"]

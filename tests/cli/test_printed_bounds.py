@@ -30,7 +30,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 LOWER = {b.card.slug: b.card for b in bounds_for("mean") if b.card.kind == "lower"}
 # Signs on some coordinates, or in pairs, have means in every set; codes and tracing are for balls.
-HERE = {slug for slug, card in LOWER.items() if card.instance == "hypercube"}
+CUBES = {slug for slug, card in LOWER.items() if card.instance == "hypercube"}
 BELOW_TWO = {b.card.slug for b in bounds_for("mean") if b.has_scope}
 NOT_HERE = {slug for slug, card in LOWER.items() if card.instance in ("spike", "tracing")}
 
@@ -53,7 +53,7 @@ def test_a_bound_on_a_mean_in_another_set_is_a_dash_with_its_reason_once(
     lower = lower_rows(text)
     assert [row[0] for row in lower] == list(LOWER)
     without_value = {row[0] for row in lower if row[1] == "-"}
-    assert without_value >= NOT_HERE and not without_value & HERE
+    assert without_value >= NOT_HERE and not without_value & CUBES
     assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
 
 
@@ -70,7 +70,7 @@ def test_a_bound_that_is_larger_than_the_set_allows_is_neither_printed_nor_in_th
     assert not any(row["holds"] for row in lower if row["value"] is None)
     assert all(row["failures"] for row in lower if not row["holds"])
     # The centre has an error of at most 2, and coordinates with signs must fit into the set.
-    assert 0 < max(values[slug] for slug in HERE) < 0.1
+    assert 0 < max(values[slug] for slug in CUBES) < 0.1
 
 
 @pytest.mark.parametrize("kind", SETS)
@@ -79,7 +79,7 @@ def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
 ) -> None:
     text = printed(capsys, "run", "--all", *on_set(kind), *SMALL)
     printed_rows = {row[0] for row in lower_rows(text)}
-    assert printed_rows == HERE - BELOW_TWO and "\nbound " in text
+    assert printed_rows == CUBES - BELOW_TWO and "\nbound " in text
     assert "note: lower bounds that are not proven on this set are left out: " in text
     assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
     # Of what is proven, and not of what to set in another library, which stands before.

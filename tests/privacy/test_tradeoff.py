@@ -262,13 +262,13 @@ def rounded_down(mechanism: str, cost: float, spacing: float) -> tuple[int, np.n
     low, high = math.floor(-reach / spacing) - 1, math.ceil(reach / spacing) + 1
     ends = spacing * np.arange(low, high + 1)
     if mechanism == "gaussian":
-        below = norm.cdf((ends - cost) / deviation)
+        masses = norm.cdf((ends - cost) / deviation)
     elif mechanism == "laplace":
-        below = np.where(ends > cost, 1.0, np.exp(-(cost - ends) / 2) / 2) * (ends > -cost)
+        masses = np.where(ends > cost, 1.0, np.exp(-(cost - ends) / 2) / 2) * (ends > -cost)
     else:
         unlikely = 1 / (1 + math.exp(cost))
-        below = unlikely * (ends > -cost) + (1 - unlikely) * (ends > cost)
-    return low, np.diff(below)
+        masses = unlikely * (ends > -cost) + (1 - unlikely) * (ends > cost)
+    return low, np.diff(masses)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -280,14 +280,14 @@ def test_no_mixed_ledger_is_below_its_losses_rounded_down(seed: int) -> None:
     costs = [c * c / 4 if k == "gaussian" else c for k, c in zip(kinds, costs, strict=True)]
     make: dict[str, Any] = {"gaussian": gaussian, "laplace": laplace, "pure": spherical}
     entries = book_entries(*(make[k](c) for k, c in zip(kinds, costs, strict=True)))
-    spacing, first, weights = scale / 400, 0, np.ones(1)
+    spacing, lowest, weights = scale / 400, 0, np.ones(1)
     for kind, cost in zip(kinds, costs, strict=True):
         low, law = rounded_down(kind, cost, spacing)
-        first, weights = first + low, np.convolve(weights, law)
-    losses = spacing * (first + np.arange(len(weights)))
+        lowest, weights = lowest + low, np.convolve(weights, law)
+    losses = spacing * (lowest + np.arange(len(weights)))
     curve = lattice_curve(entries)
     for epsilon in np.linspace(0, 0.95 * curve.epsilons[-1], 30):
-        below = float(weights @ np.maximum(0.0, -np.expm1(np.minimum(epsilon - losses, 0.0))))
+        least_delta = float(weights @ np.maximum(0.0, -np.expm1(np.minimum(epsilon - losses, 0.0))))
         proven = float(np.interp(math.exp(epsilon), np.exp(curve.epsilons), curve.deltas))
-        assert proven >= below * (1 - 1e-9) - 1e-14
-        assert proven <= below + 4 * spacing  # The lattice is not wasteful, either.
+        assert proven >= least_delta * (1 - 1e-9) - 1e-14
+        assert proven <= least_delta + 4 * spacing  # The lattice is not wasteful, either.

@@ -128,13 +128,13 @@ def test_columns_with_units_of_their_own_are_one_release_in_these_units() -> Non
     units, options = np.array([1000.0, 0.01, 3.0]), {"method": "mean.clipped", "epsilon": 2.0}
     ball = 2.0 * np.sqrt(3)
     plain = release(ROWS, **options, bound=ball, rng=np.random.default_rng(6))
-    own = release(
+    scaled = release(
         units * ROWS, **options, bound=2.0 * units, unit=units, rng=np.random.default_rng(6)
     )
-    assert np.allclose(own.value, units * plain.value, rtol=1e-9)
-    assert plain.noise is not None and own.noise is not None and plain.interval is not None
-    assert np.allclose(own.noise, units * plain.noise, rtol=1e-9)
-    assert np.allclose(own.interval, plain.interval * units, rtol=1e-9)
+    assert np.allclose(scaled.value, units * plain.value, rtol=1e-9)
+    assert plain.noise is not None and scaled.noise is not None and plain.interval is not None
+    assert np.allclose(scaled.noise, units * plain.noise, rtol=1e-9)
+    assert np.allclose(scaled.interval, plain.interval * units, rtol=1e-9)
     # A number bounds the distance in the unit of the records: in units, over the smallest one.
     wide = release(units * ROWS, **options, bound=0.02, unit=units, rng=np.random.default_rng(6))
     same = release(ROWS, **options, bound=2.0, rng=np.random.default_rng(6))
@@ -151,8 +151,8 @@ def test_the_noise_that_is_told_is_the_spread_of_answers(slug: str) -> None:
         for seed in range(60)
     ]
     spread = np.sqrt(np.mean(np.var([answer.value for answer in answers], axis=0)))
-    told = [answer.noise for answer in answers]
-    assert spread == pytest.approx(np.mean(told), rel=0.25)
+    noises = [answer.noise for answer in answers]
+    assert spread == pytest.approx(np.mean(noises), rel=0.25)
 
 
 def test_a_noise_of_several_releases_or_of_a_loss_is_not_told() -> None:

@@ -77,8 +77,8 @@ def _answer_about_noise(
     multiplier = number(sizes["noise-multiplier"])
     name = "add/remove" if "noise_multiplier_add_remove" in noise else "replace-one"
     removed = noise.get("epsilon_add_remove")
-    other = "" if removed is None else f", {number(removed)} (add/remove)"
-    cost = f"epsilon {number(noise['epsilon'])} ({name}){other}"
+    removal_text = "" if removed is None else f", {number(removed)} (add/remove)"
+    cost = f"epsilon {number(noise['epsilon'])} ({name}){removal_text}"
     question = (
         f"what a noise multiplier of {multiplier} costs at delta {number(noise['delta'])} over "
         f"{releases}, {extent}"
