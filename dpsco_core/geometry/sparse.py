@@ -89,7 +89,10 @@ class SparseHull(Sparse):
         if top == 0:
             return np.zeros(self.d)
         size /= top
-        if lq_norm(size, 1.0) <= math.sqrt(self.sparsity) * lq_norm(size, 2.0):
+        # At s = d the set is the l2 ball; rounding may then place the l1 norm above sqrt(d) times
+        # the l2 norm.
+        is_ball = self.sparsity == self.d
+        if is_ball or lq_norm(size, 1.0) <= math.sqrt(self.sparsity) * lq_norm(size, 2.0):
             return np.copysign(self.radius * unit_vector(size, 2.0), g)
         equal = size == 1
         if int(np.count_nonzero(equal)) >= self.sparsity:

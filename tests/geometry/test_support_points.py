@@ -73,6 +73,17 @@ def test_ties_go_to_the_first() -> None:
     np.testing.assert_allclose(flat, [0, -1, 1, 1])
 
 
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_support_points_of_nearly_flat_directions_are_those_of_the_ball_at_full_sparsity(
+    d: int,
+) -> None:
+    """The test fails if rounding decides whether the l1 norm is above sqrt(d) times the l2 norm."""
+    rng, hull = np.random.default_rng(33), SparseHull(d=d, sparsity=d, radius=2.0)
+    for log_size in rng.uniform(-16, -3, size=1000):
+        g = rng.choice([-1.0, 1.0], size=d) + 10**log_size * rng.standard_normal(d)
+        np.testing.assert_allclose(hull.support_point(g), 2 * g / lq_norm(g, 2.0), rtol=1e-12)
+
+
 @pytest.mark.parametrize("q", [1.0001, 1.1, 3.0, 1e3])
 def test_an_lq_support_point_is_where_hoelder_is_an_equality(q: float) -> None:
     g = np.random.default_rng(31).standard_normal(40)
