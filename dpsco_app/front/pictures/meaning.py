@@ -33,7 +33,7 @@ SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
 # The steps, each with its picture, and the part of the error that it makes.
 AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
-WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise would hide it."
+WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
 CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
 LARGE_HEIGHT, LARGE_RADIUS = 80.0, 34.0  # pixels of a picture whose records are named below it
 RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
