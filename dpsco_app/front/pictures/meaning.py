@@ -114,7 +114,8 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
     if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
         records = "far record" if outliers.count == 1 else "far records"
         clipping = clipping.replace("clipping", "Clipping")
-        return f"{clipping} {number_text(outliers.count)} {records} costs, noise hardly."
+        count = "" if outliers.count == 1 else f"{number_text(outliers.count)} "
+        return f"{clipping} the {count}{records} causes nearly all the cost; noise adds little."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:
