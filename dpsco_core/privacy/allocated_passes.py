@@ -90,10 +90,11 @@ def passes_delta(
 def allocate_passes(
     steps: int, passes: int, epsilon: float, delta: float, points: int = POINTS
 ) -> AllocatedSteps:
-    r"""Return the noise at which all passes of random allocation together are (epsilon, delta)-DP.
+    r"""Return the certificate of all passes of random allocation, (epsilon, delta)-DP together.
 
-    It is the least up to some thousandths, and rounded up, where delta is far above P times 1e-15;
-    nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the least.
+    Its noise is the least up to some thousandths, and rounded up, where delta is far above P times
+    1e-15; nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the
+    least.
 
     Parameters
     ----------

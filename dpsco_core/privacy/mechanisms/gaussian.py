@@ -188,7 +188,7 @@ class AllocatedGaussian:
 
     label: ClassVar[str] = "sums of groups"
 
-    largest_norm: float  # the norm of one record's contribution to the row of its group
+    largest_norm: float  # the largest norm of one record's contribution to the row of its group
     certificate: AllocatedSteps
 
     def __post_init__(self) -> None:
@@ -223,11 +223,9 @@ class SampledGaussianSteps:
 
     certificate: AllocatedSteps | PoissonSteps
     size: int  # the number of noisy coordinates per step
-    largest_norm: (
-        # the norm of one record's contribution to a sum; replacing it changes the sum by up to
-        # twice that
-        float
-    )
+    # The largest norm of one record's contribution to a sum; replacing the record changes the sum
+    # by up to twice that.
+    largest_norm: float
 
     def __post_init__(self) -> None:
         check_positive("largest_norm", self.largest_norm)

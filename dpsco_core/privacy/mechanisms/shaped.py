@@ -61,8 +61,8 @@ class Shaped:
     def __post_init__(self) -> None:
         check_positive("sensitivity", self.sensitivity)
         check_positive("rho", self.rho)
-        has_exact_cost = self.noise in ("generalized gaussian", "gaussian")
-        require(has_exact_cost, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
+        is_known = self.noise in ("generalized gaussian", "gaussian")
+        require(is_known, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
         allowed = ("tight",) if self.noise == "gaussian" else ("tight", "paper")
         require(
             self.calibration in allowed,
@@ -167,17 +167,17 @@ class Shaped:
 class ShapedSteps:
     """Steps on one record or batch each, every one with the noise of `release`.
 
-    Without a certificate as `GaussianSteps`: the release's rho in all. With one as
-    `ShuffledGaussianSteps`, one step a record, and the release's rho is that of the certificate.
+    Without a certificate that amplifies they are accounted for like `GaussianSteps`: by the
+    release's rho in all. With one, like `ShuffledGaussianSteps`: by its epsilon and delta.
     """
 
     label: ClassVar[str] = "steps on disjoint records"
 
     release: Shaped
     steps: int
-    # The certificate of steps on one record each, in secret random order; its rho and its number of
-    # steps must equal those of the releases. Unless the noise is Gaussian, it must be for the curve
-    # ``"zcdp"``.
+    # The certificate of steps on one record each, in secret random order. It must be for as many
+    # steps and, unless the noise is Gaussian, for the curve ``"zcdp"``; its rho per step must be
+    # at least that of the release.
     certificate: ShuffledSteps | None = None
 
     def entries(self, label: str) -> tuple[Entry, ...]:

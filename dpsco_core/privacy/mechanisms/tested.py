@@ -202,7 +202,7 @@ class TestedReleases:
         return self.release.entries(self.size, label)
 
     def open(self) -> TestedSteps:
-        """Draw the noise of the threshold and return the object that tests and releases."""
+        """Return the object that tests and releases; the noise of a threshold is drawn now."""
         return TestedSteps(release=self.release, size=self.size, rng=self.rng)
 
 
