@@ -89,7 +89,7 @@ def draw_rows(
     workers = min(workers, count)
 
     def fill(worker: int) -> None:
-        """Fill a block of the sample in one of the threads."""
+        """Fill the blocks of one thread: those whose number is `worker` modulo `workers`."""
         streams = BlockStreams(key)
         draft = None if dtype == np.float64 else np.empty((min(size, n), law.d))
         for block in range(worker, count, workers):
