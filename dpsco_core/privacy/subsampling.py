@@ -51,8 +51,8 @@ def _amplified_epsilon(epsilon: float, share: float) -> float:
 def check_batch(batch_size: int, count: int) -> None:
     """Raise `InvalidInput` unless both are positive integers, and the batch is not the larger."""
     check_count("count", count)
-    check_count("drawn", batch_size)
-    require(batch_size <= count, "drawn", f"at most {count}", batch_size)
+    check_count("batch_size", batch_size)
+    require(batch_size <= count, "batch_size", f"at most {count}", batch_size)
 
 
 @lru_cache(maxsize=4096)

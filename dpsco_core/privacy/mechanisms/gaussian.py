@@ -99,7 +99,7 @@ class GaussianSteps:
         return (gaussian_entry(label, self.l2_sensitivity, self.rho, self.size, self.steps),)
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         return Steps(steps=self.steps, size=self.size, noise_std=self.noise_std)
 
 
@@ -162,7 +162,7 @@ class ShuffledGaussianSteps:
         )
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         if not self.certificate.amplified:
             return self._unshuffled.open()
         noise_std = self.certificate.noise_multiplier * self.l2_sensitivity
@@ -249,7 +249,7 @@ class SampledGaussianSteps:
         return self.certificate.steps
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         return Steps(steps=self.steps, size=self.size, noise_std=self.noise_std)
 
 

@@ -205,7 +205,7 @@ class ShapedSteps:
         )
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         return Steps(
             steps=self.steps,
             size=self.release.norm.d,
