@@ -153,7 +153,9 @@ def release(
     if is_pair != is_model:
         name = problem_card(slug).name
         condition = "a pair of features and targets" if is_model else "one array"
-        raise InvalidInput(f"records must be {condition} for {name}, got {_record_kind(records)}.")
+        raise InvalidInput(
+            f"records must be {condition} for {name}, got {_describe_type(records)}."
+        )
     rows, targets = _arrays(records)
     n, d = rows.shape
     guess = _checked_centre(centre, d)
@@ -237,7 +239,8 @@ def _parameter_scale(problem: str, unit: float) -> float:
     return 1.0 if problem_card(problem).loss_class.curvature == "linear" else unit
 
 
-def _record_kind(records: Any) -> str:
+def _describe_type(records: Any) -> str:
+    """Return "a pair" for features with targets, and "one array" for other records."""
     return "a pair" if isinstance(records, tuple) else "one array"
 
 
