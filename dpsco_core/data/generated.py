@@ -131,7 +131,10 @@ class Range(Generic[AnySource]):
         return self.start + start, self.start + stop
 
     def places(self, indices: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return indices of this range as places in the source, which may exceed 2^31."""
+        """Return indices of this range as places in the source, which may exceed 2^31.
+
+        Raises `InvalidInput` if an index is outside the range.
+        """
         if len(indices):
             low, high = int(indices.min()), int(indices.max())
             extreme = low if low < 0 else high

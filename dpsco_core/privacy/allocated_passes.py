@@ -54,6 +54,8 @@ def passes_delta(
     is composed with itself. Nothing in this makes the value smaller but rounding, by some 1e-9 of
     it.
 
+    Raises `InvalidInput` if a value is outside its range.
+
     Parameters
     ----------
     steps, noise_multiplier, epsilon, points

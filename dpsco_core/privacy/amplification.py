@@ -101,6 +101,9 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     Pure :math:`\varepsilon_0`-DP randomisers in uniformly random order are
     :math:`(\varepsilon, H)`-DP, for every k, without a side condition. The sum over the number of
     clones is truncated, and the omitted probability is added.
+
+    Raises `InvalidInput` unless there is a group, the local epsilon is in (0, 1e6], and `epsilon`
+    is finite and at least 0.
     """
     _check_groups(groups)
     _positive("epsilon_group", epsilon_group, EPSILON_MAX)
@@ -142,6 +145,8 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
     The conditions of ``"printed"`` are
     :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
     :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
+
+    Raises `InvalidInput` if a value is outside its range.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def poisson_epsilon(
 ) -> float:
     """Return an epsilon at `delta` of Poisson-sampled, possibly adaptive Gaussian steps.
 
-    It is infinite where it would exceed 300.
+    It is infinite where it would exceed 300. Raises `InvalidInput` if a value is outside its range.
 
     Parameters
     ----------

@@ -90,7 +90,10 @@ class FarPoints(HardInstance):
 
     @property
     def median_direction(self) -> Vector:
-        """The hidden word, in whose direction the median lies; it must have been drawn."""
+        """The hidden word, in whose direction the median lies, shape (d,).
+
+        Raises `InvalidInput` if it has not been drawn.
+        """
         require(self.pattern is not None, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 

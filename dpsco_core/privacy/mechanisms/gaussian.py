@@ -125,7 +125,10 @@ class ShuffledGaussian:
         return gaussian_noise_std(self.l2_sensitivity, self.amplification.rho_group)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return the ledger's entry for the release of `value`, one row per group."""
+        """Return the ledger's entry for the release of `value`, one row per group.
+
+        Raises `InvalidInput` if it has another number of rows, or is not finite.
+        """
         shuffle, rows = self.amplification, len(value)
         groups = shuffle.groups
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
@@ -200,7 +203,10 @@ class AllocatedGaussian:
         return self.certificate.noise_multiplier * self.largest_norm
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return the ledger's entry for the release of `value`, one row per group."""
+        """Return the ledger's entry for the release of `value`, one row per group.
+
+        Raises `InvalidInput` if it has another number of rows, or is not finite.
+        """
         groups, rows = self.certificate.steps, len(value)
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         check_release(value, self.noise_std)

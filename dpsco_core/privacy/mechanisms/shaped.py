@@ -121,7 +121,10 @@ class Shaped:
         return replace(self, rho=rho, calibration="tight") if rho <= allowed else self
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return the ledger's entry for the release of `value`, shape (d,)."""
+        """Return the ledger's entry for the release of `value`.
+
+        Raises `InvalidInput` unless `value` is finite and of shape (d,).
+        """
         check_release(value, self.noise_scale)
         require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
         return self.unchecked_entry(label)
@@ -181,7 +184,10 @@ class ShapedSteps:
     certificate: ShuffledSteps | None = None
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return the ledger's entries: one for all steps."""
+        """Return the ledger's entries: one for all steps.
+
+        Raises `InvalidInput` if the certificate does not cover these steps and this noise.
+        """
         release, certificate = self.release, self.certificate
         check_count("steps", self.steps)
         check_noise(release.noise_scale)
@@ -218,8 +224,9 @@ def lemma_3_rho(epsilon: float, delta: float) -> float:
     r"""Return :math:`\varepsilon^2/(4\ln(1/\delta))`, the rho for which Lemma 3 calibrates noise.
 
     :math:`\sigma^2 = 2\kappa\ln(1/\delta)s^2/\varepsilon^2`. It is (epsilon, delta)-DP for
-    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (theory/su-zhao-wang.md, 1.8),
-    so that others are refused.
+    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (theory/su-zhao-wang.md, 1.8).
+
+    Raises `InvalidInput` for other values.
 
     Examples
     --------
