@@ -121,7 +121,7 @@ seeds = count(1)  # each visit has its own seed, so that none reuses the runs of
 
 @contextmanager
 def visit(browser: Browser, address: str, path: str = "", query: str = "") -> Iterator[Page]:
-    """Yield the page of a new visitor with an empty cache, and its times."""
+    """Yield the page of a new visitor with an empty cache, once its figure is drawn."""
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         page = context.new_page()
         page.add_init_script(f"({WATCH})(null)")
@@ -145,7 +145,10 @@ def time_after(page: Page, event: str, act: Callable[[], None], event_name: str)
 
 
 def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> Times:
-    """Return the times after a key press on a slider."""
+    """Press a key on a slider, and return the times until `event_name` and until the page is quiet.
+
+    `name` is the slider's label, and `key` the key in the notation of Playwright.
+    """
     slider = page.get_by_role("slider", name=name)
     slider.wait_for(timeout=TIMEOUT)
     slider.focus()

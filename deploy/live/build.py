@@ -36,7 +36,7 @@ from dpsco_app.static_page.words import CURVES, LESSONS, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)
-TOUCHED = ("choices", "picture", "prediction", "scroll")  # what a hand moves on the page
+TOUCH_MODULES = ("choices", "picture", "prediction", "scroll")  # the scripts of what can be dragged
 THEMES = {"light": False, "dark": True}
 KINDS = ("compact", "medium", "wide")
 COLOURS: dict[str, Pair] = {
@@ -180,7 +180,7 @@ def build(
     with ProcessPoolExecutor(workers) as pool:
         screens = (*pool.map(prepared, slugs), *pool.map(prepared_lesson, steps))
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
-    parts["touch"] = {f"{name}.js": modules.script(f"{name}.js").encode() for name in TOUCHED}
+    parts["touch"] = {f"{name}.js": modules.script(f"{name}.js").encode() for name in TOUCH_MODULES}
     parts[""] = {"index.html": page(slugs, steps).encode(), "story.html": story().encode()}
     parts[""]["plotly.js"] = plotly_script().encode()
     parts[""]["plotly.LICENSE.txt"] = plotly_licence().encode()

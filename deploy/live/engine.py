@@ -64,9 +64,11 @@ def checked(name: str, content: bytes, source: str) -> bytes:
 
 
 def engine_files(store: Path, checkout_file: Path | None = None) -> dict[str, bytes]:
-    """Return the files by name; what is fetched from the release is kept in a folder.
+    """Return the content of every file of the engine, by name, each checked.
 
-    Raises `EngineMissing`, in one sentence.
+    Fetched files are kept in the folder `store`. A shared folder is looked for above
+    `checkout_file`, or above the current directory if that is None. Raises `EngineMissing` if a
+    file is missing, cannot be fetched or is another one.
     """
     given_folder, address = (
         folder(os.environ, checkout_file or Path.cwd() / "here"),

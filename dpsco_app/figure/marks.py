@@ -342,6 +342,7 @@ def _bracket_and_factor(place: PanelBox, gap: Gap | None) -> tuple[list[Part], l
     want = left, low + 0.42 * (high - low) - height / 2 if traces else high + 3
 
     def is_beside(box: Box) -> bool:
+        """Whether a text in this box stands right beside the line of the gap."""
         distance = max(box[0] - centre, centre - box[0] - width)
         return 4 <= distance <= 16 and low - height - 8 <= box[1] <= high + 8
 

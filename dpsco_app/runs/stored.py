@@ -155,11 +155,12 @@ def checked_outcome(outcome: Outcome, cell: Cell) -> Outcome:
         diagnostics={
             _without_image_links(name): value for name, value in outcome.diagnostics.items()
         },
-        changes=outcome.changes if _can_be_made(outcome, cell.point) else (),
+        changes=outcome.changes if _are_changes_valid(outcome, cell.point) else (),
     )
 
 
-def _can_be_made(outcome: Outcome, point: Scenario) -> bool:
+def _are_changes_valid(outcome: Outcome, point: Scenario) -> bool:
+    """Whether the changes that an outcome proposes give a valid scenario at a point."""
     values = dict(outcome.changes)
     is_known_method = values.pop("method", METHOD_SLUGS[0]) in METHOD_SLUGS
     if not is_known_method or values.keys() & {"methods", "axis", "grid"}:

@@ -21,7 +21,7 @@ HIDE, TYPE, EXTENT = "hide", "type", "extent"
 NAMES = (HIDE, TYPE, EXTENT)
 EXTENTS = ("page", "figure")
 SIZES = ("normal", "large")
-SCALE = 1.25  # The scale of text on a page and in its figures.
+SCALE = 1.25  # How many times as large text is with large type, on a page and in its figures.
 SIDEBAR_WIDTH = 360  # The width of the sidebar with large type, in pixels.
 MODE_KEY, WRONG = "teaching", "teaching_wrong"
 

@@ -103,7 +103,7 @@ def finished(
                     yield calls.running.pop(future).label, result
             except BrokenExecutor as problem:
                 breaks_in_a_row += 1
-                _restart(executor, breaks_in_a_row, calls.lose(), problem)
+                _restart(executor, breaks_in_a_row, calls.take_back(), problem)
             except CancelledError:
                 condition = "executor must run what it is given"
                 raise _work_lost_error(condition, "calls that were dropped") from None
@@ -174,8 +174,11 @@ class _Calls(Generic[Label, Argument, Result]):
             if ready_in_order:
                 return ready_in_order
 
-    def lose(self) -> int:
-        """Keep the calls without a result for later; return the most losses of one call."""
+    def take_back(self) -> int:
+        """Take back the calls that a broken executor had not finished, to submit them again.
+
+        Return the largest number of times that it has happened to one of them.
+        """
         with uninterrupted():
             lost_futures = [
                 future for future in self.running if not future.done() or _has_failed(future)

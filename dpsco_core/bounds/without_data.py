@@ -112,7 +112,7 @@ def smooth_risk(setting: Setting) -> float:
 
 
 def _risk_at_centre(loss_at_zero: float) -> Callable[[Setting], float]:
-    """Return the bound for a loss that is at least 0 and takes one value at the parameter 0."""
+    """Return the bound, as a function of a setting, for a loss >= 0 with one value at 0."""
 
     def risk(setting: Setting) -> float:
         """Return the risk of the centre at a setting."""

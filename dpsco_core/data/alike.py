@@ -23,8 +23,8 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 
 PANELS = 40  # The line is cut into this many panels, equally long on the scale of arsinh.
-# Up to this point on the scale of arsinh a law's density may bend, so as many panels are added
-# there.
+# A law's density may bend within this distance of its median, on the scale of arsinh: that stretch
+# is cut once more, into `PANELS` panels of its own.
 MIDDLE = 4.0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 REACH = 1e12  # The integral ends here, in units in which the law's moment is about 1.

@@ -143,7 +143,10 @@ class Distribution(ABC):
 
     @property
     def unit_moment(self) -> float:
-        r"""The central p-th moment that defines the law's class; 1 unless the variance is 1."""
+        r"""The central p-th moment that defines the law's class.
+
+        It is 1 for coordinates of equal scales, unless their variance is scaled to 1 instead.
+        """
         return 1.0
 
     @property

@@ -89,7 +89,7 @@ def draw_rows(
     workers = min(workers, count)
 
     def fill(worker: int) -> None:
-        """Fill a block of the sample in one of the threads."""
+        """Fill the blocks of one thread: those whose number is `worker` modulo `workers`."""
         streams = BlockStreams(key)
         draft = None if dtype == np.float64 else np.empty((min(size, n), law.d))
         for block in range(worker, count, workers):
@@ -120,6 +120,9 @@ def random_words(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def require_sample_size(n: int) -> int:
-    """Return the requested number of records as an `int`, checked, from any integer type."""
+    """Return a number of records of any integer type as an `int`.
+
+    Raises `InvalidInput` unless it is a positive integer.
+    """
     require(isinstance(n, int | np.integer) and n >= 1, "n", "a positive integer", n)
     return int(n)  # A Python integer has no limit, while numpy's integers would wrap around.

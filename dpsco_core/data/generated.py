@@ -68,7 +68,10 @@ class BlockSource(ABC, Generic[Block]):
     def blocks_of(
         self, places: NDArray[np.int64]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the number of every block with a wanted row, their places, and the rows."""
+        """Yield, for every block with a wanted row, its number, and which rows are wanted.
+
+        First come their indices in `places`, then their positions in the block, shape (k,) each.
+        """
         numbers, rows = np.divmod(places, self.size)
         for number in np.unique(numbers):
             selected = np.flatnonzero(numbers == number)
@@ -101,9 +104,8 @@ class Range(Generic[AnySource]):
     """A range of the records of a source, shared by generated rows and generated samples."""
 
     source: AnySource
-    # the first record of the range, which must not be empty
-    start: int
-    stop: int
+    start: int  # the first record of the range
+    stop: int  # the end of the range, which is not part of it; above `start`
 
     def __post_init__(self) -> None:
         is_range = 0 <= self.start < self.stop <= self.source.n
@@ -118,6 +120,7 @@ class Range(Generic[AnySource]):
         return self.source.d
 
     def part(self, start: int, stop: int) -> Self:
+        """Return records `start` to `stop` of this range as a range of the same source."""
         low, high = self._source_range(start, stop)
         return replace(self, start=low, stop=high)
 
@@ -128,7 +131,10 @@ class Range(Generic[AnySource]):
         return self.start + start, self.start + stop
 
     def places(self, indices: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return indices of this range as places in the source, which may exceed 2^31."""
+        """Return indices of this range as places in the source, which may exceed 2^31.
+
+        Raises `InvalidInput` if an index is outside the range.
+        """
         if len(indices):
             low, high = int(indices.min()), int(indices.max())
             extreme = low if low < 0 else high

@@ -27,8 +27,10 @@ from dpsco_core.data.spike_scale import spike_shrink
 class HardInstance(Distribution):
     r"""A law with a prior: the base of the instances of the lower bounds.
 
-    With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, where w is the
-    `weight`, times `shrink`; otherwise it is 0.
+    Unless a subclass says otherwise, a record has norm :math:`q^{-1/p}\sqrt w`, where w is the
+    `weight`, times `shrink`, with probability `spike_probability`; otherwise it is 0.
+
+    Raises `InvalidInput` if a value is outside its range.
     """
 
     d: int = 20
@@ -61,9 +63,9 @@ class HardInstance(Distribution):
 
     @property
     def class_moment(self) -> float:
-        """Return 1, the raw p-th moment.
+        """The bound 1 on the central p-th moment: for p of at least 2 the raw moment.
 
-        The central one is less, and 0 at q = 1, where the hidden mean is as hard as ever.
+        The central moment is smaller, and 0 at q = 1, where the hidden mean is as hard as ever.
         """
         return 1.0
 
@@ -71,7 +73,8 @@ class HardInstance(Distribution):
     def outermost_means(self) -> Vector | None:
         """Means, shape (k, d), that are in a set only if every mean of the prior is.
 
-        In a set that no change of sign changes, or in a simplex. None where nothing is said.
+        This holds for simplices, and for sets that stay the same when a coordinate changes sign.
+        None if no such means are known.
         """
         return None
 
@@ -81,7 +84,7 @@ class HardInstance(Distribution):
 
     @property
     def record_norm(self) -> float:
-        r"""The norm :math:`q^{-1/p}\sqrt w` of every nonzero record."""
+        r"""The norm of every nonzero record: :math:`q^{-1/p}\sqrt w` times `shrink`."""
         return self._spike_size * math.sqrt(self.weight)
 
     @property
@@ -93,7 +96,7 @@ class HardInstance(Distribution):
         return math.pow(self.spike_probability, 1 / k) * self.record_norm
 
     def central_direction(self, k: float) -> float:
-        """Bound a central moment in any direction by Jensen's inequality."""
+        """Bound a central moment in any direction, as a root, by Jensen's inequality."""
         return self._moment_of_all_coordinates(max(k, 2.0))
 
     def _moment_of_all_coordinates(self, order: float) -> float:
@@ -101,11 +104,14 @@ class HardInstance(Distribution):
         return math.sqrt(self.weight) * math.pow(self.moment(order), 1 / order)
 
     def raw_direction(self, k: float) -> float:
-        r"""Return :math:`q^{1/k} \|spike\|`, exact for the prior when the signs are aligned."""
+        r"""Bound :math:`\sup_u(E|\langle u,X\rangle|^k)^{1/k}` by :math:`q^{1/k}\max\|X\|`.
+
+        It is exact if all nonzero records are multiples of one vector.
+        """
         return math.pow(self.spike_probability, 1 / k) * self.record_norm
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`E|X_j|^k = q^{1-k/p}`."""
+        r"""Return :math:`\max_jE|X_j|^k`: :math:`q^{1-k/p}` times the k-th power of `shrink`."""
         raw = math.pow(self.spike_probability, 1 - k / self.moment_order)
         return raw * math.pow(self.shrink, k)
 
@@ -138,7 +144,8 @@ class TwoPoint(HardInstance):
         E|X_j-\mu_j|^k = q^{-k/p}\big[q(1-q)^k + (1-q)q^k\big]\quad\text{where }\nu_j \ne 0.
 
     At k = p the moment is :math:`(1-q)^p + (1-q)q^{p-1} \le 1-q`: at most 1, and not 1 exactly.
-    Two laws with different patterns are at total variation distance q.
+    Two laws with different patterns are at total variation distance q. These formulas, and those
+    below, are for p of at least 2; for p < 2 spikes are multiplied by `shrink`.
 
     Raises `InvalidInput` if a value is outside its range, or the pattern is not one of the prior.
     """
@@ -172,7 +179,7 @@ class TwoPoint(HardInstance):
         return self.spike_probability * self.record_norm**4
 
     def central_direction(self, k: float) -> float:
-        """Return the central moment in the direction of the pattern, exact at every order."""
+        """Return the central moment in the direction of the pattern, as a root, exactly."""
         return self._moment_of_all_coordinates(k)
 
     @property

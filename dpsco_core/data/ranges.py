@@ -12,7 +12,10 @@ MARGIN_MIN = 0.05
 def require_dimension_and_order(
     card: Card, d: int, moment_order: float, smallest_d: int = 1
 ) -> None:
-    """Check the dimension and the moment order of a law: below 2 only if its card says why."""
+    """Raise `InvalidInput` unless d is an integer of at least `smallest_d`, and p is in range.
+
+    p is finite and at least 2; above 1 if the card of the law has words on infinite variance.
+    """
     is_valid = isinstance(d, int) and d >= smallest_d
     require(is_valid, "d", f"an integer of at least {smallest_d}", d)
     is_allowed = moment_order > 1 if card.infinite_variance else moment_order >= 2
@@ -21,7 +24,7 @@ def require_dimension_and_order(
 
 
 def require_below_two(moment_order: float, margin: float, unit: str) -> None:
-    """Check the margin and the unit that a scaled law needs for p below 2."""
+    """Raise `InvalidInput` unless margin and unit fit p: below 2 at least 0.05, and the moment."""
     if moment_order >= 2:
         return
     must = f"at least {MARGIN_MIN:g} for p below 2, near whose tail index a scaled law is 0"

@@ -30,9 +30,9 @@ def falling_scales(d: int, decay: float) -> Vector:
 
 
 def least_of_leading(scales: Vector, value: Callable[[int], float]) -> float:
-    """Return the least of `value(k)` divided by the k-th scale, for k = 2, 4, ... and d >= 2.
+    """Return the least of `value(k)` over the k-th scale, for k = d and the powers of 2 below.
 
-    If the scales are equal, only k = d counts.
+    d is at least 2. If the scales are equal, only k = d counts.
     """
     d = len(scales)
     if scales[0] == scales[-1]:

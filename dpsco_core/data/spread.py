@@ -42,7 +42,7 @@ class SpreadRows(Rows):
     True
     """
 
-    rows: PiecedRows  # The generated rows; all but totals is read from them here.
+    rows: PiecedRows  # The generated rows; everything except totals is read from them locally.
     executor: Executor  # The executor; a few pieces per worker wait or run at a time.
 
     @property

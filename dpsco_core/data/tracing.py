@@ -29,7 +29,8 @@ class Tracing(HardInstance):
         \qquad E|X_j|^p = 1.
 
     The central p-th moment is at most 1 if q is at most :math:`\frac{2(p-1)}{(p-2)(p+1)}` (1 for
-    p <= 3). See theory/approx-lower-bounds.md, 1 (a).
+    p <= 3). See theory/approx-lower-bounds.md, 1 (a). For p < 2 records are multiplied by `shrink`,
+    which the formulas here leave out.
 
     Raises `InvalidInput` if a value is outside its range.
 
@@ -99,8 +100,8 @@ class Tracing(HardInstance):
     def moment(self, k: float) -> float:
         r"""Return the largest :math:`E|X_j-\mu_j|^k` of the prior; k is real, at least 0.
 
-        For orders from 2 to p it is :math:`q^{1-k/p}`, at a bias of 0, if q is in the class;
-        otherwise it is searched for on a grid of biases.
+        It is the largest on a grid of biases. For orders from 2 to p that is :math:`q^{1-k/p}`, at
+        a bias of 0, if q is in the class.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:

@@ -45,7 +45,7 @@ class Univariate(ABC):
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """The points where the density is not continuous."""
+        """The points at which the density is not analytic, such as jumps."""
         return ()
 
     @abstractmethod
@@ -157,7 +157,7 @@ class StudentLaw(BellLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class SymmetricParetoLaw(EvenLaw):
-    r"""A fair sign times :math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
+    r"""A fair sign times :math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 1."""
 
     alpha: float
 
@@ -198,7 +198,7 @@ class SymmetricParetoLaw(EvenLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class OneSidedParetoLaw(Univariate):
-    r""":math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
+    r""":math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 1."""
 
     alpha: float
 

@@ -166,7 +166,7 @@ def clipped_averages(x: Vector, radii: Vector) -> Vector:
     directions = x / np.maximum(lengths, np.finfo(float).tiny)[:, None]
 
     def sums(columns: Vector) -> Vector:
-        """Return the sums of columns over the records."""
+        """Return the sum of every column over the records within each radius, and over all."""
         counted = [np.bincount(stretch, column, minlength=len(radii) + 1) for column in columns.T]
         return np.cumsum(counted, axis=1)
 

@@ -54,6 +54,8 @@ def passes_delta(
     is composed with itself. Nothing in this makes the value smaller but rounding, by some 1e-9 of
     it.
 
+    Raises `InvalidInput` if a value is outside its range.
+
     Parameters
     ----------
     steps, noise_multiplier, epsilon, points
@@ -90,10 +92,11 @@ def passes_delta(
 def allocate_passes(
     steps: int, passes: int, epsilon: float, delta: float, points: int = POINTS
 ) -> AllocatedSteps:
-    r"""Return the noise at which all passes of random allocation together are (epsilon, delta)-DP.
+    r"""Return the certificate of all passes of random allocation, (epsilon, delta)-DP together.
 
-    It is the least up to some thousandths, and rounded up, where delta is far above P times 1e-15;
-    nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the least.
+    Its noise is the least up to some thousandths, and rounded up, where delta is far above P times
+    1e-15; nearer to that, it may be what a Gaussian pair needs, up to :math:`\sqrt{T/2}` times the
+    least.
 
     Parameters
     ----------

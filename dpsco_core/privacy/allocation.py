@@ -131,7 +131,9 @@ def allocation_delta(
 def allocate_steps(
     steps: int, epsilon: float, delta: float, points: int | None = None
 ) -> AllocatedSteps:
-    r"""Return the least noise at which random allocation to `steps` is (epsilon, delta)-DP.
+    r"""Return the certificate of random allocation to `steps` steps, (epsilon, delta)-DP together.
+
+    Its noise is the least at which that is proven, rounded up.
 
     Parameters
     ----------
@@ -279,7 +281,10 @@ def _tilt_law(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
 
 
 def _tilting_rate(grid: Vector, logs: Vector) -> float:
-    """Return the rate that gives the tilted distribution mean 0; 0 if its mean is not negative."""
+    """Return the rate at which the tilted law has mean 0; 0 if the mean is not negative untilted.
+
+    `logs` are the logarithms of the probabilities of the points of `grid`.
+    """
 
     def mean(rate: float) -> float:
         return float(grid @ _tilt_law(grid, logs, rate)[0])
@@ -341,5 +346,6 @@ def _points(steps: int) -> int:
 
 
 def check_steps(steps: int) -> None:
+    """Raise `InvalidInput` unless a number of steps is a whole number from 1 to 100,000."""
     ok = isinstance(steps, int | np.integer) and 1 <= steps <= MOST_STEPS
     require(ok, "steps", f"a whole number from 1 to {MOST_STEPS:,}", steps)

@@ -73,7 +73,7 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
     _positive("epsilon_group", epsilon_group, EPSILON_MAX)
     _check_delta(delta)
     require(
-        _check_clones_condition(epsilon_group, groups, delta),
+        _meets_clones_condition(epsilon_group, groups, delta),
         "epsilon_group",
         f"at most ln(k / (16 ln(2/delta))) with k={groups}, delta={delta:g}",
         epsilon_group,
@@ -86,7 +86,7 @@ def _check_groups(groups: int) -> None:
     require(is_valid, "groups", "a positive integer", groups)
 
 
-def _check_clones_condition(epsilon_group: float, groups: int, delta: float) -> bool:
+def _meets_clones_condition(epsilon_group: float, groups: int, delta: float) -> bool:
     return epsilon_group + math.log(16 * math.log(2 / delta)) <= math.log(groups)
 
 
@@ -102,6 +102,9 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     Pure :math:`\varepsilon_0`-DP randomisers in uniformly random order are
     :math:`(\varepsilon, H)`-DP, for every k, without a side condition. The sum over the number of
     clones is truncated, and the omitted probability is added.
+
+    Raises `InvalidInput` unless there is a group, the local epsilon is in (0, 1e6], and `epsilon`
+    is finite and at least 0.
     """
     _check_groups(groups)
     _positive("epsilon_group", epsilon_group, EPSILON_MAX)
@@ -135,19 +138,23 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=1024)
 def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleAmplification | None:
-    r"""Return the largest rho per group at which k shuffled groups are (epsilon, delta)-DP.
+    r"""Return the certificate of k shuffled groups that are (epsilon, delta)-DP together.
 
-    Returns None if a condition of the route fails, so that nothing is amplified. Those of
-    ``"printed"`` are
+    Its rho per group is the largest that the route allows.
+
+    None if epsilon exceeds 600 or a condition of the route fails, so that nothing is amplified.
+    The conditions of ``"printed"`` are
     :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
     :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
+
+    Raises `InvalidInput` if a value is outside its range.
 
     Parameters
     ----------
     groups : int
         Number k of groups, at least 1.
     epsilon, delta : float
-        The target.
+        The target; epsilon in (0, 1e6], delta in (0, 1).
     route : {"printed", "closed", "numerical"}
         ``"printed"``: Zhao et al. (2024), equation (24). ``"closed"``: the clones' closed form
         solved for the group's epsilon. ``"numerical"``: the exact two-binomial divergence.
@@ -184,7 +191,8 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
 def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float | None:
     """Return the largest local epsilon whose exact clones divergence is at most `delta`.
 
-    None if no positive one works.
+    The search ends at about 700. It is at least `epsilon`, at which the divergence is 0, and so
+    never None.
     """
     return _largest_group_epsilon(groups, epsilon, delta, "numerical")
 
@@ -192,7 +200,7 @@ def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float |
 def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Route) -> float | None:
     def meets(group: float) -> bool:
         if route == "closed":
-            holds = _check_clones_condition(group, groups, delta)
+            holds = _meets_clones_condition(group, groups, delta)
             return holds and min(_clones_formula(group, groups, delta), group) <= epsilon
         return clones_delta(group, groups, epsilon) * (1 + ROUNDING) <= delta
 

@@ -202,12 +202,12 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     (Balle and Wang 2018, Theorem 8). Adaptive compositions of Gaussian mechanisms with ratios fixed
     in advance have the curve of their total rho.
 
-    It is accurate to a relative 1e-12.
+    It is accurate to a relative 1e-12. Raises `InvalidInput` if a value is outside its range.
 
     Parameters
     ----------
     rho : float
-        Positive.
+        In (0, 1e12].
     epsilon : float
         At least 0.
     """

@@ -21,12 +21,12 @@ def check_count(name: str, value: int) -> None:
 
 
 def check_release(value: NDArray[np.float64], noise: float) -> None:
-    """Raise `InvalidInput` for a value that is not finite and real, or noise out of range."""
+    """Raise `InvalidInput` unless a value is real and finite, and its noise scale is in range."""
     is_finite = bool(np.isfinite(real_array("value", value)).all())
     require(is_finite, "value", "finite in every entry", "not finite")
     check_noise(noise)
 
 
 def check_noise(noise: float) -> None:
-    """Raise `InvalidInput` for a noise scale that rounds to 0 or to infinity."""
+    """Raise `InvalidInput` unless a noise scale is above 1e-300 and below 1e300."""
     require(1e-300 < noise < 1e300, "noise", "between 1e-300 and 1e300", noise)

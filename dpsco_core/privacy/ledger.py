@@ -91,6 +91,9 @@ class Ledger:
         What they spend counts once, at its largest, in this ledger: a neighbour changes one block.
         The blocks must be fixed by index, or by randomness independent of the data, and a release
         on a block may depend on the data of other blocks only through their releases.
+
+        Raises `InvalidInput` unless `blocks` is a positive integer, and if this is itself the
+        ledger of a block.
         """
         check_count("blocks", blocks)
         is_whole = self._parent is None
@@ -103,8 +106,9 @@ class Ledger:
     def spent(self) -> Budget | None:
         """Return the guarantee so far, in the notion of the budget; None before any release.
 
-        It equals ``budget`` when the shares add up to it within rounding (a relative 1e-12), and is
-        pure DP if pure releases alone leave the delta of an (epsilon, delta) budget unspent.
+        It equals ``budget`` when the shares add up to it within rounding: a relative 1e-11, or 1e-9
+        for an (epsilon, delta) budget. It is pure DP if pure releases alone leave the delta of such
+        a budget unspent.
         """
         if not self._entries:
             return None
@@ -116,7 +120,8 @@ class Ledger:
         ``"pure"`` is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"`` is zCDP at its
         `concentrated_rho`, which need not hold for a pure run under an (epsilon, delta) budget, nor
         for a shuffled run. Exponential mechanisms, which have both notions, count by their sums.
-        ``"approx"`` is (epsilon, delta)-DP, with delta 0 for a pure budget.
+        ``"approx"`` is (epsilon, delta)-DP, with delta 0 for a pure budget. It is empty before any
+        release, and if a release has less noise than its proof needs.
         """
         return () if not self._entries or self.flaws else binding_notions(self.entries, self.budget)
 

@@ -39,7 +39,9 @@ DIRECTIONS: dict[Neighbours, tuple[Direction, ...]] = {
 MOST_STEPS = 10_000_000
 CELLS_PER_DEVIATION = 25
 MOST_CELLS = 60_000
-REACH = 9.5  # in standard deviations of a step's noise; beyond, a loss counts as total
+# In standard deviations of a step's noise: outputs that are farther out at the end of large losses
+# count as a total loss, those at the other end as the least loss of the lattice.
+REACH = 9.5
 LEAST_NOISE, MOST_NOISE = 0.2, 1e6
 NOISE_ACCURACY = 1e-4
 EPSILON_ACCURACY = 1e-7
@@ -73,7 +75,9 @@ class PoissonSteps:
 
 
 def sample_steps(rate: float, steps: int, epsilon: float, delta: float) -> PoissonSteps:
-    """Return steps on Poisson samples that are (epsilon, delta)-DP when a record is replaced.
+    """Return the certificate of steps on Poisson samples that are (epsilon, delta)-DP together.
+
+    Neighbours replace one record; the noise is that of `poisson_noise_multiplier`.
 
     Parameters
     ----------
@@ -107,10 +111,12 @@ def poisson_epsilon(
 ) -> float:
     """Return an epsilon at `delta` of Poisson-sampled, possibly adaptive Gaussian steps.
 
+    It is infinite where it would exceed 300. Raises `InvalidInput` if a value is outside its range.
+
     Parameters
     ----------
     noise_multiplier : float
-        z, at least 0.2: the noise on a sum over the largest norm of one contribution.
+        z, from 0.2 to 1e6: the noise on a sum over the largest norm of one contribution.
     rate : float
         q, in (0, 1): the probability with which a step takes a record.
     steps : int
@@ -148,7 +154,8 @@ def poisson_noise_multiplier(
 ) -> float:
     """Return a noise multiplier at which the steps are (epsilon, delta)-DP, rounded up.
 
-    The parameters are those of `poisson_epsilon`.
+    It is at least 0.2. The parameters are those of `poisson_epsilon`. Raises `InvalidInput` if
+    more than 1e6 is needed.
     """
     _check(rate, steps, delta, neighbours)
     ApproxDP(epsilon=epsilon, delta=delta)

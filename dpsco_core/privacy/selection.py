@@ -156,11 +156,12 @@ def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: boo
 
     A share f of it in k exponential mechanisms makes each of them
     :math:`\sqrt{8f\rho/k}`-DP (`choice_epsilon`); the Gaussian releases get the rest. Rounded down.
+    Raises `InvalidInput` unless the shares sum to at least 0 and less than 1.
 
     Parameters
     ----------
     shares : tuple of (float, int)
-        In the order of the exponential mechanisms; they sum to less than 1.
+        For each group of equal exponential mechanisms, in order: its share, and their number.
     choices_first : bool
         As in `selection_delta`.
 

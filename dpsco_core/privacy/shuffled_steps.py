@@ -77,7 +77,7 @@ class ShuffledSteps:
 
 
 def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step: float) -> float:
-    r"""Return delta at `epsilon` of shuffled Gaussian steps; any `delta_step` in (0, 1) is valid.
+    r"""Return a delta at `epsilon` of shuffled Gaussian steps, whichever `delta_step` in (0, 1).
 
     .. math:: \min\big\{g(\varepsilon),\ H(n, \varepsilon_0, \varepsilon)
         + (1+e^\varepsilon)(2(n-1)e^{-\varepsilon_0} + 1)\,\delta_0\big\}
@@ -104,12 +104,12 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
 def shuffle_steps(
     steps: int, epsilon: float, delta: float, curve: Curve = "gaussian"
 ) -> ShuffledSteps:
-    r"""Return the largest rho per step at which `steps` shuffled steps are (epsilon, delta)-DP.
+    r"""Return the certificate of `steps` shuffled steps that are (epsilon, delta)-DP together.
 
-    It is the larger rho of the two accountants. The clones get nine tenths of delta, without a side
-    condition; the rest is divided over the failures of :math:`(\varepsilon_0, \delta_0)`-DP steps.
-    The caller supplies a step's sensitivity: 2L for a gradient of norm at most L, because
-    neighbours replace a record.
+    Its rho per step is the larger of those that the two accountants allow. The clones get nine
+    tenths of delta, without a side condition; the rest is divided over the failures of
+    :math:`(\varepsilon_0, \delta_0)`-DP steps. The caller supplies a step's
+    sensitivity: 2L for a gradient of norm at most L, because neighbours replace a record.
 
     Parameters
     ----------

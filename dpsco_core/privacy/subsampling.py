@@ -16,17 +16,18 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.privacy.budget import ApproxDP, gaussian_epsilon
 from dpsco_core.privacy.checks import check_count
 
-LARGEST_RATIO = 30.0  # batches get no credit at larger ratios of sensitivity to noise
-_gauss_legendre = cache(
-    np.polynomial.legendre.leggauss
-)  # imported on first use, because it would slow down the import of the library
+# Several releases get no credit for batches if the ratio of sensitivity to noise is larger.
+LARGEST_RATIO = 30.0
+# Nodes are computed on first use: so many of them would slow down the import of the library.
+_gauss_legendre = cache(np.polynomial.legendre.leggauss)
 
 
 def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
     r"""Return the guarantee of an :math:`(\varepsilon_0,\delta_0)`-DP release on M of N records.
 
     :math:`\varepsilon = \ln(1 + \frac MN(e^{\varepsilon_0}-1))`, :math:`\delta = \frac MN\delta_0`:
-    `base` itself at M = N, and at most :math:`\frac MN(e^{\varepsilon_0}-1)`.
+    `base` itself at M = N, and :math:`\varepsilon` is at most
+    :math:`\frac MN(e^{\varepsilon_0}-1)`. Raises `InvalidInput` if M exceeds N.
 
     Examples
     --------
@@ -48,10 +49,10 @@ def _amplified_epsilon(epsilon: float, share: float) -> float:
 
 
 def check_batch(batch_size: int, count: int) -> None:
-    """Raise `InvalidInput` for a batch larger than the number of records."""
+    """Raise `InvalidInput` unless both are positive integers, and the batch is not the larger."""
     check_count("count", count)
-    check_count("drawn", batch_size)
-    require(batch_size <= count, "drawn", f"at most {count}", batch_size)
+    check_count("batch_size", batch_size)
+    require(batch_size <= count, "batch_size", f"at most {count}", batch_size)
 
 
 @lru_cache(maxsize=4096)

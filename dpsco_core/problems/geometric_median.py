@@ -183,7 +183,7 @@ class GeometricMedian(PointProblem):
         if law.two_point is not None:
             value = _two_point_risk(law.two_point, w) - _two_point_risk(law.two_point, best)
             return ExcessRisk(value=value)
-        products, lengths = self._steps(step)
+        products, lengths = self._products_and_lengths(step)
         bregman = average(_bregman(lengths, products, float(step @ step)))
         slope = self._boundary_slope() * float(step.sum())
         return ExcessRisk(value=bregman.value + slope, standard_error=bregman.standard_error)
@@ -216,13 +216,13 @@ class GeometricMedian(PointProblem):
         return shift <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
 
     def _coordinate(self) -> float:
-        """The coordinate of the minimiser for an ordinary distribution."""
+        """Return the coordinate of the minimiser for an ordinary distribution."""
         law = self.distribution
         low, high = self.geometry.diagonal(law.d, self.radius)
         return min(max(_free_coordinate(law), low), high)
 
     def _boundary_slope(self) -> float:
-        """A coordinate of the population gradient at the minimiser: 0 in the interior."""
+        """Return a coordinate of the population gradient at the minimiser: 0 in the interior."""
         law = self.distribution
         if self._interior():
             return 0.0
@@ -230,8 +230,8 @@ class GeometricMedian(PointProblem):
         shift = univariate.mean - float(law.mean[0])
         return median_slope(univariate, law.d, self._coordinate() + shift)
 
-    def _steps(self, step: Vector) -> tuple[Vector, Vector]:
-        """Return <w* - z, step> and the norms of w* - z over the evaluation sample."""
+    def _products_and_lengths(self, step: Vector) -> tuple[Vector, Vector]:
+        """Return <w* - z, step> and |w* - z| of every record z of the evaluation sample."""
         rows = evaluation_rows(self.distribution)
         shift = float(self.minimiser @ step)
         products = np.concatenate([shift - block @ step for block in rows.blocks()])

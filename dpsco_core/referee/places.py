@@ -59,7 +59,10 @@ def start_of(claim: Bound, start: Scenario) -> Scenario:
 
 
 def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[Scenario, ...]:
-    """Return the settings for trials at which the method runs, the hardest first."""
+    """Return the settings for trials at which the method runs: first a small one for every law.
+
+    Then follow other sets, and extreme sizes and budgets. `progress` is told what is planned.
+    """
     places = []
     for count, point in enumerate(_remove_duplicates(_yield_trial_places(base))):
         progress(f"planning: setting {count + 1}")

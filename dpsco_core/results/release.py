@@ -167,7 +167,9 @@ def release(
     if is_pair != is_model:
         name = problem_card(slug).name
         condition = "a pair of features and targets" if is_model else "one array"
-        raise InvalidInput(f"records must be {condition} for {name}, got {_record_kind(records)}.")
+        raise InvalidInput(
+            f"records must be {condition} for {name}, got {_describe_type(records)}."
+        )
     rows, targets = _arrays(records)
     n, d = rows.shape
     guess = _checked_centre(centre, d)
@@ -294,7 +296,8 @@ def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     return None if factor is None else factor * entry.noise
 
 
-def _record_kind(records: Any) -> str:
+def _describe_type(records: Any) -> str:
+    """Return "a pair" for features with targets, and "one array" for other records."""
     return "a pair" if isinstance(records, tuple) else "one array"
 
 

@@ -84,7 +84,7 @@ def test_delta_agrees_with_samples_of_the_pairs(
     assert mean - 4.5 * error < value < mean * 1.02 + 4.5 * error
 
 
-def test_no_other_contributions_are_easier_to_distinguish_in_two_passes() -> None:
+def test_equal_and_opposite_contributions_are_the_easiest_to_distinguish_in_two_passes() -> None:
     """Brute force at T = P = 2; the second pass may depend on what the first one reveals."""
     rng = np.random.default_rng(5)
     grid = np.linspace(-5.2, 5.2, 40)

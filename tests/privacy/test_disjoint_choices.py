@@ -14,15 +14,15 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.mechanisms import Exponential, GaussianNoise
 
 SCORES = np.zeros(3)
-ONE = 0.8  # The epsilon of a choice that each of these budgets allows once, and not twice.
+FULL_EPSILON = 0.8  # The epsilon of a choice that each of these budgets allows once, and not twice.
 BUDGETS: tuple[Budget, ...] = (
-    PureDP(epsilon=ONE),
-    ZCDP(rho=ONE**2 / 8),
-    ApproxDP(epsilon=ONE, delta=1e-9),
+    PureDP(epsilon=FULL_EPSILON),
+    ZCDP(rho=FULL_EPSILON**2 / 8),
+    ApproxDP(epsilon=FULL_EPSILON, delta=1e-9),
 )
 
 
-def choose(ledger: Ledger, epsilon: float = ONE) -> None:
+def choose(ledger: Ledger, epsilon: float = FULL_EPSILON) -> None:
     mechanism = Exponential(sensitivity=1.0, epsilon=epsilon)
     ledger.release(mechanism, SCORES, np.random.default_rng(0))
 
@@ -41,30 +41,30 @@ def test_every_block_may_spend_all_of_the_budget_on_choices(budget: Budget) -> N
     assert len(ledger.entries) == 40
     for full in (ledger, *ledger.disjoint(1)):
         with pytest.raises(BudgetExceeded):
-            choose(full, 0.05 * ONE)
+            choose(full, 0.05 * FULL_EPSILON)
     spent = ledger.spent()
     if isinstance(budget, ApproxDP):
         assert isinstance(spent, PureDP)
-        assert spent.epsilon == pytest.approx(ONE)
+        assert spent.epsilon == pytest.approx(FULL_EPSILON)
     else:
         assert spent == budget
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_one_block_cannot_spend_it_twice(budget: Budget) -> None:
-    first, second = Ledger(budget).disjoint(2)
-    choose(first)
-    choose(second)
+    block_a, block_b = Ledger(budget).disjoint(2)
+    choose(block_a)
+    choose(block_b)
     with pytest.raises(BudgetExceeded):
-        choose(first, 0.05 * ONE)
+        choose(block_a, 0.05 * FULL_EPSILON)
 
 
 def test_the_most_expensive_choice_of_each_position_counts_and_all_records_are_added() -> None:
     ledger = Ledger(PureDP(epsilon=2.0))
-    first, second = ledger.disjoint(2)
-    choose(first, 0.5)
-    choose(second, 0.2)
-    choose(second, 0.6)  # At the second position (0.5, 0.6) is more expensive than either block.
+    block_a, block_b = ledger.disjoint(2)
+    choose(block_a, 0.5)
+    choose(block_b, 0.2)
+    choose(block_b, 0.6)  # At the second position (0.5, 0.6) is more expensive than either block.
     choose(ledger, 0.3)
     assert spent_epsilon(ledger) == pytest.approx(1.4)
     choose(ledger.disjoint(1)[0], 0.6)  # Another partition of the records adds to the total.
@@ -75,13 +75,13 @@ def test_the_most_expensive_choice_of_each_position_counts_and_all_records_are_a
 
 def test_noise_in_other_blocks_is_added_to_the_choices() -> None:
     ledger = Ledger(ZCDP(rho=1.0))
-    first, second = ledger.disjoint(2)
-    choose(first, math.sqrt(8 * 0.4))
+    block_a, block_b = ledger.disjoint(2)
+    choose(block_a, math.sqrt(8 * 0.4))
     noise = GaussianNoise(l2_sensitivity=1.0, rho=0.6)
-    second.release(noise, np.zeros(2), np.random.default_rng(0))
+    block_b.release(noise, np.zeros(2), np.random.default_rng(0))
     assert ledger.spent() == ZCDP(rho=1.0)
     with pytest.raises(BudgetExceeded):
-        choose(second, math.sqrt(8 * 0.5))
+        choose(block_b, math.sqrt(8 * 0.5))
 
 
 @pytest.mark.parametrize("order", ["block first", "block last", "two blocks"])

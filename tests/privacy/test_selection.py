@@ -214,9 +214,9 @@ def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
     rho = selection_rho(budget, shares, choices_first=choices_first)
     ledger = Ledger(budget)
     for f, count in shares:
-        each = choice_epsilon(f * rho, count)
+        own_epsilon = choice_epsilon(f * rho, count)
         for _ in range(count):
-            ledger.release(*make_choice(np.zeros(4), each), rng)
+            ledger.release(*make_choice(np.zeros(4), own_epsilon), rng)
     rest = rho * (1 - sum(f for f, _ in shares))
     ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rest * 0.1), np.zeros(2), rng)
     assert ledger.spent() != budget
@@ -234,15 +234,15 @@ def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
     rng = np.random.default_rng(0)
     rho = selection_rho(budget, GUARDED, choices_first=True)
-    each = choice_epsilon(0.02 * rho)
+    own_epsilon = choice_epsilon(0.02 * rho)
     ledger = Ledger(budget)
-    ledger.release(*make_choice(np.zeros(2), each), rng)
+    ledger.release(*make_choice(np.zeros(2), own_epsilon), rng)
     ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     with pytest.raises(BudgetExceeded):  # In the other order both releases fit.
-        ledger.release(*make_choice(np.zeros(2), each), rng)
+        ledger.release(*make_choice(np.zeros(2), own_epsilon), rng)
     other_ledger = Ledger(budget)
     for _ in range(2):
-        other_ledger.release(*make_choice(np.zeros(2), each), rng)
+        other_ledger.release(*make_choice(np.zeros(2), own_epsilon), rng)
     other_ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=0.96 * rho), np.zeros(1), rng)
     assert other_ledger.spent() == budget
 

@@ -22,13 +22,13 @@ DELTA = 1e-6
 CASES = [(0.01, 100, 10), (0.5, 10, 1000), (0.5, 900, 2), (2.0, 100, 10)]
 
 
-def renyi(rho: float, drawn: int, count: int, releases: int) -> float:
+def renyi(rho: float, batch_size: int, count: int, releases: int) -> float:
     """Return epsilon by Wang, Balle and Kasiviswanathan (2019), as dp-accounting implements it."""
     orders = [2, 3, 5, 8, 16, 48]
     neighbours = dp_accounting.NeighboringRelation.REPLACE_ONE
     accountant = rdp.RdpAccountant(orders=orders, neighboring_relation=neighbours)
     noise = dp_accounting.GaussianDpEvent(1 / math.sqrt(2 * rho))
-    batch = dp_accounting.SampledWithoutReplacementDpEvent(count, drawn, noise)
+    batch = dp_accounting.SampledWithoutReplacementDpEvent(count, batch_size, noise)
     return float(accountant.compose(batch, releases).get_epsilon(DELTA))
 
 
@@ -117,5 +117,5 @@ def test_epsilon_grows_with_the_batch_and_with_the_number_of_releases() -> None:
         [epsilon_at(50, k) for k in (1, 2, 9, 99)],
     ):
         assert (np.diff(values) > 0).all()
-    with pytest.raises(InvalidInput, match="drawn must be at most 1000"):
+    with pytest.raises(InvalidInput, match="batch_size must be at most 1000"):
         epsilon_at(1001, 2)

@@ -157,9 +157,10 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
 
 
 def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str:
-    """Return which theorems with proven constants say nothing at this size, and which one does.
+    """Return which theorems with proven constants say nothing at this size, and the least proven.
 
-    Empty where all of them are below the worst-case error of an answer that ignores the data.
+    `start` is the worst-case error of an answer that ignores the data. Empty if every such theorem
+    proves less than that.
     """
     empty = empty_theorems(compared, start)
     if not empty:

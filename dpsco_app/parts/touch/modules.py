@@ -19,14 +19,15 @@ def text(name: str) -> str:
 def script(name: str) -> str:
     """Return a module preceded by its imports, each once; only its own default export is kept."""
     modules: list[str] = []
-    _collect(name, modules)
+    _add_with_imports(name, modules)
     parts = [IMPORT.sub("", text(part)) for part in modules]
     parts[:-1] = [DEFAULT.sub("", part) for part in parts[:-1]]
     return "\n".join(EXPORT.sub("", part) for part in parts)
 
 
-def _collect(name: str, modules: list[str]) -> None:
+def _add_with_imports(name: str, modules: list[str]) -> None:
+    """Append a module to a list after the modules that it imports, each once."""
     for part in IMPORT.findall(text(name)):
-        _collect(part, modules)
+        _add_with_imports(part, modules)
     if name not in modules:
         modules.append(name)

@@ -82,7 +82,7 @@ def regret(setting: Setting, noise_std: float) -> tuple[float, float]:
 
 
 def utility(setting: Setting, noise_std: float) -> tuple[float, float]:
-    """Theorem 4."""
+    """Return Theorem 4's bound on the mean excess risk: its gradient and its noise term."""
     c = setting.constants
     scale = 2.5 * c.diameter / math.sqrt(setting.n)
     return scale * c.lipschitz, scale * noise_std * math.sqrt(setting.d)
@@ -91,7 +91,7 @@ def utility(setting: Setting, noise_std: float) -> tuple[float, float]:
 def sharp(
     setting: Setting, noise_std: float, *, step: float | None = None
 ) -> tuple[float, float, float]:
-    r"""The sharp form of Theorem 4, with D half the diameter, at the best step if there is none.
+    r"""Return the sharp form of Theorem 4, with D half the diameter; no `step` means the best one.
 
     .. math:: \frac{D^2}{2\eta m}+\frac{\eta(L^2m+\sigma^2d\,EN)}{2m}
 
@@ -111,7 +111,7 @@ def sharp(
 
 
 def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
-    """The sharp form without noise-only steps, as the roots of its two parts.
+    """Return the sharp form without noise-only steps, as the roots of its two parts.
 
     B7 of theory/arora-marinov-ullah.md, 2.6 with m gradients, and D half the diameter.
     """

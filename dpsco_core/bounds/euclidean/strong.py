@@ -168,7 +168,7 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
     largest = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
 
     def candidate(steps: int) -> tuple[int, Risk]:
-        """Return the bound after one more number of steps."""
+        """Return a number of steps and the bound after them."""
         return steps, risk_at(setting, steps, parallel=parallel, summed=summed)
 
     grid = sorted({round(math.exp(math.log(largest) * i / 24)) for i in range(25)})

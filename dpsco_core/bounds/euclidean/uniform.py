@@ -116,7 +116,7 @@ def best_risk(
     require(low < high, "low", "below high", low)
 
     def value(x: float) -> float:
-        """Return the sum of the bound's terms at a threshold."""
+        """Return the sum of the bound's terms at the level offset + exp(x)."""
         return math.fsum(oracle(offset + math.exp(x)).risk(diameter, gradient_bound))
 
     grid = [low + (high - low) * i / 48 for i in range(49)]

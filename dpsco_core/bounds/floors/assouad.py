@@ -27,7 +27,7 @@ _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 
 
 def overlap(counts: Vector, budget: Budget) -> Vector:
-    """Return a(b): how much the outputs' laws have in common when b records differ, at least."""
+    """Return a(b), a lower bound on the mass that two outputs' laws share if b records differ."""
     if isinstance(budget, ZCDP):
         return _overlap(np.minimum(budget.rho * counts**2, _LARGEST_INFORMATION))
     epsilon = budget.epsilon
@@ -55,7 +55,10 @@ def _overlap(divergence: Vector) -> Vector:
 
 
 def record_distance(law: Shifts, theta: Vector, m: int) -> Vector:
-    """Return the chance that a record of m values differs between two shifts, coupled."""
+    """Return the least chance, over couplings, that a record of m values differs between shifts.
+
+    The shifts are by theta and -theta of a coordinate; for m > 1 it is an upper bound.
+    """
     distance = np.minimum(law.distance(theta), 1.0)
     if m == 1:
         return distance
@@ -64,7 +67,10 @@ def record_distance(law: Shifts, theta: Vector, m: int) -> Vector:
 
 
 def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int = 1) -> float:
-    """Return the largest value over a grid of theta; every theta is valid."""
+    """Return Theorem 2's floor on the mean error, the largest over a grid of theta.
+
+    Every theta gives a valid floor. `radius` is R, and a record has m values.
+    """
     strength = math.sqrt(budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
     targets = np.minimum(_SIZES * max(1 / strength, 0.05) / n, 0.999999)
     theta = _shifts_of_chances(law, targets, radius / math.sqrt(d), m)

@@ -88,7 +88,7 @@ def mean_norm(setting: Setting) -> float:
 
 
 def mean_radius(setting: Setting) -> float:
-    """Return R."""
+    """Return R: the norm of the mean, or the public bound if that is smaller or the mean is 0."""
     norm = mean_norm(setting)
     public = public_radius(setting)
     return min(norm, public) if norm > 0 else public
@@ -191,7 +191,7 @@ def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
 
 
 def of_square(terms: tuple[float, ...]) -> float:
-    """Return the floor of its terms: sampling and privacy add, the prior caps them."""
+    """Return the floor that terms give: sampling and privacy add, and the prior caps their sum."""
     sampling, privacy, prior, *rest = terms
     learnt = sampling + privacy
     # Without Fisher information, or if the output reveals nothing, only the prior counts.
@@ -201,7 +201,7 @@ def of_square(terms: tuple[float, ...]) -> float:
 
 
 def of_mean(terms: tuple[float, ...]) -> float:
-    """Return the floor on the mean error of its terms, whose squares are those of a square."""
+    """Return the floor on the mean error: the root of `of_square` of the squared terms."""
     return math.sqrt(of_square(tuple(term**2 for term in terms)))
 
 
@@ -280,17 +280,17 @@ def floor_letters(notion: Notion) -> tuple[Letter, ...]:
     """
 
     def constant(setting: Setting) -> float:
-        """Return the constant C of the setting."""
+        """Return C_d; NaN if the scales of the coordinates differ."""
         unequal = setting.law is not None and setting.law.lead > 1
         return math.nan if unequal else mean_constant(setting.d)
 
     def information(setting: Setting) -> float:
-        """Return the information G + J of the setting."""
+        """Return lambda; NaN if the shifts of the law are unknown."""
         stretched_shape = stretched(setting)
         return math.nan if stretched_shape is None else stretched_shape[1].information
 
     def prior(setting: Setting) -> float:
-        """Return the information J of the prior at the setting."""
+        """Return J; NaN at unequal scales, or if the shifts of the law are unknown."""
         has_shape = shape(setting) is not None
         return prior_information(setting.d, mean_radius(setting)) if has_shape else math.nan
 

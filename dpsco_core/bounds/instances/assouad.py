@@ -107,8 +107,10 @@ def share_left(form: Form, count: Floats, epsilon: float, delta: float) -> Float
     return tau if form == "squared" else tau / (1 + np.sqrt(np.maximum(0.0, 1 - tau)))
 
 
-def _mean_tau(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: bool) -> Floats:
-    """Return the mean of tau over the number of spikes, at every q."""
+def _mean_share_left(
+    form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: bool
+) -> Floats:
+    """Return the mean of `share_left` over the number of spikes, at every q."""
     require(n >= 1, "n", "a positive integer", n)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
@@ -138,14 +140,15 @@ def assouad(
 ) -> float:
     r"""Return the bound at q on an error, or on the excess risk of linear losses on the unit ball.
 
-    :math:`\sqrt d\,q^a` times the mean share, or its square times that.
+    The mean of `share_left` times :math:`\sqrt d\,q^a`, or times the square of that if the form is
+    squared; for p < 2 spikes are shrunk, see `mean_scale`.
 
     Examples
     --------
     >>> round(assouad("l2", 0.0007, 10_000, 20, 2, 1.0, 1e-6), 7)
     0.0071027
     """
-    mean = float(_mean_tau(form, np.array([q]), n, epsilon, delta, True)[0])
+    mean = float(_mean_share_left(form, np.array([q]), n, epsilon, delta, True)[0])
     if form == "squared":
         return d * mean_scale(q, moment_order, 2) * mean
     return math.sqrt(d) * mean_scale(q, moment_order) * mean
@@ -159,7 +162,9 @@ def best(
     power = 2 if form == "squared" else 1
     low, high = search_range(hidden_spikes(epsilon, delta), n, largest)
     return maximise(
-        lambda q: mean_power(q, moment_order, power) * _mean_tau(form, q, n, epsilon, delta, False),
+        lambda q: (
+            mean_power(q, moment_order, power) * _mean_share_left(form, q, n, epsilon, delta, False)
+        ),
         low,
         high,
     )

@@ -242,7 +242,10 @@ def _sharpest_bound(form: Form, q: float, n: int, d: int, order: float, budget: 
 
 
 def _quick_form(form: Form) -> Form:
-    """Return a form that grows with the dimension like the error, and is much quicker."""
+    """Return the form that stands for `form` in a search over cubes: much quicker to evaluate.
+
+    It grows with the dimension as the error does.
+    """
     return "squared" if form == "squared" else "linear"
 
 

@@ -205,10 +205,13 @@ def _mean_share_of_wrong_signs(
     fine: bool = False,
     linear: bool = False,
 ) -> Floats:
-    """Return the mean share of wrong signs under epsilon-DP, at every spike probability."""
+    r"""Return the mean share f of wrong signs under epsilon-DP, at every spike probability.
+
+    With `linear` it is the mean of :math:`1-\sqrt{1-2f}`, the share of the linear loss left.
+    """
 
     def fraction(count: Floats) -> Floats:
-        """Return the least share of wrong signs at given counts."""
+        """Return the least share of wrong signs, or of the linear loss, at given counts."""
         double_fraction = 2 * wrong_sign_fraction(d, epsilon * count)
         if linear:
             return np.asarray(double_fraction / (1 + np.sqrt(np.maximum(0.0, 1 - double_fraction))))

@@ -37,7 +37,11 @@ _FEW_LEVELS = 24
 
 
 def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
-    """Return the bound on the loss at b spikes, in units of the spikes' mean or its square."""
+    """Return a bound on the loss as a function of the number of spikes.
+
+    It is in units of a coordinate of the spikes' mean, or of its square. Raises `InvalidInput` if
+    d, epsilon or delta is outside its range.
+    """
     require(d >= 1, "d", "a positive integer", d)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
@@ -47,7 +51,7 @@ def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
 def averaged(
     loss: Falling, moment_order: float, power: int, n: int
 ) -> Callable[[Floats, bool], Floats]:
-    """Return the mean of a loss over the spikes, times `mean_power`, as a function of q."""
+    """Return a function of q: the mean of a loss over the number of spikes, times `mean_power`."""
 
     def value(q: Floats, fine: bool) -> Floats:
         """Return the bound at every spike probability."""
@@ -110,11 +114,11 @@ def _log_excess_bounds(d: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Levels e of P2 and P3, and what an answer at each leaves without a failure."""
+    """Levels e of P2 and P3, and the loss that each leaves if privacy never fails (delta = 0)."""
 
     e: Floats
     log_excess: Floats
-    whole: Floats  # decreasing values without a cap
+    whole: Floats  # the loss of each level, which decreases
     root: float
 
     def lowest(self, log_growth: Floats) -> NDArray[np.intp]:
@@ -146,18 +150,21 @@ class _Levels:
         return values
 
     def _best_of(self, places: NDArray[np.intp], log_growth: Floats, failure: Floats) -> Floats:
-        """Return the largest remaining loss over some levels, for every count or one for all."""
+        """Return the largest remaining loss at every count, over some levels.
+
+        `places` are these levels: shape (k,) for all counts, or a row for each count.
+        """
         e, whole = self.e[places], self.whole[places]
         growth = np.exp(np.minimum(self.log_excess[places] + log_growth[:, None], 700.0))
         chances, values = failure[:, None], np.zeros(len(failure))
-        # The first pair of factors has no cap, the others have one each.
+        # The first chi is the one without a cap on the loss, the others are for the caps in `CAPS`.
         factors = [((e + self.root) / e, e)]
         factors += [
             ((e + g) / np.maximum(e - w, 1e-300), e - w)
             for g, w in zip(CAPS, omega(CAPS), strict=True)
         ]
-        for chi, cap in factors:
-            left = np.where(growth <= cap, whole * _success_probability(chances, chi), 0.0)
+        for chi, most_growth in factors:
+            left = np.where(growth <= most_growth, whole * _success_probability(chances, chi), 0.0)
             values = np.maximum(values, left.max(axis=1))
         return values
 
@@ -169,7 +176,7 @@ def _success_probability(failure: Floats, chi: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
-    r"""Return :math:`Q_b` (squared) or :math:`R_b` (linear), at b spikes.
+    r"""Return :math:`Q_b` (squared) or :math:`R_b` (linear) as a function of b, a number of spikes.
 
     See theory/sharper-approx-bounds.md, 3, P2 and P3.
 

@@ -80,7 +80,7 @@ def _largest_shrunk(size: float, moment_order: float) -> float:
     target = -moment_order * math.log(size)
 
     def excess(log_p: float) -> float:
-        """Return the size of the mean at a p, less the wanted size."""
+        """Return the log of the mean's size to the power -k at a p, less the wanted one."""
         log_complement = math.log(-math.expm1(log_p))
         return (
             log_complement

@@ -7,8 +7,9 @@ The mean of a record is :math:`q^a\Theta` with a = 1 - 1/k. An accurate output i
 the records that made it, and privacy bounds the correlation of each. See
 theory/approx-lower-bounds.md, 1 to 3.
 
-Functions with `at` in their name give the bound at one or more q and u; the others the best over a
-fixed grid of u, with the best q for each u, so that no bound rises with n, epsilon, delta or k.
+Methods with `at` in their name give a bound at one or more q and u. Those that begin with `best`
+return the q and the u at which it is largest, over a fixed grid of u and the best q for each u, so
+that no bound rises with n, epsilon, delta or k.
 """
 
 import math
@@ -190,7 +191,7 @@ class TracingBounds:
             def rises(
                 x: Floats, share: Floats = share, total: Floats = total, u: Floats = u
             ) -> Floats:
-                """Return whether the squared bound still rises at x, as a sign."""
+                """Return a number with the sign of the squared bound's slope at x."""
                 left = np.maximum(total - share * x, 0.0)
                 alpha = _positive_root(u, x, left) + 1e-300
                 return np.asarray(a - x / (2 * u * alpha + x) * (1 + share / alpha))
@@ -213,7 +214,7 @@ class TracingBounds:
             slack = e / c
 
             def rises(x: Floats, slack: Floats = slack, ceiling: Floats = ceiling) -> Floats:
-                """Return whether the linear bound still rises at x, as a sign."""
+                """Return a number with the sign of the linear bound's slope at x."""
                 root = np.sqrt(1 + x * x)
                 return np.asarray(a * (ceiling - slack * x - x / root) - slack * x - x / root**3)
 
@@ -228,7 +229,7 @@ class TracingBounds:
         gain = self.gain(u)
 
         def rises_by_distance(x: Floats) -> Floats:
-            """Return whether the linear bound by distance still rises at x, as a sign."""
+            """Return a number with the sign of the slope at x of the linear bound by distance."""
             alpha = _positive_root(u, x, gain)
             ratio = np.minimum(1 - 1e-15, alpha / norm)
             left = np.sqrt((1 - ratio) * (1 + ratio))

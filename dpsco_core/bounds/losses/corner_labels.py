@@ -113,7 +113,7 @@ class CornerBounds:
         scale = max(1.0, 0.05 * left.last_count)
 
         def linear(q: Floats) -> Floats:
-            """Return the bound of the linear loss at every q."""
+            """Return the bound of the linear loss at every q, up to a constant factor."""
             mean = expectation(left, self.n, q, largest=left.last_count, scale=scale)
             return np.asarray(q**power * mean)
 

@@ -64,7 +64,7 @@ def hardest_hidden(
 
 
 def _far_points(body: ConstraintSet, n: int, level: Level) -> dict[str, Any]:
-    """Return the best s of far points, on the axes or, where a set has hidden words, at one."""
+    """Return fields of `FarPoints` with the best s: on the axes or, if a set has words, at one."""
     distance = FAR_DISTANCE * body.l2_radius
     directions = median_words.far_words(body)
     if directions is None:

@@ -45,14 +45,20 @@ def unknown_sign(information: Floats) -> Floats:
 
 
 def unlearnt(level: Level) -> Left:
-    r"""Return a bound on :math:`1-E|m|` at b records: :math:`1-T(\rho b^2)`, or :math:`o_b`."""
+    r"""Return a bound on :math:`1-E|m|` as a function of b.
+
+    It is :math:`1-T(\rho b^2)`, or :math:`o_b`.
+    """
     if isinstance(level, tuple):
         return partial(overlap, epsilon=min(level[0], 600.0), delta=level[1])
     return lambda count: unknown_sign(level * count**2)
 
 
 def unlearnt_square(level: Level) -> Left:
-    r"""Return a bound on :math:`1-Em^2` at b records, :math:`1-T^2(\rho b^2)` or :math:`\tau_b`."""
+    r"""Return a bound on :math:`1-Em^2` as a function of b.
+
+    It is :math:`1-T^2(\rho b^2)`, or :math:`\tau_b`.
+    """
     if isinstance(level, tuple):
         return partial(squared_overlap, epsilon=min(level[0], 600.0), delta=level[1])
     return partial(_mean_square_of_sign_error, level)

@@ -47,7 +47,7 @@ def least_regret(
     # minimises Phi over the set.
     divergence: float,
 ) -> tuple[float, float, float]:
-    r"""The regret of mirror descent over its gradient steps: a bound on the mean excess risk.
+    r"""Return the regret of mirror descent over its gradient steps: it bounds the mean excess risk.
 
     .. math:: \frac{D_\Phi(u\|w_1)}{\eta m}+\frac\eta2E\|g+\xi\|_{q'}^2
 
@@ -61,7 +61,7 @@ def least_regret(
 
 
 def noisy_risk(setting: Setting) -> tuple[float, float, float]:
-    """The regret of noisy mirror descent at its best step: optimisation, gradients, noise."""
+    """Return the regret of noisy mirror descent at its best step; parts as in `least_regret`."""
     constants, space = own_constants(setting), space_of(setting)
     if not 0 < constants.lipschitz < math.inf:
         return math.inf, math.inf, math.inf

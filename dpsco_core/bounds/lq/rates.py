@@ -92,7 +92,7 @@ def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool 
 
 
 def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
-    r"""The rate of Arora et al. (2020), Theorem 6 with Remark 1, with any potential.
+    r"""Return the rate of Arora et al. (2020), Theorem 6 with Remark 1, with any potential.
 
     From the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of the noise,
     where epsilon is at most about :math:`1/\sqrt n`; for q > 2 the l2 rate, in units of the l2
@@ -116,13 +116,13 @@ def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
 
 
 def general_epsilon(setting: Setting, budget: ApproxDP) -> Pair:
-    """The rate for heavy tails and every epsilon below 1, 1 < q < 2: introduction and Table 2."""
+    """Return the rate for heavy tails, epsilon < 1 and 1 < q < 2: introduction and Table 2."""
     kappa, size = space_of(setting).printed_kappa, size_of(setting.d, budget)
     return 0.0, math.cbrt(kappa**2 * size / (setting.n * budget.epsilon))
 
 
 def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
-    r"""The rate for heavy tails, 2 <= q, by reduction to l2: Table 2.
+    r"""Return the rate for heavy tails, 2 <= q, by reduction to l2: Table 2.
 
     `printed` has no :math:`\sqrt n` in the first, which the bound of Kamath et al. (2022) has that
     it is made of (theory/su-zhao-wang.md, 2.7).

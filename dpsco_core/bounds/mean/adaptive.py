@@ -83,7 +83,7 @@ def _rate_terms(setting: Setting) -> Terms:
 
 
 def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
-    r"""The class bound of theory/adaptive-methods.md, 1.3, at the parameters of a run.
+    r"""Return the class bound of theory/adaptive-methods.md, 1.3, at the parameters of a run.
 
     With :math:`m_p = \sqrt d + B`, in single mode without a centre; infinite in any other. For
     p < 2 the root of a norm's moment is :math:`d^{1/p}`, and the sample mean errs as

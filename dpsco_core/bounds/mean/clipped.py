@@ -78,7 +78,7 @@ class ClippingBias:
         low, high = math.log1p(share) / (power + 1), math.log1p(share) / power
 
         def excess(v: float) -> float:
-            """Return the derivative whose root is the best radius."""
+            """Return the difference of the two sides of the equation for v."""
             return math.exp(power * v) - math.exp(-v) - share
 
         # If both ends round to the same number, the signs of the function are unreliable.

@@ -70,15 +70,16 @@ def _directional_parts(plan: ClippedPlan) -> Parts:
 
 
 def coordinate_parts(plan: ClippedPlan) -> Parts:
-    """The bias is at most the mean length of a record."""
+    """Return the parts for coordinate moments, where the bias is at most a record's mean length."""
     bias = coordinate_bias(plan.setting)
     return clipped(plan, moment_scale(plan.setting), bias, bias.scale + bias.shift)
 
 
 def coordinatewise(plan: MedianPlan) -> Parts:
-    r"""The mean square of Kamath et al. (2022), Algorithm 3, at the threshold and blocks of a run.
+    r"""Return the parts of the mean-square bound on a run of Kamath et al. (2022), Algorithm 3.
 
-    See theory/bounds-of-runs.md, 2.2. Void where the mean may be beyond the threshold.
+    It is at the threshold and the blocks of the run: theory/bounds-of-runs.md, 2.2. Void where the
+    mean may be beyond the threshold.
     """
     setting, scale = plan.setting, moment_scale(plan.setting)
     if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):
@@ -92,9 +93,11 @@ def coordinatewise(plan: MedianPlan) -> Parts:
 
 
 def smoothed(plan: SmoothedPlan) -> Parts:
-    r"""Form (v) of theory/kamath-liu-zhang.md, 3.3, at the level and the smoothing of a run.
+    r"""Return the parts of the mean-square bound on a run of Kamath et al. (2022), Algorithm 4.
 
-    From p = 3 on with the smaller of the two biases (theory/bounds-of-runs.md, 2.3).
+    It is form (v) of theory/kamath-liu-zhang.md, 3.3, at the run's truncation level and smoothing
+    variance. For p of at least 3 the bias is the smaller of two bounds on it
+    (theory/bounds-of-runs.md, 2.3).
     """
     setting, scale, c = plan.setting, moment_scale(plan.setting), plan.statistic.smoothing_variance
     reach = scaled_mean_bound(setting)

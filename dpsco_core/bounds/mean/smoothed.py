@@ -47,7 +47,9 @@ def smoothed_rate(setting: Setting) -> tuple[float, float]:
 
 
 def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
-    r"""Form (v) of theory/kamath-liu-zhang.md, 3.3: :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, c = 1.
+    r"""Return a bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}` at c = 1, in parts.
+
+    It is form (v) of theory/kamath-liu-zhang.md, 3.3.
 
     `Parts.root_sum_square` is the bound, with an infinite noise term at rho = 0. `tau`, in moment
     units, is the minimiser :math:`\tau^2=A/B` of :math:`A^2/\tau^2+B^2\tau^2` if None.
@@ -65,7 +67,9 @@ def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
 
 
 def high_probability(setting: Setting, beta: float, *, tau: float | None = None) -> Parts:
-    r"""Form (i) of theory/kamath-liu-zhang.md, 3.3: with probability :math:`1-\beta`, c = 1.
+    r"""Return a bound on the error with probability :math:`1-\beta` at c = 1, in parts.
+
+    It is form (i) of theory/kamath-liu-zhang.md, 3.3.
 
     Half of beta for the noise, :math:`\beta/(2d)` for each coordinate. The first two terms hold
     bias and sampling together; they are reported as "bias" (falls with tau) and "sampling".

@@ -52,7 +52,7 @@ def item_share(active: Floats, m: int) -> Floats:
 def _least_loss(
     d: int, level: Level, form: Form
 ) -> tuple[Callable[[Floats], Floats], float, float]:
-    """Return the least loss at b active users, the b from which on it is 0, and its scale."""
+    """Return the least loss at b users with a spike, the last b with one above 0, and its scale."""
     if isinstance(level, tuple):
         losses = packing.losses(form, d, *level)
         return losses, losses.last_count, 0.05 * losses.last_count
@@ -99,7 +99,7 @@ def hardest_spikes(
     low, high = search_range(max(1.0, largest_count), n, largest_share)
 
     def value(active: Floats) -> Floats:
-        """Return the bound at every spike probability."""
+        """Return the bound at every share of users with a spike."""
         return user_values(item_share(active, m), n, m, d, moment_order, level, form)
 
     return min(largest, float(item_share(np.array([maximise(value, low, high)]), m)[0]))

@@ -77,7 +77,7 @@ LOCAL_NEEDS = (
 
 
 def quoted_lower(case: UserLevel) -> tuple[float, float]:
-    r"""The lower bound of Levy et al. (2021), as quoted, up to its constant.
+    r"""Return the lower bound of Levy et al. (2021), as quoted, up to its constant.
 
     Section 1 of the paper, which does not give its conditions.
     """

@@ -117,7 +117,7 @@ def linear_time_proven(case: UserLevel) -> Pair:
 
 
 def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
-    r"""An optimal item-level method with group privacy: footnote 3; the naive user level.
+    r"""Return the rate of an optimal item-level method with group privacy: footnote 3.
 
     For example Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
     with m.

@@ -41,7 +41,8 @@ class FarPoints(HardInstance):
     (10000000.0, [-1.0, 1.0, 1.0, 1.0])
     """
 
-    # the distance K, in multiples of the radius of the constraint set
+    # The distance K in the unit of the parameters; `FAR_DISTANCE` is for a constraint set of radius
+    # 1, and is multiplied by the radius of others.
     distance: float = FAR_DISTANCE
     places: Places = "axes"
     # the hidden word; on axes the hidden signs, one for each coordinate; None until it is drawn
@@ -84,12 +85,15 @@ class FarPoints(HardInstance):
 
     @property
     def _share(self) -> float:
-        """The probability that a given coordinate of the word is not 0 in a pulling point."""
+        """The probability that a record pulls along a given nonzero coordinate of the word."""
         return self.spike_probability / (self.d if self.places == "axes" else 1)
 
     @property
     def median_direction(self) -> Vector:
-        """The hidden word, in whose direction the median lies; it must have been drawn."""
+        """The hidden word, in whose direction the median lies, shape (d,).
+
+        Raises `InvalidInput` if it has not been drawn.
+        """
         require(self.pattern is not None, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 
@@ -145,7 +149,8 @@ class FarPoints(HardInstance):
     def largest_second_moment(self) -> float:
         """The second moment along the diagonal, where every point lies that does not pull.
 
-        Of a word, at most: it is no nearer to the diagonal than the word of this length that is.
+        With a hidden word it is a bound: that for the word of as many entries that is nearest to
+        the diagonal.
         """
         s = self.spike_probability
         if self.places == "axes":

@@ -50,7 +50,10 @@ class HiddenParameter(HardInstance):
 
     @property
     def signs(self) -> Vector:
-        """The hidden signs; they must have been drawn."""
+        """The hidden signs, shape (`sign_count`,).
+
+        Raises `InvalidInput` if they have not been drawn.
+        """
         require(self.pattern is not None, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 

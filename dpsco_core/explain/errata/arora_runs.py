@@ -112,7 +112,7 @@ def noise_of_the_theorem() -> Finding:
 
 
 def vacuous_remark() -> Finding:
-    """Remark 1's bound at the largest epsilon of a regime, in units of L D; d = 1."""
+    """Remark 1's bound at its own largest epsilon and at Theorem 6's, in units of L D; d = 1."""
     delta, rows = TARGET_DELTA, []
     for n in (1000, 5000, 10_000, 30_000, 100_000):
         bound = 8 * math.sqrt(math.log(3 / delta) / n)

@@ -32,7 +32,7 @@ TINY = 1e-12  # Theorems C.3 and D.3 ask for a delta below 1/(mn), which this on
 
 
 def smoothed_printed(level: UserLevel) -> float:
-    r"""The private error at the :math:`\lambda` of Theorem D.3's proof, with its unit.
+    r"""Return the private error at the :math:`\lambda` of Theorem D.3's proof, with its unit.
 
     .. math:: LR\frac{\sqrt d}{\varepsilon n\sqrt m}\cdot\frac{\sqrt d}{\varepsilon\sqrt n}
 
@@ -110,7 +110,7 @@ def laplace_excess() -> Finding:
 
 
 def empty_groups() -> Finding:
-    """Users where Theorem B.1's condition holds, at its best q, and whether groups have one."""
+    """Whether every group has a user where Theorem B.1's condition on n holds, at its best q."""
     rows = []
     for n in (2**17, 2**18, 2**19):
         for m in (1, 10_000, 10**6):
@@ -150,7 +150,7 @@ def gaussian_definition() -> Finding:
 
 
 def batch_too_large() -> Finding:
-    """Compare the users that a step of Algorithm 3 draws with those of its last phase."""
+    """Compare the users that a step of Algorithm 3 draws with those that its phase has."""
     rows = []
     for n in (10**6, 10**7, 10**8, 10**9):
         level = _user_level(n, 100, delta=TINY)
@@ -329,7 +329,7 @@ def repeated_users() -> Finding:
 
 
 def few_draws() -> Finding:
-    """Users of a phase over the K_i T_i draws of all of its steps, in the phase with the fewest."""
+    """Users of a phase over the K_i T_i draws of all of its steps, where that ratio is largest."""
     rows = []
     for n, epsilon, delta in ((10**16, 2e-7, 1e-17), (10**20, 2e-9, 1e-21), (10**24, 2e-11, 1e-25)):
         phases = printed_erm(_user_level(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases

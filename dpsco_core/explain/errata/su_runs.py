@@ -68,7 +68,10 @@ def stray_epsilon() -> Finding:
 
 
 def mirror_index() -> Finding:
-    """Twice Phi(1) over the squared norm of the all-ones vector; strong convexity needs 1."""
+    """Twice the potential of the all-ones vector, over its squared l_q norm.
+
+    A potential that is 1-strongly convex has at least 1 here.
+    """
     q, rows = 1.5, []
     for d in (5, 20, 100, 1000):
         space = RegularSpace(d=d, exponent=q)
@@ -163,20 +166,20 @@ def table_without_n() -> Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Curved:
-    r"""Losses on [-R, R] for Algorithm 2, all with L = 1, and where a record of them is curved.
+    r"""Two neighbouring data sets of losses on [-R, R], all with L = 1, for Algorithm 2.
 
     Every record has the loss :math:`\frac\mu2\theta^2` with :math:`\mu R^2=\Delta=
-    \beta/(\varepsilon n)`, so that :math:`\lambda=0`. One has besides a convex function whose
-    slope climbs from -s to s on [-w, w] in the one data set, and the slope s in the other;
-    :math:`s=1-\mu R`. (Its two kinks can be rounded off without a change of what is computed.)
+    \beta/(\varepsilon n)`, so that :math:`\lambda=0`. To one record a convex function is added,
+    whose slope rises from -s to s on [-w, w] in the one data set and is s everywhere in the
+    other; :math:`s=1-\mu R`. (Its two kinks can be rounded off without a change of what is
+    computed.)
     """
 
     radius: float  # the radius R, which is the l2 norm of the set's boundary points
     n: int = 1000
-    # The smoothness beta is that of the curved record.
     epsilon: float = 0.5
     delta: float = 1e-6
-    smoothness: float = 10.0
+    smoothness: float = 10.0  # the smoothness beta, which the curved record attains
 
     @property
     def modulus(self) -> float:
@@ -206,9 +209,9 @@ class Curved:
     def chances(self) -> tuple[float, float]:
         r"""Return the chances of a minimiser in [-w, w] with the curved record, and without.
 
-        Solved exactly (:math:`\alpha=0`), so that H is 0. It is there when -G lies between the
-        slopes of n times the rest of the objective at -w and at w. Between them there is
-        :math:`2(n\mu+2n\lambda)w`, and with the curved record 2s more.
+        The objective is minimised exactly (:math:`\alpha=0`), so that H is 0. The minimiser is
+        there when -G lies between the slopes of n times the rest of the objective at -w and at w,
+        which differ by :math:`2(n\mu+2n\lambda)w`, and with the curved record by 2s more.
         """
         std = algorithm_1_noise(1.0, self.epsilon, self.delta)
         stiff = self.n * (self.curvature + 2 * self.ridge) * self.half_width

@@ -28,7 +28,7 @@ def _by_15(epsilon: float) -> float:
 
 
 def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
-    """Return the amplification (24) by `amplify`, under the conditions of Theorem 6 and of [24]."""
+    """Return the certificate by (24) of groups that meet the conditions of Theorem 6 and [24]."""
     share = amplify(groups, epsilon, DELTA, "printed")
     assert share is not None
     return share

@@ -162,7 +162,10 @@ def best_forms(instance: MeanInstance) -> tuple[Rung, ...]:
 
 
 def _distance_forms(cdp: tuple[int, int, float, float], cube: float) -> tuple[Form, ...]:
-    """Return Fano's forms on all sign patterns: at a single distance, at all, and two-sided."""
+    """Return Fano's forms on all sign patterns: at a single distance, at all, and two-sided.
+
+    `cdp` is (n, d, moment order, rho), and `cube` the largest spike probability.
+    """
     kinds: tuple[tuple[str, str, distance.Chance], ...] = (
         ("distances-fano-cdp", "", "fano"),
         ("distances-both-ways-cdp", "", "both ways"),

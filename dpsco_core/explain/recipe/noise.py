@@ -77,7 +77,7 @@ def noise_for(
     batch: int | None = None,
     records: int | None = None,
 ) -> Priced:
-    """Return the least noise of equal releases that cost (epsilon, delta) together.
+    """Return the least noise, and its price, of equal releases that cost (epsilon, delta) together.
 
     Raises `InvalidInput` for what is out of range, and for batches without their sizes.
 

@@ -140,7 +140,8 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
 def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
     """Return G and G' at `w` >= 0, shape (k,) each, by quadrature where the integrand varies."""
     with np.errstate(divide="ignore", under="ignore"):
-        # The bracket is 1 where tw < 1 - REACH s, and 0 where tw > 1 + REACH s.
+        # In the integrand of G the difference of the two Phi is 1 where tw < 1 - REACH s, and 0
+        # where tw > 1 + REACH s.
         low = np.minimum(max(0.0, 1 - REACH * s) / w, SQRT2) if REACH * s < 1 else 0 * w
         high = np.minimum((1 + REACH * s) / w, SQRT2)
         points, weights = roots_legendre(QUADRATURE)

@@ -104,8 +104,10 @@ def phase_plan(
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
     :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
     \frac8{\varepsilon_1}\log\frac T\gamma`, and :math:`\sigma = \Delta\sqrt T g`. Coins fail at
-    every step, and their part of delta is divided among the steps. A refusal names a sufficient
-    number of points unless `advice` is False, because finding it takes a search.
+    every step, and their part of delta is divided among the steps.
+
+    Raises `NotApplicable` if there are too few points for a floor. It names a sufficient number
+    unless `advice` is False, because finding it takes a search.
     """
     return _plan("sequence", count, steps, epsilon, delta, keep, tuning, advice)
 
@@ -113,7 +115,7 @@ def phase_plan(
 def least_phase_count(
     steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = DEFAULT_TUNING
 ) -> int | None:
-    """Return the least number of points, up to a billion, for which `phase_plan` has a plan."""
+    """Return the least number of points for which `phase_plan` has a plan; None above a billion."""
 
     def holds(points: int) -> bool:
         return _try_plan("sequence", points, steps, epsilon, delta, keep, tuning) is not None
@@ -189,7 +191,8 @@ def _try_plan(
     """Return a plan for `count` points; None if F5 or F6 prove nothing, or few points remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
-    # the four parts are the test, the noise, the changes of coins, and the number of coins
+    # Parts of delta: the test and the noise; with coins also the memberships that differ between
+    # neighbours; in form B also the number of members.
     failure = delta / parts
     epsilon_test = tuning.test_share * epsilon
     unshifted = NoisyTest(

@@ -115,10 +115,12 @@ class RobustFilter:
     def examine(self, points: Matrix) -> Examination:
         r"""Return score, counts and inclusions of K >= 2 points, shape (K, d).
 
-        If all points are within :math:`\rho_s/2` of one point, every pair is within
+        If all points are within :math:`\rho_s/2` of their mean, or of 0, every pair is within
         :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd). Otherwise the triangle
         inequality decides most pairs, and the remaining distances, in the worst case all K^2, are
         computed in blocks of at most 1 MB.
+
+        Raises `InvalidInput` unless there are at least two points.
         """
         points = checked_points(points)
         count, broken = len(points), self._broken(points)
@@ -143,7 +145,8 @@ class RobustFilter:
     def mean(self, points: Matrix, weights: Vector) -> Vector:
         """Return the weighted mean of `points`, shape (K, d); 0 if all `weights` are 0.
 
-        The weights are the inclusions, or the memberships drawn by coins.
+        The weights, shape (K,), are the inclusions, or the memberships drawn by coins. Raises
+        `InvalidInput` if a broken point has a positive weight.
         """
         points, weights = real_array("points", points), real_array("weights", weights)
         indices = np.flatnonzero(weights)
@@ -163,7 +166,10 @@ class RobustFilter:
     def filtered_mean(
         self, points: Matrix, inclusion: Vector, rng: np.random.Generator | None = None
     ) -> Vector:
-        """Return the filter's mean, by weights or by coins drawn from `rng`, shape (d,)."""
+        """Return the filter's mean, by weights or by coins drawn from `rng`, shape (d,).
+
+        Raises `InvalidInput` if coins are to be drawn and `rng` is None.
+        """
         if self.inclusion == "weights":
             return self.mean(points, inclusion)
         require(rng is not None, "rng", "given for coins", rng)

@@ -140,7 +140,9 @@ def member_floor(
     r"""Return the least number of members chosen by coins, except with probability `failure`.
 
     In form A with :math:`s_{min} \ge bK` it is always :math:`s_{min}`. Otherwise it is
-    :math:`W_{min} - \sqrt{K\log(1/\zeta_S)/2}` (Hoeffding).
+    :math:`W_{min} - \sqrt{K\log(1/\zeta_S)/2}` (Hoeffding), and `failure` is :math:`\zeta_S`.
+
+    Raises `InvalidInput` if it is needed and None.
     """
     floor = weight_floor(keep, count, score_floor)
     if sure_members(keep, count, score_floor):
@@ -170,7 +172,7 @@ def coins_sensitivity(
 
     with Q of `changed_members` and M of `member_floor`: between neighbours whose scores are both at
     least `score_floor`, under common coins, but with probability `failure` (plus `size_failure` for
-    each of the two worlds outside form A).
+    each of the two worlds, unless `sure_members` makes the number of members certain).
 
     *Proof.* Let S, S' be the members, and A those of both except the replaced point. Without it
     at most Q memberships differ, so :math:`|S - A| + |S' - A| \le 2 + Q`, and the proviso makes A
@@ -192,10 +194,10 @@ def diameter(keep: RobustFilter) -> float:
 
 
 def check_size(count: int) -> None:
-    """Raise `InvalidInput` for fewer than two points."""
+    """Raise `InvalidInput` unless the number of points is an integer of at least 2."""
     require(isinstance(count, int) and count >= 2, "count", "an integer of at least 2", count)
 
 
 def check_failure(failure: float) -> None:
-    """Raise `InvalidInput` unless a value is a failure probability."""
+    """Raise `InvalidInput` unless a failure probability is at least 1e-290 and below 1."""
     require(1e-290 <= failure < 1, "failure", "at least 1e-290 and below 1", failure)

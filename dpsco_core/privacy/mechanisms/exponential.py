@@ -35,7 +35,8 @@ class Exponential:
         r"""Return the ledger's entry of a choice by the scores `value`.
 
         Its rho is that of `choice_rho`: its log-ratios span at most epsilon, the base measure
-        cancels (theory/adaptive-methods.md, 1.2).
+        cancels (theory/adaptive-methods.md, 1.2). Raises `InvalidInput` unless the scores, and the
+        base measure if there is one, are finite and of the same shape.
         """
         noise = gumbel_noise_scale(self.sensitivity, self.epsilon)
         check_release(value, noise)

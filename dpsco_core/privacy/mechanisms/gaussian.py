@@ -99,7 +99,7 @@ class GaussianSteps:
         return (gaussian_entry(label, self.l2_sensitivity, self.rho, self.size, self.steps),)
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         return Steps(steps=self.steps, size=self.size, noise_std=self.noise_std)
 
 
@@ -125,7 +125,10 @@ class ShuffledGaussian:
         return gaussian_noise_std(self.l2_sensitivity, self.amplification.rho_group)
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return the ledger's entry for the release of `value`, one row per group."""
+        """Return the ledger's entry for the release of `value`, one row per group.
+
+        Raises `InvalidInput` if it has another number of rows, or is not finite.
+        """
         shuffle, rows = self.amplification, len(value)
         groups = shuffle.groups
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
@@ -162,7 +165,7 @@ class ShuffledGaussianSteps:
         )
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         if not self.certificate.amplified:
             return self._unshuffled.open()
         noise_std = self.certificate.noise_multiplier * self.l2_sensitivity
@@ -188,7 +191,7 @@ class AllocatedGaussian:
 
     label: ClassVar[str] = "sums of groups"
 
-    largest_norm: float  # the norm of one record's contribution to the row of its group
+    largest_norm: float  # the largest norm of one record's contribution to the row of its group
     certificate: AllocatedSteps
 
     def __post_init__(self) -> None:
@@ -200,7 +203,10 @@ class AllocatedGaussian:
         return self.certificate.noise_multiplier * self.largest_norm
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return the ledger's entry for the release of `value`, one row per group."""
+        """Return the ledger's entry for the release of `value`, one row per group.
+
+        Raises `InvalidInput` if it has another number of rows, or is not finite.
+        """
         groups, rows = self.certificate.steps, len(value)
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         check_release(value, self.noise_std)
@@ -223,11 +229,9 @@ class SampledGaussianSteps:
 
     certificate: AllocatedSteps | PoissonSteps
     size: int  # the number of noisy coordinates per step
-    largest_norm: (
-        # the norm of one record's contribution to a sum; replacing it changes the sum by up to
-        # twice that
-        float
-    )
+    # The largest norm of one record's contribution to a sum; replacing the record changes the sum
+    # by up to twice that.
+    largest_norm: float
 
     def __post_init__(self) -> None:
         check_positive("largest_norm", self.largest_norm)
@@ -251,7 +255,7 @@ class SampledGaussianSteps:
         return self.certificate.steps
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         return Steps(steps=self.steps, size=self.size, noise_std=self.noise_std)
 
 

@@ -84,8 +84,8 @@ def add_spherical_laplace_noise(
 ) -> Vector:
     r"""Return `value`, shape (d,), plus noise of density :math:`\propto e^{-\|z\|_2/s}`.
 
-    Its norm has a gamma law of shape d, independent of the direction, which is uniform; the
-    absolute entry has a mean square of (d + 1) s^2.
+    Its norm has a gamma law of shape d, independent of the direction, which is uniform; an entry
+    has a variance of (d + 1) s^2.
     """
     direction = rng.standard_normal(len(value))
     length = rng.gamma(len(value), noise_scale)
@@ -106,8 +106,9 @@ def spherical_laplace_reach(size: int, noise_scale: float) -> float:
 def exponential_choice(log_weights: Vector, rng: np.random.Generator) -> int:
     """Draw an index with probability proportional to the exponential of its log-weight.
 
-    The largest after Gumbel noise: in doubles that lies in [-3.7, 36.8], so that a candidate which
-    trails by more than 40.5 is never drawn. The largest weight is subtracted first.
+    It is the index of the largest log-weight after independent Gumbel noise is added. In doubles
+    this noise lies in [-3.7, 36.8], so that a candidate which trails by more than 40.5 is never
+    drawn. The largest log-weight is subtracted first.
     """
     shifted = log_weights - log_weights.max()
     return int(np.argmax(shifted + rng.gumbel(size=len(shifted))))

@@ -61,8 +61,8 @@ class Shaped:
     def __post_init__(self) -> None:
         check_positive("sensitivity", self.sensitivity)
         check_positive("rho", self.rho)
-        has_exact_cost = self.noise in ("generalized gaussian", "gaussian")
-        require(has_exact_cost, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
+        is_known = self.noise in ("generalized gaussian", "gaussian")
+        require(is_known, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
         allowed = ("tight",) if self.noise == "gaussian" else ("tight", "paper")
         require(
             self.calibration in allowed,
@@ -121,7 +121,10 @@ class Shaped:
         return replace(self, rho=rho, calibration="tight") if rho <= allowed else self
 
     def entry(self, value: Vector, label: str) -> Entry:
-        """Return the ledger's entry for the release of `value`, shape (d,)."""
+        """Return the ledger's entry for the release of `value`.
+
+        Raises `InvalidInput` unless `value` is finite and of shape (d,).
+        """
         check_release(value, self.noise_scale)
         require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
         return self.unchecked_entry(label)
@@ -167,21 +170,24 @@ class Shaped:
 class ShapedSteps:
     """Steps on one record or batch each, every one with the noise of `release`.
 
-    Without a certificate as `GaussianSteps`: the release's rho in all. With one as
-    `ShuffledGaussianSteps`, one step a record, and the release's rho is that of the certificate.
+    Without a certificate that amplifies they are accounted for like `GaussianSteps`: by the
+    release's rho in all. With one, like `ShuffledGaussianSteps`: by its epsilon and delta.
     """
 
     label: ClassVar[str] = "steps on disjoint records"
 
     release: Shaped
     steps: int
-    # The certificate of steps on one record each, in secret random order; its rho and its number of
-    # steps must equal those of the releases. Unless the noise is Gaussian, it must be for the curve
-    # ``"zcdp"``.
+    # The certificate of steps on one record each, in secret random order. It must be for as many
+    # steps and, unless the noise is Gaussian, for the curve ``"zcdp"``; its rho per step must be
+    # at least that of the release.
     certificate: ShuffledSteps | None = None
 
     def entries(self, label: str) -> tuple[Entry, ...]:
-        """Return the ledger's entries: one for all steps."""
+        """Return the ledger's entries: one for all steps.
+
+        Raises `InvalidInput` if the certificate does not cover these steps and this noise.
+        """
         release, certificate = self.release, self.certificate
         check_count("steps", self.steps)
         check_noise(release.noise_scale)
@@ -205,7 +211,7 @@ class ShapedSteps:
         )
 
     def open(self) -> Steps:
-        """Return the noise of the steps."""
+        """Return the object that draws the noise of the steps."""
         return Steps(
             steps=self.steps,
             size=self.release.norm.d,
@@ -218,8 +224,9 @@ def lemma_3_rho(epsilon: float, delta: float) -> float:
     r"""Return :math:`\varepsilon^2/(4\ln(1/\delta))`, the rho for which Lemma 3 calibrates noise.
 
     :math:`\sigma^2 = 2\kappa\ln(1/\delta)s^2/\varepsilon^2`. It is (epsilon, delta)-DP for
-    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (theory/su-zhao-wang.md, 1.8),
-    so that others are refused.
+    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (theory/su-zhao-wang.md, 1.8).
+
+    Raises `InvalidInput` for other values.
 
     Examples
     --------

@@ -13,7 +13,7 @@ DRAWN_AT_ONCE = 100_000  # the number of entries drawn at once: under 1 MB
 
 
 class BudgetExceeded(Exception):
-    """The error of a release that would exceed the ledger's budget; no noise was drawn."""
+    """The error of a release beyond the budget or beyond what was accounted for; none is drawn."""
 
 
 @dataclass

@@ -89,7 +89,8 @@ class NoisyTest:
     def reach(self, probability: float) -> float:
         r"""Return a one-sided bound that all noises together exceed at most with `probability`.
 
-        A score that is at least the threshold plus this passes every test but with `probability`.
+        A score that is at least the threshold plus this passes every test but with `probability`,
+        which is in (0, 1/2]: raises `InvalidInput` for others.
         """
         require(0 < probability <= 0.5, "probability", "above 0 and at most 1/2", probability)
         if self.kind == "single":
@@ -202,7 +203,7 @@ class TestedReleases:
         return self.release.entries(self.size, label)
 
     def open(self) -> TestedSteps:
-        """Draw the noise of the threshold and return the object that tests and releases."""
+        """Return the object that tests and releases; the noise of a threshold is drawn now."""
         return TestedSteps(release=self.release, size=self.size, rng=self.rng)
 
 
