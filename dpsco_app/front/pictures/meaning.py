@@ -97,7 +97,7 @@ def _steps(
         )
     joined = "<span class='sign'>→</span>".join(terms)
     if parts is not None:
-        joined += f"<span class='cause'>{cause(parts, outliers, theme)}<br>{WHY_CLIP}</span>"
+        joined += f"<span class='cause' title='{WHY_CLIP}'>{cause(parts, outliers, theme)}</span>"
     return f"<span class='steps'>{joined}</span>"
 
 
@@ -114,8 +114,7 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
     if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
         records = "far record" if outliers.count == 1 else "far records"
         clipping = clipping.replace("clipping", "Clipping")
-        count = "" if outliers.count == 1 else f"{number_text(outliers.count)} "
-        return f"{clipping} the {count}{records} causes nearly all the cost; noise adds little."
+        return f"{clipping} the {number_text(outliers.count)} {records} costs most."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:

@@ -361,7 +361,7 @@ def test_subsampling_amplifies() -> None:
         assert amplified.delta == pytest.approx(1e-5 * batch / count)
         assert subsample(base, batch_size=count, count=count) == base
     assert subsample(ApproxDP(epsilon=1e4, delta=0.1), batch_size=1, count=10).epsilon < 1e4
-    with pytest.raises(InvalidInput, match="drawn must be at most 5, got drawn=6"):
+    with pytest.raises(InvalidInput, match="batch_size must be at most 5, got batch_size=6"):
         subsample(ApproxDP(epsilon=1.0, delta=0.1), batch_size=6, count=5)
 
 

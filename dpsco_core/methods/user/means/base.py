@@ -49,7 +49,7 @@ def shrinkage(order: float, items: int, alike: float = 0.0) -> float:
     >>> shrinkage(2.0, 10**9, alike=0.5), round(shrinkage(2.0, 10**9, alike=0.1), 4)
     (1.0, 0.3333)
     >>> round(shrinkage(1.5, 64), 4), shrinkage(1.1, 2)  # at p = 1.1 two are too few to help
-    (0.3137, 1.0)
+    (0.314, 1.0)
     """
     if order < 2:
         return 1.0 if alike else min(1.0, sample_mean_error(items, 1, order))
