@@ -102,6 +102,7 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
     # A factor must stay nearer to its own stroke than to the neighbouring ones.
     fences = [-math.inf, *((a + b) / 2 for a, b in pairwise(heights)), math.inf]
     notes: list[Part] = []
+    right_centres: list[float] = []  # where factors stand right of the chosen value
     for i, (rung, preferred) in enumerate(zip(rungs, centres, strict=True)):
         colour = theme.colour(rung.colour)
         stroke = {"type": "line", "y0": rung.at, "y1": rung.at}
@@ -114,15 +115,19 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
         start = x_pixel + shift - (width if side < 0 else 0)
         room = (start, start + width), (fences[i], fences[i + 1])
         # On a phone the curves are so close that factors moved off them would overlap one another.
-        centre = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else preferred
+        clear = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else None
+        centre = preferred if clear is None else clear
         is_left = side < 0
         if theme.size.ladder and side > 0 and abs(centre - heights[i]) > size:
             # Below a falling line there is free room at the left of the stroke.
             left_start = x_pixel - theme.px(LEFT) - width
             left_room = (left_start, left_start + width), room[1]
             left = _clear_centre(heights[i], size, curves, *left_room)
-            if left_start > 0 and 0 < abs(left - heights[i]) <= LEFT_REACH * size:
+            is_near = left is not None and 0 < abs(left - heights[i]) <= LEFT_REACH * size
+            if left is not None and left_start > 0 and is_near:
                 is_left, start, shift, centre = True, left_start, -theme.px(LEFT), left
+        if not is_left:
+            right_centres.append(centre)
         # A thin line connects a factor with its stroke if the factor has been moved.
         if abs(centre - heights[i]) > size:
             ends_up = (rung.at, place.value_at(centre + size / 3))
@@ -149,35 +154,40 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
         )
     notes += _head_parts(ruler, place, x_pixel, side, centres[-1] + size)
     if theme.size.ladder and side > 0:
-        notes += _section_names(ruler, place)
+        notes += _section_names(ruler, place, curves, right_centres)
     return shapes, notes
 
 
-def _section_names(ruler: Ruler, place: PanelBox) -> list[Part]:
-    """Return the names of the bar's sections, each beside its section if there is room."""
-    size = _scaled_type(place, SECTION)
-    height, start = size * 1.2, place.x_pixel(ruler.x) + place.theme.px(FACTOR_START)
+def _section_names(
+    ruler: Ruler, place: PanelBox, curves: Sequence[Path], factor_centres: Sequence[float]
+) -> list[Part]:
+    """Return the names of the bar's sections, each beside its section if there is room.
+
+    They stand between the factors, whose centres are given in increasing order.
+    """
+    size, start = (
+        _scaled_type(place, SECTION),
+        place.x_pixel(ruler.x) + place.theme.px(FACTOR_START),
+    )
+    reach = (_scaled_type(place, FACTOR) + size) / 2  # between the centres of a factor and a name
     notes: list[Part] = []
     for part in ruler.parts:
         low, high = (min(max(place.y_pixel(y), 0.0), place.height) for y in (part.low, part.high))
-
-        def is_beside(box: Box, ends: tuple[float, float] = (low, high)) -> bool:
-            return abs(box[0] - start) < 4 and ends[0] <= box[1] and box[1] + height <= ends[1]
-
-        width = _text_width(part.name, size)
-        want = (start, (low + high - height) / 2)
-        panel = (place.width, place.height)
-        spot = part.name and free_place((width, height), panel, place.paths, want, is_beside)
-        if not spot:
+        ends = [low - reach, *(c for c in factor_centres if low - reach < c < high + reach)]
+        gaps = [(a + reach, b - reach) for a, b in pairwise([*ends, high + reach])]
+        bottom, top = max(gaps, key=lambda gap: gap[1] - gap[0])
+        x_range = start, start + _text_width(part.name, size)
+        centre = _clear_centre((bottom + top) / 2, size, curves, x_range, (bottom, top))
+        if not part.name or centre is None:
             continue
-        place.paths.append(box_outline((*spot, width, height)))
+        place.paths.append(box_outline((start, centre - size / 2, x_range[1] - start, size)))
         notes.append(
-            place.at_pixel(*spot)
+            place.at_pixel(start, centre)
             | {
                 "text": part.name,
                 "font": {"size": size, "color": place.theme.colour(part.colour)},
                 "xanchor": "left",
-                "yanchor": "bottom",
+                "yanchor": "middle",
                 "showarrow": False,
             }
         )
@@ -190,10 +200,10 @@ def _clear_centre(
     curves: Sequence[Path],
     x_range: tuple[float, float],
     fences: tuple[float, float],
-) -> float:
-    """Return the centre nearest to the preferred one at which a factor does not cover a curve.
+) -> float | None:
+    """Return the centre nearest to the preferred one at which a text does not cover a curve.
 
-    Return the preferred centre if none is free between the fences, within three heights of type.
+    Return None if none is free between the fences, within three heights of type.
     """
     places = (x_range[0], sum(x_range) / 2, x_range[1])
     crossed = [[level_at(curve, a) for a in places] for curve in curves]
@@ -205,7 +215,7 @@ def _clear_centre(
             for levels in crossed
         ):
             return centre
-    return preferred
+    return None
 
 
 def _leader_line(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:

@@ -334,22 +334,14 @@ class NestedPanel(FrontPanel):
         ]
         parts, limit = [], base
         if floor_bound is not None and floor_bound.value > base:
-            limit = floor_bound.value
-            parts.append(
-                RulerPart(
-                    low=base,
-                    high=limit,
-                    colour=IMPOSSIBLE.edge,
-                    opacity=0.2,
-                    name=UNAVOIDABLE if self._is_hardest else "",
-                )
-            )
+            limit, colour = floor_bound.value, IMPOSSIBLE.edge
+            # Beside other data than the hardest, the limit is about data that are not shown.
+            name = UNAVOIDABLE if self._is_hardest else ""
+            parts.append(RulerPart(low=base, high=limit, colour=colour, opacity=0.2, name=name))
         best = self.study.row_at(self.lead, self.x)
         if top and top[0] > limit:
-            name = UNSETTLED if parts else ""
-            parts.append(
-                RulerPart(low=limit, high=top[0], colour=WINDOW.edge, opacity=0.2, name=name)
-            )
+            colour, name = WINDOW.edge, UNSETTLED if parts else ""
+            parts.append(RulerPart(low=limit, high=top[0], colour=colour, opacity=0.2, name=name))
         elif not top and best is not None and best.mean > limit:
             colour = colour_of(self.lead)
             parts.append(RulerPart(low=limit, high=best.mean, colour=colour, opacity=0.25))

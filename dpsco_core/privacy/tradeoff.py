@@ -28,7 +28,7 @@ from dpsco_core.privacy.budget import (
 )
 from dpsco_core.privacy.composition import total_shares
 from dpsco_core.privacy.entries import APPROXIMATE, PURE, Entry
-from dpsco_core.privacy.losses import LossLaw
+from dpsco_core.privacy.losses import LARGEST_EXPONENT, LossLaw
 
 POINTS = 8192  # the number of lattice points between 0 and the largest loss that counts
 MOST_POINTS = 1 << 17
@@ -36,7 +36,6 @@ TAIL = 1e-18
 LINES = 4000  # the number of points of a curve whose tangent lines bound the trade-off
 ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
 FARTHEST = 300.0  # a larger loss of privacy counts as total
-LARGEST_EPSILON = 700.0  # the largest epsilon whose exponential is a double
 FALSE_ALARMS = (0.001, 0.01, 0.1)
 # Parts of one (epsilon, delta)-DP whole: the noise is private only together with the test.
 TESTED = ("noisy test", "tested gaussian")
@@ -121,14 +120,14 @@ def budget_curve(budget: Budget) -> TradeoffCurve:
     match budget:
         case PureDP(epsilon=epsilon):
             return TradeoffCurve(
-                epsilons=np.array([min(epsilon, LARGEST_EPSILON)]), deltas=np.zeros(1)
+                epsilons=np.array([min(epsilon, LARGEST_EXPONENT)]), deltas=np.zeros(1)
             )
         case ApproxDP(epsilon=epsilon, delta=delta):
             return TradeoffCurve(
-                epsilons=np.array([min(epsilon, LARGEST_EPSILON)]), deltas=np.array([delta])
+                epsilons=np.array([min(epsilon, LARGEST_EXPONENT)]), deltas=np.array([delta])
             )
         case ZCDP(rho=rho):
-            epsilons = np.linspace(0.0, min(_zcdp_loss_bound(rho), LARGEST_EPSILON), LINES)
+            epsilons = np.linspace(0.0, min(_zcdp_loss_bound(rho), LARGEST_EXPONENT), LINES)
             return TradeoffCurve(epsilons=epsilons, deltas=concentrated_deltas(rho, epsilons))
 
 
@@ -251,7 +250,7 @@ def _mixed_curve(
     for partition in partitions:
         total = total.plus(_worst_block([_loss_law(costs, spacing) for costs in partition]))
     top = total.spacing * (total.first_index + len(total.weights) - 1)
-    epsilons = np.linspace(0.0, min(max(top, 0.0), LARGEST_EPSILON), LINES)
+    epsilons = np.linspace(0.0, min(max(top, 0.0), LARGEST_EXPONENT), LINES)
     return TradeoffCurve(epsilons=epsilons, deltas=total.deltas(epsilons))
 
 

@@ -21,28 +21,30 @@ let correction = 0  // the timer of `correct`
 const isInPlace = () => placeOf(page.places) === page.place
 const isDrawn = () => isInPlace() && sorted(location.search) === sorted(page.address)
 
+// The browser's own: the page's is replaced below.
+const replaceNow = (...asked) => History.prototype.replaceState.apply(history, asked)
+
 // After Back and Forward the address is that of the step, until somebody uses the page. What
 // Streamlit says of another address may be late, of a page that was left; written into this step, it
 // would stay there if the next step is taken before the right one comes. And the same parameters in
 // another order or spelling are no step.
-const step = (push, replace) => (state, title, url) => {
+const step = (push) => (state, title, url) => {
   if (isBack) return
   const { pathname, search } = new URL(url ?? location.href, location.href)
   const isStep = pathname !== location.pathname || sorted(search) !== sorted(location.search)
   if (isStep && isDrawn()) push(state, title, url)
-  else replace(state, title, url)
+  else replaceNow(state, title, url)
 }
 
 // The page that is drawn in the end shows what it was drawn for, whatever the step asked for.
-const correct = (replace) => {
+const correct = () => {
+  clearTimeout(correction)
   correction = 0
   if (!isBack || !isInPlace() || isDrawn()) return
   const query = page.address ? "?" + page.address : ""
-  replace(history.state, "", location.pathname + query + location.hash)
+  replaceNow(history.state, "", location.pathname + query + location.hash)
 }
 const LATE = 500  // ms: a page that was left, and is stopped, is drawn no later than that
-
-let replaceNow = null  // the browser's own
 
 // Called at every run of a page, with what it was drawn for.
 export const keepSteps = (data) => {
@@ -50,15 +52,11 @@ export const keepSteps = (data) => {
   page = data
   if (isBack) {
     clearTimeout(correction)
-    correction = setTimeout(correct, LATE, replaceNow)
+    correction = setTimeout(correct, LATE)
   }
   if (!isFirst) return
-  replaceNow = history.replaceState.bind(history)
   const use = () => {
-    if (correction) {
-      clearTimeout(correction)
-      correct(replaceNow)
-    }
+    if (correction) correct()
     isBack = false
   }
   for (const event of ["pointerdown", "keydown", "click"]) addEventListener(event, use, true)
@@ -67,6 +65,6 @@ export const keepSteps = (data) => {
     clearTimeout(correction)
     correction = 0
   })
-  history.pushState = step(history.pushState.bind(history), replaceNow)
+  history.pushState = step(history.pushState.bind(history))
   history.replaceState = (...asked) => { if (!isBack) replaceNow(...asked) }
 }

@@ -19,7 +19,16 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, at_run, root_sum_square, void
+from dpsco_core.bounds.tools import (
+    BALL,
+    IN_BALL,
+    KAPPA,
+    PARTS,
+    Parts,
+    at_run,
+    root_sum_square,
+    void,
+)
 from dpsco_core.methods.base import Method, Plan
 from dpsco_core.methods.mean.below_two import (
     Costs,
@@ -115,11 +124,10 @@ def of_coordinatewise(plan: MedianPlan, release: Release) -> Parts:
     return at_level(plan.setting, release, 3 * plan.statistic.threshold, noise)
 
 
-_KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
-_NORM = r"\Big[\frac{d(R+R_0)^{2-p}}n+\big(\kappa_pd(R-R_0)^{1-p}\big)^2+%s\Big]^{1/2},\ " + _KAPPA
+_NORM = r"\Big[\frac{d(R+R_0)^{2-p}}n+\big(\kappa_pd(R-R_0)^{1-p}\big)^2+%s\Big]^{1/2},\ " + KAPPA
 _COORDINATE = (
     r"\Big[\frac dn\Big(\tau+\frac{R_0}{\sqrt d}\Big)^{2-p}+(d-1)\psi(0)+\psi(R_0)+"
-    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(t)=\kappa_p^2(\tau-t)^{2-2p},\ " + _KAPPA
+    r"(\sqrt d-1)R_0\psi'(0)+%s\Big]^{1/2},\ \psi(t)=\kappa_p^2(\tau-t)^{2-2p},\ " + KAPPA
 )
 _BOUND = Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound)
 _CARD = BoundCard(

@@ -8,7 +8,6 @@ import math
 from dataclasses import replace
 
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -22,16 +21,15 @@ from dpsco_core.bounds.mean.below_two import BELOW_TWO, at_level
 from dpsco_core.bounds.tools import (
     BALL,
     IN_BALL,
+    KAPPA,
     Parts,
     at_run,
     root_sum_square,
-    terms_of,
-    void,
 )
+from dpsco_core.bounds.user.means import at_best_pure_radius, if_gaussian, if_pure
 from dpsco_core.methods.user.means import UserMeanClipped, UserMeanGroup
 from dpsco_core.methods.user.means.base import of_user_means
 from dpsco_core.methods.user.means.clipped import UserMeansPlan, noise_std
-from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
 
@@ -42,7 +40,7 @@ def of_records(plan: UserMeansPlan) -> Parts:
 
 
 def of_means(plan: UserMeansPlan) -> Parts:
-    """Return the parts of a run that clips users' means, with noise of either kind."""
+    """Return the parts of a run that clips users' means."""
     return _at_run(plan, of_user_means(plan.setting))
 
 
@@ -52,30 +50,9 @@ def _at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     return at_level(clipped, "norm", plan.statistic.radius, noise)
 
 
-def of_gaussian_means(plan: UserMeansPlan) -> Parts:
-    """Return the parts of a run with Gaussian noise; void under a pure budget."""
-    return of_means(plan) if isinstance(plan.noise, GaussianNoise) else void(math.inf)
-
-
-def of_pure_means(plan: UserMeansPlan) -> Parts:
-    """Return the parts of a run with spherical Laplace noise; void under any other budget."""
-    return void(math.inf) if isinstance(plan.noise, GaussianNoise) else of_means(plan)
-
-
-def best_pure(setting: Setting) -> Parts:
-    """Return the parts of a pure run at its radius, which makes their sum of squares least."""
-    try:
-        plan = UserMeanClipped(tuning="theory").plan(setting)
-    except NotApplicable:
-        # No moment is finite, or the mean is unbounded; the hypotheses state which.
-        return void(math.inf)
-    return of_pure_means(plan)
-
-
-_KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 _MEANS = (
     r"\Big[\frac{dg_m^p(R+R_0)^{2-p}}n+\big(\kappa_pdg_m^p(R-R_0)^{1-p}\big)^2+%s\Big]^{1/2},\ "
-    r"g_m^p=g^p\min\Big\{1,\frac{1+2^{2-p}(m-1)}{m^p}\Big\},\ " + _KAPPA
+    r"g_m^p=g^p\min\Big\{1,\frac{1+2^{2-p}(m-1)}{m^p}\Big\},\ " + KAPPA
 )
 _SPHERICAL = r"d(d+1)\Big(\frac{2R}{n\varepsilon}\Big)^2"
 _LETTERS = (
@@ -110,7 +87,11 @@ USER_BELOW_TWO: tuple[Bound, ...] = lettered(
     (
         Bound(
             card=_CARD,
-            evaluate=at_run(UserMeanClipped(), of_gaussian_means, root_sum_square),
+            evaluate=at_run(
+                UserMeanClipped(),
+                lambda plan: if_gaussian(plan, of_means(plan)),
+                root_sum_square,
+            ),
             combine=root_sum_square,
             hypotheses=(GAUSSIAN_BUDGET, *_CLASS),
         ),
@@ -121,7 +102,7 @@ USER_BELOW_TWO: tuple[Bound, ...] = lettered(
             latex=IN_BALL
             + r"\Big[\frac{dg^p(R+R_0)^{2-p}}{nm}+\big(\kappa_pdg^p(R-R_0)^{1-p}\big)^2"
             + r"+d\sigma^2\Big]^{1/2},\ "
-            + _KAPPA,
+            + KAPPA,
             method="user.mean-group",
             evaluate=at_run(UserMeanGroup(), of_records, root_sum_square),
             combine=root_sum_square,
@@ -135,7 +116,7 @@ USER_BELOW_TWO: tuple[Bound, ...] = lettered(
             "constant proven, at the radius that makes this bound smallest.",
             latex=r"\min_R" + _MEANS % _SPHERICAL,
             privacy="pure",
-            evaluate=terms_of(best_pure),
+            evaluate=at_best_pure_radius(of_means),
             combine=root_sum_square,
             hypotheses=(PURE_BUDGET, *_CLASS),
         ),
@@ -145,7 +126,9 @@ USER_BELOW_TWO: tuple[Bound, ...] = lettered(
             name="Clipped user means, infinite variance, pure DP, for this run",
             latex=IN_BALL + _MEANS % _SPHERICAL,
             privacy="pure",
-            evaluate=at_run(UserMeanClipped(), of_pure_means, root_sum_square),
+            evaluate=at_run(
+                UserMeanClipped(), lambda plan: if_pure(plan, of_means(plan)), root_sum_square
+            ),
             combine=root_sum_square,
             hypotheses=(PURE_BUDGET, *_CLASS),
         ),

@@ -5,11 +5,12 @@ Those for clipped records and clipped user means are proven; one is the rate of 
 """
 
 import math
+from collections.abc import Callable
 
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     DIRECTIONAL_MOMENT,
@@ -67,30 +68,40 @@ def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     )
 
 
-def gaussian_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    """Return the terms of a run with Gaussian noise; void under a pure budget."""
-    parts = at_run(plan, clipped)
+def if_gaussian(plan: UserMeansPlan, parts: Parts) -> Parts:
+    """Return the parts of a run with Gaussian noise; void under a pure budget."""
     return parts if isinstance(plan.noise, GaussianNoise) else void(parts.sampling)
 
 
-def pure_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    r"""Return the terms of a run with spherical Laplace noise; void under any other budget.
+def if_pure(plan: UserMeansPlan, parts: Parts) -> Parts:
+    r"""Return the parts of a run with spherical Laplace noise; void under any other budget.
 
     :math:`\sigma^2=(d+1)\big(\frac{2R}{n\varepsilon}\big)^2` is its variance per coordinate
     (theory/user-level-means.md, 3.5).
     """
-    parts = at_run(plan, clipped)
     return void(parts.sampling) if isinstance(plan.noise, GaussianNoise) else parts
 
 
-def best_pure(setting: Setting) -> Parts:
-    """Return the terms of a pure run at the radius at which their sum of squares is least."""
-    try:
-        plan = UserMeanClipped(tuning="theory").plan(setting)
-    except NotApplicable:
-        # No moment is finite, or the mean is unbounded; the hypotheses state which.
-        return void(math.inf)
-    return pure_run(plan, of_user_means(setting))
+def at_best_pure_radius(
+    parts_of_run: Callable[[UserMeansPlan], Parts],
+) -> Callable[[Setting], Terms]:
+    """Return the terms of a pure run at its radius, which makes their sum of squares least."""
+
+    def parts(setting: Setting) -> Parts:
+        """Return the parts at the radius of the proven parameters."""
+        try:
+            plan = UserMeanClipped(tuning="theory").plan(setting)
+        except NotApplicable:
+            # No moment is finite, or the mean is unbounded; the hypotheses state which.
+            return void(math.inf)
+        return if_pure(plan, parts_of_run(plan))
+
+    return terms_of(parts)
+
+
+def _of_means(plan: UserMeansPlan) -> Parts:
+    """Return the parts of a run that clips users' means."""
+    return at_run(plan, of_user_means(plan.setting))
 
 
 def _limit_by_ball(plan: UserMeansPlan, parts: Parts) -> tuple[float, ...]:
@@ -100,7 +111,9 @@ def _limit_by_ball(plan: UserMeansPlan, parts: Parts) -> tuple[float, ...]:
 
 def _interval_terms(plan: UserMeansPlan, clipped: Setting, averaged: int) -> Parts:
     """Return the terms of the interval of a run that averages `averaged` clipped vectors."""
-    return at_most(gaussian_run(plan, clipped), plan.statistic.radius, averaged, plan.setting.d)
+    return at_most(
+        if_gaussian(plan, at_run(plan, clipped)), plan.statistic.radius, averaged, plan.setting.d
+    )
 
 
 def _epsilon_of_rate(setting: Setting) -> float:
@@ -212,9 +225,7 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: _limit_by_ball(
-                plan, gaussian_run(plan, of_user_means(plan.setting))
-            ),
+            formula=lambda plan: _limit_by_ball(plan, if_gaussian(plan, _of_means(plan))),
         ),
         combine=root_sum_square,
         hypotheses=_HYPOTHESES,
@@ -241,7 +252,7 @@ _PURE: tuple[Bound, ...] = (
         privacy="pure",
         method="user.mean-clipped",
         alike_items=_ALIKE,
-        evaluate=terms_of(best_pure),
+        evaluate=at_best_pure_radius(_of_means),
         combine=root_sum_square,
         hypotheses=_PURE_HYPOTHESES,
     ),
@@ -259,7 +270,7 @@ _PURE: tuple[Bound, ...] = (
         evaluate=AtPlan(
             method=UserMeanClipped(),
             names=PARTS,
-            formula=lambda plan: _limit_by_ball(plan, pure_run(plan, of_user_means(plan.setting))),
+            formula=lambda plan: _limit_by_ball(plan, if_pure(plan, _of_means(plan))),
         ),
         combine=root_sum_square,
         hypotheses=_PURE_HYPOTHESES,
