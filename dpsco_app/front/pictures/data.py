@@ -56,9 +56,15 @@ def far_records(scenario: Scenario) -> FarRecords | None:
 
 
 def _count(point: Scenario) -> float:
-    """Return the expected number of far records; 0 where the data are no hard instance."""
+    """Return the expected number of far records; 0 where the data are no hard instance of a mean.
+
+    In other hard instances it is not the distance of a few records that matters: it is their
+    labels, or all of them are far away.
+    """
     law = point.instance.law
-    return law.spike_probability * point.n if isinstance(law, HardInstance) and point.m == 1 else 0
+    if not isinstance(law, HardInstance) or law.hides != "mean" or point.m > 1:
+        return 0
+    return law.spike_probability * point.n
 
 
 def data_html(study: Study, theme: Theme) -> str:

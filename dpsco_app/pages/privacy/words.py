@@ -169,8 +169,8 @@ def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
         return f"{cost} Gaussian noise cannot give pure DP."
     # Replacing a record moves a sum by up to twice the clip norm, one more or less by up to once.
     noise = (
-        f"As `noise_multiplier`, which libraries count over the clip norm: "
-        f"{2 * exact.noise_multiplier:.4g} where a record is replaced, "
+        "The noise multiplier of libraries, noise over clip norm, is "
+        f"{2 * exact.noise_multiplier:.4g} where a record is replaced and "
         f"{exact.noise_multiplier:.4g} where one is added or removed, for one release on all "
         "records"
     )

@@ -91,6 +91,18 @@ def test_many_far_records_have_no_picture() -> None:
     assert far_records(TEXTBOOK) is None
 
 
+@pytest.mark.parametrize(
+    ("problem", "law"), [("geometric-median", "far-points"), ("hinge", "corner-labels")]
+)
+def test_data_that_hide_something_else_than_a_mean_have_no_few_far_records(
+    problem: str, law: str
+) -> None:
+    scenario = replace(HARDEST, problem=problem, distribution=law, methods=("sco.erm",))
+    assert isinstance(scenario.instance.law, HardInstance)
+    assert far_records(scenario) is None
+    assert data_html(Study(scenario=scenario, role="hardest"), Theme()) == ""
+
+
 def test_a_heavy_tail_is_drawn_with_isolated_far_dots_and_a_light_tail_as_a_bell() -> None:
     heavy = data_html(Study(scenario=TEXTBOOK), Theme())
     light = data_html(Study(scenario=replace(TEXTBOOK, distribution="gaussian")), Theme())
