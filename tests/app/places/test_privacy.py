@@ -92,7 +92,7 @@ def line(figure: Figure, key: str) -> Line:
         (
             Point(kind="zcdp", rho=0.5),
             f"costs ε = {gaussian_epsilon(0.5, 1e-6):.3g} at δ = 10⁻⁶",
-            "2 where a record is replaced, 1 where",
+            "2 where a record is replaced and 1 where",
         ),
         (Point(kind="pure", epsilon=1.0), f"at most ρ = {math.tanh(0.5):.3g}", "Laplace noise"),
     ],
