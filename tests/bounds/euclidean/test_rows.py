@@ -10,6 +10,7 @@ from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.bounds.losses.corner_labels import CORNER_RISKS
+from dpsco_core.bounds.losses.median_words import MEDIAN_WORD_RISKS
 from dpsco_core.bounds.lq.lower import WORD_RISKS
 from dpsco_core.data import AnyLabels
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
@@ -286,7 +287,8 @@ def test_where_all_hypotheses_should_hold_few_fail():
     )
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(setting)}
     # Bounds by words and by corners need a set that has words or corners.
-    loud -= {row.card.slug for row in (*WORD_RISKS, *CORNER_RISKS) if row.refusal(setting)}
+    needs_shape = (*WORD_RISKS, *MEDIAN_WORD_RISKS, *CORNER_RISKS)
+    loud -= {row.card.slug for row in needs_shape if row.refusal(setting)}
     loud -= {b.card.slug for b in SCO_BOUNDS if b.has_scope}
     assert loud == {
         "upper.sco.iterative",  # This bound is a claim without proof.
