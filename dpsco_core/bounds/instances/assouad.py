@@ -5,6 +5,10 @@ exact curve of group privacy. The instance is that of `hypercube`; flipping one 
 spiked records, so that a test of that sign errs as it must between data sets B neighbours apart:
 neighbours have :math:`P(S)\le g(P'(S))`, and these :math:`P(S)\le g^{\circ B}(P'(S))`. See
 theory/sharper-approx-bounds.md, 4.
+
+Every spike probability q gives a bound that holds, so that a search that stops early makes it
+smaller and never wrong. Whatever is left out in between, lines of the group curve and terms below
+1e-12, makes it smaller as well.
 """
 
 import math
@@ -158,7 +162,10 @@ def assouad(
 def best(
     form: Form, n: int, moment_order: float, epsilon: float, delta: float, largest: float
 ) -> float:
-    """Return the q in (0, largest] that maximises `assouad`; it does not depend on d."""
+    """Return the q in (0, largest] that maximises `assouad`; it does not depend on d.
+
+    The bound holds at every other q too.
+    """
     power = 2 if form == "squared" else 1
     low, high = search_range(hidden_spikes(epsilon, delta), n, largest)
     return maximise(

@@ -2,6 +2,9 @@ r"""Packing over all sign vectors, by expectiles: it binds every (epsilon, delta
 
 The instance is that of `hypercube`. A bound is the mean over the number of spikes of what
 `expectiles` leaves, times :math:`q^a` or its square. See theory/sharper-approx-bounds.md, 3.
+
+Every spike probability q, level e and cap gives a bound that holds: a coarser grid of any of them,
+or a search that stops early, makes the bound smaller and never wrong.
 """
 
 import math
@@ -88,7 +91,10 @@ def best(
     delta: float,
     largest: float,
 ) -> float:
-    """Return the q in (0, largest] that maximises `packing`."""
+    """Return the q in (0, largest] that maximises `packing`.
+
+    The bound holds at every other q too.
+    """
     loss = losses(form, d, epsilon, delta)
     value = averaged(loss, moment_order, 2 if form == "squared" else 1, n)
     low = min(0.03 / n, largest / 50)
@@ -101,7 +107,11 @@ def best(
 
 @lru_cache(maxsize=256)
 def _log_excess_bounds(d: int) -> tuple[Floats, Floats]:
-    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ (S3)."""
+    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ (S3).
+
+    It is the least over a grid of gaps, each of which bounds the mean from above: fewer gaps make
+    the mean's bound larger, and what `packing` returns smaller.
+    """
     if d == 1:
         e = np.linspace(1e-4, 1 - 1e-4, 4000)
         return e, np.log((1 - e) / 2)

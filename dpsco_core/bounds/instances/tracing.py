@@ -9,7 +9,8 @@ theory/approx-lower-bounds.md, 1 to 3.
 
 Methods with `at` in their name give a bound at one or more q and u. Those that begin with `best`
 return the q and the u at which it is largest, over a fixed grid of u and the best q for each u, so
-that no bound rises with n, epsilon, delta or k.
+that no bound rises with n, epsilon, delta or k. The bound holds at every q up to the cap and at
+every u: a coarser grid of u, or a q that is not quite the best, makes it smaller and never wrong.
 """
 
 import math
