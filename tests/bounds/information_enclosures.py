@@ -34,15 +34,19 @@ def conjugate(c: arb) -> arb:
 
 
 def star(c: Floats) -> Floats:
-    t = np.real(wrightomega(1 - c))
+    """Return `conjugate` in floating point, or about e^600 where it is larger."""
+    t = np.real(wrightomega(np.maximum(1 - c, -600.0)))
     return np.asarray(1 / t + t - 2 + c)
 
 
 def best_centre(losses: Floats, weights: Floats) -> Floats:
-    """Return nearly the c that solves E f*'(c - loss) = 1, by Newton's method from above."""
+    """Return nearly the c that solves E f*'(c - loss) = 1, by Newton's method from above.
+
+    A step from far above is cut short where its square would overflow.
+    """
     c = losses @ weights
-    for _ in range(40):
-        x = 1 / np.real(wrightomega(1 - c[..., None] + losses))
+    for _ in range(60):
+        x = 1 / np.real(wrightomega(np.maximum(1 - c[..., None] + losses, -300.0)))
         mean, curvature = x @ weights, (x * x / (1 + x)) @ weights
         c = np.minimum(c, c - np.log(mean) * mean / curvature)
     return np.asarray(c)

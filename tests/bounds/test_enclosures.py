@@ -218,7 +218,7 @@ def two_sided_bound(setting: Setting) -> arb:
     atoms = (2 * np.arange(d + 1) - d) / math.sqrt(d)
     weights = binom.pmf(np.arange(d + 1), d, 0.5)
     losses = math.sqrt(d) - atoms
-    lambdas = np.geomspace(0.02, 60, 400) / math.sqrt(d)
+    lambdas = np.geomspace(0.02, max(60, 8 * d), 500) / math.sqrt(d)
     centres, heights = [], []
     for x in lambdas:
         low, high = -1.0, x * 2 * math.sqrt(d) + 2
@@ -271,35 +271,29 @@ encloses("lower.mean.approx-packing")(packing_distance)
 encloses("lower.sco.approx-packing")(packing_linear)
 
 
-LONG = (two_sided_bound, two_sided_distance, packing_distance)
-
-
 def setting_of(row: ConstantsRow) -> Setting:
     return scenario_of(row.problem, row.notion, row.n, row.d, row.p).setting
 
 
 @pytest.mark.parametrize("problem", ["mean", "linear"])
-def test_the_sharpest_bounds_of_the_table_lie_in_their_intervals(problem: str) -> None:
-    """The searches differ by at most 0.25 %, and the intervals have radii below 1e-12."""
-    enclosed = set()
-    for row in constants(problem):
-        for winner, value in (
-            (row.window.lower, row.window.floor),
-            (row.window.upper, row.window.ceiling),
+@pytest.mark.parametrize("d", [8, 20, pytest.param(100, marks=pytest.mark.slow)])
+def test_the_sharpest_bounds_of_the_table_lie_in_their_intervals(problem: str, d: int) -> None:
+    """The intervals have radii below 1e-12. The searches differ: a bound of the table is at most
+    0.25 % beyond the enclosed one, and at most 0.4 % weaker.
+    """
+    rows = [row for row in constants(problem) if row.d == d]
+    assert len(rows) == 9
+    for row in rows:
+        for end, value, direction in (
+            (row.window.lower, row.window.floor, 1),
+            (row.window.upper, row.window.ceiling, -1),
         ):
-            assert winner is not None
-            enclosed.add(winner.card.slug)
-            enclose = ENCLOSED.get(winner.card.slug)
-            if enclose is None or (enclose in LONG and row.d > 20):
-                continue  # In dimension 100 these enclosures take minutes.
-            ball = enclose(setting_of(row))
-            assert float(ball.rad()) < 1e-12 * max(1.0, float(ball.mid()))
-            assert value == pytest.approx(float(ball.mid()), rel=2.5e-3), (
-                winner.card.slug,
-                row.n,
-                row.p,
-            )
-    assert len(enclosed & set(ENCLOSED)) >= 3
+            assert end is not None
+            ball = ENCLOSED[end.card.slug](setting_of(row))
+            middle = float(ball.mid())
+            assert float(ball.rad()) < 1e-12 * max(1.0, middle)
+            difference = direction * (value / middle - 1)
+            assert -4e-3 <= difference <= 2.5e-3, (end.card.slug, row.n, row.p)
 
 
 def test_every_bound_that_is_sharpest_somewhere_is_enclosed() -> None:
