@@ -5,13 +5,19 @@ from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.hard import Hypercube, Spike
-from dpsco_core.data.hidden import AnyLabels, CornerLabels, FarPoints, OneHot
+from dpsco_core.data.hidden import (
+    AnyLabels,
+    CornerLabels,
+    Corners,
+    FarPoints,
+    OneHot,
+    SignBlocks,
+)
 from dpsco_core.data.log_normal import LogNormal
 from dpsco_core.data.pareto import Pareto, SkewedPareto
 from dpsco_core.data.rows import DenseRows, Rows
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.data.tracing import Tracing
-from dpsco_core.data.words import Corners, SignBlocks
 
 DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     StudentT,

@@ -29,8 +29,8 @@ from dpsco_core.bounds.instances.sets import blocks_of, corners_of, lq_signs_of
 from dpsco_core.bounds.instances.tracing import hardest_tracing
 from dpsco_core.bounds.instances.words import Argument, WordPrior, words_bound
 from dpsco_core.bounds.instances.words import best as best_words
-from dpsco_core.data import words as words_laws
 from dpsco_core.data.hard import HardInstance, Hypercube, Spike
+from dpsco_core.data.hidden import Corners, SignBlocks
 from dpsco_core.data.tracing import Tracing
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import GROUP_SIZE
@@ -312,12 +312,12 @@ _PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
     Spike: _hardest_packing,
     Hypercube: _hardest_signs,
     Tracing: _hardest_biased_signs,
-    words_laws.Corners: _hardest_corner,
-    words_laws.SignBlocks: _hardest_block,
+    Corners: _hardest_corner,
+    SignBlocks: _hardest_block,
 }
 # The hidden words of a law on a set, for the sets that have such words.
 _WORDS: dict[type[HardInstance], Callable[[ConstraintSet], WordPrior | None]] = {
-    words_laws.Corners: corners_of,
-    words_laws.SignBlocks: blocks_of,
+    Corners: corners_of,
+    SignBlocks: blocks_of,
     Hypercube: lq_signs_of,
 }

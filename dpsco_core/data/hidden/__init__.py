@@ -1,9 +1,18 @@
-"""Hard instances whose hidden signs are in a true parameter, or in points far away."""
+"""Hard instances that hide a corner, a block, a true parameter, or the side of points far away."""
 
 from dpsco_core.data.hidden.any_labels import AnyLabels
 from dpsco_core.data.hidden.corner_labels import CornerLabels
 from dpsco_core.data.hidden.far_points import FarPoints
 from dpsco_core.data.hidden.one_hot import OneHot
 from dpsco_core.data.hidden.parameter import HiddenParameter
+from dpsco_core.data.hidden.words import Corners, SignBlocks
 
-__all__ = ["AnyLabels", "CornerLabels", "FarPoints", "HiddenParameter", "OneHot"]
+__all__ = [
+    "AnyLabels",
+    "CornerLabels",
+    "Corners",
+    "FarPoints",
+    "HiddenParameter",
+    "OneHot",
+    "SignBlocks",
+]
