@@ -20,6 +20,7 @@ import pytest
 
 from tests import newcomer_code
 from tests.printed_code import DOCSTRING, EXTEND, code, section
+from tests.test_architecture import crowded
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT = shutil.ignore_patterns(
@@ -328,6 +329,12 @@ def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) ->
     assert text.split()[0] == NUMBERS[recipe.most]
     for name in recipe.lines:
         assert any(f"`{one}`" in text for one in (name, Path(name).name)), name
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+def test_the_folders_have_room_for_what_a_recipe_adds(recipe: Recipe) -> None:
+    files = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("dpsco_*/**/*.py")]
+    assert crowded([*files, *(name for name in recipe.files if name.startswith("dpsco_"))]) == []
 
 
 # An explicit bound is added as a rate is, an optimiser as an estimator: the rest is slow.
