@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from dpsco_app.front.questions.cards import cards_of
+from dpsco_app.front.questions.records import records_html
 from dpsco_app.front.screen import front_screen
 from dpsco_app.pages.privacy import audit
 from dpsco_app.parts import evaluations
@@ -32,6 +34,8 @@ def sizes(folder: str) -> set[int]:
 def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> None:
     assert promised("cells.outcome_of") == [cells.KEPT_CELLS]
     assert promised("screen.front_screen") == [front_screen.cache_info().maxsize]
+    assert promised("cards.cards_of") == [cards_of.cache_info().maxsize]
+    assert promised("records.records_html") == [records_html.cache_info().maxsize]
     assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
     assert promised("anatomy._starting_risk") == [anatomy._starting_risk.cache_info().maxsize]
     assert promised("stored._served_outcomes") == [stored._served_outcomes.cache_info().maxsize]

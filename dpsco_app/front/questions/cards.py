@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from dpsco_app.figure.methods import short_names
 from dpsco_app.front.bound_lines import FEW_BITS, proof_words, short_name
@@ -57,6 +58,7 @@ class Question:
         return self.answer or self.question
 
 
+@lru_cache(maxsize=50)
 def cards_of(
     study: Study, scenario: Scenario, chosen: str, guess: PriceGuess | None = None
 ) -> tuple[Question, ...]:

@@ -1,6 +1,7 @@
 """What the records are worth: how many of them give the same error without privacy."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
@@ -37,6 +38,7 @@ class Worth:
     is_proven: bool  # whether none beyond `largest_share` can be saved
 
 
+@lru_cache(maxsize=50)
 def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
     """Return the squares of a mean over records of single people as HTML; empty elsewhere.
 
