@@ -25,7 +25,7 @@ def words_style(*, dark: bool) -> str:
 .head.single h2 {{ font-size: 1.5rem; line-height: 1.95rem; min-height: 3.9rem; }}
 .head .waiting {{ font-weight: 400; color: {quiet}; }}
 .head .meaning {{ display: flex; flex-wrap: wrap; align-items: center; column-gap: 2.2rem;
-  min-height: 100px; margin: 0 0 -0.5rem; }}
+  min-height: 110px; margin: 0 0 -0.5rem; }}
 .head .meaning span {{ display: inline-flex; align-items: center; gap: 0.5rem; }}
 .head .meaning .data > :last-child {{ max-width: 8.5rem; line-height: 1.2rem; }}
 .head .meaning .steps {{ flex: 1 1 0; gap: 0.9rem; }}
@@ -70,6 +70,8 @@ def words_style(*, dark: bool) -> str:
 @media (max-height: 799px) {{
   .head.single {{ padding-top: 0; }}
   .head.single h2 {{ margin: 0 0 0.1rem; }}
+  .head .meaning {{ min-height: 100px; }}
+  .head .meaning:has(.records) img:not(.records) {{ height: 80px; width: auto; }}
 }}
 @media (max-width: 760px) {{
   .head h1 {{ font-size: 0.9375rem !important; }}

@@ -35,10 +35,10 @@ AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
 CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
-LARGE_HEIGHT, LARGE_RADIUS = 80.0, 34.0  # pixels of a picture whose records are named below it
+LARGE_HEIGHT, LARGE_RADIUS = 92.0, 40.0  # pixels of a picture whose records are named below it
 RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
-CENTRE = 40.0  # where the ball stands, from the left and from above, in a large picture
-LARGE_WIDTHS = {AVERAGE: 140, CLIP: 136, NOISE: 84}
+CENTRE = 46.0  # where the ball stands, from the left and from above, in a large picture
+LARGE_WIDTHS = {AVERAGE: 156, CLIP: 156, NOISE: 96}
 NAMES_WIDTH, NAMES_HEIGHT = 150, 16
 LETTER = 6.4  # pixels of a letter of these names, at most in the mean
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
@@ -52,6 +52,7 @@ NEAR_RECORDS = tuple(
 FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
 CLUMP = 0.4  # Records that are all alike lie so much nearer to one another.
 FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8  # those of a hard instance, side by side
+BREAK_AT = 1.35  # where the distance to them is cut short, in multiples of the radius
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
@@ -213,6 +214,8 @@ def _records(step: str, centre: Point, theme: Theme, outliers: FarRecords | None
             f"<circle cx='{x}' cy='{y}' r='{radius}' fill='none' stroke='{faint}' "
             "stroke-dasharray='3 3'/>"
         )
+    elif outliers is not None:
+        yield _break_mark(x + BREAK_AT * radius, y, faint)
     spread = 1.0 if outliers is None else CLUMP
     near_records = [(spread * a, spread * b) for a, b in NEAR_RECORDS]
     for a, b in (*near_records, *_far_records(0 if outliers is None else outliers.count)):
@@ -227,6 +230,12 @@ def _records(step: str, centre: Point, theme: Theme, outliers: FarRecords | None
         if step == AVERAGE:
             s, t = u, v
         yield f"<circle cx='{s:.1f}' cy='{t:.1f}' r='2.2' fill='{ink if is_far else faint}'/>"
+
+
+def _break_mark(x: float, y: float, colour: str) -> str:
+    """Return the two strokes that say that a distance is cut short: far records lie farther out."""
+    stroke = "l5 -12"
+    return f"<path d='M{x - 5:.1f} {y + 6:.1f}{stroke}m2 12{stroke}' stroke='{colour}'/>"
 
 
 def _error(
