@@ -73,6 +73,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given parameters, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = convexity_and_smoothness(setting)
         theory = self.tuning == "theory"
@@ -147,9 +148,9 @@ def _contraction(strong: float, smooth: float) -> float:
 def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int:
     r"""Return T of Theorem 5.7, with :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
 
-    :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where it is not positive
-    (the bound is then void). The logarithm is of a length over the diameter, which the paper
-    takes to be 1; ``"paper"`` leaves it out.
+    :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where that is not
+    positive, because the bound is void there. The logarithm is of a length, which is divided by the
+    diameter. The paper takes the diameter to be 1, and ``"paper"`` does not divide.
     """
     strong, smooth = convexity_and_smoothness(setting)
     n, d, order = setting.n, setting.d, setting.moment_order
@@ -239,6 +240,7 @@ def practical_blocks(
     counts = range(1, min(setting.n, MOST_BLOCKS) + 1) if steps is None else (steps,)
 
     def risk(pair: tuple[int, float]) -> float:
+        """Return the modelled risk of a number of steps and a clip limit."""
         return _modelled_risk(setting, rho / pair[0] if divided else rho, *pair)
 
     candidates = (

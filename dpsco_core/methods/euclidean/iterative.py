@@ -45,7 +45,7 @@ class DescentWithGroups(DescentMethod):
         check_count("groups", self.groups)
 
     def chosen_groups(self, setting: Setting) -> int:
-        """Return the number of groups; raise `NotApplicable` for fewer records than groups."""
+        """Return the number of groups; raise `NotApplicable` if there are fewer records."""
         groups = choose_parameter(
             self.groups,
             self.tuning,
@@ -130,6 +130,7 @@ class IterativeDescent(DescentWithGroups):
     colour = "magenta"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given groups, radius and descent, or with the tuning's."""
         rho = zhao_share(setting, self.calibration)
         n, groups = setting.n, self.chosen_groups(setting)
         unit = 2 * setting.d / (rho * (n // groups) ** 2 * groups)

@@ -70,6 +70,7 @@ class NoisyGradientDescent(DescentMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given descent, or with that of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         sensitivity = 2 * losses.lipschitz / setting.n

@@ -66,6 +66,7 @@ class SmoothedDescent(DescentMethod):
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given level and descent, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         n, d, printed = setting.n, setting.d, self.calibration == "paper"
         tau = choose_parameter(

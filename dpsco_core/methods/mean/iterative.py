@@ -100,6 +100,7 @@ class IterativeUpdating(MeanMethod):
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
 
     def plan(self, setting: Setting) -> DeepPointPlan:
+        """Return the plan: groups, radius, noise of the group means, and length of the walk."""
         n, theory = setting.n, self.tuning == "theory"
         rho = zhao_share(setting, self.calibration)
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
@@ -194,7 +195,10 @@ def walk_length(setting: Setting, r0: float) -> int:
 def _best_amplification(
     setting: Setting, groups: int, rho: float, calibration: Calibration
 ) -> ShuffleAmplification | None:
-    """Return the amplification with the most rho per group; the printed one if it is valid."""
+    """Return the amplification that allows the most rho per group; None if none is better.
+
+    In the calibration ``"paper"`` it is the printed one, where its conditions hold.
+    """
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return None  # An amplified guarantee is not a zCDP guarantee.

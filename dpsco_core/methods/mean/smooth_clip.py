@@ -7,9 +7,9 @@ since :math:`\phi' = (1 - x^2/2)_+`,
 .. math:: \psi(u) = G(w) = \int_0^{\sqrt2}\Big(1 - \frac{t^2}2\Big)
     \Big[\Phi\Big(\frac{1-tw}s\Big) - \Phi\Big(\frac{-1-tw}s\Big)\Big]dt ,
 
-which never cancels (the closed form does, beyond u = 100), decreases in w, and is
-:math:`\sup\psi` at w = 0: a table of G over a bounded range serves every large u, infinity among
-them. For small u no table is needed: the cubic is all there is.
+which suffers no cancellation (the closed form does, beyond u = 100), decreases in w, and equals
+:math:`\sup\psi` at w = 0. So a table of G over a bounded range serves every large u, infinity
+included. For small u no table is needed, because :math:`\psi` is a cubic there.
 """
 
 import math
@@ -82,6 +82,7 @@ class SmoothTable:
         return value
 
     def _large_entries(self, u: Vector) -> Vector:
+        """Return psi of entries beyond `bulk`, from the table; a NaN counts as 0."""
         constant, linear, square, cube = self.coefficients
         # A NaN is moved to the far end, and set to 0 at the end.
         place = np.fmin(self.cells_per_unit / np.abs(u), float(len(constant)))
@@ -157,6 +158,7 @@ def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
 
 
 def check_variance(smoothing_variance: float) -> None:
+    """Raise an error unless a smoothing variance is in the range of the tables."""
     ok = SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE
     must = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
     require(ok, "smoothing_variance", must, smoothing_variance)
