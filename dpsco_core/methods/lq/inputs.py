@@ -1,4 +1,4 @@
-r"""What the l_q methods and the bounds on them take from a setting: constants, noise, shares.
+r"""The inputs of the l_q methods and of the bounds on them: constants, noise and shares.
 
 The parameters are in :math:`\ell_q^d`, 1 <= q <= 2, gradients in :math:`\ell_{q'}^d`, whose smooth
 norm is :math:`\|\cdot\|_r` (`RegularSpace`). For q > 2 the mirror map would not be strongly convex
@@ -50,10 +50,10 @@ def statement_budget(setting: Setting) -> tuple[float, float]:
 
 
 def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
-    """Return the noise of a method whose user leaves the choice open.
+    """Return the kind of noise: `noise` if it is given, otherwise that of the calibration.
 
-    As published it is the generalized Gaussian one. The tight calibration takes the Gaussian: at
-    equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
+    The published noise is generalized Gaussian. The tight calibration takes Gaussian noise, because
+    at equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
     """
     if noise is not None:
         return noise
@@ -80,7 +80,7 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
     .. math:: \tfrac12\,d^{1-2/q'}d^{2/r}m_r^{2/r} \le \tfrac12\,d\,\kappa.
 
-    A sum has its `sum_factor` besides.
+    The energy of a sum has the factor `sum_factor` besides.
     """
     if noise == "generalized gaussian":
         return dual_energy(space, noise, calibration)
@@ -91,9 +91,9 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
-    r"""Bound the ratio of a sum's energy to the sum of energies, in the smooth norm.
+    r"""Return a bound on a sum's energy over the sum of the energies, in the smooth norm.
 
-    1 for Gaussian vectors, :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
+    It is 1 for Gaussian vectors and :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
     """
     return 1.0 if noise == "gaussian" else space.kappa_plus
 
@@ -110,9 +110,10 @@ def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> floa
 
 
 def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
-    r"""Return the rho of one release, or of releases on disjoint batches; 0 if it is not zCDP.
+    r"""Return the rho of one release, or of releases on disjoint batches; 0 if none is proven.
 
-    As `composed_rho`, but the paper's is that of Lemma 3, for epsilon <= 1 and delta <= 0.9.
+    It is as in `composed_rho`, except that the paper's rho is that of Lemma 3, which holds for
+    epsilon <= 1 and delta <= 0.9.
     """
     if calibration == "paper" and isinstance(budget, ApproxDP):
         proven = budget.epsilon <= 1 and budget.delta <= 0.9
@@ -147,11 +148,12 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
 
 
 def _whole(budget: Budget, noise: Noise) -> float:
+    """Return the rho that the whole budget allows for this noise; 0 for a pure budget."""
     if noise == "gaussian" or isinstance(budget, PureDP):
         return gaussian_allowance(budget)
     return budget.to_zcdp("tight").rho
 
 
 def shape_of(noise: Noise, calibration: Calibration) -> Calibration:
-    """Return the noise's shape; generalized Gaussians in paper calibration have its kappa."""
+    """Return the calibration of the noise's shape; only generalized Gaussians have two shapes."""
     return calibration if noise == "generalized gaussian" else "tight"

@@ -68,6 +68,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> PhasedAverages:
+        """Return the plan of phases without projection, with a bound on every point's norm."""
         rho = phased_share(setting, self.calibration)
         if setting.exponent < 2:
             raise NotApplicable(
@@ -92,7 +93,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:
-    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most the proven value."""
+    """Return the rho of every phase; the paper's is :math:`2/c^2`, at most the proven one."""
     refuse_pure(setting)
     budget = setting.budget
     if calibration == "tight" or not isinstance(budget, ApproxDP):
@@ -108,7 +109,10 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
 
 
 def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    """Return the `printed_step`; refuse it if a quarter, the first phase's step, exceeds 2/beta."""
+    """Return the `printed_step`; raise `NotApplicable` if a quarter of it exceeds 2/beta.
+
+    The step of the first phase is that quarter.
+    """
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))
     if step_size / 4 * losses.smoothness > 2:

@@ -1,8 +1,8 @@
-r"""The schedules of Lowy, Liu and Asi (2024), as printed, and what they need of users.
+r"""The schedules of Lowy, Liu and Asi (2024), as printed, and the numbers of users that they need.
 
-Algorithms 1 to 3 and Theorem D.3, real-valued, as the paper has them (theory/lowy-liu-asi.md, 2.1,
-2.3 and 2.5). At the end the conditions of Theorems B.1 and C.1, and what their proofs use of the
-constants (2.1 to 2.3 and 8, items 3 to 12).
+They are those of Algorithms 1 to 3 and of Theorem D.3, with real-valued sizes, as in the paper
+(theory/lowy-liu-asi.md, 2.1, 2.3 and 2.5). At the end are the conditions of Theorems B.1 and C.1,
+and what their proofs need of the constants (2.1 to 2.3 and 8, items 3 to 12).
 """
 
 import math
@@ -265,8 +265,8 @@ MOST_DIGITS = 200
 def least_users(works: Callable[[int], bool]) -> float:
     r"""Return the least n >= 2 at which `works` holds; infinite beyond :math:`2^{200}`.
 
-    It has to hold from somewhere on in every interval :math:`[2^l,2^{l+1})` or nowhere there: the
-    number of phases :math:`\lfloor\log_2n\rfloor` jumps in between.
+    Within every interval :math:`[2^l,2^{l+1})` the condition must hold from some n on, or nowhere:
+    the number of phases :math:`\lfloor\log_2n\rfloor` changes between the intervals.
     """
     for digits in range(1, MOST_DIGITS):
         low, high = 1 << digits, (1 << (digits + 1)) - 1
@@ -286,7 +286,10 @@ def best_decay(n: int) -> float:
 
 
 def fills_groups(case: UserLevel, q: float | None = None) -> bool:
-    r"""Return whether :math:`n_l\ge C`: each group of the last phase has a user; None: best q."""
+    r"""Return whether :math:`n_l\ge C`, so that each group of the last phase has a user.
+
+    If q is None it is the best one.
+    """
     chosen = best_decay(case.n) if q is None else q
     return phase_users(case.n, phase_count(case.n), chosen) >= printed_groups(case)
 

@@ -40,6 +40,7 @@ class PointSample:
         """Return the per-sample gradients at `w`, formed block by block."""
 
         def gradients(block: Vector) -> Vector:
+            """Return the gradients of a block of points, shrunk to the limit."""
             with np.errstate(over="ignore", invalid="ignore"):
                 return self.loss.gradients(w, self._shrunk_to_limit(block))
 
@@ -69,6 +70,7 @@ class PointSample:
         return total / self.n
 
     def risk(self, w: Vector) -> float:
+        """Return the mean loss at w, computed block by block."""
         with np.errstate(over="ignore", invalid="ignore"):
             losses = (
                 self.loss.value(w, self._shrunk_to_limit(b)).sum() for b in self.points.blocks()

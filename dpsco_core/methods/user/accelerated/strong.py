@@ -73,6 +73,7 @@ class UserAcceleratedStrong(FilteredGradients):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> AcceleratedPhases:
+        """Return the plan of the tuning; raise `NotApplicable` without strong convexity."""
         budget = approximate_budget(setting)
         if not setting.constants.sample_strong_convexity > 0:
             raise NotApplicable(
@@ -105,7 +106,7 @@ class UserAcceleratedStrong(FilteredGradients):
 
 
 def staged_layouts(n: int) -> tuple[Layout, ...]:
-    """Return layouts of one to three stages; each stage starts at twice the last regulariser."""
+    """Return layouts of one to three stages; regularisers double from stage to stage."""
     layouts = list(halving_layouts(n))
     for stages in range(2, MOST_STAGES + 1):
         users = n // stages
@@ -175,6 +176,7 @@ def distances(start_distance: float, limit: float, stages: int) -> tuple[float, 
 
 
 def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None:
+    """Return the phases of all stages; None if a phase can have no test."""
     rate = actual_rate(part)
     if rate is None:
         return None
@@ -218,6 +220,7 @@ def _too_few_users_error(case: UserLevel) -> NotApplicable:
     """Return the error of the stages, with the number of users that they need."""
 
     def runs(n: int) -> bool:
+        """Return whether all stages can have tests with n users."""
         part = case.with_users(n)
         stages = stage_count(part)
         return n >= 4 * stages and _stages(part.with_users(n // stages), stages) is not None
