@@ -47,6 +47,7 @@ class PointSample:
         return MappedRows(self.points, gradients)
 
     def gradient(self, w: Vector, i: int) -> Vector:
+        """Return the gradient of record `i`, shrunk to the limit, at w, shape (d,)."""
         point = self.points.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(self.limit):
