@@ -72,6 +72,7 @@ class Address(Generic[V]):
         return changed_values if scenario is None else scenario.to_query(BASE) | changed_values
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
+        """Return a value of the view from its text; raise `InvalidInput` if it is wrong."""
         kind = type(getattr(self.default, name))
         if kind is str:
             return "" if text == EMPTY_LIST and name in self.lists else text

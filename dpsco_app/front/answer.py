@@ -166,6 +166,7 @@ class _PanelAnswer:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:
+        """Return the words for the data of the panel, such as "on the hardest data known"."""
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             loss = inside(problem_card(scenario.problem).name)
@@ -202,6 +203,7 @@ def _cost(study: Study, x: float | None, quantity: str) -> str:
 
 
 def _placed(cost: str, place: str) -> str:
+    """Return the cost and the words for its data, in the order that reads well."""
     if "data" not in cost:
         return f"{cost} {place}"
     return f"{place} {cost}"

@@ -48,6 +48,7 @@ WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
+    """Return the line of a bound along the axis."""
     card = curve[0].bound.card
     lower = card.kind == "lower"
     return Line(
@@ -133,6 +134,7 @@ def class_name(curve: Sequence[Evaluation]) -> str:
 
 
 def bound_hover(e: Evaluation) -> str:
+    """Return what a bound says at one point when the mouse is over it."""
     card = e.bound.card
     worst = f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
     lines = (

@@ -42,8 +42,9 @@ def front_figure(
 ) -> Figure:
     """Return the figure of one study, or of two side by side, along their common axis.
 
-    `alt` is what it shows, in one sentence. With `panel_index` that panel alone is drawn; the
-    ladder has all. `is_old` says that what was measured is of other settings.
+    `alt` describes the figure in one sentence. With `panel_index` that panel alone is drawn,
+    although the table of lines beside the figure (its ladder) still has all panels. `is_old` says
+    that the measured values belong to other settings.
     """
     first_scenario = studies[0].scenario
     is_nested = nests(studies, view)
@@ -100,6 +101,7 @@ def _unit(scenario: Scenario, view: View) -> str:
 
 
 def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
+    """Return the title of the vertical axis."""
     if view.measure == "price":
         return PRICE_AXIS
     if is_nested and scenario.problem == MEAN:
@@ -132,6 +134,7 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return the ticks of the vertical axis: powers of ten, or 1, 2, 5 if those are too few."""
     first_power, last_power = math.ceil(math.log10(low)), math.floor(math.log10(high))
     powers = [float(f"1e{e}") for e in range(first_power, last_power + 1)]
     if len(powers) < 3:

@@ -25,6 +25,7 @@ def with_problem(scenario: Scenario, problem: str, problems: tuple[str, ...]) ->
 
 
 def item_level(scenario: Scenario) -> Scenario:
+    """Return the scenario with one item per user, for pages that show item level only."""
     if scenario.level == "item" and scenario.axis != "m":
         return replace(scenario, alike=0.0)
     axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)

@@ -170,6 +170,7 @@ def _costs_elsewhere(study: Study, x: float | None) -> str:
 
 
 def _cost_there(study: Study, x: float) -> str:
+    """Return a clause with the cost of privacy at x; empty if none was measured."""
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or row.mean == 0 or math.isinf(row.price.value):
         return ""

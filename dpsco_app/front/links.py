@@ -81,6 +81,10 @@ def _with_losses(problem: str, names: Sequence[str], link_fields: Mapping[str, s
 
 
 def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
+    """Return the scenario of a link; raise `InvalidInput` if the dashboard does not allow it.
+
+    Where the link names no grid, the default one is cut to what the dashboard allows.
+    """
     scenario = Scenario.from_query(dict(link_fields), BASE)
     if "methods" not in link_fields:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))

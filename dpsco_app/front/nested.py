@@ -126,6 +126,7 @@ class NestedPanel(FrontPanel):
         return overlay is not None and line.method in {overlay.lead, overlay.public}
 
     def _toned(self, line: Line) -> Line:
+        """Return a line in its emphasis: wide for the lead, pale if pinned."""
         if line.is_pinned:
             return replace(line, opacity=PALE)
         if self.view.card == "others" or line.key in (self.lead, self.study.public):
@@ -136,6 +137,7 @@ class NestedPanel(FrontPanel):
 
     @cached_property
     def _spans(self) -> Sequence[tuple[float | None, Span]]:
+        """Return the window of the proven bounds along the axis; empty unless it is drawn."""
         has_own = is_hard(self.scenario) and self._is_hardest and not self.price
         has_own = has_own and are_hardest_of_all(self.scenario, self.x)
         return drawn_window(self.scenario) if has_own and self.region else []
@@ -215,6 +217,7 @@ class NestedPanel(FrontPanel):
         )
 
     def _proven_rungs(self, base: float, edge: float) -> list[RulerMark]:
+        """Return the ruler's marks of the proven bounds at the chosen point."""
         rungs = []
         for line in self.guides:
             values = self.heights_at_point(line.x, line.y)
@@ -292,6 +295,7 @@ class NestedPanel(FrontPanel):
         ]
 
     def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:
+        """Return the ruler's marks of the measured methods at the chosen point."""
         names, rungs = short_names(self.scenario.methods), []
         for line in self.lines:
             row = self.study.row_at(line.key, self.x)
@@ -317,6 +321,7 @@ class NestedPanel(FrontPanel):
         return rungs
 
     def _factor(self, row: Measurement, *, is_hero: bool) -> str:
+        """Return a method's error over that of the reference, as words of the ruler."""
         price = row.price
         if price is None or row.mean == 0 or cost_words(price, "") == TOO_FEW_TRIALS:
             return ""
@@ -325,6 +330,7 @@ class NestedPanel(FrontPanel):
         return factor_text(price) if is_hero else f"×{ratio_text(price.value)}"
 
     def _parts(self, base: float) -> list[RulerPart]:
+        """Return the coloured parts of the ruler between the marks."""
         floor_bound = dict(self.floor).get(self.x) if self.region else None
         top = [
             y
@@ -390,6 +396,7 @@ def _rung(
     bold: bool = False,
     opacity: float = 1.0,
 ) -> RulerMark:
+    """Return a mark of the ruler for a line, at its value or at the edge if that is too small."""
     heights = [max(y, edge) for y in line.y]
     return RulerMark(
         key=line.key,
@@ -407,5 +414,6 @@ def _rung(
 
 
 def _possible_hover(span: Span) -> str:
+    """Return what the smallest proven upper bound says when the mouse is over it."""
     name = span.upper.card.name
     return f"<b>Proven possible</b>: {rounded(span.high)}<br>{name}, on average, on all data"

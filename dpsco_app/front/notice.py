@@ -122,6 +122,7 @@ HOW_TO_READ_USERS = """
 
 
 def how_to_read(scenario: Scenario) -> str:
+    """Return the explanation of the figure, with what a problem or users add to it."""
     parts = [HOW_TO_READ]
     if scenario.problem != MEAN:
         parts.append(HOW_TO_READ_RISKS)

@@ -103,6 +103,7 @@ class FrontPanel:
         return [*guides, *([self._edge()] if self.floor and not self.region else [])]
 
     def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
+        """Return the region between the largest lower and the smallest upper bound."""
         area = Region(
             key="window",
             name="promise for all data",
@@ -115,6 +116,7 @@ class FrontPanel:
         return [area] if spans else []
 
     def _region(self) -> list[Region]:
+        """Return the region of errors that no private algorithm reaches on these data."""
         area = Region(
             key="floor",
             name="proven limit",
@@ -127,6 +129,7 @@ class FrontPanel:
         return [area]
 
     def _edge(self) -> Line:
+        """Return the upper edge of the region as a line."""
         return Line(
             key="floor",
             name="proven limit",
@@ -160,6 +163,7 @@ class FrontPanel:
         return shown(self.scenario, self.view.views)
 
     def _bounds(self) -> list[Line]:
+        """Return the lines of the bounds that the visitor has chosen."""
         slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
         # The floor of these data is the region.
         slugs += [s for s in self._view_bounds if not bound(s).card.of_law]
@@ -279,6 +283,7 @@ class FrontPanel:
         return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
+        """Return what a measured point says when the mouse is over it."""
         quantity = "excess risk" if self.scenario.problem != MEAN else "error"
         lines = [
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
@@ -343,6 +348,7 @@ class FrontPanel:
         return [b for a, b in zip(x, y, strict=False) if a == point]
 
     def _axis(self) -> Axis:
+        """Return the horizontal axis, with the chosen value in bold."""
         axis, grid = self.scenario.axis, self.scenario.grid
         if axis is None:
             return Axis(title="", low=MIDDLE / 2, high=MIDDLE * 2, ticks=())
@@ -362,6 +368,7 @@ class FrontPanel:
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:
+        """Return the gap between lead and reference at the chosen point; None if unknown."""
         best, public = (self.study.row_at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None

@@ -84,6 +84,7 @@ def _head(
     waiting: str,
     because: str,
 ) -> str:
+    """Return the head of the screen as HTML: question, answer and status."""
     question_text = question(studies)
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline

@@ -87,6 +87,7 @@ def story(numbers: Why) -> ScrollStory:
 
 
 def setting() -> str:
+    """Return the sentence on the records and the budget of the pictures."""
     return (
         f"The picture: {SCENARIO.n} records from a skewed Pareto law in the plane, p "
         f"= {number_text(SCENARIO.p)} (in step 8 p = {number_text(LIGHT)}), "
@@ -96,6 +97,7 @@ def setting() -> str:
 
 
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
+    """Return the steps of the story, each with its text and its picture."""
     heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
     best, shift = heavy.best, DISTANCE / SCENARIO.n
     plain_state = partial(PictureState, view=NEAR_VIEW)

@@ -43,6 +43,7 @@ class Study:
         return sorted(rows, key=lambda r: -math.inf if r.x is None else r.x)
 
     def row_at(self, method: str, x: float | None) -> Measurement | None:
+        """Return the measured row of a method at x; None if there is none."""
         row = self.table.get((method, x))
         return row if row is not None and row.mean >= 0 else None
 

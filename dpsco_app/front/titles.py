@@ -74,6 +74,7 @@ def panel_about(study: Study) -> str:
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:
+    """Return the name of a study's column in the table of lines."""
     if study.role == "hardest":
         return "hardest"
     scenario, difference = study.scenario, compared(studies)
@@ -105,6 +106,7 @@ def panel_names(scenario: Scenario, second_scenario: Scenario | None, role: Role
 
 
 def _short(name: str) -> str:
+    """Return a column's name as a title, with a capital letter."""
     if name == "hardest":
         return "Hardest data"
     return name if "=" in name else name[:1].upper() + name[1:]

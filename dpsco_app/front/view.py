@@ -38,6 +38,7 @@ class View(PageView):
     formula: str = ""
 
     def validate(self) -> Self:
+        """Return the view; raise `InvalidInput` if a value in it is unknown."""
         is_known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(is_known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
         one_of(BOUND, self.bound, ("", *BOUND_SLUGS))

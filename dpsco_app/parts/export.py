@@ -64,6 +64,7 @@ def csv_text(result: Result) -> str:
 
 
 def json_text(result: Result) -> str:
+    """Return all runs of a result as JSON."""
     return runs_json(
         {name: (run.scenario, run.outcomes) for name, run in result.parts_by_name.items()}
     )
@@ -95,6 +96,7 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
     """Draw the popover that saves a page's numbers as a script in the percent format."""
 
     def draw() -> None:
+        """Draw the buttons for the script and the notebook of the page."""
         st.markdown("The numbers of this page, made again by the library.")
         for label, make, end in (
             ("Python: a script", script, "py"),
@@ -172,6 +174,7 @@ def draw_files(
     """Draw the fold below a figure with its files and the numbers behind it."""
 
     def draw() -> None:
+        """Draw the buttons for the files of the picture and of its numbers."""
         table = numbers()
         with st.container(horizontal=True, key=f"{name}_files"):
             if title:

@@ -114,6 +114,7 @@ def draw_wrong(sentences: Sequence[str]) -> None:
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
+    """Draw a button for each scene, which sets the page to it."""
     with st.container(horizontal=True, key=f"{state.name}_scenes"):
         for scene in scenes:
             st.button(
@@ -191,6 +192,7 @@ def link(
     key = f"{state.name}_link"
 
     def draw() -> None:
+        """Draw the address of the page, with a choice of parts to leave out for a class."""
         st.markdown(
             f"{introduction} Copy it to share. For a class it can leave parts of the dashboard out."
         )

@@ -47,6 +47,7 @@ GEOMETRY_NAMES = {
 
 
 def geometry_name(kind: str, q: float | None = None) -> str:
+    """Return the name of a set for the screen."""
     if kind == "lq" and q is not None:
         return f"ℓq ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]

@@ -46,6 +46,7 @@ class Preload:
         body = bytearray()
 
         async def hold(message: Message) -> None:
+            """Collect the whole page, and send it with the script links in its head."""
             if message["type"] == "http.response.start":
                 start.update(message)
                 return

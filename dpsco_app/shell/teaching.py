@@ -71,6 +71,7 @@ def parts_on(
 
 
 def _all_known(name: str, value: str) -> None:
+    """Raise `InvalidInput` unless all parts in a list of hidden parts are known."""
     for part in hidden_names(value):
         one_of(name, part, tuple(PARTS))
 
@@ -155,6 +156,7 @@ def wrong() -> list[str]:
 
 
 def current() -> Teaching:
+    """Return the teaching mode of this visit."""
     mode: Teaching = st.session_state.get(MODE_KEY, Teaching())
     return mode
 
@@ -182,6 +184,7 @@ FIGURE_ALONE = (
 
 
 def style(teaching: Teaching) -> str:
+    """Return the CSS that hides and enlarges what the teaching mode asks for."""
     rules = [
         f"{selector} {{ display: none !important; }}"
         for name in _hidden(teaching)

@@ -48,6 +48,7 @@ class LivePage:
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
+        """Do one of the things that a visitor of the lessons can do, by its name."""
         acts: dict[str, Callable[..., None]] = {
             "go": self.lessons.go,
             "run": self.lessons.run,

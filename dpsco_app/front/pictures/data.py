@@ -85,6 +85,7 @@ def data_html(study: Study, theme: Theme) -> str:
 
 
 def _with_words(shapes: str, words: str) -> str:
+    """Return the picture of the data with words under it, as HTML."""
     size = f"class='strip' width='{WIDTH}' height='{HEIGHT}'"
     image = picture(f"0 0 {WIDTH} {HEIGHT}", shapes, size)
     return f"<span class='data'>{image}<span>{words}</span></span>"
@@ -129,6 +130,7 @@ def _spikes(outliers: FarRecords, theme: Theme) -> Iterator[str]:
 
 
 def _axis(theme: Theme) -> str:
+    """Return the ground line of the picture, as SVG."""
     faint = theme.colour(FAINT)
     return f"<path d='M0 {GROUND}H{WIDTH}' stroke='{faint}'/>"
 

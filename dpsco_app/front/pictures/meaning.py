@@ -190,6 +190,7 @@ def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
 def _picture(
     step: str, theme: Theme, outliers: FarRecords | None, parts: PriceParts | None, colour: Pair
 ) -> str:
+    """Return the picture of one step of the explanation, as SVG."""
     width, height = (
         (WIDTHS[step], HEIGHT) if outliers is None else (LARGE_WIDTHS[step], LARGE_HEIGHT)
     )

@@ -88,6 +88,7 @@ def cards_of(
 
 
 def _all_cards(study: Study, scenario: Scenario, chosen: str) -> tuple[Question, ...]:
+    """Return the cards of all questions that apply; only the chosen one has its answer."""
     questions: list[Question | None] = []
     if has_tails(scenario):
         distance_words = "could lie farther" if scenario.p >= LIGHT_FROM else "could not lie so far"
@@ -138,6 +139,7 @@ def _data_card(study: Study, scenario: Scenario, chosen: str) -> Question | None
 
 
 def _price_words(study: Study) -> str:
+    """Return the measured price of privacy in words, or that it is being measured."""
     row = study.row_at(study.lead, chosen_point(study.scenario))
     if row is None or row.price is None or not study.complete:
         return "being measured"

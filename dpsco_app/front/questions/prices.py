@@ -39,6 +39,7 @@ def prices_along(point: Scenario, field: str) -> Prices:
 
 
 def _price(point: Scenario) -> tuple[float, float] | None:
+    """Return the smallest and the largest possible price at a point; None if it is unknown."""
     try:
         spans, public = window(point), evaluations(point, (PUBLIC,))
     except InvalidInput:
@@ -64,6 +65,7 @@ def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
 
 
 def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
+    """Return the area between the smallest and the largest price along a slider, as SVG."""
     places = offered_places(prices, field)
     points = [
         (x, _height(low), _height(high)) for x, (_, low, high) in zip(places, prices, strict=True)
@@ -102,5 +104,6 @@ def offered_places(prices: Prices, field: str) -> list[float]:
 
 
 def _height(price: float) -> float:
+    """Return the vertical place of a price, on a logarithmic scale."""
     share = math.log(min(price, LARGEST)) / math.log(LARGEST)
     return HEIGHT - 2 - share * (HEIGHT - 6)

@@ -64,6 +64,7 @@ def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
 
 
 def _measured(study: Study, n: int) -> list[Worth]:
+    """Return what n records are worth by the measured price; empty until that is known."""
     x = chosen_point(study.scenario)
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or row.price.value <= 0:
@@ -88,6 +89,7 @@ def _measured(study: Study, n: int) -> list[Worth]:
 
 
 def _promised(scenario: Scenario, n: int) -> list[Worth]:
+    """Return what n records are worth by the proven bounds, for a heavy and a light tail."""
     if not has_tails(scenario):
         return []
     worths = []
@@ -126,6 +128,7 @@ def count_text(value: float) -> str:
 
 
 def _block(worth: Worth, theme: Theme) -> str:
+    """Return the block of a worth: a hundred squares with a caption, as HTML."""
     full, open_to = round(SQUARES * worth.filled_share), round(SQUARES * worth.largest_share)
     colour, red, fill = map(theme.colour, (worth.colour, IMPOSSIBLE.edge, IMPOSSIBLE.fill))
     sheet = CELLS.format(own=colour, red=red, fill=fill)
@@ -140,6 +143,7 @@ def _block(worth: Worth, theme: Theme) -> str:
 
 
 def _cell(i: int, full: int, open_to: int, *, crossed: bool) -> str:
+    """Return one of the hundred squares: full, open, or crossed out as lost."""
     x, y = 10 * (i % 10) + 1, 10 * (i // 10) + 1
     kind = "full" if i < full else "open" if i < open_to or not crossed else "lost"
     box = f"<rect class='{kind}' x='{x}' y='{y}' width='8' height='8' rx='1.2'/>"

@@ -112,11 +112,13 @@ def tail_price(scenario: Scenario, p: float) -> float | None:
 
 
 def ranged_price(low: float, high: float) -> str:
+    """Return a range of prices in words, or a single price if both ends read the same."""
     a, b = ratio_text(low), ratio_text(high)
     return a if a == b else f"{a} to {b}"
 
 
 def _index(tail: TailBand) -> int:
+    """Return the place of the chosen point among the points of a tail."""
     x = chosen_point(tail.scenario)
     return [a for a, _ in tail.spans].index(x)
 
@@ -207,6 +209,7 @@ def tails_figure(scenario: Scenario, alt: str) -> Figure:
 
 
 def _band(tail: TailBand, look: Area, name: str) -> Region:
+    """Return the region between the bounds of a tail along the axis."""
     return Region(
         key=f"tail {tail.scenario.p:g}",
         name=f"{name} tail, p = {number_text(tail.scenario.p)}",
@@ -219,6 +222,7 @@ def _band(tail: TailBand, look: Area, name: str) -> Region:
 
 
 def _rung(tail: TailBand, name: str, i: int, colour: Pair) -> RulerMark:
+    """Return the ruler's mark of a tail, in the middle of its bounds at point i."""
     middle = [math.sqrt(s.low * s.high) for _, s in tail.spans]
     price = ranged_price(*tail.prices(i)).replace(" to ", " to ×")
     point_text = at_point(tail.scenario, tail.spans[i][0]).replace(", ", " at ", 1)
@@ -236,6 +240,7 @@ def _rung(tail: TailBand, name: str, i: int, colour: Pair) -> RulerMark:
 
 
 def _ladder(scenario: Scenario, tails: Sequence[TailBand], i: int) -> Ladder:
+    """Return the table of the tails, with bounds and prices at point i."""
     point_text = at_point(scenario, tails[0].spans[i][0]).removeprefix(", ")
     rows = [
         LadderRow(
@@ -263,6 +268,7 @@ def _ladder(scenario: Scenario, tails: Sequence[TailBand], i: int) -> Ladder:
 
 
 def _axis(scenario: Scenario) -> Axis:
+    """Return the horizontal axis, with the chosen value in bold."""
     axis, grid, x = scenario.axis, scenario.grid, chosen_point(scenario)
     if axis is None:
         return Axis(title="", low=0.5, high=2.0, ticks=())
@@ -272,6 +278,7 @@ def _axis(scenario: Scenario) -> Axis:
 
 
 def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return ticks at 1, 2 and 5 times powers of ten between two values."""
     first_power, last_power = math.floor(math.log10(low)), math.ceil(math.log10(high))
     candidates = (float(f"{d}e{e}") for e in range(first_power, last_power + 1) for d in (1, 2, 5))
     return [(v, number_text(v)) for v in candidates if low <= v <= high]

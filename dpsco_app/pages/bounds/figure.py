@@ -125,12 +125,14 @@ def _group_heading(group: Group, x: float, rank: int) -> Line:
 
 
 def _bound_colour(card: BoundCard) -> Pair:
+    """Return the colour of a bound: that of its method, or red for a lower bound."""
     if card.kind == "lower":
         return IMPOSSIBLE.edge
     return colour_of(card.method) if card.method else WINDOW.ink
 
 
 def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
+    """Return the mark of a bound at its value and its rank."""
     card = row.bound.card
     return Line(
         key=card.slug,
@@ -147,6 +149,7 @@ def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
 
 
 def _ladder_row(row: Row, name: str, mark: Line, *, note: str, is_bold: bool) -> LadderRow:
+    """Return the row of a bound in the table beside the figure; in brackets if it does not hold."""
     upper = row.bound.card.kind == "upper"
     return LadderRow(
         key=mark.key,
@@ -175,6 +178,7 @@ def symbol_of(card: BoundCard) -> str:
 
 
 def _hover_text(row: Row) -> str:
+    """Return what a bound says when the mouse is over its mark."""
     laws = row.bound.card.laws.words
     scope = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
     lines = [f"<b>{marked(row)}</b>", in_digits(row.value), scope]

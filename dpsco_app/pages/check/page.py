@@ -40,6 +40,7 @@ STYLE = "<style>.st-key-check_button > :not(:first-child) { display: none; }</st
 
 
 def page() -> None:
+    """Draw the page on which a visitor's claim is put to the test."""
     draw_views("check")
     st.html(STYLE)
     draw_page(
@@ -52,6 +53,7 @@ def page() -> None:
 
 
 def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the claim with its options, and the report once it has run."""
     with screen.controls:
         _draw_claim(scenario)
         ask = st.container(horizontal=True, key="check_ask")

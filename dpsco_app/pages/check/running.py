@@ -93,11 +93,13 @@ def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], Non
     words, has_turn = "", False
 
     def show() -> None:
+        """Show the progress of the run."""
         elapsed = time.monotonic() - began
         text = f"{min(elapsed, task.seconds):.0f} of {task.seconds} s: {in_print(words)}"
         bar.progress(min(0.99, elapsed / task.seconds), text)
 
     def step(latest: str) -> None:
+        """Note what the run does, show it now and then, and let other visitors have their turn."""
         nonlocal words, has_turn
         words = latest or words
         ask()

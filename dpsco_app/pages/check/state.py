@@ -59,6 +59,7 @@ class Claim:
 
     @property
     def submission(self) -> Submission:
+        """The claim as a submission to the referee."""
         is_private = method_card(self.method).privacy != "none"
         methods = (self.method,) if is_private else ()
         return Submission(methods=methods, bounds=(self.bound,), inequalities=())

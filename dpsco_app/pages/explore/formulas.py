@@ -57,6 +57,7 @@ def draw_formulas(scenario: Scenario, view: View) -> None:
 
 
 def letters_of(latex: str) -> set[str]:
+    """Return the letters and commands of a formula in LaTeX."""
     plain = WORDS.sub(" ", latex)
     return set(COMMANDS.findall(plain)) | {c for c in COMMANDS.sub(" ", plain) if c.isalpha()}
 

@@ -62,6 +62,7 @@ ABOUT_COLUMNS = (
 
 
 def draw_own_numbers() -> None:
+    """Draw the button that opens the dialog for the visitor's own file."""
     if st.button(
         "Use my own numbers",
         icon=":material/upload:",

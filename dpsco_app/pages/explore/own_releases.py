@@ -250,6 +250,7 @@ def release_table(
     suffix = "" if is_single else " units"
 
     def distance_from_mean(values: Sequence[float]) -> float:
+        """Return the scaled distance of values from the means; rounding error counts as 0."""
         deviations = [
             value - mean if abs(value - mean) > max(1e-6 * blur, 4 * math.ulp(mean)) else 0.0
             for value, mean, blur in zip(values, means, blurs, strict=True)
@@ -257,6 +258,7 @@ def release_table(
         return math.hypot(*np.divide(deviations, scales))
 
     def row(release: OwnRelease) -> dict[str, str]:
+        """Return the row of a release: its values, or the reason why there are none."""
         if release.refusal:
             written = [on_screen(release.refusal), *[""] * (len(names) - 1)]
         else:

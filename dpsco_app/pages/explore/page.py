@@ -70,6 +70,7 @@ class FrontParts:
 
 
 def page() -> None:
+    """Draw Explore, and go on with what runs."""
     began = time.monotonic()
     st.html(style(dark=is_dark()))
     wrong = STATE.restore()
@@ -135,7 +136,7 @@ def page() -> None:
 
 
 def _draw_button(screen: Screen) -> DeltaGenerator:
-    """Draw Run or Cancel, and return their place."""
+    """Draw the button Run or Cancel, and return the container that it is in."""
     place = st.empty()
     is_needed = screen.is_empty or not screen.is_complete
     draw_run(
@@ -158,6 +159,7 @@ def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
 
 
 def _draw_second_panel(scenario: Scenario) -> None:
+    """Draw the choice of what the second panel shows."""
     st.selectbox(
         "Beside your data, show",
         SECONDS,

@@ -85,6 +85,7 @@ def _half(result: Result, method: str) -> float:
 
 
 def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tuple[str, ...]:
+    """Return the lines of the answer, after the runs that find it; a bar shows their progress."""
     bar = st.progress(0.0, text="Running …")
 
     def tell(done: int) -> None:

@@ -205,11 +205,13 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
 
 
 def _units(span: float) -> list[tuple[float, str]]:
+    """Return the ticks of an axis: 0 and a whole number on each side."""
     step = max(1, math.floor(span / 1.5))
     return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
 
 
 def _line(key: str, points: Matrix, **options: Any) -> Line:
+    """Return the line through some points, shape (k, 2)."""
     x, y = points.T.tolist() if len(points) else ([], [])
     return Line(key=key, name=key, x=x, y=y, **options)
 
@@ -231,6 +233,7 @@ def point_table(projected: Nearest) -> pd.DataFrame:
 
 
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
+    """Return the table of Gaussian widths for the screen."""
     return pd.DataFrame(
         {
             "Set": [geometry_name(row.kind) for row in rows],
@@ -243,6 +246,7 @@ def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
 
 
 def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return the table of noise energies for the screen."""
     return pd.DataFrame(
         {
             "Noise": [NOISE_NAMES[row.noise] for row in rows],

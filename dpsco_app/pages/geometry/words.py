@@ -78,6 +78,7 @@ def set_answer(shape: Shape) -> str:
 
 
 def coordinates(values: Sequence[float]) -> str:
+    """Return the coordinates of a point as text, with two decimals."""
     rounded_up = [value + math.copysign(HALF_UP, value) for value in values]
     return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in rounded_up) + ")"
 
@@ -102,6 +103,7 @@ def sentences(*, symmetric: bool) -> dict[str, str]:
 
 
 def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
+    """Return the sentence on a point, its projection and the farthest points."""
     farthest = projected.farthest.tolist()
     names = ["inside" if projected.normal is None else "outside"]
     names += ["farthest" if len(farthest) == 1 else "edge", "reach"] if farthest else []
@@ -115,6 +117,7 @@ def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
 
 
 def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
+    """Return the sentence on how a set's width grows with the dimension."""
     widths = [row for row in rows if row.kind == kind]
     times = short_text(widths[-1].width.value / widths[0].width.value, 2)
     bound = "" if widths[-1].width.exact else "proven upper bound on the "

@@ -122,6 +122,7 @@ _LINE = "<div class='line'></div>"
 
 
 def _lesson_html(lesson: Lesson) -> str:
+    """Return a lesson as a section of the printed assignment."""
     words = lesson.words
     choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"
@@ -150,5 +151,6 @@ def draw_replies(view: LessonsView) -> None:
 
 
 def _take_reply(number: int, key: str) -> None:
+    """Store the reply to a question of the teacher."""
     view = STATE.current()
     STATE.change({"replies": view.reply(number, st.session_state[key]).replies})

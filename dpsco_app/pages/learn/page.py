@@ -103,6 +103,7 @@ p { overflow-wrap: anywhere; }
 
 
 def page() -> None:
+    """Draw the page of the lessons."""
     st.html(STYLE)
     draw_views(LEARN)
     top = st.container()
@@ -158,6 +159,7 @@ def _draw_steps(view: LessonsView) -> DeltaGenerator:
 
 
 def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> None:
+    """Draw the button to the lesson before or after."""
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
@@ -170,6 +172,7 @@ def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> No
 
 
 def _draw_doors(screen: FirstScreen) -> None:
+    """Draw the first page, with a link to each way into the dashboard."""
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
         # A lesson is on this page; a teacher may hide the ways to others.
@@ -247,6 +250,7 @@ def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
+    """Draw the predictions among which the visitor chooses."""
     key = state.prediction_key(lesson.slug)
     # Written in every run: the browser may not have heard it in one that was stopped.
     st.session_state[key] = state.prediction_of(lesson.slug)
@@ -291,6 +295,7 @@ def _draw_handle(
 
 
 def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
+    """Draw the links from a lesson to other pages, and to the lesson itself."""
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.second_set))
@@ -304,6 +309,7 @@ def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
 
 
 def _draw_hand_in(screen: FirstScreen, view: LessonsView) -> None:
+    """Draw the page on which all answers are handed in."""
     answers = state.all_answered(view)
     handed, score = report(answers, view), progress_text(answers, view)
     screen.say(HANDED_IN, score)

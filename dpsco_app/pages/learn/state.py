@@ -93,6 +93,7 @@ def forget() -> None:
 
 
 def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
+    """Change the view of the lessons by a function."""
     view = change(STATE.current())
     STATE.change({name: getattr(view, name) for name in STATE.names})
 

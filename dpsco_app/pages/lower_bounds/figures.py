@@ -52,6 +52,7 @@ def sweep_figure(
     chosen_x = float(getattr(standing.point, field))
 
     def line(name: str, y: Sequence[float], colour: Pair, dash: Dash) -> Line:
+        """Return the line of a bound along the sweep; it has gaps where the bound is 0."""
         return Line(
             key=name,
             name=name,

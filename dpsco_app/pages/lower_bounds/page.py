@@ -49,6 +49,7 @@ _standing = st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={S
 
 @st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})
 def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
+    """Return the values of a field and the bounds at each of them."""
     values = grid(point, field, SWEPT)
     return values, swept(point, field, values)
 
@@ -82,5 +83,6 @@ DRAW = {"gap": _draw_window, "prove": draw_proof_part}
 
 
 def page() -> None:
+    """Draw the page of the lower bounds and their proofs."""
     st.html(STYLE)
     draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, symbols=words.HOW_TO_READ)

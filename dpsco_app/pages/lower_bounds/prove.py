@@ -53,6 +53,7 @@ PROVE = words.QUESTIONS["prove"]
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
+    """Return the curves of the Fano bound and the floors at a point."""
     instance = MeanInstance(scenario=point)
     return curves(instance), floors(instance)
 

@@ -97,6 +97,7 @@ def listed(sentences: Sequence[str]) -> str:
 
 
 def _draw_proof(method_story: Story, level: Level) -> None:
+    """Draw the proof that a method is private, or that it is not."""
     if method_story.privacy is None:
         st.markdown(
             "**It is not private.** It releases what it computes, without noise: a single record "
@@ -130,6 +131,7 @@ def cost_sentence(point: Scenario, cost: Work) -> str:
 
 
 def _draw_bounds(slug: str, point: Scenario) -> None:
+    """Draw the values of a method's bounds, its main one first."""
     slugs = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
     if not slugs:
         st.markdown("The catalogue has no bound for it.")
@@ -147,6 +149,7 @@ def _draw_bounds(slug: str, point: Scenario) -> None:
 
 
 def _draw_values(*evaluations: Evaluation) -> None:
+    """Draw the statements of some bounds with their values here."""
     for evaluation in evaluations:
         card = evaluation.bound.card
         proven = card.constant == "explicit"
@@ -167,6 +170,7 @@ def _draw_values(*evaluations: Evaluation) -> None:
 
 
 def _draw_code(slug: str) -> None:
+    """Draw the code of a method's release and of its plan."""
     release, *further_parts = release_source(slug)
     with st.container(key="methods_code"):
         for part in (release, plan_source(slug), *further_parts):
@@ -192,6 +196,7 @@ CODE_COLOURS: dict[str, Pair] = {
 
 
 def code_style() -> str:
+    """Return the CSS that colours code for the theme."""
     rules = (
         f".st-key-methods_code .token.{kind} {{ color: {pair[is_dark()]} !important; }}"
         for kind, pair in CODE_COLOURS.items()

@@ -67,6 +67,7 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
 
 
 def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
+    """Draw what the quick methods measured here, and which one that advises."""
     chosen = tuple(f.slug for f in fits if f.quick)
     shown_point = replace(point, methods=chosen)
     outcomes = run_here(shown_point) if chosen else []
@@ -154,6 +155,7 @@ def reason_for(advised: Advice, start: float) -> str:
 
 
 def slow_ones(fits: Sequence[Fit]) -> str:
+    """Return the sentence on methods that take too long to run here; empty if there are none."""
     slow = [method_card(f.slug).name for f in fits if f.runs and not f.quick]
     return f"Not run here, as they take longer: {separated_names(slow)}." if slow else ""
 
@@ -297,6 +299,7 @@ def in_order(fits: Mapping[str, Fit]) -> list[str]:
 
 
 def comparison(slugs: Sequence[str], fits: Mapping[str, Fit]) -> pd.DataFrame:
+    """Return the table that compares methods by their cards."""
     cards = [method_card(slug) for slug in slugs]
     runs = {True: "yes", False: "no", None: "other"}
     return pd.DataFrame(

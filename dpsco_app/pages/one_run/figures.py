@@ -220,6 +220,7 @@ def percent(share: float) -> str:
 
 
 def parts_table(parts: ErrorParts) -> pd.DataFrame:
+    """Return the table of the parts of an error at each clip radius."""
     return pd.DataFrame(
         {
             "Clip radius": parts.radii,

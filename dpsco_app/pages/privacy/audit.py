@@ -66,6 +66,7 @@ def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
 
 
 def _draw_refusal(task: Audit, seconds: float) -> None:
+    """Draw why an audit takes too long, with a button for fewer runs."""
     fitting = [runs for runs in OPTIONS["runs"] if runs * seconds / task.runs <= MOST_SECONDS]
     nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
     st.info(

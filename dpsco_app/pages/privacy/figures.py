@@ -239,6 +239,7 @@ def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
 
 
 def audit_table(result: AuditFindings) -> pd.DataFrame:
+    """Return the table of an audit's evidence for the screen."""
     columns = {
         "Runs": [e.runs for e in result.evidence],
         "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
@@ -254,6 +255,7 @@ def audit_table(result: AuditFindings) -> pd.DataFrame:
 
 
 def samples_table(samples: Samples) -> pd.DataFrame:
+    """Return the table of the histogram of an audit for the screen."""
     return pd.DataFrame(
         {
             "From": samples.edges[:-1],

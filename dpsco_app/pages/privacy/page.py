@@ -126,6 +126,7 @@ def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _convert(_: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of the conversions between zCDP and (epsilon, delta), and its note."""
     converted = conversions(point)
     rhos = [c.rho for c in converted]
     curves, names = _curves(point.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
@@ -141,6 +142,7 @@ def _convert(_: View, point: Point) -> tuple[Figure, str]:
 
 
 def _compose(view: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of the cost of k releases, and no note."""
     composition, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
     names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
     rows = [_composed(point, k) for k in counts]
@@ -154,6 +156,7 @@ def _compose(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of the noise that shuffled records need, and no note."""
     point = approximate(point)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
@@ -172,6 +175,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of what a secret batch saves, and its note."""
     point = approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
     single, epsilon_of_all = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
@@ -308,5 +312,6 @@ DRAW = dict.fromkeys(TOOLS, _draw_tool) | {
 
 
 def page() -> None:
+    """Draw the page on privacy: ledger, attacker's curve, calculator and audit."""
     texts, symbols = words.PART_TEXTS, words.HOW_TO_READ
     draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, texts=texts, symbols=symbols)

@@ -30,11 +30,13 @@ QUESTION = "Which method is best where?"
 
 
 def page() -> None:
+    """Draw the map of who wins where."""
     draw_views("who-wins")
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
+    """Draw the choices of reading and plane, and the map."""
     planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
     # A popover, as two rows of buttons beside the map would be too much.
     label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"

@@ -33,6 +33,7 @@ def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
 
 
 def _draw_file(kind: str, name: str, key: str, make: Callable[[], str]) -> None:
+    """Draw the button that downloads a moving drawing as a page of its own."""
     download(
         f"Download this {kind} (HTML)",
         make,

@@ -67,6 +67,7 @@ def picture_colours(theme: Theme) -> dict[str, str]:
 
 
 def _sample_data(drawing: Picture) -> dict[str, Any]:
+    """Return the data of the picture that the browser needs, as JSON values."""
     law = drawing.clipped
     plain = ("n", "p", "epsilon", "delta", "rho", "blind", "best", "start", "target")
     return {name: getattr(drawing, name) for name in plain} | {
