@@ -137,6 +137,7 @@ def child_status(command: Callable[[Mapping[str, Any]], None], arguments: str) -
     print_every_character()
 
     def run() -> None:
+        """Load the user's plugins and run the command in this process."""
         from dpsco_core.plugins import extend
 
         chosen = json.loads(arguments)

@@ -335,6 +335,7 @@ class ScaledLaw(Distribution):
 
     @property
     def unit_moment(self) -> float:
+        """The p-th central moment of the largest coordinate."""
         if self.unit == "moment":
             return exp_or_inf(self.moment_order * math.log(self.lead))
         return self.moment(self.moment_order)
@@ -356,6 +357,7 @@ class ScaledLaw(Distribution):
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix."""
         if self.decay == 0:
             return super().smallest_second_moment
         return self.moment(2) * (float(self.scales[-1]) / self.lead) ** 2
@@ -373,12 +375,17 @@ class ScaledLaw(Distribution):
         return bound(self.d, order)
 
     def moment(self, k: float) -> float:
+        """Return the k-th central absolute moment of the largest coordinate.
+
+        It is infinite from the tail index on.
+        """
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:
             return math.inf
         return exp_or_inf(self._log_moment(k) - k * self._log_unit + k * math.log(self.lead))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with draws: centred ones, then scaled and shifted."""
         self._fill_centred(out, rng)
         if self.decay > 0:
             out *= self.scales

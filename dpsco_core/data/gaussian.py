@@ -56,6 +56,7 @@ class Gaussian(ScaledLaw):
         return NormalLaw(scale=self.scale)
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        """Return n means of m records, shape (n, d), which are normal."""
         noise: Vector = self.scale / math.sqrt(m) * rng.standard_normal((n, self.d))
         if self.decay > 0:
             noise *= self.scales

@@ -82,6 +82,7 @@ class LogNormal(ScaledLaw):
         return LogNormalLaw(scale=self.scale, sigma=self.sigma)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with log-normal draws, minus their mean and scaled."""
         sigma, scale = self.sigma, self.scale
         centre = math.exp(0.5 * sigma**2)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, sigma)

@@ -67,6 +67,7 @@ class Ball(NormBall):
     name = "the l2 ball"
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the ball, shape (d,)."""
         norm = lq_norm(w, 2.0)
         return w if norm <= self.radius else w * (self.radius / norm)
 
@@ -100,6 +101,7 @@ class L1Ball(NormBall):
         return self.radius / math.sqrt(self.d)
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the l1 ball, shape (d,)."""
         size = np.abs(w)
         top = float(size.max())
         if top <= self.radius and float(size.sum()) <= self.radius:

@@ -58,6 +58,7 @@ class PowerMirror:
         return self.exponent / (self.exponent - 1)
 
     def value(self, w: Vector) -> float:
+        """Return kappa/2 times the squared norm of w."""
         norm = lq_norm(w, self.exponent)
         return self.kappa / 2 * (norm * norm)
 

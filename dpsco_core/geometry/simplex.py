@@ -28,6 +28,7 @@ class OnVertices(Sized):
         raise not_symmetric("an inradius", self.kind)
 
     def support(self, g: Vector) -> float:
+        """Return the largest product of a point of the set with g."""
         top = float(g.max())
         return self.radius * (max(0.0, top) if self.solid else top)
 
@@ -83,6 +84,7 @@ class Simplex(OnVertices):
     solid = False
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the simplex, shape (d,)."""
         # An entry 1e308 below the largest may overflow, which is harmless: it becomes 0.
         with np.errstate(over="ignore"):
             return shrink_to_sum(w, self.radius, float(w.max()))
@@ -104,6 +106,7 @@ class SolidSimplex(OnVertices):
     solid = True
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the solid simplex, shape (d,)."""
         positive = np.maximum(w, 0.0)
         top = float(positive.max())
         if top <= self.radius and float(positive.sum()) <= self.radius:

@@ -77,6 +77,7 @@ def largest_block_mean(blocks: int, size: int) -> float:
     r"""Return :math:`E\max_g \|\xi_g\|_2` over disjoint blocks of one size, exact."""
 
     def tail(t: Vector) -> Vector:
+        """Return the probability that the largest block norm exceeds each t."""
         half = t * t / 2
         low, high = gammainc(size / 2, half), gammaincc(size / 2, half)
         with np.errstate(divide="ignore"):  # The logarithm of 0 is taken at t = 0.

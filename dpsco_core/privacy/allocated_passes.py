@@ -177,5 +177,6 @@ def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: 
 
 
 def _check_passes(passes: int) -> None:
+    """Raise an error unless a number of passes is a positive integer within the limit."""
     check_count("passes", passes)
     require(passes <= MOST_PASSES, "passes", f"at most {MOST_PASSES:,}", passes)

@@ -263,6 +263,7 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
         logs = np.log(weights)
 
     def log_moment(rate: float) -> float:
+        """Return the logarithm of the loss' moment generating function at this rate."""
         exponents = logs + rate * losses
         peak = float(exponents.max())
         return peak + math.log(float(np.exp(exponents - peak).sum()))

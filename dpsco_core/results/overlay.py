@@ -82,6 +82,7 @@ def _diameter(setting: Setting) -> float:
 
 
 def _condition(constants: Constants) -> float:
+    """Return the condition number of the risk; infinite without strong convexity."""
     curvature = constants.strong_convexity
     return constants.smoothness / curvature if curvature > 0 else math.inf
 

@@ -116,6 +116,7 @@ class OneHot(HiddenParameter):
         return self.largest_second_moment * self.record_norm**2
 
     def squared_margin(self, v: Vector) -> float:
+        """Return the mean squared product of a record with v."""
         margins = self.spike_margins(v)
         return self.spike_probability * float(margins @ margins) / len(margins)
 
@@ -134,6 +135,7 @@ class OneHot(HiddenParameter):
         return share * self.record_norm
 
     def parameter(self, body: ConstraintSet) -> Vector:
+        """Return the hidden parameter on a constraint set, shape (d,)."""
         corner = hidden_corner(body)
         fits = corner is not None and corner.paired == self.paired
         require(fits, "paired", "that of the corners of the constraint set", self.paired)
@@ -147,12 +149,14 @@ class OneHot(HiddenParameter):
         return point
 
     def spike_margins(self, w: Vector) -> Vector:
+        """Return the products of w with the possible spikes."""
         if not self.paired:
             return self.entry * w
         pairs = w[: 2 * self.sign_count]
         return self.entry * (pairs[::2] - pairs[1::2])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with zeros and, at random, a single entry of random sign, or a pair."""
         spiked = self._draw_spiked_indices(len(out), rng)
         place = rng.integers(0, self.sign_count, size=len(spiked)).astype(np.intp)
         entries = self.entry * (2.0 * rng.integers(0, 2, size=len(spiked)) - 1.0)

@@ -173,6 +173,7 @@ class ShuffledGaussianSteps:
 
     @property
     def _unshuffled(self) -> GaussianSteps:
+        """The same steps without the amplification."""
         return GaussianSteps(
             steps=self.certificate.steps,
             size=self.size,
