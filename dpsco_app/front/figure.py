@@ -1,4 +1,4 @@
-"""The front figure: its panels on a common axis, and the ladder of named numbers."""
+"""The front figure: its panels on a common axis, and the table of its lines (the ladder)."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -85,14 +85,14 @@ def front_figure(
 
 
 def nests(studies: Sequence[Study], view: View) -> bool:
-    """Whether a single panel is drawn, with its ruler."""
+    """Return whether a single panel is drawn, with its ruler."""
     return len(studies) == 1 and view.measure == "error"
 
 
 def _unit(scenario: Scenario, view: View) -> str:
     """Return the unit of distances in words.
 
-    The p-th moment of a coordinate is 1: for p = 2 its variance.
+    The p-th central moment of a coordinate is 1, which for p = 2 is its variance.
     """
     is_distance = scenario.problem == MEAN and view.measure != "price"
     if not is_distance or scenario.setting.constants.coordinate_moment != 1:
@@ -146,7 +146,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder:
-    """Return a row for the window, each method with a name, the floor and each bound."""
+    """Return the table beside the figure: rows for the window, methods, floor and bounds."""
     last_panel, is_single = panels[-1], len(panels) == 1
     named_keys = {
         line.key for panel in panels for line in (*panel.lines, *panel.hidden) if line.symbol
@@ -181,7 +181,7 @@ def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder
 def _rows(
     panel: FrontPanel, named_keys: Collection[str], edge: float, *, price: bool
 ) -> dict[str, LadderRow]:
-    """Return the rows that a panel has, each with its one number, by key."""
+    """Return the rows of a panel by key, each with its one number."""
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named_keys]
     lines += [*panel.guides, *panel.hidden]
@@ -224,7 +224,7 @@ def _bound_name(panel: FrontPanel) -> str:
 
 
 def _row_note(panel: FrontPanel, line: Line) -> str:
-    """Return what stands below the name of a line: what it is, or what it binds."""
+    """Return the note below a line's name: what the line is, or whom it binds."""
     if line.name in NOTES:
         return NOTES[line.name]
     if line.key in BOUND_SLUGS and bound(line.key).card.kind == "lower":
@@ -236,14 +236,14 @@ def _row_note(panel: FrontPanel, line: Line) -> str:
 
 
 def _method_note(panel: FrontPanel, key: str) -> str:
-    """Return what is said of a method: that it is not private, or how it is no printed one."""
+    """Return the note on a method: that it is not private, or how it differs from print."""
     if key not in METHOD_SLUGS:
         return ""
     return "not private" * (method_card(key).privacy == "none") or form_note(panel.scenario, key)
 
 
 def _caption(panels: Sequence[FrontPanel]) -> str:
-    """Return the form of the methods, once where it is the same in all panels."""
+    """Return the form of the methods, once if it is the same in all panels."""
     texts = {
         form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named_methods]): p.column
         for p in panels
@@ -255,7 +255,7 @@ def _caption(panels: Sequence[FrontPanel]) -> str:
 
 
 def _price(panel: FrontPanel, key: str) -> str:
-    """Return the price of a method over the one that was run, where that has an error above 0."""
+    """Return a method's error over that of the reference that ran, if that error is above 0."""
     row, public = (panel.study.row_at(m, panel.x) for m in (key, panel.study.public))
     if row is None or public is None or public.mean == 0:
         return ""

@@ -9,7 +9,7 @@ from dpsco_core.scenario import Scenario
 
 
 def with_problem(scenario: Scenario, problem: str, problems: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem, unless its own is known; an unfit law or p gives way."""
+    """Return the scenario on a problem if its own is not allowed; law and p change if needed."""
     if scenario.problem in problems:
         return scenario
     law = scenario.distribution

@@ -50,7 +50,7 @@ HARDEST_DATA = "Hardest data known"
 
 @dataclass(frozen=True, kw_only=True)
 class FanoTick:
-    """Fano's bound on the ruler, where another statement is the edge of the red region."""
+    """Fano's bound as a tick of the ruler, if another statement makes the red region's edge."""
 
     line: Line
     value: float  # at the chosen point
@@ -58,7 +58,7 @@ class FanoTick:
 
 
 class NestedPanel(FrontPanel):
-    """What the single panel draws; what it leaves out is in its table."""
+    """The contents of the single panel; what it leaves out stands in the table."""
 
     draws_window = False
 
@@ -76,7 +76,7 @@ class NestedPanel(FrontPanel):
         ]
 
     def _guides(self) -> list[Line]:
-        """Return the lines that are not measured; what else the table names is hidden."""
+        """Return the lines that are not measured; other lines of the table are hidden."""
         study, overlay = self.study, self.study.overlay
         if self.floor and overlay is not None and overlay.role == "hardest":
             # No line of the other data is private and below the limit of these.
@@ -110,7 +110,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def _best_so_far(self) -> str:
-        """The private method with the least error at the last point that has run of all."""
+        """The private method with the least error at the last point that all have run."""
         rows = {
             m: {r.x: r.mean for r in self.study.rows(m)}
             for m in self.scenario.methods
@@ -121,7 +121,7 @@ class NestedPanel(FrontPanel):
         return min(rows, key=lambda m: rows[m][last_shared[0]]) if last_shared else ""
 
     def _is_in_overlay(self, line: Line) -> bool:
-        """Whether a line is of a method that is drawn of the run that is kept for comparison."""
+        """Return whether a line is one of the two that are drawn of the other run."""
         overlay = self.study.overlay
         return overlay is not None and line.method in {overlay.lead, overlay.public}
 
@@ -160,7 +160,7 @@ class NestedPanel(FrontPanel):
         return [line]
 
     def _possible_note(self) -> str:
-        """Say what is proven at the chosen point: of a method, or of answering without data."""
+        """Return what is proven at the chosen point: of a method, or of a fixed answer."""
         ignores_data = dict(self._spans)[self.x].ignores_data
         return f"{ALL_DATA},\nby {WITHOUT_DATA}" if ignores_data else ALL_DATA
 
@@ -168,11 +168,11 @@ class NestedPanel(FrontPanel):
 
     @property
     def _measured_on(self) -> str:
-        """What the measured errors are of, beside the line."""
+        """The words beside the measured line for the data that it is about."""
         return "the hardest data" if self._is_hardest else "these data"
 
     def words_inside(self, low: float, high: float) -> list[Words]:
-        """Return what is written into the panel beside the red region's own words."""
+        """Return the words inside the panel, besides those of the red region."""
         if not self.region and self.study.overlay is None and not self.price:
             return [Words(lines=NO_REGION, colour=QUIET, want=(0.03, 0.02), is_small=True)]
         public = next((line for line in self.lines if line.key == self.study.public), None)
@@ -200,7 +200,7 @@ class NestedPanel(FrontPanel):
     # -- the ruler ----------------------------------------------------------------------------
 
     def ruler(self, edge: float) -> Ruler:
-        """Return the factors over the error without privacy, at the chosen point."""
+        """Return the ruler: factors over the error without privacy at the chosen point."""
         public = self.study.row_at(self.study.public, self.x)
         base = public.mean if public is not None and public.mean > 0 else 0.0
         rungs = [*self._proven_rungs(base, edge), *self._measured_rungs(base, edge)]
@@ -254,7 +254,7 @@ class NestedPanel(FrontPanel):
 
     @cached_property
     def _fano(self) -> FanoTick | None:
-        """Fano's bound at the chosen point, where another statement is the red region's edge."""
+        """Fano's bound at the chosen point; None if it makes the red region's edge."""
         line = self._fano_line
         if line is None or self.study.overlay is not None:
             return None
@@ -267,7 +267,7 @@ class NestedPanel(FrontPanel):
         )
 
     def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
-        """Return the tick of Fano's bound, where the label of the edge does not name it."""
+        """Return the tick of Fano's bound; None if the edge's label already names it."""
         tick = self._fano
         if tick is None or tick.is_near:
             return []
@@ -279,7 +279,7 @@ class NestedPanel(FrontPanel):
         return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
-        """Return the names of the run that is kept for comparison."""
+        """Return the ruler's names for the lines of the other run."""
         overlay = self.study.overlay
         if overlay is None:
             return []
@@ -357,7 +357,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def axis_words(self) -> str:
-        """What stands below the axis: its name, that its dot moves, and what to look for."""
+        """The words below the axis: its name, that its dot moves, and what to look for."""
         scenario = self.scenario
         if scenario.axis is None:
             return ""
@@ -369,7 +369,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def _prices_at_the_ends(self) -> str:
-        """Say what the price is at both ends of the axis; empty where it is not told."""
+        """Return the price at both ends of the axis; empty if it is unknown."""
         scenario = self.scenario
         if scenario.axis is None or len(scenario.grid) < 2:
             return ""

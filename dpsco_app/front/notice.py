@@ -1,4 +1,4 @@
-"""What is said below Explore's figure: what to notice there, and how it is read."""
+"""The texts below Explore's figure: what to notice, and how to read it."""
 
 from functools import lru_cache
 

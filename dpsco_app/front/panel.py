@@ -65,7 +65,7 @@ FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 
 
 class FrontPanel:
-    """What one panel draws, collected before the common axis is known."""
+    """The contents of one panel, collected before the common axis is known."""
 
     draws_window = True
 
@@ -142,7 +142,7 @@ class FrontPanel:
         )
 
     def _start(self) -> list[Line]:
-        """Return what costs are compared with: no privacy, or errors of an answer without data."""
+        """Return the line that costs are relative to: no privacy, or an answer without data."""
         starts = starting_risks(self.scenario)
         risks = [1.0 if self.price else risk for _, risk in starts]
         line = Line(
@@ -176,7 +176,7 @@ class FrontPanel:
         return [*lines, *([wider_line(wider)] if wider else [])]
 
     def _formula_lines(self) -> list[Line]:
-        """Return the formulas of one's own."""
+        """Return the lines of the formulas that the visitor has typed."""
         texts = self.view.formulas
         curves = [own_line(self.scenario, parse_formula(text)) for text in texts]
         return [
@@ -198,10 +198,10 @@ class FrontPanel:
         ]
 
     def _fano_is_true_here(self) -> bool:
-        """Whether Fano's bound, a worst case, is known to bind on the panel's own data.
+        """Return whether Fano's bound, a worst case, binds on the panel's own data.
 
-        They are its own hard instance, or the region is above it. So no line of the algorithms that
-        it binds crosses it.
+        It does on its own hard instance, and where the region reaches above it. So no line of an
+        algorithm that it binds crosses it.
         """
         if not fano(self.scenario) or self.price:
             return False
@@ -264,21 +264,21 @@ class FrontPanel:
         return row.price.value, upper_half, lower_half
 
     def _is_second(self, method: str) -> bool:
-        """Whether a line is dashed, as another one beside it has its hue."""
+        """Return whether a line is dashed because another one beside it has its hue."""
         hues = [colour_of(m) for m in self.named_methods]
         return (
             method in self.named_methods and is_dashed(method) and hues.count(colour_of(method)) > 1
         )
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
-        """Return what is proven of the mean error of this very run, where it holds."""
+        """Return the bound on the mean error of this very run, if it holds."""
         slug = self._proven.get(method)
         curve = () if slug is None else evaluations(self.scenario, (slug,))
         return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
 
     @cached_property
     def _proven(self) -> dict[str, str]:
-        """The bound on its own run that is drawn of each method, by method."""
+        """The bound that is drawn for each method's own run, by method."""
         slugs = shown(self.scenario, ("upper bounds",))
         return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
@@ -307,11 +307,14 @@ class FrontPanel:
 
     @property
     def measured(self) -> list[float]:
-        """All heights of measured lines; a logarithmic axis has no place for the least."""
+        """The heights of all measured lines; a logarithmic axis has no place for 0."""
         return [y for line in self.lines for y in line.y]
 
     def build(self, edge: float, *, has_edge_note: bool) -> Panel:
-        """Return the panel; what is below `edge`, as is 0, is drawn there, and it may say so."""
+        """Return the panel; heights below `edge`, 0 included, are drawn at the edge.
+
+        With `has_edge_note` a note says so.
+        """
         words = []
         lines = [replace(line, y=[max(y, edge) for y in line.y]) for line in self.lines]
         if has_edge_note:
@@ -364,7 +367,7 @@ class FrontPanel:
 
     @property
     def axis_words(self) -> str:
-        """What stands below the axis."""
+        """The words below the axis."""
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:

@@ -1,4 +1,4 @@
-"""What the page of a private mean takes of a scenario, and says of it."""
+"""The scenario and the texts of the page on a private mean."""
 
 from dpsco_app.front.fits import item_level, with_problem
 from dpsco_core.fields import MEAN

@@ -23,7 +23,7 @@ from dpsco_app.front.view import View
 
 @dataclass(frozen=True, kw_only=True)
 class FrontScreen:
-    """What follows a run."""
+    """The part of the first screen that depends on the runs."""
 
     studies: tuple[Study, ...]  # the panels: all below is about these
     answer: Answer
@@ -34,7 +34,7 @@ class FrontScreen:
 
     @property
     def lead(self) -> str:
-        """The private method that is spoken of; "" without one."""
+        """The private method of the headline; "" without one."""
         return self.studies[0].lead
 
 
@@ -49,11 +49,11 @@ def front_screen(
     waiting: str = "",
     because: str = "",
 ) -> FrontScreen:
-    """Return what is shown of panels; see `front_figure` for `panel_index`.
+    """Return the screen of some panels; see `front_figure` for `panel_index`.
 
-    Title, figure, table and answer are of the same panels. `is_old` says that the settings have
-    changed since these ran, and makes them pale; `waiting` stands in the place of the headline
-    then, so that no number of theirs does. `because` is what has changed, in words.
+    Title, figure, table and answer are about the same panels. `is_old` says that the settings have
+    changed since these ran; the screen is then pale, and `waiting` replaces the headline, so that
+    no old number stands under new settings. `because` says in words what has changed.
     """
     studies = agreed(studies)
     scenario = studies[0].scenario

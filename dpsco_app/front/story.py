@@ -1,4 +1,4 @@
-"""What the steps say, and what the picture shows beside each; every number is computed."""
+"""The steps of the story and the picture beside each; every number is computed."""
 
 import math
 from dataclasses import replace
@@ -68,7 +68,7 @@ def curves_query(scenario: Scenario, view: View) -> str:
 
 
 def _leads() -> tuple[tuple[str, str], ...]:
-    """Return the links of the last steps: the same n, d and budget, measured on hard data."""
+    """Return the links of the last step, to measured curves at the same n, d and budget."""
     return tuple(
         (f"Explore at p = {scenario.p:g}: measured on the hardest data", curves_query(scenario, v))
         for _, scenario, v in TO_CURVES

@@ -1,4 +1,4 @@
-"""What a panel of the front figure is about."""
+"""The data of one panel of the front figure."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ MIDDLE = 1.0  # the middle of the axis that a single point has
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A scenario with what has been measured of it so far."""
+    """A scenario with the outcomes that have been measured so far."""
 
     scenario: Scenario
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
@@ -49,7 +49,7 @@ class Study:
 
     @cached_property
     def lead(self) -> str:
-        """The private method that is spoken of: the best at the chosen point; "" without one."""
+        """The private method of the headline: the best at the chosen point; "" without one."""
         if self.preferred:
             return self.preferred
         x = chosen_point(self.scenario)
@@ -59,7 +59,7 @@ class Study:
 
     @cached_property
     def level(self) -> tuple[str, ...]:
-        """The private methods that the trials of the chosen point do not tell from the best."""
+        """The private methods that the trials at the chosen point cannot tell from the best."""
         x, errors = chosen_point(self.scenario), dict[str, list[float]]()
         for o in sorted(self.outcomes, key=lambda o: o.trial):
             if o.x == x and method_card(o.method).privacy != "none" and self.row_at(o.method, x):
@@ -73,13 +73,13 @@ class Study:
 
     @property
     def complete(self) -> bool:
-        """Whether all runs of the chosen point are there."""
+        """Whether all runs of the chosen point have finished."""
         x, trials = chosen_point(self.scenario), self.scenario.trials
         rows = [self.table.get((m, x)) for m in self.scenario.methods]
         return all(r is not None and (r.refusal or r.trials >= trials) for r in rows)
 
     def useless(self, x: float | None) -> Literal["", "level", "worse"]:
-        """Return how the best private answer is to one without data, unless it is better."""
+        """Return the verdict if the best private answer is no better than one without data."""
         row, blind = self.row_at(self.lead, x), without_data(self.scenario.at(x))
         if row is None or not 0 < BETTER * blind <= row.mean:
             return ""
@@ -87,13 +87,13 @@ class Study:
 
     @cached_property
     def public(self) -> str:
-        """The method without privacy that prices are over; empty if none has run."""
+        """The method without privacy that prices are relative to; empty if none has run."""
         return reference_of(self.table)
 
     def over_others(self, x: float | None) -> dict[str, Ratio]:
-        """Return what the best private error is over the methods without privacy but `public`.
+        """Return the best private error over each method without privacy but `public`.
 
-        By method, in the order of the scenario.
+        The ratios are by method, in the order of the scenario.
         """
         errors = dict[str, dict[int, float]]()
         for o in self.outcomes:
@@ -109,13 +109,13 @@ class Study:
 
 
 def agreed(studies: Sequence[Study]) -> tuple[Study, ...]:
-    """Let all panels speak of the method of the first, where their trials do not tell it apart."""
+    """Return the panels with the first one's lead, where the trials cannot tell it from others."""
     lead = studies[0].lead
     return tuple(replace(s, preferred=lead) if lead in s.level else s for s in studies)
 
 
 def place(x: float | None) -> float:
-    """Return the place of a point on the axis: without one, all stand in the middle."""
+    """Return the place of a point on the axis; without an axis every point is in the middle."""
     return MIDDLE if x is None else x
 
 
@@ -131,6 +131,6 @@ def chosen_point(scenario: Scenario) -> float | None:
 
 
 def compared(studies: Sequence[Study]) -> Role:
-    """Return what tells two panels apart: their tails or their sets, else whose data they have."""
+    """Return how two panels differ: in their tails, in their sets, or else in their data."""
     roles: tuple[Role, ...] = ("tail", "set")
     return next((role for role in roles if role in {s.role for s in studies}), "own")

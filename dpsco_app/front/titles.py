@@ -45,7 +45,7 @@ WINDOW_NOTE = "it holds the best promise for all data with this tail"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
-    """Return what a panel shows: the data, and for a loss which one."""
+    """Return the title of a panel: the data, and for a risk the loss."""
     scenario = study.scenario
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
@@ -64,7 +64,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_about(study: Study) -> str:
-    """Return what the data of the hardest case are like."""
+    """Return a description of the hardest data."""
     if study.role != "hardest":
         return ""
     if study.scenario.problem != MEAN:
@@ -89,9 +89,9 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_names(scenario: Scenario, second_scenario: Scenario | None, role: Role) -> dict[str, str]:
-    """Return what the switch of panels calls both of them, the first and the second.
+    """Return the names of both panels for the switch, the first and the second.
 
-    A panel alone is called what it is called beside the other.
+    A panel that is shown alone keeps the name that it has beside the other.
     """
     pair = [
         Study(scenario=scenario),
@@ -118,12 +118,12 @@ def axis_title(scenario: Scenario) -> str:
 
 
 def drag_words(axis: str) -> str:
-    """Return what stands behind the name of an axis whose dot can be dragged."""
+    """Return the words that follow the name of an axis whose dot can be dragged."""
     return f"drag the dot; {'the vertical axis is' if is_linear(axis) else 'both axes'} logarithmic"
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
-    """Return why there is no window, in the words that stand in its place; empty where one is."""
+    """Return why there is no window; empty if there is one."""
     if unequal(scenario):
         return (
             "<b>No band here</b>: the bounds are worst cases",
@@ -139,17 +139,17 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
 
 
 def unequal(scenario: Scenario) -> bool:
-    """Whether coordinates differ in scale, so that a worst case over equal ones says little."""
+    """Return whether coordinates' scales differ, so that worst cases over equal ones say little."""
     return scenario.decay > 0 or scenario.axis == "decay"
 
 
 def data_word(scenario: Scenario) -> str:
-    """Return what the law is of: data, or the features of a linear model."""
+    """Return the noun for the law: data, or features for a linear model."""
     return "features" if scenario.problem in LINEAR_MODELS else "data"
 
 
 def formula_names(formulas: Sequence[str]) -> list[str]:
-    """Return the names of formulas of one's own."""
+    """Return the names of the formulas that the visitor has typed."""
     has_several = len(formulas) > 1
     return [
         f"Your formula {i + 1}" if has_several else "Your formula" for i in range(len(formulas))
@@ -157,18 +157,12 @@ def formula_names(formulas: Sequence[str]) -> list[str]:
 
 
 def at_point(scenario: Scenario, x: float | None) -> str:
-    """Return the point of the axis in words; nothing without an axis."""
+    """Return the point of the axis in words; empty without an axis."""
     return "" if x is None else f", {SYMBOL[str(scenario.axis)]} = {number_text(x)}"
 
 
 def settings_text(scenario: Scenario, x: float | None) -> str:
-    """Return the numbers that an answer is at: n, m, d and the budget, the chosen one among them.
-
-    Examples
-    --------
-    >>> settings_text(Scenario(), None).replace(NO_BREAK, " ")
-    'n = 10,000, d = 20, ε = 1'
-    """
+    """Return the settings of an answer in words: n, m, d and the budget."""
     point = scenario.at(x)
     budget = "epsilon" if point.rho is None else "rho"
     names = ["n", *(["m"] if point.level == "user" else []), "d", budget]
@@ -177,13 +171,7 @@ def settings_text(scenario: Scenario, x: float | None) -> str:
 
 
 def ratio_text(value: float) -> str:
-    """Return a factor: two figures from 1 to ten, none behind the point above; never 0.0.
-
-    Examples
-    --------
-    >>> [ratio_text(value) for value in (0.023, 1.26, 73.4, 2e6, math.inf)]
-    ['0.02', '1.3', '73', '> 10⁶', '∞']
-    """
+    """Return a factor with two figures, and without decimals from ten on; never as 0.0."""
     if value > 1e6:
         return "∞" if math.isinf(value) else "> 10⁶"
     if 0 < value < 0.095:

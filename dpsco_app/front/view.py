@@ -55,7 +55,7 @@ class View(PageView):
         return tuple(formula.text for formula in parse_formulas(self.formula))
 
     def named_bound(self, scenario: Scenario) -> str:
-        """Return the bound that is drawn by name, if it bounds what the figure shows; or ""."""
+        """Return the bound that is chosen by name, if it bounds what the figure shows; or ""."""
         slugs = {c.slug for c in cards(scenario.problem, scenario.level)}
         return self.bound if self.bound in slugs else ""
 

@@ -61,7 +61,7 @@ def cell_text(plane: Plane, row: int, column: int) -> str:
 
 
 def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
-    """Return which method is best in the cell of the point, and on how much of the map."""
+    """Return the best method in the cell of the point, and its share of the map."""
     row, column = nearest_cell(contest.plane, point)
     best, cell = int(contest.smallest[row, column]), cell_text(contest.plane, row, column)
     if not contest.has_value[row, column]:
@@ -96,7 +96,7 @@ def value_text(value: float, *, holds: bool) -> str:
 
 
 def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figure:
-    """Return the map; the ladder has each method's value at the point, and its share of the map."""
+    """Return the map; the table beside it has each method's value at the point and its share."""
     plane = contest.plane
     ends = [cell_edges(list(values)) for values in (plane.x, plane.y)]
     x, y = (

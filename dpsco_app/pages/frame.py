@@ -1,4 +1,4 @@
-"""The frame of a page: its question, its answer, and what stands below."""
+"""The frame of a page: its question, its answer, and the parts below."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

@@ -197,7 +197,7 @@ class Session:
         self._begin_anew()
 
     def take(self, scenario: Scenario) -> None:
-        """Make the page's scenario the scenario of the visit."""
+        """Make the page's scenario the scenario of the whole visit."""
         self.scenarios.take(scenario, self.page.name)
         self._load()
         self._settle()

@@ -92,7 +92,7 @@ class Teaching(PageView):
 
     @property
     def is_figure(self) -> bool:
-        """Whether a page shows its figure only."""
+        """Whether the page shows only its figure."""
         return self.extent == EXTENTS[1]
 
 

@@ -29,7 +29,7 @@ LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='1
 
 @dataclass(frozen=True, kw_only=True)
 class FarRecords:
-    """What the records of a hard instance are: a few far out, and the others all alike."""
+    """The far records of a hard instance, in which all other records are alike."""
 
     count: int  # about so many are far out
     other_count: int
@@ -38,7 +38,7 @@ class FarRecords:
 
 
 def far_records(scenario: Scenario) -> FarRecords | None:
-    """Return what is rare in a hard instance at the chosen point; None where that is no few."""
+    """Return the far records of a hard instance at the chosen point; None unless they are few."""
     point = scenario.at(chosen_point(scenario))
     law, count = point.instance.law, _count(point)
     if not isinstance(law, HardInstance) or not 0.5 <= count <= MOST_SPIKED * point.n:
@@ -56,10 +56,10 @@ def far_records(scenario: Scenario) -> FarRecords | None:
 
 
 def _count(point: Scenario) -> float:
-    """Return the expected number of far records; 0 where the data are no hard instance of a mean.
+    """Return the expected number of far records; 0 unless the data are a hard instance of a mean.
 
-    In other hard instances it is not the distance of a few records that matters: it is their
-    labels, or all of them are far away.
+    In other hard instances the distance of a few records does not matter: their labels do, or all
+    records are far away.
     """
     law = point.instance.law
     if not isinstance(law, HardInstance) or law.hides != "mean" or point.m > 1:
@@ -68,7 +68,7 @@ def _count(point: Scenario) -> float:
 
 
 def data_html(study: Study, theme: Theme) -> str:
-    """Return the picture of the data with a few words as HTML; empty where there is none."""
+    """Return the picture of the data with a few words, as HTML; empty if there is none."""
     scenario = study.scenario
     if study.role == "hardest":
         outliers = far_records(scenario)
@@ -92,7 +92,7 @@ def _with_words(shapes: str, words: str) -> str:
 
 
 def _sentence(scenario: Scenario, outliers: FarRecords) -> str:
-    """Return what carries the mean, and that it is so only here, where it is."""
+    """Return the sentence that few records carry the mean, and that this is so only here."""
     records = "record carries" if outliers.count == 1 else "records carry"
     place = "" if outliers.is_steady or scenario.axis is None else "here "
     return f"{place}{number_text(outliers.count)} far {records} the mean"
@@ -107,7 +107,7 @@ def far_label(outliers: FarRecords) -> str:
 
 
 def _spikes(outliers: FarRecords, theme: Theme) -> Iterator[str]:
-    """Yield the records of a hard instance as a bar and a stack of dots, which are named."""
+    """Yield the records of a hard instance as a bar and a stack of dots, with their labels."""
     ink, quiet = theme.colour(INK), theme.colour(QUIET)
     yield _axis(theme)
     yield f"<rect x='{NEAR_X - 4}' y='{GROUND - TALL}' width='8' height='{TALL}' fill='{ink}'/>"

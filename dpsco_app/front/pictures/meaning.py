@@ -1,7 +1,7 @@
-"""What the data are, and what hiding a person does to them: pictures, and what each step costs.
+"""What the data are, and what hiding a person does to them: pictures with the price of each step.
 
 Each step is drawn with the true mean, the answer, and the error between them. The errors of the
-three pictures are to one scale, that of the prices beside them.
+three pictures have one scale, which is also that of the prices beside them.
 """
 
 import math
@@ -55,9 +55,9 @@ FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8  # those of a hard instance, s
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
-    """Return the pictures and their words as HTML; of an old run without its prices.
+    """Return the pictures and their words as HTML, for the private method of the headline.
 
-    The steps are those of the private method that is spoken of.
+    The pictures of an old run have no prices.
     """
     slug = study.lead or next(
         (m for m in study.scenario.methods if method_card(m).privacy != "none"), ""
@@ -106,7 +106,7 @@ def _colour_of_error(step: str, slug: str) -> Pair:
 
 
 def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
-    """Return which step makes the price, and of which records if these are few, as HTML."""
+    """Return which step makes the price, and which records if these are few, as HTML."""
     clipping, noise = (
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
@@ -130,7 +130,7 @@ def _coloured(text: str, colour: Pair, theme: Theme) -> str:
 
 
 def parts_of(study: Study) -> PriceParts | None:
-    """Return how the price of the headline adds up; None where it says none, or the runs do not."""
+    """Return the parts of the headline's price; None if it has none, or the runs do not tell."""
     x = chosen_point(study.scenario)
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or is_open(row.price):
@@ -142,13 +142,7 @@ def parts_of(study: Study) -> PriceParts | None:
 
 
 def step_prices(parts: PriceParts) -> tuple[str, str, str]:
-    """Return the price of the plain average, of that of clipped records, and of that with noise.
-
-    Examples
-    --------
-    >>> step_prices(PriceParts(clipping=1.48, noise=0.76))
-    ('×1', '×2.5', '×3.2')
-    """
+    """Return the prices of the plain average, of clipped records, and of these with noise."""
     prices = parts.plain + parts.clipping, parts.price
     clipped, noisy = (f"×{ratio_text(price)}" for price in prices)
     return f"×{parts.plain:g}", clipped, noisy
@@ -162,17 +156,17 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorPlaces:
-    """Where the true mean and the answers lie in a picture, in pixels from the ball's centre."""
+    """The places of the true mean and the answers, in pixels from the ball's centre."""
 
     true_mean: Point
     answers: dict[str, Point]  # the answer after each step
 
 
 def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
-    """Return the places of the answers, whose distances from the true mean are as the prices.
+    """Return the places of the answers, at distances from the true mean that are as the prices.
 
-    Far records on one side pull the true mean to them, and what is left without them lies at the
-    centre. Noise has nothing to do with the direction of the bias: it is drawn across it.
+    Far records on one side pull the true mean to them; without them the answer lies at the centre.
+    Noise is drawn at a right angle to the bias, because the two are unrelated.
     """
     clipped = parts.plain + parts.clipping
     unit = min(LARGEST_UNIT, LONGEST_ERROR / max(parts.price, clipped, parts.plain))
@@ -253,7 +247,7 @@ def _error(
 
 
 def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
-    """Return what a large picture shows, written below it, as HTML."""
+    """Return the labels of a large picture, written below it, as HTML."""
     quiet, ink, accent = map(theme.colour, (QUIET, INK, ACCENT))
     y = NAMES_HEIGHT - 3
     width = NAMES_WIDTH
@@ -278,7 +272,7 @@ def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:
-    """Return where the far records lie: side by side those of a hard instance, as many as it has.
+    """Return the places of the far records, side by side in a hard instance.
 
     At most `MOST_DRAWN` are drawn.
     """

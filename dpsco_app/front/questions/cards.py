@@ -41,7 +41,7 @@ HARDLY = 1.15  # the factor between two methods that is no matter
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question, and its answer where it is open."""
+    """A question below the figure, with its answer if it is open."""
 
     slug: str
     title: str
@@ -53,7 +53,7 @@ class Question:
 
     @property
     def sentence(self) -> str:
-        """What the card says."""
+        """The sentence on the card."""
         return self.answer or self.question
 
 
@@ -147,7 +147,7 @@ def _price_words(study: Study) -> str:
 
 
 def _algorithms_card(study: Study, chosen: str) -> Question | None:
-    """Return the card of the other algorithms; none where one alone is chosen."""
+    """Return the card of the other algorithms; None if only one is chosen."""
     x = chosen_point(study.scenario)
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if len(private) < 2:
@@ -182,7 +182,7 @@ def _algorithms_card(study: Study, chosen: str) -> Question | None:
 
 
 def _proof_card(study: Study, scenario: Scenario, chosen: str) -> Question | None:
-    """Return the card of the proof; none where no limit is proven on these data."""
+    """Return the card of the proof; None if no limit is proven on these data."""
     floors = dict(region(scenario))
     if not floors:
         return None
@@ -248,7 +248,7 @@ def _steps(
 
 
 def _more_records(scenario: Scenario, x: float | None, limits: Mapping[float, float]) -> str:
-    """Return why more records do not change the limit's ratio, where they do not."""
+    """Return why more records do not change the limit's ratio; empty if they do."""
     outliers = far_records(scenario)
     is_same = outliers is not None and outliers.is_steady and is_steady(limits)
     if outliers is None or not is_same or not are_hardest_of_all(scenario, x):

@@ -25,7 +25,7 @@ Prices = tuple[tuple[float, float, float], ...]  # value, least and largest pric
 
 @lru_cache(maxsize=512)
 def prices_along(point: Scenario, field: str) -> Prices:
-    """Return between which factors the price of a promise is, along the slider of a field."""
+    """Return the smallest and the largest price of a promise along the slider of a field."""
     values = [v for v in offered(field, point, getattr(point, field)) if math.isfinite(v)]
     step = max(1, math.ceil((len(values) - 1) / (POINTS - 1)))
     sampled_values = sorted({*values[::step], values[-1], getattr(point, field)})
@@ -97,7 +97,7 @@ def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
 
 
 def offered_places(prices: Prices, field: str) -> list[float]:
-    """Return the pixels of values along a slider: its steps are even, as are its logarithms."""
+    """Return the pixels of values along a slider, whose steps have equal widths."""
     values = [v if is_linear(field) else math.log(v) for v, *_ in prices]
     span = values[-1] - values[0]
     return [MARGIN + (v - values[0]) / span * (WIDTH - 2 * MARGIN) for v in values]

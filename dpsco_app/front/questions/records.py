@@ -26,7 +26,7 @@ LOST_WORDS, OPEN = "crossed: no private algorithm can save them", "open: nobody 
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
-    """What the records are worth on some data, as shares of them."""
+    """The worth of the records on some data, as shares of their number."""
 
     title: str
     words: str  # below the title: in records
@@ -38,9 +38,10 @@ class Worth:
 
 
 def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
-    """Return the squares of a mean over records of single people as HTML; empty elsewhere.
+    """Return the squares as HTML, for a mean over records of single people; otherwise empty.
 
-    Its error without privacy falls like the root of the records, so that a price c leaves n / c^2.
+    The error without privacy falls like the root of the number of records, so that n records at
+    price c are worth n / c^2.
     """
     n = scenario.at(chosen_point(scenario)).n
     if (

@@ -1,4 +1,4 @@
-"""A heavy and a light tail: what can be promised for all data with each, over the records."""
+"""The promises for all data with a heavy and with a light tail, over the records."""
 
 import math
 from collections.abc import Sequence
@@ -37,14 +37,14 @@ OTHER_LOOK = Area(
 
 @dataclass(frozen=True, kw_only=True)
 class TailBand:
-    """What can be promised at a tail: between which errors, and what without privacy."""
+    """The promise at a tail: the smallest and largest errors, and the error without privacy."""
 
     scenario: Scenario
     spans: tuple[tuple[float | None, Span], ...]
     public: tuple[float, ...]
 
     def prices(self, i: int) -> tuple[float, float]:
-        """Return between which factors the price of a promise is, at a point of the axis."""
+        """Return the smallest and the largest price of a promise at a point of the axis."""
         span, base = self.spans[i][1], self.public[i]
         return max(1.0, span.low / base), max(1.0, span.high / base)
 
@@ -56,9 +56,9 @@ def other_tail(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=64)
 def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
-    """Return what can be promised at both tails, the heavy one first; empty where that is unknown.
+    """Return the promises at both tails, the heavy one first; empty if they are unknown.
 
-    It is known of a mean, at item level, along any axis but the tail index itself.
+    They are known for a mean at item level, along any axis but the tail index itself.
     """
     if scenario.problem != MEAN or scenario.axis == "p" or scenario.m > 1 or scenario.axis == "m":
         return ()
@@ -103,9 +103,9 @@ def tails_answer(scenario: Scenario) -> str:
 
 
 def tail_price(scenario: Scenario, p: float) -> float | None:
-    """Return the smallest price that is proven possible at the tail index p, of both tails.
+    """Return the smallest price that is proven possible at the tail index p, for both tails.
 
-    At the chosen point; None where that is unknown.
+    It is at the chosen point; None if it is unknown.
     """
     own_tail = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
     return None if own_tail is None else own_tail.prices(_index(own_tail))[1]

@@ -94,12 +94,12 @@ def bounds_figure(
 
 
 def count_shown(drawn_rows: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Return the title of the ladder: how many bounds are drawn."""
+    """Return the title of the table beside the figure: how many bounds are drawn."""
     return f"{len(drawn_rows)} of {len(rows)} bounds" if len(rows) > len(drawn_rows) else "Bounds"
 
 
 def room_for_names(figure: Figure) -> int:
-    """Return the width of the ladder in pixels; the plot takes the rest."""
+    """Return the width in pixels of the table beside the figure; the plot has the rest."""
     longest = max((len(row.name) for row in figure.ladder.rows), default=0)
     return min(MOST_ROOM, ROOM + math.ceil(longest * TYPE * LETTER * BOLD))
 

@@ -75,7 +75,7 @@ def grouped(drawn_rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
 
 
 def difference(row: Row, group: Sequence[Row]) -> str:
-    """Return how a row differs from the others of its group: its name without what all share.
+    """Return how a row differs from the others of its group: its name without the common part.
 
     "Simple clipping, rate" is "rate" among the bounds on simple clipping.
     """

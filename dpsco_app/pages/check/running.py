@@ -84,10 +84,10 @@ def check(task: Task, place: DeltaGenerator) -> tuple[Report, ...]:
 
 
 def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], None]:
-    """Return the function that the referee calls at every step: it shows progress and yields its
-    turn.
+    """Return the function that the referee calls at every step.
 
-    In it, Streamlit ends the run of the page if the visitor has clicked.
+    It shows progress, lets other visitors have their turn, and lets Streamlit end the run if the
+    visitor has clicked.
     """
     ask, pace, began = stopper(), Pace(BAR_SECONDS), time.monotonic()
     words, has_turn = "", False

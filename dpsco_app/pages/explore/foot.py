@@ -1,4 +1,4 @@
-"""The row below the figure: its panels, bounds and files, and what the hand moves in it."""
+"""The row below the figure: panels, bounds and files, and the dot that can be dragged."""
 
 import math
 from functools import partial
@@ -220,9 +220,7 @@ def _under_hand(screen: Screen) -> Scenario:
 
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
-    """Return the handle at a scenario's own value on the axis, and the values it can be dragged
-    to.
-    """
+    """Return the handle of the axis: its place, and the values to which it can be dragged."""
     start, end = scenario.grid[0], scenario.grid[-1]
     scenario_value = getattr(scenario, axis)
     value = scenario_value if start <= scenario_value <= end else place(chosen_point(scenario))

@@ -63,10 +63,10 @@ def letters_of(latex: str) -> set[str]:
 
 
 def legend(point: Scenario, e: Evaluation) -> str:
-    """Return what the letters of one bound's formula mean in that bound, with their values.
+    """Return the meanings and values of the letters in one bound's formula.
 
-    One letter means different things in different papers, so every formula has a legend of its
-    own. Letters of the controls are left out, but for those that follow from them.
+    One letter means different things in different papers, so every formula has a legend of its own.
+    Letters of the controls are left out, except those that follow from them.
     """
     bound_symbols = [s for s in symbols(point, e.bound) if s.latex not in PLAIN]
     latex = e.bound.card.latex
@@ -85,12 +85,6 @@ def legend(point: Scenario, e: Evaluation) -> str:
 
 
 def defined_in(latex: str) -> set[str]:
-    r"""Return the letters that a formula defines itself, behind its expression.
-
-    Examples
-    --------
-    >>> sorted(defined_in(r"a\kappa_p+h(x),\ \kappa_p=2,\ h(t)=\sum_j t_j,\ B\sim P"))
-    ['B', '\\kappa', 'h']
-    """
+    """Return the letters that a formula defines itself, after its expression."""
     heads = (DEFINED.match(part) for part in formula_parts(latex)[1:])
     return {head[1] for head in heads if head}

@@ -78,7 +78,7 @@ def draw_releases(
     matching: Scenario,
     units: Sequence[float],
 ) -> None:
-    """Draw what is public, where to clip and why, and what the methods release."""
+    """Draw the public values, the clip radius with its reason, and the methods' releases."""
     names = records.chosen
     st.markdown("**Their private mean**")
     st.markdown(ABOUT_PUBLIC)
@@ -118,7 +118,7 @@ def draw_releases(
 
 
 def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
-    """Draw the fields of what is public of a column, which has a name if there are several."""
+    """Draw the fields for the public values of a column, named if there are several."""
     digits = -math.floor(math.log10(unit))  # The digits with which a guess is right to one unit.
     filled = {
         "guess": round(fit.median, digits),
@@ -160,7 +160,7 @@ def noises_of(advice: ClipAdvice, publics: Sequence[Public]) -> list[float]:
 def clip_in_words(
     advice: ClipAdvice, point: Scenario, names: Sequence[str], noises: Sequence[float]
 ) -> str:
-    """Say where simple clipping clips, and why there."""
+    """Return where simple clipping clips, and why there."""
     records_word = "numbers" if len(names) == 1 else "rows"
     share = (
         f"{advice.clipped:,} of the {point.n:,} {records_word}"
@@ -203,31 +203,19 @@ def in_units(values: Sequence[float], names: Sequence[str], digits: int = 3) -> 
 
 
 def digits_text(value: float, blur: float) -> str:
-    """Return a number as people write it, down to what blurs it.
-
-    Examples
-    --------
-    >>> digits_text(1_000_000.0123, 0.014), digits_text(1.23456e-9, 1e-12)
-    ('1,000,000.0123', '1.23456·10⁻⁹')
-    """
+    """Return a number with the digits that its uncertainty leaves."""
     front, _, exponent = to_digits(value, blur).partition("e")
     return f"{front}·{number_text(float('1e' + exponent))}" if exponent else front
 
 
 def field_format(value: float, unit: float) -> str:
-    """Return the format of a field for a number: to a thousandth of a unit, or by an exponent."""
+    """Return the format of a field for a number: a thousandth of a unit, or an exponent."""
     is_long = abs(value) >= 1e12 * unit or not 1e-9 < unit < 1e15
     return "%.15g" if is_long else f"%.{max(0, decimals_of(unit / 10))}f"
 
 
 def with_labels(sentence: str, name: str = "") -> str:
-    """Return a refusal of what is public with the labels of the fields for their names.
-
-    Examples
-    --------
-    >>> with_labels("unit must be a finite number above 0, got unit=0.0.")
-    '"Unit" must be a finite number above 0, got 0.0.'
-    """
+    """Return an error about public values with the labels of the fields in place of their names."""
     for field in PUBLIC:
         label = label_of(field, name)
         sentence = re.sub(rf"\bgot {field}=", "got ", sentence)
@@ -244,7 +232,7 @@ def release_table(
     publics: Sequence[Public],
     blurs: Sequence[float],  # The uncertainty of each column's mean, in the unit of the numbers.
 ) -> pd.DataFrame:
-    """Return what was released, a row a method; what one cannot release is said in its row."""
+    """Return the table of releases, a row a method; a method that cannot release says why."""
     is_single = len(names) == 1
     scales = [1.0] if is_single else [public.unit for public in publics]
     suffix = "" if is_single else " units"

@@ -1,4 +1,4 @@
-"""The table under Explore's figure: what was measured."""
+"""The table of measurements under Explore's figure."""
 
 import math
 from collections.abc import Sequence

@@ -72,7 +72,7 @@ SETS = {
 
 
 def set_answer(shape: Shape) -> str:
-    """Return what the set does to a point; an ℓq ball may equal another set."""
+    """Return the answer about a set's projection; an ℓq ball may equal another set."""
     same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(shape.q, "lq")
     return SETS[same if shape.kind == "lq" else shape.kind].does
 
@@ -88,9 +88,9 @@ def _short(value: float) -> str:
 
 
 def sentences(*, symmetric: bool) -> dict[str, str]:
-    """Return the parts of what is said of a point.
+    """Return the sentences on a point, with places for its numbers.
 
-    They are filled with its numbers here, and by the browser in a drag.
+    The numbers are filled in here, and by the browser during a drag.
     """
     return {
         "outside": "x = {x} goes to **P(x) = {nearest}**, **{distance}** away.",
@@ -128,7 +128,7 @@ def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
 
 
 def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
-    """Return whose squared dual norm is smaller at equal privacy."""
+    """Return which of the two noises has the smaller squared dual norm at equal privacy."""
     place = f"At q = {gg.q:g} in {d:,} dimensions"
     if gg.q == 2:
         return f"{place} the dual norm is the Euclidean one, and the two are the same noise"

@@ -43,7 +43,7 @@ ul { list-style: "\\2610\\00a0\\00a0"; }
 
 
 def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
-    """Draw the choice of lessons and questions, and the link and the sheet that come of it."""
+    """Draw the choice of lessons and questions, and the resulting link and sheet."""
     screen.say(TITLE, "A link and a sheet for a class", EXPLANATION)
     st.multiselect(
         "Lessons, in their order",
@@ -85,7 +85,7 @@ def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
 
 
 def _take_questions() -> None:
-    """Take over the questions that were typed, or what is wrong with them; a callback."""
+    """Store the questions that were typed, or the error in them; a callback."""
     questions = "\n".join(line.strip() for line in st.session_state[TYPED].split("\n"))
     try:
         view = replace(STATE.current(), questions=questions, replies="").validate()
@@ -97,7 +97,7 @@ def _take_questions() -> None:
 
 
 def assignment_of(view: LessonsView) -> LessonsView:
-    """Return what a student sees first of the assignment that a teacher has chosen."""
+    """Return the first view that a student gets of a teacher's assignment."""
     questions = "\n".join(view.question_texts)
     return LessonsView(tasks=view.tasks, questions=questions).validate()
 

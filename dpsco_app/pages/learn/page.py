@@ -1,4 +1,4 @@
-"""Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
+"""Learn: three doors, and a guided path of lessons: question, prediction, measured answer."""
 
 from dataclasses import replace
 from functools import partial
@@ -115,7 +115,7 @@ def page() -> None:
 def _draw(
     top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
 ) -> None:
-    """Draw the current step, and in the `row` above it the ways to the others."""
+    """Draw the current step, and in the `row` above it the buttons to the others."""
     with top:  # a new step scrolls the page up to this place
         to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
@@ -195,7 +195,7 @@ def _draw_doors(screen: FirstScreen) -> None:
 
 
 def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
-    """Draw a lesson: its figure, what it asks, and what was measured."""
+    """Draw a lesson: its figure, its question, and what was measured."""
     slug, count_measured = lesson.slug, state.path().measured
     screen.say(step_name(slug), lesson.words.preview_title)
     with screen.side, st.container(key="learn_text"):

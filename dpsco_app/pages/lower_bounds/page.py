@@ -1,4 +1,4 @@
-"""Lower bounds: how wide the window is, and why nobody gets below it."""
+"""Lower bounds: how wide the window is, and why no private algorithm has a smaller error."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
 
 
 def _draw_window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the window over a field, and say what makes it wide."""
+    """Draw the window over a field, with the sentence on what makes it wide."""
     point = mean_point(scenario)
     standing_here = _standing(point)
     screen.say(words.QUESTIONS["gap"], *words.standing_words(standing_here))

@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Lower bounds hold."""
+"""The state of the page Lower bounds in its controls and its address."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -79,7 +79,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
 
 
 def _draw_errata(method_story: Story, slug: str) -> None:
-    """Say what is wrong in the paper, and lead to each entry in full."""
+    """Draw what is wrong in the paper, with a link to each erratum."""
     st.markdown(
         listed(method_story.errata) if method_story.errata else "None that concern its calibration."
     )
@@ -114,7 +114,7 @@ def _draw_proof(method_story: Story, level: Level) -> None:
 
 
 def cost_sentence(point: Scenario, cost: Work) -> str:
-    """Say what one run of a point's only method asks for."""
+    """Return the sentence on the work of one run of a point's only method."""
     (slug,) = point.methods
     unit = "records read" if "mean" in method_card(slug).problems else "gradients"
     tuning = "" if point.tuning == "practical" else ", the theorem's parameters"

@@ -104,10 +104,10 @@ def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fe
 
 
 def start_with(advised: Advice, start: float) -> str:
-    """Say which method to start with; `start` is the error of an answer without data.
+    """Return which method to start with; `start` is the error of an answer without data.
 
     If `start` is the smallest error, no private method is worth running. If it is 0, the truth was
-    placed at that answer (offset 0), and `start` is no yardstick.
+    placed at that answer (offset 0), and no method can be compared with it.
     """
     if 0 < start <= advised.ranked[0][1]:
         return "Do not use the data here: always answering the centre of the set is better"
@@ -118,7 +118,7 @@ def start_with(advised: Advice, start: float) -> str:
 
 
 def reason_for(advised: Advice, start: float) -> str:
-    """State the numbers behind the advice."""
+    """Return the numbers behind the advice."""
     errors = dict(advised.ranked)
     names_with_error = {
         m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()
@@ -202,7 +202,7 @@ def race_figure(
 
 
 def row_names(methods: Sequence[str]) -> dict[str, str]:
-    """Return the names of rows: of a name that a phone would cut off, its short form."""
+    """Return the names of the rows; a name that a phone would cut off is shortened."""
     names = {method: method_card(method).name for method in methods}
     short = short_names(methods)
     return {m: name if len(name) <= MOST_LETTERS else short[m] for m, name in names.items()}
@@ -260,7 +260,7 @@ def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> 
 
 
 def answer(fits: Sequence[Fit]) -> str:
-    """Say how many private methods there are for the problem, and how many of them can run."""
+    """Return how many private methods there are for the problem, and how many can run."""
     private_methods = [f for f in fits if method_card(f.slug).privacy != "none"]
     runs = [f for f in private_methods if f.runs]
     if not runs:

@@ -85,7 +85,7 @@ def _start(task: Audit | None) -> None:
 
 
 def command(task: Audit) -> str:
-    """Return the same audit for the command line."""
+    """Return the command line that makes the same audit."""
     point = task.point
     budget = (
         f"--rho {point.rho!r} --at-delta {task.claim_delta:g}"

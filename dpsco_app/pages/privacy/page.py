@@ -113,7 +113,7 @@ def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Tab
 
 
 def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw one tool of the calculator: what its arguments prove of the scenario's budget."""
+    """Draw one tool of the calculator: what its arguments prove about the scenario's budget."""
     point = point_of(view, scenario)
     names = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
     with screen.controls:
@@ -273,7 +273,7 @@ def _draw_audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the attack of an audit at the scenario's budget, and what the claim leaves anyone."""
+    """Draw the attack of an audit at the scenario's budget, and what the claim allows."""
     with screen.controls:
         left, middle, right = st.columns([3, 5, 6])
     left.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))

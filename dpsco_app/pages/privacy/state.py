@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Privacy hold."""
+"""The state of the page Privacy in its controls and its address."""
 
 from __future__ import annotations
 

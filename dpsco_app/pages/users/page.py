@@ -1,4 +1,4 @@
-"""Users: what hiding a whole user costs, and from how many items per user on a filter pays."""
+"""Users: the cost of hiding a whole user, and the number of items from which a filter is better."""
 
 import math
 from collections.abc import Iterator

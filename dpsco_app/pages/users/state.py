@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Users hold."""
+"""The state of the page Users in its controls and its address."""
 
 from dataclasses import dataclass, replace
 
@@ -46,7 +46,7 @@ class View(PageView):
 
 
 def level(scenario: Scenario) -> UserLevel:
-    """Return the chosen point in units of L and R, of losses with smoothness L/R."""
+    """Return the chosen point at user level in units of L and R, for losses with smoothness L/R."""
     assert scenario.epsilon is not None and scenario.delta is not None
     return UserLevel(
         n=scenario.n,

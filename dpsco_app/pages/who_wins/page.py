@@ -89,7 +89,7 @@ def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Con
 
 
 def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
-    """Return the methods that run nowhere on the map: no values on its axes would help."""
+    """Return the methods that run nowhere on the map, whatever the values on its axes."""
     point = canonical(replace(scenario, axis=None, grid=()))
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(
