@@ -11,7 +11,15 @@ TAILS = {True: ("lighter", "few"), False: ("heavier", "more")}
 
 
 def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
-    """Return why the answer changes when one field changes; empty if there is no simple reason."""
+    """Return why the answer changes when one field changes; empty if there is no simple reason.
+
+    Examples
+    --------
+    >>> because(Scenario(epsilon=1.0), Scenario(epsilon=0.5), "epsilon")
+    'Because ε was halved, the noise doubles:'
+    >>> because(Scenario(n=1000), Scenario(n=10_000), "n")
+    'Because n grew 10 times, one record weighs less:'
+    """
     old, new = getattr(old_scenario, field), getattr(new_scenario, field)
     if old == new or old is None or new is None:
         return ""

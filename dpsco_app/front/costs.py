@@ -18,7 +18,27 @@ TOO_FEW_TRIALS = "too few trials to tell"
 
 
 def cost_words(price: Ratio, quantity: str) -> str:
-    """Return a factor of a quantity in words, with no more precision than the trials justify."""
+    """Return a factor of a quantity in words, with no more precision than the trials justify.
+
+    Examples
+    --------
+    >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), "error")
+    '1.9 times the error'
+    >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), "error")
+    'about 2.7 times the error'
+    >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), "error")
+    'between 1.5 and 4 times the error'
+    >>> cost_words(Ratio(value=1.12, low=0.96, high=1.3), "error")
+    'about 1.1 times the error'
+    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.16), "error")
+    'about the same error'
+    >>> cost_words(Ratio(value=1.5, low=0.9, high=2.5), "error")
+    'at most 2.5 times the error'
+    >>> cost_words(Ratio(value=0.62, low=0.21, high=1.85), "error")
+    'between 0.2 and 1.9 times the error'
+    >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), "error")
+    'less error'
+    """
     of_quantity = f" the {quantity}" if quantity else ""
     if largest := most_text(price):
         if price.high > VAGUE:
@@ -42,7 +62,15 @@ def cost_words(price: Ratio, quantity: str) -> str:
 
 
 def most_text(price: Ratio) -> str:
-    """Return the upper end of a factor if the trials tell nothing else of it; otherwise empty."""
+    """Return the upper end of a factor if the trials tell nothing else of it; otherwise empty.
+
+    Examples
+    --------
+    >>> [most_text(Ratio(value=v, low=v / 2, high=2.22 * v)) for v in (1.5, 2.0, 9.0)]
+    ['3.4', '4.5', '']
+    >>> most_text(Ratio(value=1.1, low=0.95, high=1.3))
+    ''
+    """
     if not (price.within_noise or (price.value < DISTINCT_FROM_ONE and price.high >= 1)):
         return ""
     if price.high <= LOOSE * price.low:
@@ -60,6 +88,14 @@ def loose_ends(price: Ratio) -> tuple[str, str] | None:
 
     If the trials do not tell on which side of 1 a factor lies, a factor measured below 1 has two
     ends. With an upper end alone the text would call the lower one of two lines the higher.
+
+    Examples
+    --------
+    >>> loose_ends(Ratio(value=7.0, low=4.2, high=12.0))
+    ('4', '20')
+    >>> loose_ends(Ratio(value=0.4, low=0.2, high=0.8))
+    >>> loose_ends(Ratio(value=0.4, low=0.123, high=1.24))
+    ('0.1', '1.3')
     """
     if (largest := most_text(price)) and price.value < 1:
         unit = 10 ** math.floor(math.log10(price.low))

@@ -120,7 +120,13 @@ def limit_prices(study: Study) -> dict[float, float]:
 
 
 def limit_text(price: float) -> str:
-    """Return a limit as a factor, rounded down so that it stays proven."""
+    """Return a limit as a factor, rounded down so that it stays proven.
+
+    Examples
+    --------
+    >>> limit_text(2.69), limit_text(17.9)
+    ('2.6', '17')
+    """
     return f"{math.floor(10 * price) / 10:.1f}" if price < 10 else f"{math.floor(price):,}"
 
 
@@ -183,7 +189,13 @@ def _plain(cost: str) -> str:
 
 
 def marked(line: str, marks: Marks) -> list[tuple[str, str]]:
-    """Return a line as pieces of text, each with the method or limit that it is about, or ""."""
+    """Return a line as pieces of text, each with the method or limit that it is about, or "".
+
+    Examples
+    --------
+    >>> marked("It costs 3.4 times.", (("3.4 times", "mean.adaptive"),))
+    [('It costs ', ''), ('3.4 times', 'mean.adaptive'), ('.', '')]
+    """
     pieces = [(line, "")]
     for words, subject in marks:
         split: list[tuple[str, str]] = []

@@ -162,7 +162,13 @@ def at_point(scenario: Scenario, x: float | None) -> str:
 
 
 def settings_text(scenario: Scenario, x: float | None) -> str:
-    """Return the settings of an answer in words: n, m, d and the budget."""
+    """Return the settings of an answer in words: n, m, d and the budget.
+
+    Examples
+    --------
+    >>> settings_text(Scenario(), None).replace(NO_BREAK, " ")
+    'n = 10,000, d = 20, ε = 1'
+    """
     point = scenario.at(x)
     budget = "epsilon" if point.rho is None else "rho"
     names = ["n", *(["m"] if point.level == "user" else []), "d", budget]
@@ -171,7 +177,13 @@ def settings_text(scenario: Scenario, x: float | None) -> str:
 
 
 def ratio_text(value: float) -> str:
-    """Return a factor with two figures, and without decimals from ten on; never as 0.0."""
+    """Return a factor with two figures, and without decimals from ten on; never as 0.0.
+
+    Examples
+    --------
+    >>> [ratio_text(value) for value in (0.023, 1.26, 73.4, 2e6, math.inf)]
+    ['0.02', '1.3', '73', '> 10⁶', '∞']
+    """
     if value > 1e6:
         return "∞" if math.isinf(value) else "> 10⁶"
     if 0 < value < 0.095:

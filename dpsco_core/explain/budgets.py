@@ -73,7 +73,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
-    """One way between rho and (epsilon, delta)."""
+    """One conversion between rho and (epsilon, delta)."""
 
     # Bun and Steinke's formula (paper), the best formula for every zCDP mechanism (tight), the
     # exact curve of Gaussian noise, or the exact rho of Laplace noise.
@@ -152,7 +152,7 @@ def approximate(point: Point) -> Point:
 
 
 def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
-    r"""Return how often a guess about one record can be right at most, under (epsilon, delta)-DP.
+    r"""Return the largest probability of a right guess about a record, by (epsilon, delta).
 
     .. math:: \frac{e^\varepsilon+\delta}{1+e^\varepsilon},
 
@@ -169,7 +169,7 @@ def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What a budget promises for one kind of neighbours."""
+    """The promise of a budget for one kind of neighbours."""
 
     # whether a neighbour replaces one record, or takes one out of a sum over a public number of
     # records
@@ -208,7 +208,7 @@ def promises(point: Point) -> tuple[Promise, Promise]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BudgetCurves:
-    """Epsilon at one delta over rho, by the three conversions; arrays of one shape."""
+    """Epsilon at one delta as a function of rho, by three conversions; arrays of one shape."""
 
     rho: Vector
     paper: Vector
@@ -231,7 +231,7 @@ def epsilon_curves(
 
 @dataclass(frozen=True, kw_only=True)
 class Composed:
-    """Epsilon at one delta of k equal releases, by four accountings."""
+    """The epsilon of k equal releases together at one delta, by four accountings."""
 
     releases: int
     basic: float  # the sum of the epsilons and of the deltas
@@ -307,7 +307,7 @@ def release_counts(largest: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Shuffled:
-    """What hiding the order of n records is worth to each record's own Gaussian release."""
+    """The effect of a secret order of n records on the noise of each record's own release."""
 
     # `"none"` stands for no amplification; `"printed"`, `"closed"` and `"numerical"` are those of
     # `amplify`; `"steps"` is that of `shuffle_steps`, where steps may be adaptive.

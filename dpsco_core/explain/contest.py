@@ -75,7 +75,7 @@ class Contest:
 
 
 def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:
-    """Return the bounds that stand for a method: its rate, or proven bounds on its mean error."""
+    """Return the bounds that represent a method: its rate, or proven bounds on its mean error."""
     if reading == "rates":
         rate = method_card(method).rate
         fits = rate and scenario.problem in bound(rate).card.problems
@@ -174,7 +174,7 @@ def measured_contest(
 def is_tied(
     errors: Vector,  # the errors, shape (methods, trials)
 ) -> bool:
-    """Whether the interval of the best method's paired difference to another one holds 0.
+    """Return whether the interval of a method's paired difference to the best one contains 0.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def is_tied(
 def clearly_better(
     errors: Vector,  # the errors, shape (methods, trials)
 ) -> NDArray[np.bool_]:
-    """Return whether a method (a row) has a smaller error than another one (a column).
+    """Return a matrix: whether a method (a row) has a smaller error than another (a column).
 
     It has where the 95 % interval of their paired differences is above 0.
 

@@ -36,7 +36,8 @@ PARTS = ("optimisation", "bias", "sampling", "noise")
 Split = tuple[float, float, float, float]  # one value for each of `PARTS`
 
 RECORDS = 200_000  # the number of records in the sample that stands for a law
-# Parts are shown only if the square without its noise has at most this relative standard error.
+# The parts of an error are shown only if the mean square that remains without the privacy noise has
+# at most this relative standard error.
 LARGEST_UNCERTAINTY = 0.25
 FEWEST_TRIALS = 5
 
@@ -62,7 +63,7 @@ class SquaredParts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClippedLaw:
-    """What clipping makes of one record of a law, at every radius of a grid.
+    """The effect of clipping on one record of a law, at every radius of a grid.
 
     From a large sample that stands for the law, beside the law's own mean and covariance: records
     that no radius clips cost no precision.

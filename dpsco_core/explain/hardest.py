@@ -1,4 +1,4 @@
-"""The hardest case known beside a scenario, and what no private algorithm reaches on given data."""
+"""The hardest data known for a scenario, and the errors that privacy makes impossible on data."""
 
 from dataclasses import replace
 

@@ -44,7 +44,7 @@ CLIPPED_SHARE = 0.01  # At the first radius at least this share of the drawn rec
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """Records of one law, and the results of simple clipping on them."""
+    """Records of one law, and what simple clipping makes of them at every radius."""
 
     law: str  # slug of the distribution
     n: int

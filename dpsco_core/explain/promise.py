@@ -1,4 +1,4 @@
-"""What is proven at the points of a scenario: on its own data, and as a promise for all data."""
+"""The bounds that are proven at the points of a scenario, for its own data and for all data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ SMALL_PRICE = 1.05  # Up to this price privacy costs next to nothing.
 
 @dataclass(frozen=True, kw_only=True)
 class Proven:
-    """What is proven at one point."""
+    """The bounds that are proven at one point."""
 
     x: float | None  # the value of the point on the axis
     # the lower bound on the error that binds every algorithm of the budget on these data
@@ -77,7 +77,7 @@ def fano_bound(scenario: Scenario) -> Bound | None:
 
 
 def concerns(scenario: Scenario, slug: str) -> bool:
-    """Return whether a bound is made for some point: a few are for p < 2 only."""
+    """Return whether a bound concerns some point of a scenario: a few are for p < 2 only."""
     row = bound(slug)
     return not row.has_scope or any(row.is_in_scope(p.setting) for _, p in scenario.points())
 

@@ -1,4 +1,4 @@
-r"""The tail of one's own numbers: an estimate of the tail index, and the scenario that matches.
+r"""The tail of the user's own numbers: an estimate of the tail index, and a matching scenario.
 
 Beyond a high threshold nearly every law is close to a generalised Pareto law, whose shape
 :math:`\gamma` is one over the tail index, and not above 0 where the tail is light (Pickands 1975).
@@ -37,7 +37,7 @@ ONE_SIDED = 0.9  # A tail is called one-sided if one side has this share of it.
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
-    """What n numbers say of their tail."""
+    """The estimated tail of n numbers."""
 
     count: int  # the number of numbers
     tail_count: int  # the number of farthest numbers on which the estimate rests
@@ -130,7 +130,7 @@ class Tail:
 
 
 def index_of(shape: float) -> float:
-    """Return one over a shape, infinite where it is not above 0."""
+    """Return one over a shape; infinite if the shape is not above 0."""
     return 1 / shape if shape > 0 else math.inf
 
 

@@ -88,7 +88,11 @@ class Window:
 
 
 def notions_of(point: Scenario) -> tuple[Notion, ...]:
-    """Return the notions of which the budget says something, the weakest first."""
+    """Return the privacy notions that a budget implies something about, the weakest first.
+
+    Under an (epsilon, delta) budget the notion ``"zcdp"`` is that of the Gaussian releases which it
+    allows.
+    """
     if point.rho is not None:
         return ("zcdp",)
     return ("approx", "zcdp") if point.delta else ("pure",)
@@ -163,7 +167,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What is proven on a mean at one point, for each notion that its budget speaks of.
+    """The proven bounds on a mean at one point, for each notion that its budget implies.
 
     `start`: R, the largest error of the answer 0, which sees no data.
     """
@@ -338,7 +342,7 @@ def worst_start(point: Scenario) -> float:
 
 
 def strength(point: Scenario) -> str:
-    """Return the field that says how much the budget allows."""
+    """Return the field that sets the strength of the budget."""
     return "epsilon" if point.rho is None else "rho"
 
 

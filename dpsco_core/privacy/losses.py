@@ -118,7 +118,7 @@ class LossLaw:
 
     @classmethod
     def of_gaussian(cls, rho: float, spacing: float) -> LossLaw:
-        """Return the distribution of Gaussian noise that is rho-zCDP."""
+        """Return the law of the privacy loss of Gaussian noise that is rho-zCDP."""
         deviation = math.sqrt(2 * rho)
         low = math.floor((rho - DEVIATIONS * deviation) / spacing)
         high = math.ceil((rho + DEVIATIONS * deviation) / spacing)

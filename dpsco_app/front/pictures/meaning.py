@@ -142,7 +142,13 @@ def parts_of(study: Study) -> PriceParts | None:
 
 
 def step_prices(parts: PriceParts) -> tuple[str, str, str]:
-    """Return the prices of the plain average, of clipped records, and of these with noise."""
+    """Return the prices of the plain average, of clipped records, and of these with noise.
+
+    Examples
+    --------
+    >>> step_prices(PriceParts(clipping=1.48, noise=0.76))
+    ('×1', '×2.5', '×3.2')
+    """
     prices = parts.plain + parts.clipping, parts.price
     clipped, noisy = (f"×{ratio_text(price)}" for price in prices)
     return f"×{parts.plain:g}", clipped, noisy

@@ -85,6 +85,12 @@ def legend(point: Scenario, e: Evaluation) -> str:
 
 
 def defined_in(latex: str) -> set[str]:
-    """Return the letters that a formula defines itself, after its expression."""
+    r"""Return the letters that a formula defines itself, after its expression.
+
+    Examples
+    --------
+    >>> sorted(defined_in(r"a\kappa_p+h(x),\ \kappa_p=2,\ h(t)=\sum_j t_j,\ B\sim P"))
+    ['B', '\\kappa', 'h']
+    """
     heads = (DEFINED.match(part) for part in formula_parts(latex)[1:])
     return {head[1] for head in heads if head}

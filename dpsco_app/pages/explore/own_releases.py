@@ -203,7 +203,13 @@ def in_units(values: Sequence[float], names: Sequence[str], digits: int = 3) -> 
 
 
 def digits_text(value: float, blur: float) -> str:
-    """Return a number with the digits that its uncertainty leaves."""
+    """Return a number with the digits that its uncertainty leaves.
+
+    Examples
+    --------
+    >>> digits_text(1_000_000.0123, 0.014), digits_text(1.23456e-9, 1e-12)
+    ('1,000,000.0123', '1.23456·10⁻⁹')
+    """
     front, _, exponent = to_digits(value, blur).partition("e")
     return f"{front}·{number_text(float('1e' + exponent))}" if exponent else front
 
@@ -215,7 +221,13 @@ def field_format(value: float, unit: float) -> str:
 
 
 def with_labels(sentence: str, name: str = "") -> str:
-    """Return an error about public values with the labels of the fields in place of their names."""
+    """Return an error about public values with the labels of the fields in place of their names.
+
+    Examples
+    --------
+    >>> with_labels("unit must be a finite number above 0, got unit=0.0.")
+    '"Unit" must be a finite number above 0, got 0.0.'
+    """
     for field in PUBLIC:
         label = label_of(field, name)
         sentence = re.sub(rf"\bgot {field}=", "got ", sentence)

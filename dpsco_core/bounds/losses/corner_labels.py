@@ -53,7 +53,7 @@ def missed(d: int, level: Level, count: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def missed_after(d: int, level: Level) -> Falling:
-    """Return `missed` at some counts, and 0 from where on next to nothing is left."""
+    """Return `missed` at some counts; 0 beyond the count from which on it is negligible."""
     if isinstance(level, tuple):
         largest_count = min((math.log(d) + 30) / level[0] + 1, 1e15)
     else:
@@ -74,7 +74,7 @@ def logistic_excess(sizes: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class CornerBounds:
-    """The bounds of a loss on the simplex of radius r."""
+    """The bounds on a loss over the simplex of radius r."""
 
     n: int
     d: int  # the dimension, at least 2

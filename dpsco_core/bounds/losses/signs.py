@@ -45,9 +45,10 @@ def unknown_sign(information: Floats) -> Floats:
 
 
 def unlearnt(level: Level) -> Left:
-    r"""Return a bound on :math:`1-E|m|` as a function of b.
+    r"""Return a bound on :math:`1-E|m|` as a function of b, with m a sign's posterior mean.
 
-    It is :math:`1-T(\rho b^2)`, or :math:`o_b`.
+    It is :math:`1-T(\rho b^2)` for zCDP and :math:`o_b` under (epsilon, delta), if b records have
+    spikes.
     """
     if isinstance(level, tuple):
         return partial(overlap, epsilon=min(level[0], 600.0), delta=level[1])

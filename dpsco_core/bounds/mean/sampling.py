@@ -26,7 +26,10 @@ def _median_rate_terms(setting: Setting) -> Terms:
 
 
 def _median_of_means_terms(setting: Setting) -> Terms:
-    """Return the sampling part of Theorem 4.1 for failure beta; infinite for n < m."""
+    """Return the sampling part of Theorem 4.1, which fails with probability beta/2.
+
+    It is infinite if n is below the number of blocks.
+    """
     size = setting.n // theory_blocks(setting.d)
     scale = moment_scale(setting)
     return {"sampling": scale * (10 * math.sqrt(setting.d / size)) if size else math.inf}

@@ -84,8 +84,8 @@ def user_values(
 
     .. math:: \theta E\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,1-(1-q)^m)
 
-    with :math:`\theta=q^a`, and less for p < 2: see `mean_power`.
-    Under (epsilon, delta) with the expectiles of the packing in the place of :math:`\Phi`.
+    :math:`\theta` is :math:`q^a` for a moment order of at least 2, else smaller: see `mean_power`.
+    Under (epsilon, delta) the expectiles of the packing take the place of :math:`\Phi`.
     """
     loss, largest_count, scale = _least_loss(d, level, form)
     share = active_share(q, m)

@@ -34,7 +34,7 @@ _MARK_NAMES = {".": "point", ",": "comma"}
 
 @dataclass(frozen=True, kw_only=True)
 class ReadCells:
-    """What the cells of a column are."""
+    """The numbers in the cells of a column, and the assumptions made in reading them."""
 
     values: Vector  # the numbers of the cells, NaN where there is none
     missing: tuple[int, ...]  # the places of marks for a missing number other than a blank cell

@@ -37,7 +37,7 @@ MEAN = MeanEstimation.card.slug
 
 @dataclass(frozen=True, kw_only=True)
 class Public:
-    """What is known of the numbers of a column without a look at them, in their unit."""
+    """What is known of a column's numbers without looking at them, in their unit."""
 
     guess: float  # a guess of the mean of the column
     within: float  # the largest distance of the true mean from the guess
@@ -55,7 +55,7 @@ class Public:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnRelease:
-    """What a method released, in the unit of the numbers.
+    """The release of one method, in the unit of the numbers.
 
     The distance beyond which it clips is in `distance_unit`.
     """
@@ -201,7 +201,7 @@ def _distances_from_guesses(values: Vector, publics: Sequence[Public]) -> Vector
 def fresh_releases(
     values: Vector, publics: Sequence[Public], point: Scenario
 ) -> Sequence[OwnRelease]:
-    """Return `own_releases` with noise from the operating system: who knows a seed removes it."""
+    """Return `own_releases` with noise of the operating system, which no seed can repeat."""
     return own_releases(values, publics, point, np.random.default_rng())
 
 

@@ -93,7 +93,7 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
 
 
 def rows_in_words(used_count: int, left_out: int, examples: Sequence[UnusedCell]) -> str:
-    """Say how many rows are used and left out, with the first of the latter.
+    """Return how many rows are used and how many are left out, with the first of these.
 
     Examples
     --------

@@ -33,7 +33,7 @@ LARGEST_N = 10**9
 
 @dataclass(frozen=True, kw_only=True)
 class Builder:
-    r"""Fano's inequality for a packing of one's own.
+    r"""Fano's inequality for a packing that the user describes.
 
     .. math::
         E\|\hat\theta-\theta\|_2\ge\frac r2\max\Big\{1-\frac{n\beta+\ln2}{\ln N},\
@@ -82,12 +82,12 @@ class Builder:
 
     @property
     def sampling_information(self) -> float:
-        """What n records can tell about the word, in nats: n beta."""
+        """The most that n records can reveal about the word, in nats: n beta."""
         return self.n * self.kl
 
     @property
     def privacy_information(self) -> float:
-        """What a rho-zCDP output can tell about it: rho times `squared_changes`."""
+        """The most that an output can reveal about the word: rho times `squared_changes`."""
         return self.rho * self.squared_changes
 
     @property
@@ -145,7 +145,7 @@ class Builder:
 
 @dataclass(frozen=True, kw_only=True)
 class SpikeProof:
-    """What both hard instances share, at one spike probability q."""
+    """The common part of the proofs on both hard instances, at one spike probability q."""
 
     n: int
     d: int
@@ -177,7 +177,7 @@ class SpikeProof:
 
     @property
     def information(self) -> float:
-        """What a rho-zCDP output can tell about the word, in nats."""
+        """The most that a rho-zCDP output can reveal about the word, in nats."""
         return self.rho * self.squared_changes
 
 
@@ -201,12 +201,12 @@ class PackingProof(SpikeProof):
 
     @property
     def distance(self) -> float:
-        """Least Hamming distance of two words."""
+        """The least Hamming distance of two words."""
         return spikes.paper_packing(self.d)[1]
 
     @property
     def separation(self) -> float:
-        """Least distance of two means."""
+        """The least distance of two means."""
         return self.theta * math.sqrt(self.distance)
 
     @property
@@ -261,7 +261,7 @@ class SignProof(SpikeProof):
 
     @property
     def wrong_sign_cost(self) -> float:
-        """What the l2 error is at least times the share of wrong signs: 2 theta sqrt(d)."""
+        """The factor by which the l2 error exceeds the share of wrong signs: 2 theta sqrt(d)."""
         return 2 * self.mean_norm
 
     @property
@@ -300,7 +300,7 @@ class DistanceProof(SignProof):
 
     @property
     def typical(self) -> int:
-        """A typical number of spikes: the mean one, rounded, and at least 1."""
+        """A typical number of spikes: the mean number, rounded, and at least 1."""
         return max(1, round(self.expected_changes))
 
     @property
@@ -351,12 +351,12 @@ class ExpectileProof(SignProof):
 
     @property
     def typical(self) -> int:
-        """A typical number of spikes: the mean one, rounded, and at least 1."""
+        """A typical number of spikes: the mean number, rounded, and at least 1."""
         return max(1, round(self.expected_changes))
 
     @property
     def log_likelihood_ratio(self) -> float:
-        """The most by which the output can tell two patterns apart, at that many spikes."""
+        """The largest log likelihood ratio of two patterns at that many spikes."""
         return self.epsilon * self.typical
 
     @property

@@ -175,7 +175,7 @@ def mean_instance(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FanoCurve:
-    """One bound over the spike probability."""
+    """A bound as a function of the spike probability."""
 
     slug: str  # the slug of the bound in the catalogue
     binds: Class
@@ -189,7 +189,7 @@ class FanoCurve:
 
     @property
     def name(self) -> str:
-        """That of its row."""
+        """The name of the bound's row in the catalogue."""
         return bound(f"lower.mean.{self.slug}").card.name
 
 

@@ -46,7 +46,9 @@ MOST_ELEMENTS = 20_000_000  # the largest sample, as n d m
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """What no algorithm of some kind can do with less of, in the worst case over a class of laws.
+    """A value of the unknown below which no algorithm of some kind reaches the target.
+
+    It is about the worst case over a class of laws.
 
     Below `value` the largest lower bound with proven constants is above the target.
     """
@@ -60,7 +62,7 @@ class Floor:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a target error takes."""
+    """The value of the unknown that a target error needs."""
 
     method: str  # slug of the method
     unknown: Unknown  # the unknown quantity

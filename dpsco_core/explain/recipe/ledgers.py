@@ -32,7 +32,7 @@ class Spending(Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What one run has released."""
+    """The releases of one run."""
 
     outcome: Outcome  # the outcome of the run; `not_applicable` if it could not run
     budget: Budget  # the budget that the run may spend

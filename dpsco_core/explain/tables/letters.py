@@ -22,7 +22,7 @@ PROBABILITIES = {"probability 0.9": 0.1, "probability 0.95": 0.05}
 
 @dataclass(frozen=True, kw_only=True)
 class Symbol:
-    """A letter in LaTeX, its meaning, and its value; NaN where it has no value of its own."""
+    """A letter in LaTeX, its meaning, and its value; NaN if it has no value of its own."""
 
     latex: str
     meaning: str

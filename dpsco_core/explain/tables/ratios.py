@@ -1,4 +1,4 @@
-"""How far the proven bounds of one class are apart: only like is compared with like."""
+"""The ratios of proven upper to proven lower bounds, each within one class."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dpsco_core.explain.tables.table import Row
 
 @dataclass(frozen=True, kw_only=True)
 class ClassRatio:
-    """The best proven bounds on one class; `lower` is None where nothing binds it."""
+    """The best proven bounds on one class; `lower` is None if no lower bound binds it."""
 
     upper: Row
     lower: Row | None

@@ -33,11 +33,11 @@ def proven_lowers(point: Scenario, *, is_own: bool) -> Iterator[Bound]:
 
 
 def wider_limit(scenario: Scenario) -> tuple[Evaluation, ...]:
-    """Return the largest lower bound over a wider class of losses where no other one holds.
+    """Return the largest lower bound over a wider class of losses, if no other one holds.
 
     It is the largest at the chosen point, and is given at all points of the axis at which it holds.
-    Empty where a bound over the problem's own losses holds at some point: that one is to be drawn.
-    It does for every problem of the catalogue, on every set.
+    It is empty if a bound over the problem's own losses holds at some point, because that one is
+    drawn. That is so for every problem of the catalogue, on every set.
 
     Examples
     --------

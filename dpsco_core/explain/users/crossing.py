@@ -1,4 +1,4 @@
-"""What methods err by over m, the items per user.
+"""The measured errors of methods over m, the number of items per user.
 
 They run on records of one law over a grid of m, on a quadratic loss of Gaussian records, whose
 users' means have an exact law, so that a million items per user cost no more than one.
@@ -69,7 +69,7 @@ def crossing_scenario(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Errors:
-    """What one method left, by m and trial."""
+    """The errors of one method, by m and trial."""
 
     method: str
     items: NDArray[np.float64]  # the increasing numbers m of items, shape (k,)

@@ -25,7 +25,7 @@ EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class UsersNeeded:
-    """How many users one algorithm, or one theorem, needs."""
+    """The number of users that one algorithm, or one theorem, needs."""
 
     slug: str
     method: str
@@ -111,7 +111,7 @@ NEEDS = (
 def frontier(
     level: UserLevel, epsilons: Sequence[float] = EPSILONS
 ) -> dict[str, tuple[float, ...]]:
-    """Return the least users of every one of `NEEDS`, over epsilon."""
+    """Return the least number of users for each of `NEEDS`, over epsilon."""
     points = [replace(level, epsilon=epsilon) for epsilon in epsilons]
     return {need.slug: tuple(need.least_users(point) for point in points) for need in NEEDS}
 
@@ -122,5 +122,5 @@ def most_users(level: UserLevel) -> float:
 
 
 def batch_shortfall(level: UserLevel) -> float:
-    """Return how many times as many users a step of Algorithm 3 as printed wants as there are."""
+    """Return the users that a step of the printed Algorithm 3 needs over those that there are."""
     return batch_ratio(level, best_decay(level.n))
