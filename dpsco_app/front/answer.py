@@ -32,7 +32,7 @@ from dpsco_core.runs.allowed import refusal
 QUESTION = "What does privacy cost on heavy-tailed data?"
 LIGHT_QUESTION = "What does privacy cost on light-tailed data?"
 TAILS_QUESTION = "What does privacy cost on heavy and on light tails?"
-# What is said where no private answer is better than one without data: after a price, and alone.
+# The words for a private answer that is no better than one without data: after a price, and alone.
 IGNORING = {
     "level": ("as bad as ignoring the data", "ignoring the data does as well"),
     "worse": ("worse than ignoring the data", "ignoring the data does better"),

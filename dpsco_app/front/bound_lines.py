@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 HUNDREDTH = 0.01
 THIN = 0.7
 FEW_BITS = "a private output holds too few bits to find the mean"  # the idea of Fano's inequality
-# The kinds of proofs of a limit: what they are called, and their ideas.
+# The kinds of proof of a limit: the name and the idea of each.
 FANO = "Fano’s inequality"
 SIGNS = "a private output cannot tell the sign of each coordinate"
 PROOFS: Mapping[Proof, tuple[str, str]] = {
@@ -37,13 +37,13 @@ PROOFS: Mapping[Proof, tuple[str, str]] = {
     "shifts": ("a bound for shifts of these data", "a private output tells too little of the mean"),
     "sampling": ("a bound without privacy", "so few records do not tell more"),
 }
-# Whom a limit binds, by what makes it.
+# The algorithms that a limit binds, by what makes the limit: sampling, or a notion of privacy.
 BOUND_ONES = {
     "private": "private algorithm",
     "zCDP": "zCDP algorithm",
     "sampling": "algorithm, private or not,",
 }
-LINE = 33  # letters of a line beside the name of a limit
+LINE = 33  # the largest number of letters in a line beside the name of a limit
 WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
 

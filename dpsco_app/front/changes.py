@@ -30,7 +30,8 @@ from dpsco_core.runs.allowed import (
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 BUDGET = ("epsilon", "delta", "rho")
-Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for
+# the points that fit, and all that were asked for
+Sweep = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def level_of(scenario: Scenario) -> Level:
@@ -69,14 +70,15 @@ def changed(
     """
     fitting, whole = sweep
     if field in BUDGET and scenario.axis not in BUDGET and scenario.grid == fitting:
-        # No place refuses a point for its budget.
+        # A budget never makes a point too large to run.
         fitted_scenario, words = fitted(replace(scenario, **{field: value}), field)
         return fitted_scenario, sweep, words
     if scenario.grid == fitting:
         scenario = replace(scenario, grid=whole)
     asked_scenario, words = fitted(replace(scenario, **{field: value}), field)
     fitted_scenario = with_fitting_grid(asked_scenario, limits)
-    if len(asked_scenario.grid) >= ENOUGH_POINTS:  # nobody has asked for few points
+    # If fewer points were asked for, the visitor wants no more.
+    if len(asked_scenario.grid) >= ENOUGH_POINTS:
         fitted_scenario = with_enough_points(fitted_scenario, limits)
     return fitted_scenario, (fitted_scenario.grid, asked_scenario.grid), words
 

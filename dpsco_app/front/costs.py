@@ -7,12 +7,12 @@ from dpsco_app.front.study import BETTER
 from dpsco_app.front.titles import ratio_text
 from dpsco_core.results.price import Ratio
 
-CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
-LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
-VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
-DISTINCT_FROM_ONE = 1.05  # a factor below it is 1 in two digits
+CLOSE = 1.21  # up to this ratio of an interval's ends a factor is stated without "about"
+LOOSE = 1.5  # above this ratio of the ends the interval is stated instead of the factor
+VAGUE = 10.0  # with a larger upper end, too few trials have run to state a factor
+DISTINCT_FROM_ONE = 1.05  # a smaller factor is 1.0 with two digits
 LARGEST_FACTOR = 100.0
-# What comes before the error, in the place of a factor.
+# The words before the quantity if no factor is stated.
 LESS_PREFIX, SAME_PREFIX = "less ", "about the same "
 TOO_FEW_TRIALS = "too few trials to tell"
 

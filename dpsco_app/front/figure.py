@@ -20,16 +20,20 @@ from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 CLOSE_BELOW = 1 / 1.35
-SPACE_ABOVE, SPACE_BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
+# The vertical axis ends at these multiples of the largest and the smallest value.
+SPACE_ABOVE, SPACE_BELOW = 1.5, 1 / 1.8
 ONLY_ZCDP = "binds algorithms that satisfy zCDP, as those with Gaussian noise; others may be below"
-# What the table says below a row's name.
+# The notes below the names of the table's rows.
 NOTES = {
     "promise for all data": WINDOW_NOTE,
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
-ROOM = 0.06  # share of the axis below the place of an error of 0, and above it without a tick
-SPAN = 1e6  # the largest measured value over the smallest that the axis reaches
-DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
+# The axis extends by this share below its edge, where an error of 0 is drawn, and has no tick up to
+# this share above the edge.
+ROOM = 0.06
+SPAN = 1e6  # the largest ratio of the largest measured value to the low end of the axis
+# The axis may extend down to a floor by at most this factor below the lowest measured error.
+DEEP = 30.0
 
 
 def front_figure(
@@ -112,7 +116,7 @@ def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
 def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     """Return the ends of the vertical axis: all that is measured, and the proofs near it."""
     measured = [y for panel in panels for y in panel.measured if y > 0]
-    if price:  # what is beyond all measure is not drawn
+    if price:  # prices beyond the span of the axis are cut off
         low = min([*measured, 1.0])
         return low / 1.3, max([1.0, *(y for y in measured if y <= low * SPAN)]) * 1.3
     smallest = max(measured, default=0.0) / SPAN

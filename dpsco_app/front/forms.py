@@ -8,7 +8,7 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.methods.form import Form, common_form, form_of
 from dpsco_core.scenario import Scenario
 
-LINE = 60  # letters of a line of what a point says
+LINE = 60  # the largest number of letters in a line of a hover text
 
 
 def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:

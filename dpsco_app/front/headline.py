@@ -21,14 +21,14 @@ from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_core.results.measured import Measurement
 from dpsco_core.scenario import Scenario
 
-LIMIT = "limit"  # the mark of what is said of a limit
-STEADY = 1.05  # limits along the axis that differ by no larger factor are one number
-# What is said where no private answer is better than one without data.
+LIMIT = "limit"  # the mark of words on a limit
+STEADY = 1.05  # limits along the axis whose largest ratio is at most this count as equal
+# The sentence if no private answer is better than one without data.
 AS_WELL = {
     "level": "Ignoring the data does as well.",
     "worse": "Ignoring the data does better.",
 }
-Marks = tuple[tuple[str, str], ...]  # parts of a headline, and the method or `LIMIT` they are about
+Marks = tuple[tuple[str, str], ...]  # words, and their method or `LIMIT`
 
 
 def single_headline(

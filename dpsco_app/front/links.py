@@ -16,7 +16,7 @@ from dpsco_core.fields import parse
 from dpsco_core.runs.allowed import with_enough_points, with_fitting_grid
 from dpsco_core.scenario import Scenario
 
-BASE = DEFAULT.scenario  # what a field is that the address leaves out
+BASE = DEFAULT.scenario  # the values of fields that the address leaves out
 
 
 def query(scenario: Scenario) -> dict[str, str]:
@@ -88,10 +88,10 @@ def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
     scenario = Scenario.from_query(dict(link_fields), BASE)
     if "methods" not in link_fields:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
-    if "grid" not in link_fields:  # nobody has asked for its largest points
+    if "grid" not in link_fields:  # the default grid may be cut, since nobody chose its points
         fitting = with_fitting_grid(reaching(scenario), DASHBOARD)
         scenario = with_enough_points(fitting, DASHBOARD)
-    # A control that is given a larger one shows its default, without a word.
+    # A control that is given a larger seed would show its default without a message.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
     require(scenario.seed <= LARGEST_SEED, "seed", must, scenario.seed)
     return scenario.validate(DASHBOARD, sampling=sampling)

@@ -30,9 +30,9 @@ from dpsco_core.results.measured import Measurement
 POSSIBLE = "possible"
 WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
-# Fano's bound is so near to the limit, relatively, that one label names both.
+# If Fano's bound is within this relative distance of the limit, one label names both.
 LABEL_TOLERANCE = 0.1
-PALE = 0.45  # opacity of what an open card does not ask about
+PALE = 0.45  # the opacity of lines that the open card does not ask about
 SHORT = {
     "Proven possible": "possible",
     "With privacy": "private",
@@ -40,10 +40,11 @@ SHORT = {
     "Without privacy": "not private",
 }
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
-# Over which data a promise holds, and that it is about a mean over runs.
+# The words on a promise: the data over which it holds, and that it bounds a mean over runs.
 ALL_DATA = "all data with this tail:\nat most this error, on average"
 HEAD = "Times the error"
-# What the sections of the ruler's bar are: up to the limit, and from there to what is possible.
+# The names of the sections of the ruler's bar: below the limit, and between it and what is proven
+# possible.
 UNAVOIDABLE, UNSETTLED = "unavoidable", "not settled"
 HARDEST_DATA = "Hardest data known"
 
@@ -53,8 +54,8 @@ class FanoTick:
     """Fano's bound as a tick of the ruler, if another statement makes the red region's edge."""
 
     line: Line
-    value: float  # at the chosen point
-    is_near: bool  # so near to the edge that one label names both
+    value: float  # the bound at the chosen point
+    is_near: bool  # whether it is so near to the edge that one label names both
 
 
 class NestedPanel(FrontPanel):
@@ -79,7 +80,7 @@ class NestedPanel(FrontPanel):
         """Return the lines that are not measured; other lines of the table are hidden."""
         study, overlay = self.study, self.study.overlay
         if self.floor and overlay is not None and overlay.role == "hardest":
-            # No line of the other data is private and below the limit of these.
+            # No private line of the other data can be below the limit on these data.
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
@@ -341,7 +342,7 @@ class NestedPanel(FrontPanel):
         parts, limit = [], base
         if floor_bound is not None and floor_bound.value > base:
             limit, colour = floor_bound.value, IMPOSSIBLE.edge
-            # Beside other data than the hardest, the limit is about data that are not shown.
+            # Unless these are the hardest data, the limit is about data that are not shown.
             name = UNAVOIDABLE if self._is_hardest else ""
             parts.append(RulerPart(low=base, high=limit, colour=colour, opacity=0.2, name=name))
         best = self.study.row_at(self.lead, self.x)

@@ -58,7 +58,7 @@ from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.price import Ratio
 
-MOST_NAMED = 5  # measured lines with a colour and a row of their own
+MOST_NAMED = 5  # the largest number of measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
 EDGE = "a log axis has no 0, so it is drawn at the lower edge"
 FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
@@ -75,11 +75,11 @@ class FrontPanel:
         self.is_alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
-        self.hidden: list[Line] = []  # what is in the table alone
+        self.hidden: list[Line] = []  # lines that only the table shows
         has_window = self.draws_window and not (self.price or no_window(self.scenario))
         self.window = self._window(drawn_window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
-        # The lines of a pinned run have a floor of their own.
+        # A pinned run may be on other data, whose floor differs from this one.
         self.region = self._region() if self.floor and study.overlay is None else []
         self.guides = self._guides()
         order = (self.lead, study.public, *self.scenario.methods)
@@ -165,7 +165,7 @@ class FrontPanel:
     def _bounds(self) -> list[Line]:
         """Return the lines of the bounds that the visitor has chosen."""
         slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
-        # The floor of these data is the region.
+        # Floors of these data are left out, since the region shows them.
         slugs += [s for s in self._view_bounds if not bound(s).card.of_law]
         slugs += filter(None, [self.view.named_bound(self.scenario)])
         curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
@@ -338,7 +338,7 @@ class FrontPanel:
             about=panel_about(self.study),
             x=self._axis(),
             regions=[*self.region, *self.window],
-            # The measured lines that are thick, the best one above all, are on top.
+            # Thick measured lines are drawn on top; the thickest one is that of the best method.
             lines=[*self.guides, *sorted(lines, key=lambda line: line.width)],
             words=words,
             gap=self._gap(),

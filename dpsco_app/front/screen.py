@@ -25,7 +25,7 @@ from dpsco_app.front.view import View
 class FrontScreen:
     """The part of the first screen that depends on the runs."""
 
-    studies: tuple[Study, ...]  # the panels: all below is about these
+    studies: tuple[Study, ...]  # the panels, which all other fields describe
     answer: Answer
     head: str  # HTML
     figure: Figure
@@ -61,7 +61,7 @@ def front_screen(
     if has_bands:
         reply = Answer(headline=tails_headline(scenario))
         figure = tails_figure(scenario, reply.plain)
-        is_old, waiting = False, ""  # nothing of it is measured
+        is_old, waiting = False, ""  # the figure of promises has no measured values
     else:
         reply = answer(studies)
         figure = front_figure(studies, view, reply.plain, panel_index, is_old=is_old)
@@ -95,7 +95,7 @@ def _head(
         [(text, colours.get(subject)) for text, subject in marked(line, reply.marks)]
         for line in reply.headline
     ]
-    # Where bands of promises are drawn nothing of it is measured.
+    # No prices stand beside the bands of promises, which are not measured.
     has_prices = not (waiting or is_old or (view.card == "light" and not reply.marks))
     small = meaning(studies[0], theme, has_prices=has_prices)
     return answer_head_html(

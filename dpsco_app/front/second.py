@@ -17,9 +17,9 @@ from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.results.findings import with_other_tail
 from dpsco_core.scenario import Scenario
 
-# A second exponent would need a second control.
+# l_q balls are left out, since the exponent of a second one would need a control of its own.
 SECONDS = (HARDEST, TAIL, NO_SET, *(kind for kind in GEOMETRIES if kind != "lq"))
-LONGEST = 2000  # characters of a pinned scenario in the address
+LONGEST = 2000  # the largest number of characters of a pinned scenario in the address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Companions:
     """The scenarios that run together with the scenario of the controls."""
 
     second_scenario: Scenario | None = None  # the scenario of the second panel
-    role: Role = "hardest"  # what that is
+    role: Role = "hardest"  # the kind of the second panel
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 
     @property

@@ -27,7 +27,7 @@ INTRODUCTION = (
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
 NEXT_TITLE = "Where to go next"
-# What the first link opens: data that are the hardest at every n.
+# The scenario of the first link: data that are the hardest at every n.
 HARDEST = replace(
     SCENARIO,
     distribution="hypercube",
@@ -53,8 +53,8 @@ TO_CURVES = (
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records: with most of them, with a large circle.
 NEAREST_VIEW, NEAR_VIEW, MIDDLE_VIEW = 2.0, 3.0, 9.0
-CLOSER = 1.5  # how much the averages are magnified once the noise is small
-DISTANCE = 1000  # the distance of your record, at first
+CLOSER = 1.5  # the factor by which the averages are magnified once the noise is small
+DISTANCE = 1000  # the distance of the visitor's record at the start
 MOVED_RECORD = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 AVERAGES_AND_FAR = (*AVERAGES, "far")

@@ -19,8 +19,8 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin", "data"]
-BETTER = 0.95  # share of an error above which two digits may not show a difference
-MIDDLE = 1.0  # the middle of the axis that a single point has
+BETTER = 0.95  # two errors with a larger ratio than this may agree in two digits
+MIDDLE = 1.0  # the place of a single point, in the middle of its axis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,8 @@ class Study:
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
-    preferred: str = ""  # the private method that is spoken of, though another's mean is smaller
+    # the private method of the headline if it is not the one with the smallest mean
+    preferred: str = ""
 
     @cached_property
     def table(self) -> Table:
@@ -126,7 +127,8 @@ def chosen_point(scenario: Scenario) -> float | None:
     value = getattr(scenario, scenario.axis)
     if is_linear(scenario.axis):
         return min(scenario.grid, key=lambda x: abs(x - value))
-    value = min(value or scenario.grid[-1], 10 * scenario.grid[-1])  # an exponent may be infinite
+    # an infinite exponent is drawn at ten times the last point
+    value = min(value or scenario.grid[-1], 10 * scenario.grid[-1])
     return min(scenario.grid, key=lambda x: abs(math.log(x / value)))
 
 

@@ -26,12 +26,12 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    measure: str = checked(MEASURES[0], one_of, MEASURES)  # what the vertical axis shows
+    measure: str = checked(MEASURES[0], one_of, MEASURES)  # the quantity on the vertical axis
     panel: str = checked(PANELS[0], one_of, PANELS)  # the panels that are drawn
-    against: str = checked(NO_SET, one_of, SECONDS)  # what a second panel shows
+    against: str = checked(NO_SET, one_of, SECONDS)  # the content of the second panel
     card: str = checked("", one_of, CARDS)  # the question that is open below the figure
     show: str = ""  # bounds beside the window, of `VIEWS`, separated by commas
-    pin: str = ""  # the scenario that is kept to be compared, as a query of its own
+    pin: str = ""  # the scenario that is kept for comparison, as a query of its own
     # slug of a bound that is drawn whatever the views; empty for none
     bound: str = ""
     # what is drawn as bounds of one's own, separated by ;: see `dpsco_core.base.formula`

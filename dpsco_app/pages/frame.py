@@ -16,7 +16,7 @@ from dpsco_core.scenario import Scenario
 
 Draw = Callable[
     [FirstScreen, Any, Scenario], None
-]  # called with the screen, the view and the scenario
+]  # a function of the screen, the view and the scenario
 WHOLE = ""  # The part of a page without parts.
 
 

@@ -95,10 +95,11 @@ class Conversion:
 def conversions(point: Point) -> tuple[Conversion, ...]:
     r"""Return the conversions of a budget between rho and (epsilon, delta).
 
-    An (epsilon, delta) budget: the rho that each allows. A zCDP one: the epsilon that each proves
-    at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP in the papers and
-    :math:`\varepsilon\tanh(\varepsilon/2)`-zCDP at best: the same as that, without the Gaussian
-    curve, which such noise does not have, and never above the pure epsilon itself.
+    Under an (epsilon, delta) budget a conversion has the rho that it allows, under a zCDP budget
+    the epsilon that it proves at delta. A pure budget implies :math:`\varepsilon^2/2`-zCDP in the
+    papers and :math:`\varepsilon\tanh(\varepsilon/2)`-zCDP at best. It is converted like these zCDP
+    budgets, but not by the Gaussian curve, which such noise does not have, and its epsilon is never
+    above the pure epsilon itself.
 
     Examples
     --------
@@ -179,7 +180,7 @@ class Promise:
 
     @property
     def guess(self) -> float:
-        """How often a guess between two neighbours is right at most; see `guess_ceiling`."""
+        """The largest share of right guesses between two neighbours; see `guess_ceiling`."""
         return guess_ceiling(self.epsilon, self.delta)
 
 

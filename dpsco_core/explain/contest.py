@@ -90,7 +90,7 @@ def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound,
 
 
 def compared(scenario: Scenario, reading: Reading) -> tuple[str, ...]:
-    """Return the private methods of a scenario that have something to be compared by a reading."""
+    """Return the private methods of a scenario that can be compared by bounds, or by runs."""
     private = [m for m in scenario.methods if method_card(m).privacy != "none"]
     return tuple(m for m in private if reading == "measured" or bounds_of(m, reading, scenario))
 
@@ -192,7 +192,7 @@ def clearly_better(
 ) -> NDArray[np.bool_]:
     """Return a matrix: whether a method (a row) has a smaller error than another (a column).
 
-    It has where the 95 % interval of their paired differences is above 0.
+    The error is smaller if the 95 % interval of the paired differences is above 0.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def _is_measurable(scenario: Scenario, plane: Plane, limits: Limits) -> bool:
 
 
 def contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
-    """Return a whole contest at once, by any reading."""
+    """Return the complete contest, by rates, by proven bounds or by measured errors."""
     if reading != "measured":
         return bounds_contest(scenario, plane, reading)
     outcomes = {

@@ -55,8 +55,8 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
 def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
     """Return the values of a formula's symbols at a setting, which may certify less than a point.
 
-    As `letters_of`: D is the diameter of the public set in its norm, also of the l2 ball that holds
-    a mean.
+    The letters are those of `letters_of`. D is the diameter of the public set in its norm; for a
+    mean this set is the l2 ball that contains it.
     """
     budget = setting.budget
     values: dict[str, float | None] = {name: getattr(setting, name) for name in ("n", "d", "m")}

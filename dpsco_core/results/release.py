@@ -99,8 +99,8 @@ def release(
 
     `notes` say, from what is public or released, where a statement does not fit: a delta above
     1/n, an answer on the bound, noise larger than the bound, a chosen radius that is tiny or the
-    largest one. Whether a radius that nobody chose from the records cuts nearly all of them, or
-    none, is not looked at.
+    largest one. It is not checked whether a radius that was fixed without the records cuts nearly
+    all of them, or none.
 
     Parameters
     ----------

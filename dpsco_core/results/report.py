@@ -80,8 +80,8 @@ def bound_setting(point: Scenario, row: Bound) -> Setting:
     """Return the setting at which `row` is evaluated at `point`.
 
     Only a bound for a law is given the law of the records. On its own hard instance a lower bound
-    is evaluated at that instance's spike probability; refusal at the probability that makes it
-    largest.
+    is evaluated at that instance's spike probability, and elsewhere at the probability that makes
+    it largest.
     """
     card = row.card
     if card.of_law and point.problem in card.problems:

@@ -28,30 +28,34 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card, method_class
 from dpsco_core.explain.error_parts import PriceParts, price_parts
 
-# What the name of the dashboard says, once on a first screen.
+# The name of the dashboard, spelled out once on the first screen.
 SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
-# The steps, each with its picture, and the part of the error that it makes.
+# The steps; each has a picture and makes one part of the error.
 AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
-CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
-LARGE_HEIGHT, LARGE_RADIUS = 80.0, 34.0  # pixels of a picture whose records are named below it
+CHIEFLY = 3.0  # If one of two parts exceeds this multiple of the other, it is named alone.
+# the height of a picture with names below it, and the radius of its ball, in pixels
+LARGE_HEIGHT, LARGE_RADIUS = 80.0, 34.0
 RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
-CENTRE = 40.0  # where the ball stands, from the left and from above, in a large picture
+# the distance of the ball's centre from the left and from the top, in a large picture
+CENTRE = 40.0
 LARGE_WIDTHS = {AVERAGE: 140, CLIP: 136, NOISE: 84}
 NAMES_WIDTH, NAMES_HEIGHT = 150, 16
-LETTER = 6.4  # pixels of a letter of these names, at most in the mean
+LETTER = 6.4  # the mean width of a letter of these names in pixels, or slightly more
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
-LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0  # pixels of the largest error, and of a price of 1 at most
-UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # what is drawn where no run tells
-# Where records lie, in multiples of the radius: near the centre, and two far out.
+# the length of the largest error, and the largest length of a price of 1, in pixels
+LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0
+UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # the parts that are drawn if no run tells them
+# The places of records, in multiples of the radius: many near the centre, and two far out.
 NEAR_RECORDS = tuple(
     (length * math.cos(2.4 * i), 0.8 * length * math.sin(2.4 * i))
     for i, length in enumerate(0.25 + 0.038 * i for i in range(18))
 )
 FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
-CLUMP = 0.4  # Records that are all alike lie so much nearer to one another.
-FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8  # those of a hard instance, side by side
+CLUMP = 0.4  # The distances between records that are all alike are multiplied by this number.
+# The far records of a hard instance: their distance, the gap between two, and how many are drawn.
+FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
@@ -71,7 +75,7 @@ def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
         body = data_html(study, theme) + steps
     else:
         outliers = far_records(study.scenario) if study.role == "hardest" else None
-        # The large pictures show the far records themselves.
+        # If the far records are few, the large pictures show them.
         data = data_html(study, theme) if outliers is None else ""
         body = data + _steps(study, slug, theme, outliers, has_prices=has_prices)
     return f"<span class='meaning'>{body}</span>"

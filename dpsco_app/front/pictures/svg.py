@@ -3,7 +3,7 @@
 import base64
 
 SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
-HEIGHT = 72  # pixels of a drawing in a line of words
+HEIGHT = 72  # the height in pixels of a drawing in a line of words
 
 
 def picture(box: str, parts: str, attributes: str, words: str = "") -> str:

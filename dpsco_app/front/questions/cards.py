@@ -33,10 +33,10 @@ from dpsco_core.results.findings import LIGHT_FROM
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-STEPS = 3  # The proof has so many steps; what comes after them are remarks.
-# What an answer adds to the sentence about a guess, where the rest is said in the headline.
+STEPS = 3  # the number of steps of the proof; further texts are remarks
+# What an answer adds to the sentence about a guess; the headline says the rest.
 TOLD_MORE = {"data": " Nobody can promise that for all data."}
-HARDLY = 1.15  # the factor between two methods that is no matter
+HARDLY = 1.15  # two methods whose errors differ by at most this factor count as equal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +46,9 @@ class Question:
     slug: str
     title: str
     question: str
-    answer: str = ""  # in one or two sentences; empty while it is closed, or not known yet
-    steps: tuple[str, ...] = ()  # further steps, below all cards
-    choices: tuple[str, ...] = ()  # what can be guessed before it opens
+    answer: str = ""  # one or two sentences; empty if the card is closed or the answer is unknown
+    steps: tuple[str, ...] = ()  # the steps of the answer, which stand below all cards
+    choices: tuple[str, ...] = ()  # the answers among which a visitor guesses before the card opens
     is_suggested: bool = False  # whether a visitor is invited to begin with it
 
     @property

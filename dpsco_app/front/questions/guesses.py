@@ -12,7 +12,7 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.scenario import Scenario
 
 P_IS = f"p{NO_BREAK}={NO_BREAK}"
-LEAST_PRICE = 1.5  # Below it there is no room for two smaller answers.
+LEAST_PRICE = 1.5  # a smaller price leaves no room for two smaller choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +20,10 @@ class PriceGuess:
     """The guess that a card asks for before it opens, and the visitor's choice."""
 
     card: str  # the slug of the question
-    scenario: Scenario  # what the visitor sees while it is asked
+    scenario: Scenario  # the scenario on screen while the guess is asked for
     question: str
-    price: float  # now
-    subject: str  # what has the price, before its number in a sentence
+    price: float  # the present price
+    subject: str  # the words for what has the price, before the number
     chosen: int | None = None
 
     @property

@@ -16,11 +16,12 @@ from dpsco_core.fields import is_linear
 from dpsco_core.scenario import Scenario
 
 FIELDS = ("p", "n", "d", "epsilon", "delta")
-POINTS = 6  # values of a slider at which bounds are evaluated
+POINTS = 6  # the number of a slider's values at which bounds are evaluated
 WIDTH, HEIGHT, MARGIN = 248.0, 40.0, 3.0
 TICKS = (1.0, 2.0, 5.0)
-LARGEST = 10.0  # the price at the top
-Prices = tuple[tuple[float, float, float], ...]  # value, least and largest price of a promise
+LARGEST = 10.0  # the price at the top of the area
+# (value of the slider, smallest price, largest price)
+Prices = tuple[tuple[float, float, float], ...]
 
 
 @lru_cache(maxsize=512)

@@ -29,11 +29,11 @@ class Worth:
     """The worth of the records on some data, as shares of their number."""
 
     title: str
-    words: str  # below the title: in records
-    caption: str  # what the squares say
+    words: str  # the words below the title, in numbers of records
+    caption: str  # the caption of the squares
     colour: Pair
-    filled_share: float  # the filled ones
-    largest_share: float  # up to here they are open, and beyond them crossed
+    filled_share: float  # the share of filled squares
+    largest_share: float  # the squares between the two shares are open, those beyond crossed out
     is_proven: bool  # whether none beyond `largest_share` can be saved
 
 

@@ -27,7 +27,7 @@ from dpsco_core.results.findings import HEAVY, LIGHT, LIGHT_FROM
 from dpsco_core.scenario import Scenario
 
 Y_AXIS = "Average distance from the true mean, promised for all data"
-PUBLIC = "upper.mean.sample"  # what can be promised without privacy
+PUBLIC = "upper.mean.sample"  # the bound on the error without privacy
 OTHER_LOOK = Area(
     fill=("rgba(95,129,115,.22)", "rgba(134,179,160,.2)"),
     edge=("#5f8173", "#86b3a0"),

@@ -191,7 +191,8 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
     high = 1.2 * max(max(r.bound, r.high) for r in rows)
     values = [rounded(line.y[list(line.x).index(q)]) for line in lines]
     ticks = [(x, f"{x:g}") for x in (1.0, 1.2, 1.4, 1.6, 1.8, 2.0)]
-    # q = 1 on the right, where the lines end apart and have room for their names.
+    # The axis runs down to q = 1 at the right, where the lines are far apart and have room for
+    # names.
     axis = Axis(title="Exponent q of the parameters' norm", low=2, high=1, ticks=ticks, log=False)
     return Figure(
         panels=[Panel(title="", x=axis, lines=[*lines, upright_line(q, 0.55, high, f"q = {q:g}")])],

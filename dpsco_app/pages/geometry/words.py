@@ -20,7 +20,7 @@ QUESTIONS = {
 class SetWords:
     formula: str
     description: str
-    does: str  # what its projection does to a point outside
+    does: str  # the effect of its projection on a point outside the set
 
 
 SETS = {

@@ -29,7 +29,7 @@ EXPLANATION = (
     "measured, and their answers. Nothing is stored: all of it is in the link."
 )
 TYPED, WRONG = "learn_questions_typed", "learn_questions_wrong"
-LONGEST = 8000  # letters of a link that any server and mail program passes on
+LONGEST = 8000  # the longest link that every server and mail program passes on
 SHEET_TITLE = "Learning from private data: an assignment"
 SHEET_STYLE = """
 body { font: 16px/1.5 Arial, sans-serif; max-width: 800px; margin: 0 auto; padding: 1rem; }
@@ -136,7 +136,7 @@ def _lesson_html(lesson: Lesson) -> str:
 def draw_replies(view: LessonsView) -> None:
     """Draw the questions of an assignment, each with a place for its answer."""
     for i, (question, reply) in enumerate(view.discussion):
-        # As HTML: in a label its signs would be those of Markdown.
+        # The question is drawn as HTML, because a label would read its signs as Markdown.
         st.html(f"<p><b>{escape(question)}</b></p>")
         key = f"learn_reply_{i}"
         st.session_state[key] = reply

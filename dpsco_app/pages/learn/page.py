@@ -55,7 +55,7 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-WIDTHS = {"medium": 820, "large": 1090}  # pixels of a figure's width, by the size of the page
+WIDTHS = {"medium": 820, "large": 1090}  # the width of a figure in pixels, by the size of the page
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -128,9 +128,10 @@ def _draw(
         _draw_hand_in(screen, view)
     else:
         _draw_lesson(screen, BY_SLUG[view.lesson], view)
-    # Handing in has the score as its headline, and an assignment has none.
+    # The step of handing in has the score as its headline; the step of making an assignment has
+    # none.
     if view.lesson not in (HAND_IN, ASSIGN):
-        # The answers that the address brings are measured here.
+        # The answers in the address are measured by this call.
         score_text = progress_text(state.all_answered(view), view)
         score.caption(score_text, width="content")
 
@@ -175,7 +176,7 @@ def _draw_doors(screen: FirstScreen) -> None:
     """Draw the first page, with a link to each way into the dashboard."""
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
-        # A lesson is on this page; a teacher may hide the ways to others.
+        # A link to a lesson stays on this page; links to other pages may be hidden by a teacher.
         doors = {
             k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.is_part_hidden("nav")
         }
@@ -252,7 +253,7 @@ def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
     """Draw the predictions among which the visitor chooses."""
     key = state.prediction_key(lesson.slug)
-    # Written in every run: the browser may not have heard it in one that was stopped.
+    # It is set in every run, because the browser may have missed it in a run that was stopped.
     st.session_state[key] = state.prediction_of(lesson.slug)
     place.radio(
         f"**{lesson.words.question}**",

@@ -16,7 +16,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import Standing, grid, standing, strength, swept
 from dpsco_core.scenario import Scenario
 
-# The numbers of the proof stand out; rules between the steps.
+# The style of the proof: its numbers stand out, and lines separate the steps.
 STYLE = """<style>
 .st-key-lower_scenes { gap: 0.5rem; }
 [class*="st-key-lower_step_"] {
@@ -24,7 +24,7 @@ STYLE = """<style>
 }
 [class*="st-key-lower_number"] strong { font-size: 1.35rem; }
 </style>"""
-SWEPT = 25  # values of a sweep
+SWEPT = 25  # the number of values in a sweep
 
 
 def mean_point(scenario: Scenario) -> Scenario:

@@ -32,9 +32,11 @@ from dpsco_core.scenario import Scenario
 QUESTION = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-MOST_LETTERS = 36  # the longest name of a row that a phone shows, its mean behind it
-MOST_NAMED = 3  # methods in a sentence
-PHONE_ROW, WIDE_ROW = 42, 29  # pixels: a name with the marks below it, and beside it
+# the largest number of letters of a row's name on a phone, where its mean follows
+MOST_LETTERS = 36
+MOST_NAMED = 3  # the largest number of methods named in a sentence
+# the height of a row in pixels, with its marks below and beside its name
+PHONE_ROW, WIDE_ROW = 42, 29
 
 
 # -- which one --
@@ -44,7 +46,7 @@ def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     point, fewer = small_enough(comparison_point(scenario))
     fits = fitting(point)
-    # Runs come last, so that the rest of the page is there meanwhile.
+    # The runs come last, so that the rest of the page is already drawn.
     measured, rest = st.container(), st.container()
     with rest:
         st.header("How to choose")

@@ -265,7 +265,7 @@ def _split_error(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy
     pace = Pace(FIRST_BAR_SECONDS)
     splits: list[list[Split]] = [[] for _ in range(trials)]
     for count, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
-        if pace.due():  # a click on any control stops the work here
+        if pace.due():  # Streamlit stops the work at this point if a control was clicked
             bar.progress(count / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
         splits[trial].append(error_split(point, factor, trial))
     bar.empty()

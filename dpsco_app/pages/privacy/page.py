@@ -78,7 +78,7 @@ COLUMNS = {
         "False hits",
     ),
 }
-# What the parts ask for beside the scenario's budget: the label, values and help of each slider.
+# The sliders of the parts, beside the scenario's budget: the label, values and help of each.
 SLIDER_OPTIONS: dict[str, SliderOptions] = {
     "read_at": ("Read ε at δ (delta)", OPTIONS["read_at"], None),
     "records": ("Records", OPTIONS["records"], None),

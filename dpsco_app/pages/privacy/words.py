@@ -167,7 +167,8 @@ def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
         assert laplace is not None
         cost = f"With Laplace noise it costs ρ = {laplace.rho:.4g}."
         return f"{cost} Gaussian noise cannot give pure DP."
-    # Replacing a record moves a sum by up to twice the clip norm, one more or less by up to once.
+    # Replacing a record moves a sum by up to twice the clip norm; adding or removing one, by up to
+    # once.
     noise = (
         "The noise multiplier of libraries, noise over clip norm, is "
         f"{2 * exact.noise_multiplier:.4g} where a record is replaced and "

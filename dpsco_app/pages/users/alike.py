@@ -20,8 +20,9 @@ INDEPENDENT = "Adaptive user means, γ = 0"
 
 
 def alike_figure(
-    curves: Mapping[str, Errors],  # by the slug of the method, at the share of the scenario
-    independent: Errors,  # those of adaptive user means on independent items
+    # by the slug of the method, for items with the scenario's share in common
+    curves: Mapping[str, Errors],
+    independent: Errors,  # the errors of adaptive user means on independent items
     scenario: Scenario,
 ) -> Figure:
     """Return the mean errors over m, and their limits without privacy."""

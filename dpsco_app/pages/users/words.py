@@ -134,7 +134,7 @@ def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
 
     The rule is that of the map.
     """
-    risks = np.stack([c.risks for c in curves], axis=1)  # by m, method and trial
+    risks = np.stack([c.risks for c in curves], axis=1)  # shape (items, methods, trials)
     return [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
 
 

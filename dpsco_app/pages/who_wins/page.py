@@ -38,7 +38,7 @@ def page() -> None:
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
     """Draw the choices of reading and plane, and the map."""
     planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
-    # A popover, as two rows of buttons beside the map would be too much.
+    # The choices are in a popover, because two rows of buttons beside the map would distract.
     label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"
     with (
         screen.controls,
@@ -65,7 +65,7 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
             f"{small}Choose other methods, or compare measured errors.",
         )
         return
-    # Its bounds are drawn before anything is run.
+    # `canonical` resets the methods, which the map compares.
     point = replace(canonical(compared), methods=compared.methods)
     with st.container(horizontal=True, vertical_alignment="center", key="who_wins_row"):
         axis = view.plane.split("-")[0]

@@ -1,7 +1,7 @@
 r"""Floor B: laws near the one at hand, whose densities are tilted by a clipped value.
 
 The family knows neither symmetry nor edges: it has a floor for every law, whose sampling part tends
-to the error of the sample mean. theory/instance-floors.md, 7, Theorem 3.
+to the error of the sample mean. See theory/instance-floors.md, 7, Theorem 3.
 """
 
 import itertools

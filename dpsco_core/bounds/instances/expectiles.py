@@ -108,10 +108,10 @@ def log_cube(threshold: Floats, d: int) -> Floats:
 class _Distances:
     """Bounds on the distance from a point of norm rho to a random sign vector.
 
-    `mean` is at most its mean. `log_moments` and `cubes` give, at a level t, a bound on the mean of
-    what is missing to t (S1); `choice` is the cube that bounds it best at some levels, and between
-    two of them one near the line is the best. `log_ratios` is the largest
-    log ratio of likelihoods at which the mean distance is proven to be at least t.
+    `mean` is a lower bound on the mean distance. `log_moments` and `cubes` give, at a level t, a
+    bound on the mean of (t - distance)_+ (S1). `choice` is the cube with the best bound at some
+    levels; between two of these levels the best cube is near the line through both. `log_ratios` is
+    the largest log ratio of likelihoods at which the mean distance is proven to be at least t.
     """
 
     d: int

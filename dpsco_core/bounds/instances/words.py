@@ -25,7 +25,7 @@ Argument = Literal["two-sided", "fano", "approx"]
 
 
 class WordPrior(ABC):
-    """A prior of words on a set of size 1. Frozen: a key of caches."""
+    """A prior of words on a set of size 1; it is frozen, so that it can be a key of caches."""
 
     @property
     @abstractmethod

@@ -29,8 +29,9 @@ class FarPoints(HardInstance):
     r"""Points :math:`K\nu_je_j` with probability s/d for every j, with hidden signs :math:`\nu`.
 
     Or, with probability s, the point :math:`KV/\|V\|` of one hidden word V; `places` says which.
-    All others are :math:`\pm Ku` with a fair sign, u the diagonal: they pull nowhere. So far away
-    a distance is linear, and gradients are unit vectors, whatever the moments of points.
+    All others are :math:`\pm Ku` with a fair sign, u the diagonal: they pull the median nowhere.
+    For points so far away a distance is linear on the constraint set, and gradients are unit
+    vectors, whatever the moments of the points.
 
     Raises `InvalidInput` if a value is outside its range.
 

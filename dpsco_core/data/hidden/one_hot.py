@@ -128,7 +128,7 @@ class OneHot(HiddenParameter):
     def raw_direction(self, k: float) -> float:
         r"""Return :math:`\sup_u(E|\langle u,X\rangle|^k)^{1/k}`, exactly.
 
-        From k = 2 on along one feature, below in the direction of all of them alike.
+        For k >= 2 the maximum is along one feature, and for k < 2 in the common direction of all.
         """
         spread = self.sign_count ** max(0.0, 1 - k / 2)
         share = math.pow(self.spike_probability / self.sign_count * spread, 1 / k)

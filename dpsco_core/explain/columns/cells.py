@@ -44,7 +44,7 @@ class ReadCells:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell could be a number, by whichever marks."""
+    """Return whether a cell is a number for some choice of the marks."""
     cell = cell.strip()
     return bool(_PLAIN.fullmatch(cell)) or (
         len(cell) <= LONGEST_CELL and _parse_number(cell) is not None
@@ -63,7 +63,7 @@ def is_missing(cell: str) -> bool:
 
 
 def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
-    """Return the cells as numbers; `lines` are theirs in the file.
+    """Return the cells as numbers; `lines` are their line numbers in the file.
 
     Raises `InvalidInput` where a mark can mean two things.
     """

@@ -73,7 +73,7 @@ class OwnRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class ClipAdvice:
-    """Where simple clipping clips, and why there; distances are in `distance_unit`."""
+    """The clip radius of simple clipping and its reasons; distances are in `distance_unit`."""
 
     radius: float  # the clip radius R
     low: tuple[float, ...]  # the guess minus R and the guess plus R, in the unit of every column
@@ -85,7 +85,7 @@ class ClipAdvice:
 
 
 def distance_unit(publics: Sequence[Public]) -> float:
-    """Return the unit of a distance between records, in the numbers' own.
+    """Return the unit of distances between records, in the unit of the numbers.
 
     Of several columns it is 1: every column is divided by its unit, which removes its scale.
     """
@@ -93,7 +93,7 @@ def distance_unit(publics: Sequence[Public]) -> float:
 
 
 def mean_radius(publics: Sequence[Public]) -> float:
-    """Return how far the scaled mean is from 0 at most, in the l2 norm."""
+    """Return a bound on the l2 norm of the scaled mean."""
     return math.hypot(*(one.within / one.unit for one in publics))
 
 
@@ -156,7 +156,7 @@ def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
 
 
 def setting_of_records(point: Scenario) -> Setting:
-    """Return the setting of the records for methods; how columns depend is left unknown."""
+    """Return the setting of the records for methods; it assumes nothing on dependence."""
     return point.setting if point.d == 1 else of_class(point.setting)
 
 

@@ -47,7 +47,7 @@ class NumberRecords:
 
     @property
     def cap_notes(self) -> tuple[str, ...]:
-        """What is to be said of many numbers that are equal to the largest, or the smallest."""
+        """Notes on columns in which many numbers equal the largest or the smallest one."""
         pairs = zip(self.chosen, self.values.T, strict=True)
         notes = [(name, note) for name, values in pairs for note in cap_notes(values)]
         return tuple(note if self.is_single else f"{name}: {note}" for name, note in notes)

@@ -67,17 +67,17 @@ class Builder:
 
     @property
     def log_size(self) -> float:
-        """ln N."""
+        """The logarithm of the number N of words."""
         return self.bits * LOG_2
 
     @property
     def expected_changes(self) -> float:
-        """Records that differ on average between two words' data sets: n alpha."""
+        """The mean number of records in which the data of two words differ: n alpha."""
         return self.n * self.total_variation
 
     @property
     def squared_changes(self) -> float:
-        """The mean of their squared number."""
+        """The mean square of the number of records in which the data of two words differ."""
         return mean_squared_count(self.n, self.total_variation)
 
     @property
@@ -156,18 +156,18 @@ class SpikeProof:
 
     @property
     def theta(self) -> float:
-        """Size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
+        """The size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
         return spikes.mean_scale(self.q, self.order)
 
     @property
     def spike_size(self) -> float:
-        """Size of such a coordinate of the spike: q^(-1/p), shrunk into the class where p < 2."""
+        """The size of such a coordinate of a spike: q^(-1/p), shrunk into the class where p < 2."""
         shrink = float(spike_shrink(np.array(self.q), self.order))
         return math.pow(self.q, -1 / self.order) * shrink
 
     @property
     def expected_changes(self) -> float:
-        """Records with a spike, on average: n q."""
+        """The mean number of records with a spike: n q."""
         return self.n * self.q
 
     @property
@@ -228,7 +228,7 @@ class PackingProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """Form (F) at q."""
+        """The bound of form (F) at q."""
         return spikes.spike_fano_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
@@ -256,7 +256,7 @@ class SignProof(SpikeProof):
 
     @property
     def log_size(self) -> float:
-        """Log of the number of patterns: d ln 2."""
+        """The logarithm of the number of patterns: d ln 2."""
         return self.d * LOG_2
 
     @property
@@ -276,7 +276,7 @@ class SignProof(SpikeProof):
 
     @property
     def error(self) -> float:
-        """Share of wrong signs, for rho-zCDP algorithms: at most a half."""
+        """The least share of wrong signs under rho-zCDP; at most a half."""
         return self.bound / self.wrong_sign_cost
 
     @property
@@ -286,7 +286,7 @@ class SignProof(SpikeProof):
 
     @property
     def pure_error(self) -> float:
-        """Share of wrong signs, for epsilon-DP algorithms."""
+        """The least share of wrong signs under epsilon-DP."""
         return self.pure_bound / self.wrong_sign_cost
 
 
@@ -294,8 +294,8 @@ class SignProof(SpikeProof):
 class DistanceProof(SignProof):
     r"""The numbers of Fano's proof by distance on the sign hypercube, at one spike probability q.
 
-    Theory/bounds-everywhere.md, 4. Some of the numbers are at a typical number of spikes, and at
-    one radius; the bound is over all of them.
+    See theory/bounds-everywhere.md, 4. Some of the numbers are for a typical number of spikes and
+    for one radius; the bound takes all numbers of spikes and all radii into account.
     """
 
     @property
@@ -310,7 +310,7 @@ class DistanceProof(SignProof):
 
     @property
     def share(self) -> float:
-        """Largest share of all patterns in a ball of that radius."""
+        """The largest share of all patterns in a ball of that radius."""
         return float(np.exp(distance.log_ball(self.d, np.array([self.radius]))[0]))
 
     @property
@@ -320,23 +320,23 @@ class DistanceProof(SignProof):
 
     @property
     def hit(self) -> float:
-        """Largest chance that the answer is within the radius of the secret."""
+        """The largest chance that the answer is within the radius of the secret pattern."""
         log_share, words = np.log(self.share), self.d * LOG_2
         return float(distance.chance(np.array(self.told), np.array(log_share), log_words=words))
 
     @property
     def farthest(self) -> float:
-        """Distance of the answer 0 to the signs."""
+        """The distance of the answer 0 from the signs."""
         return math.sqrt(self.d)
 
     @property
     def nearest(self) -> float:
-        """A bound on the mean distance of any answer to the signs, at that many spikes."""
+        """A lower bound on the mean distance of any answer from the signs, at that many spikes."""
         return float(distance.remaining(np.array([self.told]), self.d)[0])
 
     @property
     def bound(self) -> float:
-        """Theorem 2 at q."""
+        """The bound of Theorem 2 at q."""
         return distance.fano_distance(self.q, self.n, self.d, self.order, self.rho)
 
 
@@ -344,7 +344,7 @@ class DistanceProof(SignProof):
 class ExpectileProof(SignProof):
     r"""The numbers of the proof by expectiles on the sign hypercube, at one spike probability q.
 
-    Theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
+    See theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
     """
 
     delta: float  # the delta of the budget; 0 for pure DP
@@ -366,16 +366,16 @@ class ExpectileProof(SignProof):
 
     @property
     def farthest(self) -> float:
-        """Mean distance of the answer 0 to the signs."""
+        """The mean distance of the answer 0 from the signs."""
         return math.sqrt(self.d)
 
     @property
     def nearest(self) -> float:
-        """A bound on the mean distance of any answer to the signs, at that many spikes."""
+        """A lower bound on the mean distance of any answer from the signs, at that many spikes."""
         loss = packing.losses("l2", self.d, self.epsilon, self.delta)
         return float(loss(np.array([float(self.typical)]))[0])
 
     @property
     def bound(self) -> float:
-        """(P1) at q."""
+        """The bound (P1) at q."""
         return packing.packing("l2", self.q, self.n, self.d, self.order, self.epsilon, self.delta)

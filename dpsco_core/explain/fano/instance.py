@@ -67,22 +67,22 @@ class MeanInstance:
 
     @property
     def setting(self) -> Setting:
-        """What bounds may know."""
+        """The setting that the bounds are evaluated at."""
         return self.scenario.setting
 
     @property
     def rho(self) -> float:
-        """Of the concentrated bounds."""
+        """The rho of the bounds for concentrated DP."""
         return self.setting.rho
 
     @property
     def epsilon(self) -> float:
-        """Of the pure bounds."""
+        """The epsilon of the bounds for pure DP."""
         return self.setting.pure_epsilon
 
     @property
     def mean_bound(self) -> float:
-        """R."""
+        """The bound R on the norm of the mean."""
         return self.setting.constants.mean_gradient_bound
 
     def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:

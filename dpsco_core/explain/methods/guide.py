@@ -44,8 +44,9 @@ def comparison_point(scenario: Scenario) -> Scenario:
 def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     """Return the methods with which a scenario begins where nobody has chosen any, in order.
 
-    The default ones; under pure DP as many private ones that can run under it, and in lq one that
-    is made for that before the default ones, all of them quick. The default ones where none is.
+    These are the default methods. Under pure DP they are as many private methods that can run under
+    it; in lq a method made for that geometry comes first. All of them are quick; if no method is
+    quick, these are the default methods after all.
 
     Examples
     --------

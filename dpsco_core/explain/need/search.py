@@ -160,12 +160,12 @@ class _FinalRuns:
         return float(np.median(self.right) - np.median(self.left)) / (2 * self.spacing)
 
     def answer(self, goal: float) -> float:
-        """Return where the line through both medians is at the goal."""
+        """Return the place at which the line through both medians reaches the goal."""
         middle_error = 0.5 * float(np.median(self.right) + np.median(self.left))
         return self.middle + (goal - middle_error) / self.slope
 
     def interval(self, goal: float, seed: int) -> tuple[float, float]:
-        """Resample the trials, both errors of one together, for they share their numbers."""
+        """Return a 95 % interval of the answer; both errors of a trial are resampled together."""
         rng = stream(seed, "need resample", 0)
         count = len(self.left)
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
@@ -301,7 +301,7 @@ def _required_value(
 
 
 def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
-    """Return the answer and, where a lower bound has one, its answer: a sentence each.
+    """Return a sentence with the answer, and one with the answer of a lower bound if there is one.
 
     With `users` n counts users.
     """

@@ -107,7 +107,7 @@ class NoisyRelease:
 
     @property
     def add_remove_multiplier(self) -> float | None:
-        """That of the same budget where a neighbour has one record more or less: a half.
+        """The noise multiplier of the same budget under add/remove neighbours: a half of it.
 
         A record that is replaced moves the sum by up to twice its length, one that comes or goes by
         its length. None where the proof is of a replaced record: amplification, tests, choices.

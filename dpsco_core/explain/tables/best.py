@@ -81,8 +81,8 @@ def is_vacuous(row: Row, start: float) -> bool:
 def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:
     """Return the proven bounds of private methods that are vacuous, the largest first.
 
-    Those on an error in expectation, each constant of which is proven: they hold, and an answer
-    without data is proven to do as well.
+    They bound a mean error, every constant in them is proven, and they hold; but an answer without
+    data is proven to be as good.
     """
     proven = [
         r

@@ -1,7 +1,8 @@
-"""Lower bounds of a problem's own losses, and of a wider class where those are all there is.
+"""Lower bounds over a problem's own losses, and over a wider class if there are no others.
 
-A worst case over a wider class of losses does not bind methods for the problem: its hardest losses
-are none of the problem's. It says what methods cannot promise that know no more than the class.
+A worst case over a wider class of losses does not bind methods for the problem, because the hardest
+losses of the class are not among the problem's. It limits what a method can promise that is told
+no more than the class.
 """
 
 from collections.abc import Iterator
