@@ -134,7 +134,7 @@ def class_name(curve: Sequence[Evaluation]) -> str:
 
 
 def bound_hover(e: Evaluation) -> str:
-    """Return what a bound says at one point when the mouse is over it."""
+    """Return the hover text of a bound at one point."""
     card = e.bound.card
     worst = f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
     lines = (
@@ -153,7 +153,10 @@ LARGEST = "Largest proven lower bound"
 
 
 def window_hover(span: Span, *, on_instance: bool = False) -> str:
-    """Return which bounds are the window's ends; on a hard instance the lower is its own."""
+    """Return the hover text of the window: the bounds at its two ends.
+
+    On a hard instance the lower end is the bound for that instance.
+    """
     upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
     if span.ignores_data:
         upper = f"No bound is proven below that of answering without data, {rounded(span.high)}."

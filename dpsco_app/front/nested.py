@@ -415,6 +415,6 @@ def _rung(
 
 
 def _possible_hover(span: Span) -> str:
-    """Return what the smallest proven upper bound says when the mouse is over it."""
+    """Return the hover text of the smallest proven upper bound."""
     name = span.upper.card.name
     return f"<b>Proven possible</b>: {rounded(span.high)}<br>{name}, on average, on all data"

@@ -283,7 +283,7 @@ class FrontPanel:
         return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
-        """Return what a measured point says when the mouse is over it."""
+        """Return the hover text of a measured point."""
         quantity = "excess risk" if self.scenario.problem != MEAN else "error"
         lines = [
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
@@ -391,7 +391,7 @@ class FrontPanel:
 
 
 def factor_text(price: Ratio) -> str:
-    """Return the price as text: its interval where the trials do not tell it, as the headline."""
+    """Return the price as text, or its interval if the trials leave it open, as in the headline."""
     ends = loose_ends(price)
     if ends is None and (largest := most_text(price)):
         return f"≤ ×{largest}"

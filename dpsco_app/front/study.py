@@ -110,7 +110,7 @@ class Study:
 
 
 def agreed(studies: Sequence[Study]) -> tuple[Study, ...]:
-    """Return the panels with the first one's lead, where the trials cannot tell it from others."""
+    """Return the panels, with the first one's lead wherever it cannot be told from the best."""
     lead = studies[0].lead
     return tuple(replace(s, preferred=lead) if lead in s.level else s for s in studies)
 

@@ -61,7 +61,8 @@ class Place:
             config=CONFIG,
             **options,
         )
-        if isinstance(place, DeltaGenerator):  # The value is otherwise a selection of points.
+        # if clicks are observed, it is a selection of points instead
+        if isinstance(place, DeltaGenerator):
             self._container = place
 
 

@@ -201,7 +201,7 @@ class Distribution(ABC):
         return self.moment(4) + (self.d / self.lead**2 - 1) * self.moment(2) ** 2
 
     def squared_margin(self, v: Vector) -> float:
-        r"""Return :math:`E\langle X,v\rangle^2` at mean 0, exactly."""
+        r"""Return the mean squared product :math:`E\langle X,v\rangle^2` at mean 0, exactly."""
         return self.moment(2) * float(v @ v)
 
     def central_direction(self, k: float) -> float:
@@ -227,7 +227,7 @@ class Distribution(ABC):
         return self.mean_norm + self.central_direction(k)
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`\max_j E|X_j|^k` at mean 0."""
+        r"""Return the largest k-th moment of a coordinate, :math:`\max_j E|X_j|^k`, at mean 0."""
         return self.moment(k)
 
     @abstractmethod

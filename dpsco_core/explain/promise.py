@@ -122,7 +122,7 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
 
 
 def _describe_price(scenario: Scenario, best: Measurement, table: Table) -> str:
-    """Return the price of a method in words, after a mean error; empty if it has none."""
+    """Return the price of a method in words that follow its mean error; empty if it has none."""
     if best.price is None:
         return ""
     slug = reference_of(table)

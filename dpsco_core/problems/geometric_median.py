@@ -70,7 +70,10 @@ def coordinate_median(law: Univariate, d: int) -> float:
 
 @lru_cache(maxsize=64)
 def inverse_distance(law: Univariate, d: int, c: float) -> float:
-    r"""Return :math:`E\,1/\|c\mathbf 1-Y\|` for d >= 2 independent coordinates, by quadrature."""
+    r"""Return :math:`E\,1/\|c\mathbf 1-Y\|`, the mean inverse distance, for d >= 2, by quadrature.
+
+    The coordinates of Y are independent.
+    """
     _, transform_l = _transforms(law, c)
     return float(np.power(transform_l, d) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
 

@@ -46,7 +46,10 @@ class Noise:
         return draws
 
     def absolute_excess(self, s: Vector) -> Vector:
-        """Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s` for a noise N with median 0."""
+        """Return the excess of the absolute loss at a shift s, for a noise N with median 0.
+
+        It is :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`.
+        """
         law = self.univariate
         if law.tabulated and law.scale >= LEAST_TABLED:
             return _absolute_table(self)(s)

@@ -250,7 +250,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
 
 
 def holds_text(row: Row, start: float) -> str:
-    """Return whether a row holds here, and whether it says anything."""
+    """Return whether a row holds here, and whether it is vacuous."""
     if not row.is_relevant:
         return "another problem"
     if not row.holds:

@@ -191,7 +191,7 @@ def _slopes(result: Result, formulas: Sequence[str]) -> None:
 
 
 def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
-    """Return one method's slope, the range of the terms of its rate, and how they compare."""
+    """Return one method's slope, the range of slopes of its rate, and how the two compare."""
     words = row.verdict or ("the rate is void at these sizes" if row.bound else "no published rate")
     words = words.replace(" ", NO_BREAK)
     if row.verdict and row.bound and scenario.problem != MEAN:

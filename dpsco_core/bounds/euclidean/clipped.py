@@ -89,7 +89,7 @@ def oracle(setting: Setting, radius: float, *, printed: bool = False) -> Uniform
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting, printed: bool = False) -> Risk:
-    """Return the terms of Theorem 3.1 with `oracle`, at the radius that minimises their sum."""
+    """Return the terms of Kamath et al. (2022), Theorem 3.1, with `oracle` at the best radius."""
     c = setting.constants
     bound = min(c.directional_moment, c.mean_gradient_bound)
     if c.minimum_interior:
@@ -120,7 +120,7 @@ def _root_steps(setting: Setting) -> float:
 
 
 def _needed_groups(setting: Setting) -> int:
-    """Return the number of groups that Lemma 6 needs at the theorem's failure probability."""
+    """Return the number of groups that Lemma 6 needs at the failure probability of Theorem 7."""
     size = setting.d * math.log(1 + 2 * setting.n) + 2 * math.log(setting.n)
     return math.ceil(800 * size)
 

@@ -279,7 +279,10 @@ OTHER_PARAMETERS = "The method's own tunings take other parameters, and may have
 
 
 def private_term(setting: Setting, top: float) -> float:
-    r"""Return :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}`, infinite at rho = 0."""
+    r"""Return the private term :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}` of a rate.
+
+    It is infinite at rho = 0.
+    """
     return private_rate(setting, top, math.sqrt(setting.gaussian_rho))[1]
 
 

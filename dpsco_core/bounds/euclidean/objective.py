@@ -64,7 +64,10 @@ class Objective:
         return -math.log(self.delta)
 
     def output_std(self, accuracy: float, modulus: float) -> float:
-        r"""Return :math:`\sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
+        r"""Return the standard deviation of the noise on the output.
+
+        .. math:: \sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon
+        """
         return su.algorithm_1_output_noise(accuracy, modulus, self.epsilon, self.delta)
 
 

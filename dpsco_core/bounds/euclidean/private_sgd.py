@@ -31,7 +31,7 @@ from dpsco_core.statements.arora import remark_1_epsilon, theorem_4_step
 
 
 def gradient_steps(n: int) -> int:
-    r"""Return :math:`m=\lfloor n/2\rfloor+1`."""
+    r"""Return the number of gradient steps, :math:`m=\lfloor n/2\rfloor+1`."""
     return n // 2 + 1
 
 
@@ -65,7 +65,10 @@ def sound_noise(setting: Setting) -> float:
 
 
 def printed_noise(setting: Setting, budget: ApproxDP) -> float:
-    r"""Return :math:`\sigma=\frac{8L\sqrt{\ln(1/\delta)}}{\sqrt n\,\varepsilon}` of Theorem 6."""
+    r"""Return the printed noise of Theorem 6.
+
+    .. math:: \sigma=\frac{8L\sqrt{\ln(1/\delta)}}{\sqrt n\,\varepsilon}
+    """
     lipschitz = setting.constants.lipschitz
     size = math.sqrt(setting.n) * budget.epsilon
     return 8 * lipschitz * math.sqrt(-math.log(budget.delta)) / size

@@ -64,7 +64,10 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
 
 
 def contraction(strong_convexity: float, smoothness: float) -> float:
-    r"""Return :math:`q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\frac34,1)`, at step 1/(lambda + L)."""
+    r"""Return the factor q by which a step of size 1/(lambda + L) shrinks a distance.
+
+    .. math:: q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\tfrac34,1)
+    """
     _check_constants(strong_convexity, smoothness)
     total = strong_convexity + smoothness
     return 1 - strong_convexity / total * (smoothness / total)
@@ -221,7 +224,10 @@ def _paper_deviation_and_rate(setting: Setting) -> tuple[float, float, float]:
 
 
 def _paper_steps(setting: Setting) -> float:
-    r"""Return :math:`T=\lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, at least 1, or NaN."""
+    r"""Return the paper's number of steps, at least 1; NaN where it is not defined.
+
+    .. math:: T=\lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil
+    """
     deviation, limit, log_contraction = _paper_deviation_and_rate(setting)
     if math.isnan(deviation):
         return math.nan

@@ -68,7 +68,12 @@ class UniformOracle:
         return self.deviation**2 + self.failure * self.reach**2 + steps * self.noise_energy
 
     def steps(self, gradient_bound: float) -> float:
-        r"""Return :math:`T=\max(1,\lfloor R^2/E\|N\|^2\rfloor)`, where noise N is as large as R."""
+        r"""Return the number of steps T at which the noise of a step is about as large as R.
+
+        .. math:: T=\max(1,\lfloor R^2/E\|N\|^2\rfloor)
+
+        N is the noise of a single step that spends the whole budget.
+        """
         return max(1.0, math.floor(gradient_bound**2 / max(self.noise_energy, 1e-200)))
 
     def risk(self, diameter: float, gradient_bound: float) -> tuple[float, float, float, float]:
@@ -93,7 +98,10 @@ VOID = UniformOracle(
 
 
 def net_log(n: int) -> float:
-    r"""Return :math:`\ln(3M/\alpha)` at :math:`\alpha=Mn^{-3}`."""
+    r"""Return the logarithm of a net's size per dimension.
+
+    It is :math:`\ln(3M/\alpha)` at the scale :math:`\alpha=Mn^{-3}`.
+    """
     return math.log(3) + 3 * math.log(n)
 
 

@@ -40,7 +40,9 @@ def _expm1(exponent: float) -> float:
 
 @lru_cache(maxsize=1024)
 def certified(rho: float) -> float:
-    r"""Return :math:`c(\rho)`, the least of the rows; :math:`\rho/2` in the limit.
+    r"""Return a bound on a channel's squared difference under zCDP: the least of all certificates.
+
+    In the limit it is :math:`\rho/2`.
 
     Examples
     --------

@@ -160,7 +160,7 @@ def _log_shares_of_balls(d: int, form: Form) -> tuple[Floats, Floats]:
 def remaining(
     information: Floats, d: int, form: Form = "l2", kind: Chance = "all orders"
 ) -> Floats:
-    r"""Return :math:`\int_0^\infty(1-X(\kappa,G(t)))\,dt`, below the least mean loss.
+    r"""Return a bound below the least mean loss, :math:`\int_0^\infty(1-X(\kappa,G(t)))\,dt`.
 
     The squared form has :math:`2t\,dt`. There are :math:`2^d` words.
     """

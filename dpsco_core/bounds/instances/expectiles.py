@@ -42,7 +42,7 @@ _NEGLIGIBLE = 1e-12
 
 
 def omega(g: Floats | float) -> Floats:
-    r"""Return :math:`\omega(g)=\frac12(\sqrt{1+g^2}-g)`, at least the mean of :math:`(X-g)_+`.
+    r"""Return :math:`\frac12(\sqrt{1+g^2}-g)`, a bound on the mean of :math:`(X-g)_+`.
 
     X has mean 0 and variance at most 1, and g >= 0.
     """
@@ -75,7 +75,7 @@ def _tail_means(d: int) -> Floats:
 
 
 def log_cube(threshold: Floats, d: int) -> Floats:
-    r"""Return :math:`\ln E(W-\tau)_+^3`; above dimension 400 the Gaussian form, which is larger.
+    r"""Return the log of the mean cube :math:`E(W-\tau)_+^3`, or slightly more above dimension 400.
 
     See theory/sharper-approx-bounds.md, 2.
 
@@ -168,7 +168,7 @@ def _least_log_bound_near(
 
 
 def _log_factor(level: Floats | float, cube: Floats) -> Floats:
-    r"""Return :math:`\ln C(t,K)`, :math:`C=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
+    r"""Return the logarithm of :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
 
     Infinite where K is not above :math:`t^2`.
     """

@@ -51,7 +51,7 @@ def entropy_inverse(deficit: Floats) -> Floats:
 
 
 def _entropy_deficit(z: Floats) -> Floats:
-    r"""Return :math:`\ln2-h(q)`, by its series where z is small."""
+    """Return ln 2 minus the binary entropy of q, by its series where z is small."""
     u = np.tanh(z)
     square = u * u
     series = square * (1 / 2 + square * (1 / 12 + square * (1 / 30 + square * (1 / 56))))
@@ -247,7 +247,10 @@ def best_cdp(
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    r"""Return :math:`\min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big)`."""
+    r"""Return the p that maximises `hypercube_cdp_closed`, at most `largest`.
+
+    .. math:: \min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big)
+    """
     a = spike_exponent(moment_order)
     return min(largest, a / (1 + a) / n * math.sqrt(d / (2 * rho)))
 

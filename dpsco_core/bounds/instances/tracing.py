@@ -157,7 +157,7 @@ class TracingBounds:
         return np.asarray(np.stack([self._mean_size(q) * norm * (ceiling - y) for y in forms]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
-        r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
+        r"""Return S, and a lower bound on :math:`E\|\Theta\|` as a share of S."""
         return np.sqrt(self._second_moment(u)), 1 - u / (self.d * (u + 3))
 
     def _linear_pairs(self, u: Floats) -> tuple[tuple[Floats, Floats], ...]:

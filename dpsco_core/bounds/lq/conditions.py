@@ -119,7 +119,7 @@ AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_check_ampli
 
 
 def _theorem_7_steps(setting: Setting) -> float:
-    """Return the T of Theorem 7; NaN where it is not defined."""
+    """Return the T of Su et al. (2023), Theorem 7; NaN where it is not defined."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP) or setting.exponent > 2:
         return math.nan

@@ -51,7 +51,7 @@ Rate = Callable[[Setting, ApproxDP], Pair]
 
 
 def size_of(d: int, budget: ApproxDP) -> float:
-    r"""Return :math:`\sqrt{d\ln(1/\delta)}`."""
+    r"""Return the factor :math:`\sqrt{d\ln(1/\delta)}` of the private terms."""
     return math.sqrt(-d * math.log(budget.delta))
 
 
@@ -148,7 +148,7 @@ _LIPSCHITZ = _product_of_constants(dual_constants, "lipschitz")
 
 
 def _heavy_tailed_unit(setting: Setting) -> float:
-    r"""Return :math:`\sigma M`; infinite if the variance is infinite."""
+    r"""Return the unit of rates with heavy tails, :math:`\sigma M`; infinite without a variance."""
     dual = dual_constants(setting)
     return math.inf if math.isinf(dual.variance) else math.sqrt(dual.variance) * dual.diameter
 
@@ -184,7 +184,7 @@ def _make_row(
     letters: tuple[Letter, ...] = RATE_LETTERS,
     **fields: Any,  # further fields of the card
 ) -> Bound:
-    """Return the row of a rate."""
+    """Return the catalogue's row of a rate in l_q."""
     fields |= {"constant": "rate", "privacy": "approx"}
     card = upper_card(slug, name, statement, f"{summary} {_UNIT_CONSTANTS}", latex, **fields)
     return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters)

@@ -112,7 +112,7 @@ def coordinate_bias(setting: Setting) -> ClippingBias:
 
 
 def covering_log(d: int, beta: float, net: float = 6.0) -> float:
-    r"""Return :math:`\Lambda=\ln(2\,\text{net}^d/\beta)`.
+    r"""Return the logarithm :math:`\Lambda=\ln(2\,\text{net}^d/\beta)` of a union bound over a net.
 
     The net of the sphere has :math:`\text{net}^d` points.
     """
@@ -121,7 +121,7 @@ def covering_log(d: int, beta: float, net: float = 6.0) -> float:
 
 
 def printed_radius(setting: Setting) -> float:
-    """Return R of (19) in units of M."""
+    """Return the radius R of Zhao et al. (2024), equation (19), in units of M."""
     return equation_19_radius(setting.n, setting.d, setting.gaussian_rho, setting.moment_order)
 
 

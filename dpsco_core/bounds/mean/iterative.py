@@ -64,7 +64,7 @@ def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, floa
 def group_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, *, tau: float = 0.1
 ) -> float:
-    r"""Return :math:`r_0` of Lemma 6 in its explicit form (91), at quantile level tau.
+    r"""Return the group radius :math:`r_0` of Lemma 6 in its form (91), at quantile level tau.
 
     tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
     """
@@ -175,7 +175,7 @@ def _quantile_terms(setting: Setting) -> Terms:
 
 
 def _condition_not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
-    """Return the condition that the bound is below M, so that it says more than 0 as an answer."""
+    """Return the condition that the bound is below M, the error of the answer 0."""
 
     def check(setting: Setting) -> str:
         """Return the reason why the bound is vacuous; empty if it is not."""

@@ -26,7 +26,9 @@ def _median_rate_terms(setting: Setting) -> Terms:
 
 
 def _median_of_means_terms(setting: Setting) -> Terms:
-    """Return the sampling part of Theorem 4.1, which fails with probability beta/2.
+    """Return the sampling part of Kamath et al. (2022), Theorem 4.1.
+
+    It is exceeded with probability at most beta/2.
 
     It is infinite if n is below the number of blocks.
     """

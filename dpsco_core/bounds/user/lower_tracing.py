@@ -42,7 +42,7 @@ _SUMMED = 200.0  # Up to this mean number of spikes, the mean of the root is com
 
 @lru_cache(maxsize=65_536)
 def mean_root(m: int, q: float) -> float:
-    r"""Return :math:`E\sqrt M`, or slightly more, for :math:`M\sim\mathrm{Bin}(m,q)`.
+    r"""Return the mean of the root of a count :math:`M\sim\mathrm{Bin}(m,q)`, or slightly more.
 
     Beyond 200 expected spikes Jensen's :math:`\sqrt{mq}` is at most 0.1 % above it.
     """

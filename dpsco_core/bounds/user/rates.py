@@ -57,7 +57,10 @@ Level = Callable[[Setting], UserLevel | None]
 
 
 def _dimension_factor(case: UserLevel, logs: bool) -> float:
-    r"""Return :math:`\sqrt{d\Lambda}`, or :math:`\sqrt d` without logarithms."""
+    r"""Return the factor of the private terms that depends on d.
+
+    It is :math:`\sqrt{d\Lambda}`, or :math:`\sqrt d` without logarithms.
+    """
     return math.sqrt(case.d * (case.log_delta if logs else 1.0))
 
 

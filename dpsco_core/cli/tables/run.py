@@ -167,7 +167,7 @@ def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
-    """Print the floor, the promise and Fano's bound, as a list or as columns of an axis."""
+    """Print the floor, the interval proven for all data, and Fano's bound, as a list or a table."""
     print("\nWhat is proven of the mean error\n")
     if scenario.axis is None:
         _print_point(points[0], scenario.budget)
@@ -187,7 +187,7 @@ def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_pri
 
 
 def _print_point(point: Proven, budget: Budget) -> None:
-    """Print the floor and the promise at a point."""
+    """Print the floor and the interval that is proven for all data, at a point."""
     lines = []
     if (floor := point.floor) is not None:
         lines.append(_proven_row("floor on these data", floor.value, floor.binds, floor.bound))
@@ -218,7 +218,7 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
 
 
 def _bound_algorithms(bound: Bound | None, budget: Budget | None) -> str:
-    """Return the algorithms that the promise's lower end binds, as words after "every"."""
+    """Return the algorithms that a lower bound binds, as words after "every"."""
     if bound is None:
         return "algorithm of the budget"
     name = name_bound_algorithms(bound.card, budget)

@@ -121,7 +121,10 @@ class OneHot(HiddenParameter):
         return self.spike_probability * float(margins @ margins) / len(margins)
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`E|X_j|^k=\frac skc^k`."""
+        """Return the k-th raw moment of a coordinate.
+
+        It is the probability that the coordinate is not 0, times :math:`c^k`.
+        """
         log = math.log(self.spike_probability / self.sign_count) + k * math.log(self.entry)
         return exp_or_inf(log)
 

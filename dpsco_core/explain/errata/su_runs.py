@@ -42,7 +42,10 @@ def accuracy_cap() -> Finding:
 
 
 def _projected(objective: Objective, alpha: float) -> float:
-    r"""Return :math:`L(\sqrt{\alpha\ell/\lambda}\,G/\varepsilon)^{1/2}` at Theorem 2's lambda."""
+    r"""Return the bound on the projected noise, times L, at the lambda of Theorem 2.
+
+    .. math:: L(\sqrt{\alpha\ell/\lambda}\,G/\varepsilon)^{1/2}
+    """
     ridge = theorem_2_ridge(objective.n, objective.lipschitz, objective.diameter)
     square = math.sqrt(alpha * objective.log_delta / ridge) * objective.width / objective.epsilon
     return objective.lipschitz * math.sqrt(square)

@@ -22,7 +22,7 @@ class Spending(Entry):
 
     @property
     def records(self) -> str:
-        """Which records they look at: all, a block of them, or batches that are drawn of it."""
+        """The records that the entries read: all, a block of them, or batches drawn from it."""
         block = "" if self.part is None else f"block {self.part[1] + 1}"
         if self.batch is None:
             return block or "all records"

@@ -35,8 +35,10 @@ class UsersNeeded:
 
 
 def theorem_accelerated(level: UserLevel) -> float:
-    r"""Return the least n for Theorem C.1: :math:`n^{1-q}(1-2^{-q})>\frac{100\ln(20nmde^
-    \varepsilon/\delta)}\varepsilon` at the best q; its condition delta < 1/(nm) is another.
+    r"""Return the least number of users for Lowy, Liu and Asi (2024), Theorem C.1.
+
+    It is the least n with :math:`n^{1-q}(1-2^{-q})>100\ln(20nmde^\varepsilon/\delta)/\varepsilon`
+    at the best q. The theorem's condition on delta, below 1/(nm), is not checked here.
     """
 
     def works(n: int) -> bool:
@@ -117,7 +119,7 @@ def frontier(
 
 
 def most_users(level: UserLevel) -> float:
-    r"""Return :math:`\frac1{\delta m}`, below which n must be for Theorem 3.2 and Algorithm 3."""
+    """Return the number of users, 1/(delta m), that Theorem 3.2 and Algorithm 3 must stay below."""
     return 1 / (level.delta * level.m)
 
 

@@ -109,7 +109,7 @@ def modelled_gradient(setting: Setting, radius: Vector) -> Clipped:
 
 
 def noise_energy(setting: Setting, rho: float) -> float:
-    r"""Return :math:`E\|\xi\|^2` for the noise of a batch of one record at C = 1.
+    r"""Return the mean squared norm of the noise for a batch of one record at clip radius 1.
 
     Gaussian: :math:`d\sigma^2=\frac{2d}\rho`. Spherical Laplace, under a pure budget:
     :math:`d(d+1)\big(\frac2\varepsilon\big)^2`.

@@ -25,7 +25,7 @@ def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps
 
 
 def paper_certificate(setting: Setting) -> ShuffledSteps:
-    r"""Return a certificate at the noise of Theorem 6 in the form of Remark 1.
+    r"""Return the certificate of Arora et al. (2020), Theorem 6, in the form of Remark 1.
 
     The noise is :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
     32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A certificate for one rho per step

@@ -145,7 +145,7 @@ def theorem_threshold(setting: Setting, rho: float, calibration: Calibration) ->
 def theorem_descent(
     setting: Setting, rho: float, threshold: float, energy: float, calibration: Calibration
 ) -> Descent:
-    r"""Return T and :math:`\eta = M/(R\sqrt T)` of Theorem 5.2.
+    r"""Return the number of steps T and the step size :math:`\eta = M/(R\sqrt T)` of Theorem 5.2.
 
     T makes the noise energy of a step equal to R^2; `energy` is that of a step which spends the
     whole budget. The printed T is :math:`R^2\rho n^2/(\tau^2d^4)`, which hides a factor of

@@ -141,12 +141,17 @@ def convexity_and_smoothness(setting: Setting) -> tuple[float, float]:
 
 
 def _contraction(strong: float, smooth: float) -> float:
-    r"""Return :math:`q = 1 - \frac{\lambda L}{(\lambda+L)^2}` of Theorem 3.2."""
+    r"""Return the factor of Theorem 3.2 by which a step shrinks a distance.
+
+    .. math:: q = 1 - \frac{\lambda L}{(\lambda+L)^2}
+    """
     return 1 - strong * smooth / (strong + smooth) ** 2
 
 
 def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int:
-    r"""Return T of Theorem 5.7, with :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
+    r"""Return the number of steps T of Theorem 5.7.
+
+    The deviation in it is :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
 
     :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where that is not
     positive, because the bound is void there. The logarithm is of a length, which is divided by the
@@ -182,7 +187,9 @@ def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Cal
 
 
 def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -> int:
-    r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil`, made even, with the corrected beta.
+    r"""Return the number of blocks, made even, with the corrected failure probability beta.
+
+    It is :math:`m = \lceil 4\ln(2d/\beta)\rceil`.
 
     :math:`\beta = \frac{Td}n + d(\sqrt dT^{3/2}/(\sqrt\rho n))^{2a}` over
     :math:`(R + 3\tau\sqrt d)^2`, the squared error on the failure event

@@ -272,7 +272,9 @@ def is_resolved(reach: float, losses: Losses, records: int, step_size: float) ->
 
 
 def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    r"""Return :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}` of Theorem 4.4.
+    r"""Return the step size of Theorem 4.4.
+
+    .. math:: \eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}
 
     Raises `NotApplicable` if the first phase's step, a quarter of it, exceeds 2/beta.
     """

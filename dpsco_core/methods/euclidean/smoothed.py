@@ -106,8 +106,9 @@ def theorem_descent(setting: Setting, energy: float) -> Descent:
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:
     r"""Return tau of Theorem 5.5, in units of the second moment's bound.
 
-    As printed with :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q that
-    minimises the stated bound; otherwise the direct optimum (theory/kamath-liu-zhang.md, 3.4).
+    The printed one takes :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q
+    that minimises the stated bound. The other one minimises the bound over tau itself
+    (theory/kamath-liu-zhang.md, 3.4).
     """
     n, d = setting.n, setting.d
     moment = require_finite(setting.constants.coordinate_moment, "a coordinate-wise moment")

@@ -224,7 +224,10 @@ def corner_norm(setting: Setting) -> float:
 
 
 def corner_scores(body: ConstraintSet, mean: Vector) -> Vector:
-    r"""Return :math:`-\langle c,\bar g\rangle` for every corner c: positive, negative, then 0."""
+    r"""Return the scores of all corners c: positive ones, negative ones, and 0.
+
+    The score of c is :math:`-\langle c,\bar g\rangle`.
+    """
     assert isinstance(body, L1Ball | Simplex | SolidSimplex)
     scores = -body.radius * mean
     if isinstance(body, L1Ball):

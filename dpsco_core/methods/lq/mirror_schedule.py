@@ -182,7 +182,7 @@ def modelled_choice(inputs: MirrorInputs, steps: int, factor: float) -> DescentC
 def theorem_10_parameters(
     n: int, space: RegularSpace, epsilon: float, delta: float
 ) -> tuple[float, float]:
-    r"""Return lambda and the real number T of Theorem 10 at :math:`\sigma = M = 1`.
+    r"""Return lambda and the real T of Su et al. (2023), Theorem 10, at :math:`\sigma = M = 1`.
 
     .. math::
         \lambda=\frac{\sqrt{n\varepsilon}}{(\kappa^2d\ln(1/\delta))^{1/4}},\quad
@@ -226,7 +226,10 @@ def published_parameters(
 
 
 def published_weight(inputs: MirrorInputs, steps: int, threshold: float) -> float:
-    r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, V of a noisy mean."""
+    r"""Return the published weight of a mirror step.
+
+    It is :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, with V of a noisy mean.
+    """
     _, sampling, noise = inputs.errors(steps, threshold)
     spread = 2 * steps * (sampling + noise) / inputs.space.kappa
     return max(2 * inputs.smoothness, math.sqrt(spread) / inputs.diameter)

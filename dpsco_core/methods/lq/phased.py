@@ -127,16 +127,22 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
 
 
 def phases(n: int) -> int:
-    r"""Return :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
+    r"""Return the number of phases :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
     require(n >= 2, "n", "at least 2", n)
     return n.bit_length() - 1
 
 
 def noise_factor(rho: float) -> float:
-    r"""Return :math:`c=2/\sqrt{2\rho}`; phase i's average has sensitivity :math:`2L\eta_i`."""
+    r"""Return the factor :math:`c=2/\sqrt{2\rho}` of the noise on the average of a phase.
+
+    The average of phase i has sensitivity :math:`2L\eta_i`.
+    """
     return math.sqrt(2 / rho)
 
 
 def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:
-    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, without a distance."""
+    r"""Return the printed step size, which needs no distance.
+
+    .. math:: \eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}
+    """
     return min(1 / math.sqrt(n), 1 / (factor * math.sqrt(d))) / lipschitz

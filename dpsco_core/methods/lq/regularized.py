@@ -216,7 +216,10 @@ def regularized_share(
 def theorem_parameters(
     setting: Setting, space: RegularSpace, smoothness: float
 ) -> tuple[int, float]:
-    """Return T and alpha of Theorem 7; raise `NotApplicable` unless n > T and alpha <= 2 beta."""
+    """Return the steps T and the regulariser alpha of Theorem 7.
+
+    Raises `NotApplicable` unless n > T and alpha <= 2 beta.
+    """
     epsilon, delta = statement_budget(setting)
 
     def scheduled(n: int) -> tuple[int, bool]:
@@ -252,7 +255,10 @@ def published_steps(n: int, space: RegularSpace, epsilon: float, delta: float) -
 
 
 def published_regulariser(n: int, steps: float, smoothness: float) -> float:
-    r"""Return :math:`\alpha=\frac{4\beta}T\log_2\frac nT`; not positive where n <= T."""
+    r"""Return the published regulariser; it is not positive where n <= T.
+
+    .. math:: \alpha=\frac{4\beta}T\log_2\frac nT
+    """
     return 4 * smoothness / steps * math.log2(n / steps)
 
 

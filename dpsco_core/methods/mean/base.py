@@ -279,7 +279,7 @@ def sum_of_clipped_entries(
 
 
 def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
-    r"""Return the largest change of a coordinate of Algorithm 3 when one record is replaced.
+    r"""Return the largest change of a coordinate of Kamath et al.'s Algorithm 3 by one record.
 
     :math:`6\tau/b` for an odd number of blocks and :math:`3\tau/b` for an even one, where the
     median is the midpoint of two block means of which one can move. Both are attained.

@@ -57,7 +57,7 @@ def coordinate_costs(
 
 
 def _plain_bias(distance: float, order: float) -> float:
-    r"""Return :math:`\kappa_pt^{1-p}`; at p = 2, `hinge_bias` uses a smaller form instead."""
+    r"""Return the clipping bias :math:`\kappa_pt^{1-p}`; at p = 2, `hinge_bias` is smaller."""
     return hinge_constant(order) * math.pow(distance, 1 - order)
 
 

@@ -177,7 +177,10 @@ class CoordinatewisePure(_Coordinatewise):
 
 
 def theory_blocks(d: int) -> int:
-    r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil` at beta = 0.05 (Algorithm 3, step 1)."""
+    r"""Return the number of blocks of Algorithm 3, step 1, at beta = 0.05.
+
+    It is :math:`m = \lceil 4\ln(2d/\beta)\rceil`.
+    """
     return math.ceil(algorithm_3_blocks(d, FAILURE_PROBABILITY))
 
 

@@ -91,5 +91,5 @@ def overshoots(stretch: float, thinning: float) -> tuple[float, float]:
 
 
 def _integral(power: float, log: float) -> float:
-    r"""Return :math:`\int_1^xt^{s-1}dt` for a power s, with :math:`x=e^{log}`."""
+    r"""Return the integral :math:`\int_1^xt^{s-1}dt` for a power s, with :math:`x=e^{log}`."""
     return log if abs(power * log) < 1e-12 else math.expm1(power * log) / power

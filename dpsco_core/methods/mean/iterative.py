@@ -157,7 +157,10 @@ def vacuous_note(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
 
 
 def theory_groups() -> int:
-    r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397` of Lemma 6 at beta = 0.05."""
+    r"""Return the number of groups of Lemma 6 at beta = 0.05.
+
+    It is :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397`.
+    """
     return math.ceil(lemma_6_groups(FAILURE_PROBABILITY))
 
 
@@ -184,7 +187,10 @@ def group_radius(setting: Setting, radius: float, groups: int, rho: float, level
 
 
 def walk_length(setting: Setting, r0: float) -> int:
-    r"""Return :math:`t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil` (Lemma 8), or 1."""
+    r"""Return the number of steps of Lemma 8, or 1.
+
+    .. math:: t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil
+    """
     # At the start: the norm of mu_Y is at most M, and the walk begins at 0.
     distance = setting.constants.directional_moment
     if not distance > 4 * r0:

@@ -34,7 +34,7 @@ NEAR_SHARE = 1 / 4
 
 
 def expected_miss(n: int, epsilon: float) -> float:
-    r"""Return :math:`\bar\Delta`, the expected amount by which a choice among n norms misses k."""
+    """Return the expected amount by which a choice among n norms misses the wanted rank k."""
     return 2 / epsilon * (2 * math.log(n) + 2.71)
 
 

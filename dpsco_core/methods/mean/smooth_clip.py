@@ -99,13 +99,13 @@ class SmoothTable:
 
 
 def smoothed_supremum(smoothing_variance: float) -> float:
-    r"""Return :math:`S_c = \sup|\psi(\cdot; c)| = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`."""
+    r"""Return the largest smoothed value, :math:`S_c = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`."""
     require(smoothing_variance > 0, "smoothing_variance", "a positive number", smoothing_variance)
     return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
 
 
 def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))` for every entry; c in [1e-4, 2].
+    r"""Return the smoothed value :math:`E\phi(u(1 + \sqrt c Z))` of every entry u; c in [1e-4, 2].
 
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
@@ -165,13 +165,13 @@ def check_variance(smoothing_variance: float) -> None:
 
 
 def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    r"""Return the mean of the smoothed records :math:`\tau\psi(X_i/\tau; c)`, shape (d,)."""
     part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
     return tau * rows.total(part) / rows.n
 
 
 def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    r"""Return the sum of smoothed records over tau, :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
     total, step = np.zeros(rows.d), max(1, ENTRIES // rows.d)
     units, inverse = np.ones(step), 1 / tau
     for block in (real_array("rows", block) for block in rows.blocks()):

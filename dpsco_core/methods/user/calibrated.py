@@ -150,7 +150,7 @@ def _sgd_phase(
 
 
 def erm_radius(case: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
-    r"""Return :math:`\tau`: proven by (R1) for all users and points, or :math:`3L/\sqrt m`."""
+    r"""Return the score radius: proven for all users and points by (R1), or :math:`3L/\sqrt m`."""
     if radius == "typical":
         return 3 * case.lipschitz / math.sqrt(case.m)
     return uniform_gradient_spread(case, failure)
@@ -185,7 +185,7 @@ def full_batch(
     tau = math.inf if radius is None else erm_radius(case, radius, spread_failure)
 
     def noise_of(users: int, steps: int) -> float:
-        r"""Return :math:`\sigma_i/\sqrt{T_i}`, a release's noise over the root of its steps."""
+        """Return the noise of a release over the root of the number of steps."""
         if radius is None:
             multiplier = gaussian_multiplier(case.epsilon, case.delta)
             return 2 * case.lipschitz / users * multiplier

@@ -179,7 +179,7 @@ class UserClippedMeans(DescentMethod):
 
 
 def clipped_user_mean(gradients: Vector, lipschitz: float) -> Vector:
-    r"""Return :math:`\frac1n\sum_i clip_L(\nabla\hat F(w, Z_i))`, shape (d,).
+    r"""Return the mean of users' gradients, each clipped to the norm L; shape (d,).
 
     It moves by at most 2L/n if one user is replaced by any other. `gradients` has the shape (n, d).
     """

@@ -103,7 +103,10 @@ class UserGroupPrivacy(PhasedMethod):
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
-    r"""Return :math:`\min(R, 2\eta Lm)`, a chain average's sensitivity; see `UserGroupPrivacy`."""
+    r"""Return the sensitivity of the average of a chain to one user; see `UserGroupPrivacy`.
+
+    It is :math:`\min(R, 2\eta Lm)`.
+    """
     return min(setting.constants.diameter, 2 * step_size * losses.lipschitz * setting.m)
 
 
@@ -144,7 +147,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Pha
 
 
 def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
-    """Return the phases of Theorem 4.4 by group privacy; see `UserGroupPrivacy`.
+    """Return the phases of Theorem 4.4 (Feldman et al. 2020) by group privacy.
 
     Raises `NotApplicable` if there is no first half of the users, or the first step is too long.
     """

@@ -96,7 +96,9 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
 
 
 def printed_multiplier(epsilon: float, delta: float) -> float:
-    r"""Return :math:`\sqrt{2\ln(2/\delta)}/\varepsilon` of Definition A.5, for every epsilon.
+    r"""Return the printed noise multiplier of Definition A.5, for every epsilon.
+
+    It is :math:`\sqrt{2\ln(2/\delta)}/\varepsilon`.
 
     It is too small for large epsilon, from 6.4 on at delta = 0.5 and from 9.7 on at delta = 1e-6,
     and enough for every delta up to epsilon = 2.5, where the proofs use it (theory/lowy-liu-asi.md,
@@ -111,7 +113,7 @@ def printed_multiplier(epsilon: float, delta: float) -> float:
 
 
 def _tail(failure: float) -> float:
-    r"""Return :math:`1+\sqrt{2\ln(1/\gamma)}` for a failure probability gamma."""
+    r"""Return the tail factor :math:`1+\sqrt{2\ln(1/\gamma)}` for a failure probability gamma."""
     require(0 < failure <= 1, "failure", "above 0 and at most 1", failure)
     return 1 + math.sqrt(-2 * math.log(failure))
 

@@ -69,7 +69,7 @@ def recommended_shape(case: UserLevel, groups: int) -> Shape:
 
 
 def theorem_shape(case: UserLevel, groups: int) -> Shape:
-    r"""Return the phases of Theorem B.1 that fill all groups.
+    r"""Return the phases of Lowy et al. (2024), Theorem B.1, that fill all groups.
 
     :math:`p = J + 3/2`, :math:`\eta = R/(L\sqrt{dmn\varepsilon})`, and q with the largest last
     phase; :math:`n_i = (1-2^{-q})n2^{-iq}`, :math:`\eta_i = \eta2^{-pi}`.

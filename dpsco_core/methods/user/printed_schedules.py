@@ -70,7 +70,7 @@ class ErmSchedule:
 
 
 def phase_count(n: int) -> int:
-    r"""Return :math:`l=\lfloor\log_2n\rfloor`."""
+    r"""Return the number of phases :math:`l=\lfloor\log_2n\rfloor`."""
     require(n >= 2, "n", "at least 2", n)
     return n.bit_length() - 1
 
@@ -82,7 +82,9 @@ def phase_users(n: int, phase: int, q: float) -> float:
 
 
 def printed_groups(case: UserLevel) -> float:
-    r"""Return :math:`C=\frac{100\ln(20nme^\varepsilon/\delta)}\varepsilon` of Algorithm 1, line 2.
+    r"""Return the number of groups of Algorithm 1, line 2.
+
+    .. math:: C=\frac{100\ln(20nme^\varepsilon/\delta)}\varepsilon
 
     Examples
     --------
@@ -94,12 +96,12 @@ def printed_groups(case: UserLevel) -> float:
 
 
 def printed_decay(case: UserLevel) -> float:
-    r"""Return :math:`p=J+\frac32` of Theorem B.1, for the J with :math:`m=n^J`."""
+    r"""Return the exponent :math:`p=J+\frac32` of Theorem B.1, for the J with :math:`m=n^J`."""
     return math.log(case.m) / math.log(case.n) + 1.5
 
 
 def printed_step(case: UserLevel) -> float:
-    r"""Return :math:`\eta=\frac R{L\sqrt{dmn\varepsilon}}` of Theorem B.1."""
+    r"""Return the step size :math:`\eta=\frac R{L\sqrt{dmn\varepsilon}}` of Theorem B.1."""
     size = math.sqrt(case.d) * math.sqrt(case.total) * math.sqrt(case.epsilon)
     return case.diameter / (case.lipschitz * size)
 
@@ -107,7 +109,7 @@ def printed_step(case: UserLevel) -> float:
 def printed_release(
     case: UserLevel, groups: float, step_size: float, steps: float
 ) -> tuple[float, float]:
-    r"""Return :math:`\tau_i` and :math:`\sigma_i` of Algorithm 1.
+    r"""Return the score radius :math:`\tau_i` and the noise :math:`\sigma_i` of Algorithm 1.
 
     .. math:: \tau_i=1000\,\eta_iL\sqrt{T_i}\ln(ndm),\quad
         \sigma_i=\frac{100\,\tau_i\ln^2(n/\delta)}{\varepsilon C}
@@ -151,7 +153,10 @@ def printed_sgd(case: UserLevel, q: float) -> SgdSchedule:
 
 
 def printed_radius(case: UserLevel) -> float:
-    r"""Return :math:`\tau=L\ln(ndm)/\sqrt m` of Algorithm 3, with the hidden constant 1."""
+    r"""Return the score radius of Algorithm 3, with the hidden constant 1.
+
+    It is :math:`\tau=L\ln(ndm)/\sqrt m`.
+    """
     return case.lipschitz * case.log_size / math.sqrt(case.m)
 
 
@@ -181,7 +186,10 @@ def printed_noise(case: UserLevel, tau: float, users: float, steps: float) -> fl
 
 
 def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
-    r"""Return :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`, at least 1."""
+    r"""Return the number of steps of a phase, at least 1.
+
+    It is :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`.
+    """
     logarithm = max(1.0, case.log_size)
     root = math.sqrt(case.smoothness / regulariser)
     return math.ceil(factor * (1 + root) * logarithm)
@@ -194,9 +202,11 @@ def regularised_steps(case: UserLevel, regulariser: float, factor: float = 1.0) 
 
 
 def balanced_regulariser(case: UserLevel, private: float, distance: float) -> float:
-    r"""Return :math:`\lambda=\frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    r"""Return the regulariser that balances its bias with sampling and noise.
 
-    `private` is its second term, and `distance` is D.
+    .. math:: \lambda=\frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}
+
+    `private` is the second term under the root, and `distance` is D.
     """
     return math.sqrt(case.lipschitz**2 / case.total + private) / distance
 
@@ -237,12 +247,17 @@ def printed_erm(case: UserLevel, q: float) -> ErmSchedule:
 
 
 def smoothing_radius(case: UserLevel) -> float:
-    r"""Return :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R` of Theorem D.3."""
+    r"""Return the smoothing radius of Theorem D.3.
+
+    It is :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R`.
+    """
     return math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m)) * case.diameter
 
 
 def smoothed_smoothness(case: UserLevel, radius: float) -> float:
-    r"""Return :math:`\beta=\frac{L\sqrt d}r` of Lemma D.1 for the average over a ball of radius r.
+    r"""Return the smoothness of the average over a ball of radius r, by Lemma D.1.
+
+    It is :math:`\beta=\frac{L\sqrt d}r`.
 
     At the radius of Theorem D.3 it is :math:`\frac LR\varepsilon n\sqrt m`.
     """
@@ -251,7 +266,9 @@ def smoothed_smoothness(case: UserLevel, radius: float) -> float:
 
 
 def smoothed_regulariser(case: UserLevel) -> float:
-    r"""Return :math:`\lambda=\frac1{\sqrt{mn}}` of Theorem D.3's proof, without a unit.
+    r"""Return the regulariser of Theorem D.3's proof, without a unit.
+
+    It is :math:`\lambda=\frac1{\sqrt{mn}}`.
 
     `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
     """
@@ -295,7 +312,7 @@ def fills_groups(case: UserLevel, q: float | None = None) -> bool:
 
 
 def laplace_tail(case: UserLevel) -> float:
-    r"""Return :math:`e^{-C\varepsilon/150}=(20nme^\varepsilon/\delta)^{-2/3}`.
+    r"""Return the tail probability :math:`e^{-C\varepsilon/150}=(20nme^\varepsilon/\delta)^{-2/3}`.
 
     The probability that the noise of Algorithm 1's test exceeds 2C/15.
 
@@ -333,7 +350,7 @@ def erm_condition(case: UserLevel, q: float) -> tuple[float, float]:
 
 
 def batch_ratio(case: UserLevel, q: float, phase: int | None = None) -> float:
-    r"""Return :math:`K_i/n_i` of the printed Algorithm 3; None: the largest over all phases."""
+    """Return the printed batch over the users of its phase; None stands for the largest ratio."""
     phases = printed_erm(case, q).phases
     chosen = phases if phase is None else phases[phase - 1 : phase]
     return max(p.batch / p.users for p in chosen)

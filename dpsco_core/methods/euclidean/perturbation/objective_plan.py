@@ -154,7 +154,7 @@ def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
 
 
 def theorem_ridge(setting: Setting, losses: Losses) -> float:
-    """Return lambda of the paper's Theorem 2."""
+    """Return the regulariser lambda of Su et al. (2023), Theorem 2."""
     return theorem_2_ridge(setting.n, losses.lipschitz, setting.constants.diameter)
 
 
@@ -177,7 +177,7 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
 
 
 def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\alpha` of Theorem 2 with the power of n in its second cap corrected.
+    r"""Return the accuracy :math:`\alpha` of Theorem 2, the power of n in its second cap corrected.
 
     :math:`\min\{LMn^{-3/2}, \varepsilon^2LM^3/(G^2\ln(1/\delta)n^{5/2})\}`, with G the
     Gaussian width of the set, or its upper bound, and M twice the largest norm.

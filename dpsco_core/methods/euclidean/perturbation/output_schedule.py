@@ -108,7 +108,9 @@ def refuse_other_losses(setting: Setting) -> None:
 
 
 def equal_rho(setting: Setting) -> float:
-    r"""Return :math:`\varepsilon^2/(2d)`, where Gaussian and Laplace noise are about as long.
+    r"""Return the rho at which Gaussian and Laplace noise are about as long.
+
+    It is :math:`\varepsilon^2/(2d)`.
 
     Gaussian noise has a length of about :math:`\Delta\sqrt{d/(2\rho)}`, and spherical Laplace noise
     of :math:`\Delta d/\varepsilon`. Clip radii are chosen for this rho.

@@ -75,13 +75,16 @@ def halving_layouts(n: int) -> tuple[Layout, ...]:
 
 
 def theory_radius(case: UserLevel, steps: int) -> float:
-    r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`, at most `widest_radius`."""
+    r"""Return the score radius (R1), at most `widest_radius`.
+
+    Its failure probability is :math:`\gamma = \gamma_0/(nT)`.
+    """
     proven = gradient_spread(case.m, case.lipschitz, SPREAD_FAILURE / (case.n * steps))
     return min(proven, widest_radius(case))
 
 
 def practical_tau(case: UserLevel) -> float:
-    r"""Return :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
+    r"""Return the practical score radius :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
     return min(PRACTICAL_RADIUS * case.lipschitz / math.sqrt(case.m), widest_radius(case))
 
 

@@ -133,7 +133,10 @@ def strong_plan(
 
 
 def actual_rate(case: UserLevel) -> float | None:
-    r"""Return :math:`\rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}` of a run on n users."""
+    r"""Return the rate of a run on n users; None if there is no private filter.
+
+    .. math:: \rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}
+    """
     users = halving_users(case.n, STAGE_PHASES)[0] if case.n >= 1 << STAGE_PHASES else 0
     plan = calibrated_filter(case, theory_radius(case, 16), users, 16) if users else None
     if plan is None:
@@ -143,7 +146,10 @@ def actual_rate(case: UserLevel) -> float | None:
 
 
 def stage_count(case: UserLevel) -> int:
-    r"""Return :math:`k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)`."""
+    r"""Return the number of stages.
+
+    .. math:: k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)
+    """
     rate = actual_rate(case)
     if rate is None:
         return 1
@@ -152,17 +158,17 @@ def stage_count(case: UserLevel) -> int:
 
 
 def first_distance(case: UserLevel) -> float:
-    r"""Return :math:`D_1 = \min(R, 2L/\mu)`."""
+    r"""Return a bound on the first distance to the minimiser, :math:`D_1 = \min(R, 2L/\mu)`."""
     return min(case.diameter, 2 * case.lipschitz / case.strong_convexity)
 
 
 def limit_distance(case: UserLevel, rate: float) -> float:
-    r"""Return :math:`D_* = 4L\rho/\mu`."""
+    r"""Return the distance :math:`D_* = 4L\rho/\mu` to which the stages' distances converge."""
     return 4 * case.lipschitz * rate / case.strong_convexity
 
 
 def distances(start_distance: float, limit: float, stages: int) -> tuple[float, ...]:
-    r"""Return :math:`D_1, \ldots, D_k` from the square-root recursion towards :math:`D_*`.
+    r"""Return the distances :math:`D_1, \ldots, D_k`, where :math:`D_{i+1}=\sqrt{D_iD_*}`.
 
     Examples
     --------
