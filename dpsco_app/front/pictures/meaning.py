@@ -173,7 +173,7 @@ class ErrorPlaces:
 
 
 def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
-    """Return the places of the answers, at distances from the true mean that are as the prices.
+    """Return the places of the answers; their distances from the true mean are as the prices.
 
     Far records on one side pull the true mean to them; without them the answer lies at the centre.
     Noise is drawn at a right angle to the bias, because the two are unrelated.

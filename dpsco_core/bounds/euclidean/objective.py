@@ -160,7 +160,7 @@ def rate_strong(case: Objective, modulus: float, *, printed: bool = False) -> tu
 
 
 def accuracy_strong(case: Objective, modulus: float) -> float:
-    """Return the largest alpha of Theorem 4."""
+    """Return the largest accuracy alpha that Theorem 4 allows."""
     by_sampling = (case.lipschitz * case.diameter / case.n) ** 2 / modulus
     ratio = case.lipschitz * case.diameter / (modulus * case.n)
     square = (ratio * case.epsilon * case.diameter / case.width) ** 2

@@ -102,7 +102,7 @@ def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tu
 
 
 def leakage(budget: Budget, law: Shifts) -> float:
-    """Return kappa of a budget in its own notion; (epsilon, 0) is the pure one."""
+    """Return kappa, the bound on what one record reveals, of a budget; (epsilon, 0) is pure."""
     if isinstance(budget, ZCDP):
         return concentrated(budget.rho, law)
     if isinstance(budget, ApproxDP) and budget.delta > 0:

@@ -95,7 +95,10 @@ class SmoothedDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, energy: float) -> Descent:
-    r"""Return T, at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
+    r"""Return the number of steps T and the step size :math:`\eta = M/(R\sqrt T)`.
+
+    At T steps the mean squared noise of a step is R^2.
+    """
     bound = require_finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
     diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
     steps = whole_steps(bound**2 / energy)

@@ -91,7 +91,9 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
-    r"""Return a bound on a sum's energy over the sum of the energies, in the smooth norm.
+    r"""Return the largest ratio of a sum's mean squared norm to the sum of its terms'.
+
+    The norm is the smooth one.
 
     It is 1 for Gaussian vectors and :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
     """

@@ -53,7 +53,7 @@ class MirrorInputs:
     def with_noise(
         self, order: Order, budget: Budget, noise: Noise, calibration: Calibration
     ) -> MirrorInputs:
-        """Return the inputs with the noise energy of every record or of every batch."""
+        """Return the inputs with the squared noise of every record or of every batch."""
         energy = smooth_energy(self.space, noise, calibration)
         if order == "public":
             rho = release_rho(budget, noise, calibration)
@@ -63,7 +63,10 @@ class MirrorInputs:
         return replace(self, order=order, energy=energy / rho if rho > 0 else math.inf)
 
     def mean_energy(self, batch: int) -> float:
-        """Return a bound on the energy of the noise on a batch's mean, at dual sensitivity 1."""
+        """Return a bound on the mean squared dual norm of the noise on a batch's mean.
+
+        It is for a gradient of dual sensitivity 1.
+        """
         return self.energy / (batch if self.order == "shuffled" else batch**2)
 
     def errors(self, steps: int, threshold: float) -> tuple[float, float, float]:

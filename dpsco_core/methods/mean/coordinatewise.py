@@ -200,7 +200,7 @@ def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
 def practical_threshold(
     setting: Setting, share: float, noise: Noise, sensitivity_per_unit: float
 ) -> float:
-    """Return the tau that minimises squared bias plus noise energy.
+    """Return the tau that minimises the squared bias plus the mean squared noise.
 
     The bias is the sharp form of Lemma B.1 in every coordinate. The mean has norm R and is either
     spread over all coordinates or on a single axis, whichever is worse. (A mean between the two can
@@ -217,7 +217,7 @@ def practical_threshold(
         return best_level(setting, coordinate_costs, energy / 9) / 3
 
     def squared_error(log_t: float) -> float:
-        """Return squared bias plus noise energy, in squared units of the moment scale."""
+        """Return squared bias plus mean squared noise, in squared units of the moment scale."""
         limit = bound + math.exp(log_t)
         spread = d * hinge_bias(limit - bound / math.sqrt(d), order) ** 2
         axis = hinge_bias(limit - bound, order) ** 2 + (d - 1) * hinge_bias(limit, order) ** 2

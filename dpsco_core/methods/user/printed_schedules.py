@@ -76,7 +76,10 @@ def phase_count(n: int) -> int:
 
 
 def phase_users(n: int, phase: int, q: float) -> float:
-    r"""Return :math:`n_i=(1-2^{-q})\,n\,2^{-iq}`; they add up to :math:`n2^{-q}(1-2^{-ql})`."""
+    r"""Return the number of users of a phase, :math:`n_i=(1-2^{-q})\,n\,2^{-iq}`.
+
+    All phases together have :math:`n2^{-q}(1-2^{-ql})` users.
+    """
     require(q > 0, "q", "positive", q)
     return -math.expm1(-q * math.log(2)) * n * math.pow(2, -phase * q)
 
@@ -161,16 +164,19 @@ def printed_radius(case: UserLevel) -> float:
 
 
 def printed_regulariser(case: UserLevel) -> float:
-    r"""Theorem C.3: :math:`\lambda=\frac LR\big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt
-    m}\big)`.
+    r"""Return the regulariser of Theorem C.3.
+
+    .. math:: \lambda=\frac LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)
     """
     private = math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m))
     return case.lipschitz / case.diameter * (1 / math.sqrt(case.total) + private)
 
 
 def printed_batch(case: UserLevel, users: float, steps: float) -> float:
-    r"""Algorithm 3: :math:`K_i=500\ln\big(\frac{n_i^2m^2e^\varepsilon}\delta\big)\Big(\frac1
-    \varepsilon+\frac{n_i\varepsilon}{\sqrt{T_i\ln(1/\delta)}}\Big)`; not capped by :math:`n_i`.
+    r"""Return the printed batch size of a phase of Algorithm 3, which :math:`n_i` does not cap.
+
+    .. math:: K_i=500\ln\Big(\frac{n_i^2m^2e^\varepsilon}\delta\Big)
+        \Big(\frac1\varepsilon+\frac{n_i\varepsilon}{\sqrt{T_i\ln(1/\delta)}}\Big)
     """
     logarithm = 2 * math.log(users * case.m) + case.epsilon + case.log_delta
     share = users * case.epsilon / math.sqrt(steps * case.log_delta)
@@ -178,8 +184,9 @@ def printed_batch(case: UserLevel, users: float, steps: float) -> float:
 
 
 def printed_noise(case: UserLevel, tau: float, users: float, steps: float) -> float:
-    r"""Algorithm 2, line 14: :math:`\sigma_i=\frac{1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)}
-    {\varepsilon n_i}`.
+    r"""Return the printed noise of Algorithm 2, line 14.
+
+    .. math:: \sigma_i=\frac{1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)}{\varepsilon n_i}
     """
     logarithm = math.log(case.n) + math.log(case.d) + case.epsilon + case.log_delta
     return 1000 * tau * math.sqrt(steps) * logarithm / (case.epsilon * users)
@@ -326,8 +333,9 @@ def laplace_tail(case: UserLevel) -> float:
 
 
 def users_condition(case: UserLevel, q: float) -> tuple[float, float]:
-    r"""Return both sides of Theorem B.1: :math:`n^{1-q}\ge\frac{100\ln(n/\delta)}{\varepsilon
-    (1-2^{-q})}`.
+    r"""Return both sides of the condition of Theorem B.1 on the number of users.
+
+    .. math:: n^{1-q}\ge\frac{100\ln(n/\delta)}{\varepsilon(1-2^{-q})}
 
     Examples
     --------
@@ -341,8 +349,9 @@ def users_condition(case: UserLevel, q: float) -> tuple[float, float]:
 
 
 def erm_condition(case: UserLevel, q: float) -> tuple[float, float]:
-    r"""Return both sides of Theorem C.1: :math:`n^{1-q}>\frac{100\ln(20nmde^\varepsilon/\delta)}
-    {\varepsilon(1-2^{-q})}`.
+    r"""Return both sides of the condition of Theorem C.1 on the number of users.
+
+    .. math:: n^{1-q}>\frac{100\ln(20nmde^\varepsilon/\delta)}{\varepsilon(1-2^{-q})}
     """
     share = -math.expm1(-q * math.log(2))
     logarithm = math.log(20) + case.log_size + case.epsilon + case.log_delta

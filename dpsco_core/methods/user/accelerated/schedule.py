@@ -98,7 +98,10 @@ def widest_radius(case: UserLevel) -> float:
 
 
 def gradient_filter(tau: float) -> RobustFilter:
-    """Return the filter of the tight calibration: form B, weights, b = 1, radii 2 tau."""
+    """Return the filter of the tight calibration, at a score radius tau.
+
+    It has form B with weights, b = 1, and a filter radius of 2 tau.
+    """
     return RobustFilter(score_radius=2 * tau, filter_radius=2 * tau)
 
 
@@ -140,7 +143,10 @@ def _planned(
     batch: int,
     keep: RobustFilter,
 ) -> FilterPlan | None:
-    """Return the plan at a share of epsilon, in Mode B if `batch` is positive; None without one."""
+    """Return the plan whose tests have a share of epsilon; None if there is none.
+
+    It is in Mode B if `batch` is positive, otherwise in Mode A.
+    """
     tuning = Tuning(test_share=share, false_halt=FALSE_HALT, sharp=True)
     if batch:
         return batch_plan(users, batch, steps, epsilon, delta, keep=keep, tuning=tuning)
