@@ -153,8 +153,8 @@ class Bound:
     def setting_of_statement(self, setting: Setting) -> Setting:
         """Return the setting as the statement counts records: users, or all of their items.
 
-        Of the law of the records only a bound for a law is told, which counts users whose items are
-        one record (theory/instance-floors.md, 8.1).
+        Only a bound for a single law is given the law of the records, which counts users whose
+        items are one record (theory/instance-floors.md, 8.1).
         """
         if self.card.of_law:
             return setting

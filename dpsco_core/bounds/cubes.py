@@ -68,7 +68,7 @@ def _budget_of_notion(setting: Setting, privacy: Privacy) -> Budget:
 def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
     """Return the cube of hard data, which is the best one for their loss and budget.
 
-    Where users have m items it is that for all n m of them: `make_instance` of the catalogue.
+    If users have m items, it is the cube for all n m items: `make_instance` of the catalogue.
     """
     form: Form = "squared" if strong else "l2"
     n, order = setting.n * setting.m, setting.moment_order

@@ -163,7 +163,7 @@ class Distribution(ABC):
     def largest_second_moment(self) -> float:
         r"""The largest eigenvalue of :math:`E XX^\top`, exactly.
 
-        A bound on it if the scales of coordinates are unequal and the mean is not 0.
+        It is a bound if the scales of coordinates are unequal and the mean is not 0.
         """
         return self.moment(2) + self.mean_norm**2
 
@@ -195,8 +195,8 @@ class Distribution(ABC):
         r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
 
         For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`,
-        since terms with an odd power vanish. If the scales differ, the largest one is the worst.
-        Infinite if there is no fourth moment.
+        since terms with an odd power vanish. If the scales differ, the largest one is the worst. It
+        is infinite if there is no fourth moment.
         """
         return self.moment(4) + (self.d / self.lead**2 - 1) * self.moment(2) ** 2
 
@@ -234,7 +234,7 @@ class Distribution(ABC):
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0.
 
-        If the scales of coordinates differ, it is the moment of the largest. Infinite for
+        If the scales of coordinates differ, it is the moment of the largest. It is infinite for
         k >= `tail_index`, and if it exceeds the range of a float.
 
         Raises `InvalidInput` if k is negative or NaN.

@@ -99,7 +99,7 @@ class LogNormal(ScaledLaw):
 def log_centred_moment(sigma: float, k: float) -> float:
     r"""Return :math:`\log E|e^{\sigma Z} - e^{\sigma^2/2}|^k`, Z standard normal, k >= 0.
 
-    By quadrature; the moment's relative accuracy is 1e-10 for sigma k up to 100.
+    It is computed by quadrature. The moment's relative accuracy is 1e-10 for sigma k up to 100.
 
     Examples
     --------

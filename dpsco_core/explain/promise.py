@@ -95,9 +95,9 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str:
     """Return which private method to take, in one sentence; empty if none ran.
 
-    Over an axis it is said of the point with the largest value, as a sweep is most often made to
-    see where a curve ends. A reference that is clearly worse than the private method measures no
-    price of privacy, and the sentence names a better one if there is one.
+    Over an axis the sentence is about the point with the largest value, because a sweep is most
+    often made to see where a curve ends. A reference that is clearly worse than the private method
+    measures no price of privacy, and the sentence names a better one if there is one.
     """
     places = [x for (_, x), row in table.items() if row.trials and x is not None]
     end = max(places, default=None)

@@ -226,8 +226,9 @@ class Span:
 def spans(scenario: Scenario) -> tuple[Span, ...]:
     """Return the window at every point of a scenario, for the algorithms of its budget.
 
-    Over all data with the tail and within the public bound, whatever the law of the scenario.
-    Empty where no lower bound holds at some point: for a loss, or on a set, where none is proven.
+    The window is over all data with the tail and within the public bound, whatever the law of the
+    scenario. The result is empty if no lower bound holds at some point, because none is proven for
+    the loss or on the set.
 
     Examples
     --------
@@ -299,7 +300,7 @@ def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
     """Return the window on given data: a lower bound that is proven on them is its lower end.
 
     `start` is the error of the answer that sees no data. On these data it may be above that of the
-    class, and is the upper end where no theorem is.
+    class; it is the upper end if no theorem is below it.
     """
     high = max(span.high, start) if span.ignores_data else span.high
     return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)

@@ -149,7 +149,7 @@ def _excess_square(tau: float) -> float:
 def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
     r"""Return a vector :math:`y = (v-\tau)_+/c` with the ratio :math:`\|y\|_1 = \sqrt s\|y\|_2`.
 
-    Needs fewer than s entries at the top, and :math:`\|v\|_1 > \sqrt s\|v\|_2`. With
+    There must be fewer than s entries at the top, and :math:`\|v\|_1 > \sqrt s\|v\|_2`. With
     t = max - tau, and gaps g to the largest, k entries above tau give
     :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)`.
     """

@@ -160,8 +160,8 @@ def allocate_steps(
 def simple_rho(steps: int, s: float) -> float:
     r"""Return the rho of the Gaussian pairs in the mixture of all steps of a pass.
 
-    A single step moves by 2C. Of several, the records' steps may be paired off by a shift, so that
-    the outputs move by C in two steps, :math:`\sqrt2 C` in all.
+    A single step moves by 2C. If there are several steps, the records' steps may be paired off by a
+    shift, so that the outputs move by C in two steps, :math:`\sqrt2 C` in all.
     """
     return 2 * s * s if steps == 1 else s * s
 

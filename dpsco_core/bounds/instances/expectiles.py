@@ -170,7 +170,7 @@ def _least_log_bound_near(
 def _log_factor(level: Floats | float, cube: Floats) -> Floats:
     r"""Return the logarithm of :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
 
-    Infinite where K is not above :math:`t^2`.
+    It is infinite where K is not above :math:`t^2`.
     """
     t = np.asarray(level, dtype=np.float64)
     has_room = cube > t * t * (1 + 1e-9)
@@ -303,7 +303,7 @@ def last_count(d: int, epsilon: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Capped:
-    """At one level: the factors of delta at every norm without a cap, and with each cap.
+    """The factors of delta at one level, for every norm: without a cap, and with each cap.
 
     A cap may be used where the log of :math:`e^{b\\varepsilon}-1` is at most its `limit`.
     """

@@ -61,8 +61,8 @@ def bounded_signs(delta: float, n: int, d: int, form: Form = "l2") -> float:
         d\Big(\frac\delta{1+\delta}\Big)^2V,\quad
         \sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\qquad V=\sum\frac{2PQ}{P+Q}
 
-    On the mean error, on its square, and on the excess risk of linear losses on the unit ball. See
-    theory/kamath-liu-zhang.md, 4.6.
+    They bound the mean error, its square, and the excess risk of linear losses on the unit ball.
+    See theory/kamath-liu-zhang.md, 4.6.
     """
     require(0 <= delta <= 1, "delta", "between 0 and 1", delta)
     scale = d if form == "squared" else math.sqrt(d)

@@ -37,7 +37,7 @@ ROUGH_POINTS = 16  # This many probabilities are tried if only an order of setti
 def entropy_inverse(deficit: Floats) -> Floats:
     r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, y >= 0, h the binary entropy in nats.
 
-    With :math:`q=\frac12(1-\tanh z)`, one Newton step in z from a table of 4000 points; the
+    With :math:`q=\frac12(1-\tanh z)` it takes one Newton step in z from a table of 4000 points. The
     relative error is below 1e-9 wherever the value exceeds 1e-12.
     """
     y = np.asarray(deficit, dtype=np.float64)
@@ -180,8 +180,8 @@ def hypercube_pure(
         2\sqrt d\,p^aE[g_d(\varepsilon B)],\quad2d\,p^{2a}E[g_d(\varepsilon B)],\quad
         \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
 
-    On the mean error, on its square (P4), and on the excess risk of linear losses on the unit ball
-    (P5).
+    These bound the mean error, its square (P4), and the excess risk of linear losses on the unit
+    ball (P5).
     """
     check_point(p, n, d)
     require(epsilon > 0, "epsilon", "positive", epsilon)

@@ -121,7 +121,7 @@ def _even_table() -> tuple[Floats, Floats]:
 def _conjugate_derivatives(c: Floats) -> tuple[Floats, Floats]:
     r"""Return the first and the second derivative of the conjugate at c, from a table.
 
-    To 1e-5, since only a search for c asks: a table with even steps needs no search of its own.
+    They are accurate to 1e-5, which is enough because only a search for c uses them.
     """
     even, changes = _even_table()
     place = np.clip((_conjugate_table()[0][-1] - c) / _EVEN_STEP, 0.0, len(changes) - 1e-6)
@@ -183,9 +183,9 @@ class LeastLoss:
 def curve(d: int, form: Form) -> LeastLoss:
     r"""Return the least mean loss of signs as a function of the information: :math:`\Phi`.
 
-    :math:`\|\nu-y\|_2` for any y ("l2"), its square ("squared"), or
-    :math:`\sqrt d-\langle\nu,y\rangle` for y in the unit ball ("linear"). A grid of
-    :math:`\lambda`, and then points between those whose lines are seen, and their neighbours.
+    The loss is :math:`\|\nu-y\|_2` for any y ("l2"), its square ("squared"), or
+    :math:`\sqrt d-\langle\nu,y\rangle` for y in the unit ball ("linear"). It is computed on a grid
+    of :math:`\lambda`, to which points are added next to those whose lines matter.
     """
     require(d >= 1, "d", "a positive integer", d)
     start = float(d) if form == "squared" else math.sqrt(d)
@@ -313,7 +313,7 @@ def two_sided(
 
     .. math:: p^aE\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,p)
 
-    On the mean error, on its square (with :math:`p^{2a}`), and on the excess risk of linear losses
+    It bounds the mean error, its square (with :math:`p^{2a}`), and the excess risk of linear losses
     on the unit ball: theory/bounds-everywhere.md, 2 and 3.
     """
     check_point(p, n, d)

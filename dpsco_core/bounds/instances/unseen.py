@@ -20,8 +20,8 @@ def unseen(q: float, n: int, d: int, moment_order: float, form: Form = "l2") -> 
 
     It is :math:`\sqrt d\,\theta(1-q)^n`, or :math:`d\,\theta^2(1-q)^n` for the squared form.
 
-    A bound on the mean error, on the excess risk of linear losses on the unit ball, and on the mean
-    squared error, at spike probability q.
+    The first one bounds the mean error and the excess risk of linear losses on the unit ball, the
+    second one the mean squared error, at spike probability q.
 
     Examples
     --------

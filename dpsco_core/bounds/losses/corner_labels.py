@@ -94,7 +94,7 @@ class CornerBounds:
 
         .. math:: q\,E\,f\big(gr\,q^{-1/p}\,(1-X_B)\big),\quad B\sim\mathrm{Bin}(n,q)
 
-        By Jensen's inequality, because f is convex and increasing.
+        It holds by Jensen's inequality, because f is convex and increasing.
         """
         size = self.reach * math.pow(q, -1 / self.moment_order)
         left = missed_after(self.d, self.level)

@@ -122,7 +122,7 @@ def linear_time_proven(case: UserLevel) -> Pair:
 def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
     r"""Return the rate of an optimal item-level method with group privacy: footnote 3.
 
-    For example Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
+    An example is Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
     with m.
 
     Examples

@@ -87,7 +87,8 @@ class ClipAdvice:
 def distance_unit(publics: Sequence[Public]) -> float:
     """Return the unit of distances between records, in the unit of the numbers.
 
-    Of several columns it is 1: every column is divided by its unit, which removes its scale.
+    For several columns it is 1, because every column is divided by its unit, which removes its
+    scale.
     """
     return publics[0].unit if len(publics) == 1 else 1.0
 

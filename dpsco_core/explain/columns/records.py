@@ -56,8 +56,8 @@ class NumberRecords:
 def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRecords:
     """Return the records of the columns that are named, by default the one of `read_column`.
 
-    A row without a number in one of the columns is left out as a whole: nothing is filled in. As
-    with a single column, a row in which all of them are blank is none. Raises `InvalidInput` as
+    A row without a number in one of the columns is left out as a whole: nothing is filled in. A row
+    in which all of them are blank is ignored, as with a single column. Raises `InvalidInput` as
     `read_column` does.
     """
     file = open_file(content)

@@ -50,8 +50,9 @@ def smoothing_gap(level: UserLevel, radius: float, *, printed: bool = False) -> 
 
     .. math:: 0\le f_r-f\le Lr\frac d{d+1}
 
-    By Jensen, and because the mean distance from the centre is :math:`\frac{rd}{d+1}`. `printed`
-    has it reversed: :math:`-Lr\le f_r-f\le0` (theory/lowy-liu-asi.md, 2.5).
+    They hold by Jensen's inequality, and because the mean distance from the centre is
+    :math:`\frac{rd}{d+1}`. `printed` has it reversed: :math:`-Lr\le f_r-f\le0`
+    (theory/lowy-liu-asi.md, 2.5).
     """
     require(radius > 0, "radius", "positive", radius)
     if printed:

@@ -221,8 +221,8 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
 def curves(instance: MeanInstance) -> tuple[FanoCurve, ...]:
     """Return the bounds over the spike probability, each with its best one.
 
-    Those that bind every (epsilon, delta) algorithm are there at a budget that says so; at delta
-    = 0 they are bounds on pure algorithms.
+    Bounds on every (epsilon, delta) algorithm are included if the budget has an epsilon; at delta =
+    0 they are bounds on pure algorithms.
     """
     s = instance.scenario
     n, d, order = s.n, s.d, s.p

@@ -72,7 +72,8 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
 def _is_quick(scenario: Scenario, slug: str) -> bool:
     """Return whether a method runs at a scenario, valid or not, within the quick time.
 
-    On the reference machine: a link opens with the same methods everywhere.
+    The time is that of the reference machine, so that a link opens with the same methods
+    everywhere.
     """
     try:
         refused = refusal(scenario, slug)

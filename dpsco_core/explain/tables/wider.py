@@ -18,7 +18,8 @@ from dpsco_core.scenario import Scenario
 def proven_lowers(point: Scenario, *, is_own: bool) -> Iterator[Bound]:
     """Yield the explicit lower bounds on means that bind the budget, whether they hold or not.
 
-    Those over the problem's own losses with `is_own`, otherwise those over a wider class.
+    With `is_own` these are bounds over the problem's own losses, otherwise bounds over a wider
+    class.
     """
     problem = problem_card(point.problem)
     for row in bounds_for(point.problem, point.level):

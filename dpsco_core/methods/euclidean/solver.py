@@ -197,11 +197,11 @@ def spectral_descent(
 ) -> Certified:
     """Minimise by projected gradients with Barzilai and Borwein's (1988) two step sizes in turn.
 
-    Fast on smooth losses of any curvature, one gradient a step, without a guarantee: it stops at
-    the accuracy, at the limit, or where the certificate has stalled, and returns the best point.
-    Where slopes saturate (Huber's loss, a logistic one far out) the step sizes can cycle for ever:
-    once the certificate has not halved for a while, the steps go on from the best point and are
-    shortened to where the loss stops falling (`shorten_step`).
+    It is fast on smooth losses of any curvature and takes one gradient a step, but has no
+    guarantee: it stops at the accuracy, at the limit, or where the certificate has stalled, and
+    returns the best point. Where slopes saturate (Huber's loss, a logistic one far out) the step
+    sizes can cycle for ever: once the certificate has not halved for a while, the steps go on from
+    the best point and are shortened to where the loss stops falling (`shorten_step`).
     """
     w, size = constraint.centre, constraint.l2_radius
     steps_certify = modulus > 0 and not isinstance(constraint, Ball)

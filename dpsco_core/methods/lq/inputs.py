@@ -103,8 +103,9 @@ def sum_factor(space: RegularSpace, noise: Noise) -> float:
 def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
     r"""Return the rho of T releases together (Su et al. 2023, Algorithm 3); 0 for a pure budget.
 
-    Tight: the exact curve of the Gaussian, or the best conversion from zCDP for noise of another
-    shape. Paper: :math:`\varepsilon^2/(32\ln(1/\delta))`, which is the printed :math:`\sigma^2`.
+    In the tight calibration it is by the exact curve of the Gaussian, or the best conversion from
+    zCDP for noise of another shape. In the paper's it is :math:`\varepsilon^2/(32\ln(1/\delta))`,
+    which is the printed :math:`\sigma^2`.
     """
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return budget.epsilon**2 / (-32 * math.log(budget.delta))
@@ -128,9 +129,9 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
 
     Each is :math:`(\varepsilon_0,\delta_0)`-DP, and shuffling makes all of them together
     :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; theory/su-zhao-wang.md,
-    2.5). Tight: the exact divergence of the clones, or no amplification where that allows more.
-    Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does not
-    hold.
+    2.5). In the tight calibration it is by the exact divergence of the clones, or no amplification
+    where that allows more. In the paper's it is by its closed form and Lemma 3, and 0 where nothing
+    is amplified, or where Lemma 3 does not hold.
     """
     if not isinstance(budget, ApproxDP):
         return _whole(budget, noise)

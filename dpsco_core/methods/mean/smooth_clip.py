@@ -107,8 +107,9 @@ def smoothed_supremum(smoothing_variance: float) -> float:
 def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
     r"""Return the smoothed value :math:`E\phi(u(1 + \sqrt c Z))` of every entry u; c in [1e-4, 2].
 
-    Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
-    value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
+    It is odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in
+    absolute value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts
+    as 0.
     """
     return smooth_table(smoothing_variance).smooth(np.ascontiguousarray(u, dtype=np.float64))
 

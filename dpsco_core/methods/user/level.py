@@ -83,9 +83,10 @@ class UserLevel:
 def gaussian_multiplier(epsilon: float, delta: float) -> float:
     r"""Return the least :math:`g=\sigma/\Delta` of an :math:`(\varepsilon,\delta)` Gaussian.
 
-    The root of :math:`\Phi(\frac1{2g}-\varepsilon g)-e^\varepsilon\Phi(-\frac1{2g}-\varepsilon g)
-    =\delta` (Balle and Wang 2018), rounded up. T adaptive releases of sensitivity
-    :math:`\Delta` need :math:`\Delta\sqrt T\,g`.
+    It is the root of
+    :math:`\Phi(\frac1{2g}-\varepsilon g)-e^\varepsilon\Phi(-\frac1{2g}-\varepsilon g)=\delta`
+    (Balle and Wang 2018), rounded up. T adaptive releases of sensitivity :math:`\Delta` need
+    :math:`\Delta\sqrt T\,g`.
 
     Examples
     --------

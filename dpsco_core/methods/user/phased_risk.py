@@ -104,8 +104,8 @@ def best_phases(
 ) -> Phases:
     """Return the halving phases with the least sum of `phased_terms`, for a start at R/2.
 
-    Over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards, at most
-    `largest_step`.
+    The search is over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards that
+    are at most `largest_step`.
 
     Raises `NotApplicable` where the sum is finite for none of them.
     """
