@@ -250,7 +250,7 @@ def _method_name(method: str) -> str:
 
 
 def _cost_along_axis(panel: _PanelAnswer) -> Words:
-    """Return the cost at both ends of the axis; empty without one, or if it is n."""
+    """Return the sentence on the cost at both ends of the axis; empty for no axis or the axis n."""
     scenario = panel.study.scenario
     if scenario.axis in (None, "n"):
         return ()

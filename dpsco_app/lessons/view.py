@@ -130,7 +130,7 @@ def answers_text(predictions: Mapping[str, Answer]) -> str:
 
 
 def name_of(step: str) -> str:
-    """Return what a step is called in the list of steps."""
+    """Return the name of a step in the list of steps."""
     return NAMES.get(step) or step_name(step)
 
 

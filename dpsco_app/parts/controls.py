@@ -162,7 +162,7 @@ def _draw_all(
 
 
 def _held_value(field: str, key: str) -> Any:
-    """Return what the control of a field shows, and let its widget hold it."""
+    """Return the value that the control of a field shows, and let its widget hold it."""
     value = visit.current().value(field)
     value = list(value) if isinstance(value, tuple) else value
     if key not in st.session_state or st.session_state[key] != value:

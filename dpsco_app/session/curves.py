@@ -84,7 +84,7 @@ class Curves:
         self._is_going = is_requested or self._is_going
 
     def _begin(self) -> None:
-        """Begin the result of the settings with what the previous result has of its scenarios."""
+        """Begin the result of the settings, with the previous result's outcomes for them."""
         if self.result is not None and (
             self._previous is None or self.result.complete or self.result.can_be_drawn
         ):

@@ -184,7 +184,7 @@ class Session:
         return replace(scenario, distribution=links.BASE.distribution), NO_HARDEST * is_new
 
     def choose(self, field: str, value: float) -> str:
-        """Set a field from the figure, and adapt the others if it needs other algorithms."""
+        """Set a field from the figure, and adapt others if the value needs other algorithms."""
         moved_scenario: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
         if level_of(moved_scenario) != level_of(self.scenario):
             return self.change(field, value)

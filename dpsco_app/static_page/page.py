@@ -23,7 +23,7 @@ OF_LESSONS = ("lesson", "answers", "sentence", "tasks", "questions", "replies")
 
 
 class LivePage:
-    """All views of the page; each runs what it shows, and keeps it while another view is shown."""
+    """All views of the page; each one runs its own cells, and keeps them while another is shown."""
 
     def __init__(self) -> None:
         self.visit = Visit()

@@ -43,7 +43,7 @@ class Evidence:
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
     """Return a lower confidence limit of a probability, wrong with probability at most `level`.
 
-    Clopper and Pearson (1934), one side.
+    It is the one-sided limit of Clopper and Pearson (1934).
 
     Examples
     --------

@@ -142,7 +142,7 @@ class Bound:
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
         """Return the terms of the bound by name; of a bound on a run, of the run with this plan.
 
-        The single term `VOID`, which says nothing, where the proof does not hold: `why_void`.
+        Where the proof does not hold (see `why_void`), there is the single term `VOID`.
         """
         if self.why_void(setting):
             return {VOID: math.inf if self.card.kind == "upper" else 0.0}

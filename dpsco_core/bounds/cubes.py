@@ -35,8 +35,8 @@ def _scale_and_largest_square(
 ) -> tuple[float, float]:
     r"""Return the factor of the set in moment units, and the largest squared norm of a mean.
 
-    In moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser at
-    :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
+    Both are in moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser
+    at :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
     """
     scale = moment_scale(setting)
     if not strong:

@@ -191,7 +191,7 @@ def _read_submission(
 
 
 def _show_progress(words: str) -> None:
-    """Show what the referee is doing, on a terminal only."""
+    """Show the present step of the referee, on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r{words[:79]:79}\r", end="", file=sys.stderr, flush=True)
 

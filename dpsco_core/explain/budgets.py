@@ -318,7 +318,7 @@ class Shuffled:
 
     @property
     def noise_multiplier(self) -> float | None:
-        """Noise over sensitivity of each release; None where there is none."""
+        """The noise over the sensitivity of each release; None if the argument gives no rho."""
         return None if self.rho is None else noise_multiplier(self.rho)
 
 

@@ -135,7 +135,7 @@ def contest_cells(plane: Plane, start: tuple[int, int] = (0, 0)) -> tuple[tuple[
 
 
 def cells_at(scenario: Scenario, plane: Plane, row: int, column: int) -> tuple[Cell, ...]:
-    """Return the runs of a cell: trial by trial every method on the same records."""
+    """Return the runs of a cell; in each trial all methods see the same records."""
     point = point_at(scenario, plane, row, column)
     return tuple(
         Cell(point=canonical(point), method=method, x=None, trial=trial)

@@ -190,8 +190,8 @@ def adaptive_mean(setting: Setting) -> AdaptiveMean:
 def coordinate_sample(point: Scenario) -> Vector | None:
     """Return one coordinate of the records of a mean about its mean, increasing, shape (k,).
 
-    k = n, but at most `MOST_IN_A_SAMPLE`; in units of the p-th root of a coordinate's moment. It is
-    None for losses, for users with several items, and for hard instances, whose mean is hidden.
+    k is n, but at most `MOST_IN_A_SAMPLE`. The unit is the p-th root of a coordinate's moment. It
+    is None for losses, for users with several items, and for hard instances, whose mean is hidden.
 
     Examples
     --------

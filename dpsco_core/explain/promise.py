@@ -84,7 +84,7 @@ def concerns(scenario: Scenario, slug: str) -> bool:
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
+    """Return the lower bounds for a figure; those of the smallest class of losses, if any exist."""
     quantity, loss = problem_card(problem).quantity, problem_card(problem).loss_class
     cards = (b.card for b in bounds_for(problem, level))
     lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == quantity)

@@ -123,7 +123,8 @@ def _counts(d: int) -> Vector:
 def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
     r"""Return the values less a threshold, :math:`(v_j - \tau)_+`, that sum to `total` > 0.
 
-    It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. O(d log d).
+    It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. It takes O(d log d)
+    steps.
 
     The `values`, shape (d,), are finite, and `top` is the largest of them.
     """

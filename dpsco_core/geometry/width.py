@@ -166,8 +166,8 @@ class WidthSample:
     def interval(self, failure: float = 1e-6) -> tuple[float, float]:
         r"""Return an interval that misses the width with probability at most `failure`.
 
-        :math:`\hat G \pm R\sqrt{2\ln(2/\eta)/N}`: rigorous for every N, by Gaussian concentration
-        of the R-Lipschitz support function.
+        :math:`\hat G \pm R\sqrt{2\ln(2/\eta)/N}`. It is rigorous for every N, by Gaussian
+        concentration of the R-Lipschitz support function.
         """
         require(0 < failure < 1, "failure", "strictly between 0 and 1", failure)
         half = self.l2_radius * math.sqrt(2 * math.log(2 / failure) / self.draws)

@@ -253,10 +253,10 @@ class LossLaw:
 def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     r"""Return the delta at epsilon of `count` independent copies of a loss distribution.
 
-    One power of a Fourier transform, under the tilt :math:`e^{\theta L}/M` whose mean is near
-    epsilon: :math:`\delta=M^kE_\theta[e^{-\theta L}(1-e^{\varepsilon-L})_+]`. What rounding loses
-    is then relative to the answer. What wraps around from below only adds; what wraps around from
-    above is bounded by Chernoff's inequality, and added.
+    It is computed by one power of a Fourier transform, under the tilt :math:`e^{\theta L}/M` whose
+    mean is near epsilon: :math:`\delta=M^kE_\theta[e^{-\theta L}(1-e^{\varepsilon-L})_+]`. What
+    rounding loses is then relative to the answer. What wraps around from below only adds; what
+    wraps around from above is bounded by Chernoff's inequality, and added.
     """
     losses, weights = law.values, law.weights
     with np.errstate(divide="ignore"):

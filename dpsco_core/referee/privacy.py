@@ -54,8 +54,8 @@ class Neighbouring:
 def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> Neighbouring | None:
     """Return the pair of data sets with the largest change of a release over its sensitivity.
 
-    By brute force over backgrounds, places of the replaced record and dimensions. None where the
-    method cannot run on any of them.
+    The search is by brute force over backgrounds, places of the replaced record and dimensions.
+    None where the method cannot run on any of them.
     """
     worst: Neighbouring | None = None
     pairs, has_steps = 0, False

@@ -106,8 +106,8 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
 def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
     """Return the least and largest slope of a formula's terms along a scenario's axis.
 
-    The range of `dpsco_core.results.slopes.rate_range`: for any positive factors in front of the
-    summands. NaN where a summand is not positive and finite, or there is one point.
+    It is the range of `dpsco_core.results.slopes.rate_range`, for any positive factors in front of
+    the summands. NaN where a summand is not positive and finite, or there is one point.
 
     Examples
     --------

@@ -99,7 +99,7 @@ def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], Non
         bar.progress(min(0.99, elapsed / task.seconds), text)
 
     def step(latest: str) -> None:
-        """Note what the run does, show it now and then, and let other visitors have their turn."""
+        """Record the present step, show it now and then, and let other visitors have their turn."""
         nonlocal words, has_turn
         words = latest or words
         ask()

@@ -83,7 +83,7 @@ def offered_methods(scenario: Scenario) -> tuple[str, ...]:
 
 
 def with_method(view: View, scenario: Scenario) -> View:
-    """Return the view with a method of the scenario's problem: its own, or one that is chosen."""
+    """Return the view with a method that is offered: its own, or the first private one."""
     offered = offered_methods(scenario)
     if view.method in offered:
         return view

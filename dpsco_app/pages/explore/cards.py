@@ -58,7 +58,7 @@ def _open(slug: str) -> None:
 
 
 def _guess(place: int) -> None:
-    """Answer the guess of a card, and open what the session opens."""
+    """Answer the guess of a card, and open the card that the session opens."""
     session = visit.current()
     session.answer_guess(place)
     st.session_state[STATE.key(CARD)] = session.view.card

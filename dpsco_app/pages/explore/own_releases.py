@@ -160,7 +160,7 @@ def noises_of(advice: ClipAdvice, publics: Sequence[Public]) -> list[float]:
 def clip_in_words(
     advice: ClipAdvice, point: Scenario, names: Sequence[str], noises: Sequence[float]
 ) -> str:
-    """Return where simple clipping clips, and why there."""
+    """Return the radius at which simple clipping clips, and the reason for it."""
     records_word = "numbers" if len(names) == 1 else "rows"
     share = (
         f"{advice.clipped:,} of the {point.n:,} {records_word}"

@@ -174,7 +174,7 @@ def _draw_second_panel(scenario: Scenario) -> None:
 
 
 def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) -> None:
-    """Run what the result lacks, and show it as it grows; then draw the page anew."""
+    """Run the missing cells of the result and show it as it grows; then draw the page anew."""
     write, look, drawn_count = Pace(0.0), theme(), 0
     for status_text in run(session.curves):
         if write.due():

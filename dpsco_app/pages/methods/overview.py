@@ -56,7 +56,7 @@ def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
 
 
 def small_enough(point: Scenario) -> tuple[Scenario, str]:
-    """Return a point, or the nearest one that the dashboard runs, and what was changed."""
+    """Return the point, or the nearest one that the dashboard runs, and the change in words."""
     change = nearest_allowed(replace(point, methods=()), DASHBOARD)
     if change is None:
         return point, ""
@@ -69,7 +69,7 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
 
 
 def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
-    """Draw what the quick methods measured here, and which one that advises."""
+    """Draw the errors of the quick methods at this scenario, and the method that they suggest."""
     chosen = tuple(f.slug for f in fits if f.quick)
     shown_point = replace(point, methods=chosen)
     outcomes = run_here(shown_point) if chosen else []

@@ -33,7 +33,7 @@ def path_title(
     exact: RiskPath | None,
     mean_gain: float | None = None,
 ) -> str:
-    """Return what the paths show: whether noise or clipping costs more.
+    """Return whether noise or clipping costs more on the paths that are shown.
 
     `mean_gain` is `noise_gain`, so that the luck of one run is not taken for the rule.
     """

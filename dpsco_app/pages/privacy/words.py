@@ -160,7 +160,7 @@ HOW_TO_READ = (
 
 
 def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
-    """Return the noise that the budget asks for, and what a tighter conversion saves."""
+    """Return the noise that the budget requires, and the saving by a tighter conversion."""
     printed, exact = converted[0], converted[-1]
     if point.kind == "pure":
         laplace = laplace_conversion(point)

@@ -114,7 +114,7 @@ def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw what items that are alike are worth, beside independent ones, for a mean."""
+    """Draw the worth of items that are alike beside that of independent items, for a mean."""
     with screen.controls:
         left, right = st.columns([2, 3], vertical_alignment="center")
         with left:

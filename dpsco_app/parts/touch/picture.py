@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def sample_words(scenario: Scenario) -> str:
-    """Return what the picture shows of a scenario and what it leaves out, in words."""
+    """Return in words which part of a scenario the picture shows, and which it leaves out."""
     drawing = picture(scenario)
     count_text = (
         f" {SHOWN_RECORDS} of the {number_text(drawing.n)} records are drawn."

@@ -78,7 +78,7 @@ def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
 
 
 def _budget_fits(setting: Setting, privacy: Privacy) -> bool:
-    """Return whether the budget is pure for the pure rows, and not pure for the others."""
+    """Return whether the kind of the budget, pure or not, is that of the row."""
     return isinstance(setting.budget, PureDP) == (privacy == "pure")
 
 

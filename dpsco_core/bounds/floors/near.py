@@ -76,7 +76,8 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
 def _quadrature_nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
     """Return values of the law and their masses for each level, shape (levels, nodes).
 
-    Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the clipping.
+    They are by Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the
+    clipping.
     """
     lowest, highest = np.full(levels.shape, -_LARGEST_ODDS), np.full(levels.shape, _LARGEST_ODDS)
     # A symmetric law may have a jump at its centre.

@@ -234,7 +234,7 @@ def _best_spike_probability(
 
 
 def _sharpest_bound(form: Form, q: float, n: int, d: int, order: float, budget: Budget) -> float:
-    """Return the sharpest bound on signs, or a bound with its maximum at the same place."""
+    """Return the sharpest bound on signs, or a bound that is largest at the same probability."""
     if q == 0:
         return 0.0
     if isinstance(budget, ZCDP):

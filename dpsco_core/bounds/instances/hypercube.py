@@ -82,8 +82,8 @@ def hypercube_cdp(
         E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\quad
         E\|\hat\mu-\mu\|_2^2\ge d\,p^{2a}E[(1-2\rho B^2/d)_+]
 
-    With :math:`B\sim\mathrm{Bin}(n,p)`: E6 and E7 of theory/kamath-liu-zhang.md, 4.5 and 4.7. The
-    first also bounds the excess risk of linear losses on the unit ball:
+    B has the law :math:`\mathrm{Bin}(n,p)`; the bounds are E6 and E7 of theory/kamath-liu-zhang.md,
+    4.5 and 4.7. The first also bounds the excess risk of linear losses on the unit ball:
     :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2` with positive coefficients, so by
     Jensen's inequality the root mean square of the :math:`m_j` is at most the m at which it equals
     :math:`\rho B^2/d`, and :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.

@@ -186,7 +186,7 @@ def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: fl
         \frac{p^a\sqrt{d/8}}2\,E\Big[\Big(1-\frac{\rho B^2+\ln2}{\ln N}\Big)_+\Big],\
         B\sim\mathrm{Bin}(n,p)
 
-    Never below `spike_fano_cdp` (convexity). See theory/kamath-liu-zhang.md, 4.4, item 8.
+    By convexity it is never below `spike_fano_cdp`. See theory/kamath-liu-zhang.md, 4.4, item 8.
     """
     check_point(p, n, d)
     log_size, distance = paper_packing(d)

@@ -76,7 +76,7 @@ def over_prior(
 
 
 def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
-    """Return a bound on a record's leakage; None unless the budget is one of the notion.
+    """Return a bound on a record's leakage; None unless the budget is one of this notion.
 
     The data of the catalogue have the spread `CONCENTRATED`, whatever the notion.
     """

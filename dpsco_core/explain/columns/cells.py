@@ -52,7 +52,7 @@ def is_number(cell: str) -> bool:
 
 
 def is_one_number(line: str) -> bool:
-    """Whether a line is a number by the marks ``.`` or ``,``: 1,5 is one, and 12,5,7 is none."""
+    """Return whether a line is one number by the marks ``.`` or ``,``; 12,5,7 is not."""
     parsed = _parse_number(line) if len(line) <= LONGEST_CELL else None
     return parsed is not None and any(_absolute_value(parsed[0], mark) is not None for mark in ".,")
 

@@ -362,7 +362,7 @@ def few_draws() -> Finding:
 def smoothness_too_large() -> Finding:
     """Compare the last phase's private distance with the one that Theorem C.3's proof uses.
 
-    With the least p of the theorem, and without its logarithms.
+    It is for the least p of the theorem, and without its logarithms.
     """
     n, q, rows = 10**7, 0.1, []
     for power in (0.0, 8 + 11 * q, 12 + 11 * q, 16 + 11 * q):

@@ -39,7 +39,7 @@ class Builder:
         E\|\hat\theta-\theta\|_2\ge\frac r2\max\Big\{1-\frac{n\beta+\ln2}{\ln N},\
         1-\frac{\rho(n^2\alpha^2+n\alpha(1-\alpha))+\ln2}{\ln N},\ 0\Big\}
 
-    Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
+    It is Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
     """
 
     bits: float  # the log2 of the number N of words, in [1, 1e6]
@@ -185,8 +185,8 @@ class SpikeProof:
 class PackingProof(SpikeProof):
     r"""The numbers of the proof on the paper's code of spikes, at one spike probability q.
 
-    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8
-    (theory/kamath-liu-zhang.md, 4.3 and 4.4).
+    The code has :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance
+    d/8 (theory/kamath-liu-zhang.md, 4.3 and 4.4).
     """
 
     @property
@@ -246,7 +246,7 @@ class PackingProof(SpikeProof):
 class SignProof(SpikeProof):
     r"""The numbers of the proof on the sign hypercube, at one spike probability q.
 
-    All :math:`2^d` sign patterns, no code (theory/kamath-liu-zhang.md, 4.5).
+    It uses all :math:`2^d` sign patterns, and no code (theory/kamath-liu-zhang.md, 4.5).
     """
 
     @property

@@ -141,7 +141,7 @@ class Fit:
 
 @lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
-    """Ask the plan of each of the point's methods whether it runs there, in order."""
+    """Return whether each of the point's methods runs there, in order, by asking its plan."""
     fits = []
     evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:

@@ -76,7 +76,7 @@ def average_lengths(steps: int) -> tuple[int, int]:
 
 @lru_cache
 def model_sums() -> Sums:
-    """Return the sums of the risk model for every T of the grid."""
+    """Return the sums from which the risk model is computed, for every T of the grid."""
     tables = np.array([_model_sums_at(steps) for steps in STEP_COUNTS])
     return Sums(left=tables[:, 0], sampling=tables[:, 1], privacy=tables[:, 2])
 

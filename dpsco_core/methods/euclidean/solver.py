@@ -121,13 +121,12 @@ def minimise_strongly_convex(
 ) -> Certified:
     r"""Minimise a strongly convex function to a certified accuracy, for every data set.
 
-    Spectral projected gradients first, which adapt to the curvature that is there. Should they
-    stall, accelerated projected gradients with the certified constants: their suboptimality h
+    It first takes spectral projected gradients, which adapt to the actual curvature. If they stall,
+    it takes accelerated projected gradients with the certified constants, whose suboptimality h
     falls by a factor :math:`1-\sqrt{\mu/M}` a step. On a ball, a gap of at most `accuracy` follows
-    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where
-    `certify_settled` certifies, it is
-    enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
-    well above rounding (theory/su-zhao-wang.md, 2.0).
+    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where `certify_settled`
+    certifies, it is enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every
+    accuracy that is well above rounding (theory/su-zhao-wang.md, 2.0).
 
     The result is within :math:`\sqrt{2\,\text{accuracy}/\mu}` of the minimiser.
     """

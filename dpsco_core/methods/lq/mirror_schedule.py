@@ -191,7 +191,7 @@ def theorem_10_parameters(
         \lambda=\frac{\sqrt{n\varepsilon}}{(\kappa^2d\ln(1/\delta))^{1/4}},\quad
         T=\frac{n^2\varepsilon^2}{\lambda^2d\ln(1/\delta)},\quad\gamma=\sqrt T
 
-    With the printed kappa. The condition on n is :math:`\lambda\ge\max(\beta,1)`.
+    Here kappa is the printed one. The condition on n is :math:`\lambda\ge\max(\beta,1)`.
     """
     size = -space.d * math.log(delta)
     truncation = math.sqrt(n * epsilon) / math.pow(space.printed_kappa**2 * size, 0.25)

@@ -81,8 +81,8 @@ class ShuffledMirrorDescent(InDualNorm):
 class BatchedMirrorDescent(InDualNorm):
     r"""One pass of mirror descent over disjoint batches, with one noise draw per batch.
 
-    The paper's variant for :math:`0 < \varepsilon < 1`, reconstructed in theory/su-zhao-wang.md,
-    2.6. See `dpsco_core.methods.lq.mirror`.
+    It is the paper's variant for :math:`0 < \varepsilon < 1`, reconstructed in
+    theory/su-zhao-wang.md, 2.6. See `dpsco_core.methods.lq.mirror`.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def deep_point(
 
 
 def left_out(groups: int, quantile: float) -> int:
-    """Return how many of the projections on a direction may stay below the level."""
+    """Return the number of smallest projections on a direction that the level may leave out."""
     return math.floor((1 - quantile) * groups + 1e-9)
 
 

@@ -172,7 +172,8 @@ def tuned_quantile(tuning: Tuning) -> float:
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
     r"""Return r_0 of Lemma 6, explicit form (91), at a quantile level (0.1 in the paper).
 
-    n is read as k m. It is infinite unless :math:`k \ge 8\ln(1/\beta)/\text{level}^2`.
+    Here n is k m, with groups of m records. It is infinite unless :math:`k \ge
+    8\ln(1/\beta)/\text{level}^2`.
     """
     if groups < 8 * math.log(1 / FAILURE_PROBABILITY) / level**2 * (1 - 1e-9):
         return math.inf
