@@ -76,7 +76,7 @@ def _leads() -> tuple[tuple[str, str], ...]:
 
 
 def story(numbers: Why) -> ScrollStory:
-    """Return the steps with what they show: the heavy tail, and the light one."""
+    """Return the story: its steps, and the prices that they show at a heavy and at a light tail."""
     sides = numbers.heavy, numbers.light
     lines = [{"p": one.p, "prices": one.guarantees, "floors": one.floors} for one in sides]
     return ScrollStory(

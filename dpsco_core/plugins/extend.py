@@ -212,7 +212,7 @@ def _refusal_error(must: str, value: str, reason: str, name: str = "with") -> In
 
 
 def _check_rows(names: Mapping[str, Any], source: str) -> Addition:
-    """Check what a module holds under `NAMES`, and return it."""
+    """Check the values that a module holds under `NAMES`, and return them."""
     if not any(name in names for name in (*NAMES, CLAIMS)):
         raise _refusal_error(
             f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it"
@@ -251,7 +251,7 @@ def _guard(addition: Addition, path: str) -> None:
 
 
 def _demand(condition: bool, name: str, must: str, value: object, source: str) -> None:
-    """Raise `InvalidInput` unless what a plugin gives has the right kind."""
+    """Raise `InvalidInput` unless a value from a plugin meets a condition."""
     if not condition:
         class_name = getattr(value, "__name__", None) or type(value).__name__
         raise InvalidInput(f"{name} must hold {must}, got {class_name} in {source}.")

@@ -158,7 +158,7 @@ class GeometricMedian(PointProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what a law must be, because its median needs a density; "" if it is."""
+        """Return the unmet condition on a law, whose median needs a density; "" if met."""
         return super().lacking(family) or lacks_density(family)
 
     @classmethod

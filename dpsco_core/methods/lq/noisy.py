@@ -182,7 +182,7 @@ def best_potential(
     candidates = [potential_of(constraint, float(e)) for e in sorted(set(exponents))]
 
     def bound(potential: Potential) -> float:
-        """Return what the bound is proportional to, for a potential."""
+        """Return the bound on the risk for a potential, up to a constant factor."""
         calls = setting.n // 2 + 1
         batch = 1 if is_batched else records_a_step(constraint, potential.space, calls)
         energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))

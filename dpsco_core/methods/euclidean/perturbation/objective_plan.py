@@ -379,7 +379,7 @@ def balanced_ridge(
         return least_ridge(n, losses.smoothness, epsilon * math.exp(log_share))
 
     def shift(log_share: float) -> float:
-        """Return what is minimised over the logarithm of the share of epsilon."""
+        """Return the modelled squared shift at a share of epsilon, given by its logarithm."""
         rest, level = epsilon * -math.expm1(log_share), ridge(log_share)
         linear_std = objective_noise_std(2 * losses.lipschitz, rest, delta)
         noise = linear_std / n
