@@ -187,7 +187,7 @@ class _PanelAnswer:
 
 
 def _cost(study: Study, x: float | None, quantity: str) -> str:
-    """Return what privacy costs at a point, or the error where there is none to compare with."""
+    """Return the cost of privacy at a point, or the error if there is no reference for it."""
     row = study.row_at(study.lead, x)
     if row is None:
         return ""

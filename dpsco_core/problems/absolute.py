@@ -47,7 +47,7 @@ class Absolute(LinearModelProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what the features' law must be, because the noise needs a density; "" if it is."""
+        """Return the unmet condition on the features' law: the noise needs a density; "" if met."""
         return super().lacking(family) or lacks_density(family)
 
     @property

@@ -53,7 +53,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what the features' law must be; "" if a linear model can be posed on it."""
+        """Return the condition for a linear model that the features' law does not meet; or ""."""
         if lack := super().lacking(family):
             return lack
         is_usable = (

@@ -318,7 +318,7 @@ class AdaptiveDescent(Method):
         tail: list[Vector] = []  # the points that a step of size 1/beta would reach
 
         def oracle(w: Vector, t: int) -> Vector:
-            """Return the noisy gradient of step t; collect what a step 1/beta would reach."""
+            """Return the noisy gradient of step t; store where a step 1/beta would lead."""
             noisy = measuring.take(*step_records(w, t), rng, t)
             if moves.curvature is not None and t >= second_look(descent.steps):
                 tail.append(sample.constraint.project(w - noisy / moves.curvature))

@@ -127,7 +127,7 @@ def surrogate_constants(setting: Setting, radius: float) -> tuple[float, float]:
 
 
 def _record_bound(constants: Constants) -> float:
-    """Return the norm of records that the Lipschitz constant assumes; infinite if none."""
+    """Return the norm of records that the Lipschitz constant assumes; infinite for none."""
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         return constants.lipschitz / model.slope
