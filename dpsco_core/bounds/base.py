@@ -42,9 +42,10 @@ class Hypothesis:
 
 
 def independent_items(card: BoundCard) -> Hypothesis:
-    """Return the condition of every proof that gives no reason to do without it.
+    """Return the condition that the items of a user are independent.
 
-    A user's m items are taken as independent, by bounds of item level too, which count n m records.
+    Every proof needs it unless its card gives a reason. Bounds of item level need it too, because
+    they count the n m items as records.
     """
 
     def check(setting: Setting) -> str:

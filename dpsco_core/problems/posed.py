@@ -81,7 +81,7 @@ class Problem(ABC):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what a distribution must be, as words after "must be"; "" if `family` is that."""
+        """Return the condition that a distribution fails, as words after "must be"; or ""."""
         return "" if family.hides in cls.hideable else UNRELATED
 
     @classmethod

@@ -186,7 +186,7 @@ def _rate_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
 
 
 def _theorem_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    """Return the terms of the theorem, infinite where it has no parameters."""
+    """Return the terms of Theorem 6, infinite where its parameters are not defined."""
     parameters = theorem_parameters(setting.n, budget)
     return (math.inf, math.inf) if math.isnan(parameters[1]) else main_theorem(setting, *parameters)
 

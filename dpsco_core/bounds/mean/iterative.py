@@ -175,10 +175,10 @@ def _quantile_terms(setting: Setting) -> Terms:
 
 
 def _condition_not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
-    """Return the condition that the bound is below M, the error of the answer 0."""
+    """Return the condition that 4 r_0 is below M, so that the answer 0 does not meet the bound."""
 
     def check(setting: Setting) -> str:
-        """Return the reason why the bound is vacuous; empty if it is not."""
+        """Return the reason why the answer 0 meets the bound; empty if it does not."""
         moment = setting.constants.directional_moment
         distance = 4 / 6 * evaluate(setting)["sampling and privacy noise"]
         if math.isinf(distance) or distance < moment:

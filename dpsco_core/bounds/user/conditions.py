@@ -123,7 +123,7 @@ SMALL_DELTA = condition(
 
 
 def _check_step_size(case: UserLevel) -> str:
-    """Return the reason why the step size is too large; empty if it is not."""
+    """Return the reason why the loss is not smooth enough for the step size; empty if it is."""
     largest = case.lipschitz / case.diameter * math.sqrt(case.d * case.total * case.epsilon)
     if case.smoothness <= largest or not math.isfinite(case.smoothness):
         return ""
@@ -146,7 +146,7 @@ AS_QUOTED = condition(
 
 
 def _check_steps_covered(case: UserLevel) -> str:
-    """Return the reason why the users do not suffice for the steps; empty if they do."""
+    """Return the reason why the printed count does not cover the term that it drops; or ""."""
     largest = math.pow(case.n, 2.5) * case.epsilon**3
     if case.m <= largest:
         return ""

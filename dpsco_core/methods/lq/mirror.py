@@ -285,7 +285,7 @@ def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
 
 
 def check_applicable(setting: Setting) -> None:
-    """Raise `NotApplicable` if no such method can run, or its parameters are not certified."""
+    """Raise `NotApplicable` if mirror descent cannot run, or its parameters are not certified."""
     refuse_pure(setting)
     constants = setting.constants
     if math.isinf(constants.diameter) and setting.constraint is None:

@@ -92,7 +92,7 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vecto
 
 
 def above_each(places: NDArray[np.int64]) -> Vector:
-    """Return the number of norms above each of decreasing radii, from the radii's places."""
+    """Return the number of norms above each of decreasing radii, from the number at each place."""
     # A norm above m radii exceeds the m smallest.
     return np.cumsum(places[:0:-1]).astype(np.float64)
 
