@@ -258,9 +258,7 @@ def _draw_one(
 def _draw_methods(
     label: str, value: list[str], scenario: Scenario, options: dict[str, Any]
 ) -> None:
-    """Draw the chosen algorithms as chips with the marks of their lines; the rest is shown on
-    demand.
-    """
+    """Draw the chosen algorithms as chips with the marks of their lines, others on demand."""
     hidden = [m for m in listed(scenario) if m not in value]
     names = _methods_with_chips(scenario)
     called = short_names(names)

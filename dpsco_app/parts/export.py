@@ -51,8 +51,9 @@ def download(label: str, make: Make, file: str, **more: Any) -> None:
 
 
 def csv_text(result: Result) -> str:
-    """Return the results as CSV with a row for each (method, x, trial); a column names each of
-    several runs.
+    """Return the results as CSV, one row per (method, x, trial).
+
+    If there are several runs, a column names each of them.
     """
     tables = [
         frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
@@ -142,9 +143,7 @@ def draw_source(setting: str) -> None:
 
 
 def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
-    """Draw the buttons with which the browser saves the visible figure at one of the places
-    `name`.
-    """
+    """Draw the buttons that save the visible figure at one of the places `name`."""
     component("files", "files.css")(
         key=key or f"{name}_pictures",
         data={

@@ -26,9 +26,7 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A view that has its own button: its name, what to look for, and the changes that lead to
-    it.
-    """
+    """A view with a button of its own: its name, what to look for, and the changes to it."""
 
     name: str
     look_for: str
@@ -43,8 +41,7 @@ def opened(state: PageState[V]) -> V:
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
-    """Begin a page; return its view, the visit's scenario, or why the page cannot show that
-    scenario.
+    """Begin a page; return its view, and the visit's scenario or why the page cannot show it.
 
     The address is remembered; for a page without a scenario, only its view.
     """

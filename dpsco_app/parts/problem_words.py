@@ -54,9 +54,7 @@ def geometry_name(kind: str, q: float | None = None) -> str:
 
 
 def wider_name(card: BoundCard) -> str:
-    """Return the name of the line for a lower bound over a wider class of losses than the
-    problem's.
-    """
+    """Return the name of the line for a lower bound over a wider class of losses."""
     return f"lower bound for {card.loss_class} losses"
 
 

@@ -28,9 +28,7 @@ PAGE_PATHS = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
 
 
 class Preload:
-    """Write into a page's head the addresses that the browser would have to find out (ASGI
-    middleware).
-    """
+    """Name in a page's head the addresses that the browser needs later (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -78,9 +78,7 @@ def _all_known(name: str, value: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Teaching(PageView):
-    """The teacher mode: the parts to hide (comma-separated), the type size, and the page's
-    extent.
-    """
+    """The teacher mode: hidden parts (comma-separated), the type size, and the page's extent."""
 
     hide: str = checked("", _all_known)
     type: str = checked(SIZES[0], one_of, SIZES)

@@ -363,8 +363,10 @@ def _check_batch(batch: int, count: int) -> None:
 def subsampling_curve(
     epsilon: float, delta: float, count: int, releases: int
 ) -> tuple[Vector, Vector, Vector, Vector]:
-    r"""Return batch sizes, epsilon on a batch, its linear bound :math:`q(e^\varepsilon-1)`, and
-    epsilon of Gaussian releases on a batch each.
+    r"""Return the batch sizes and three curves of epsilon over them.
+
+    They are epsilon on a batch, its linear bound :math:`q(e^\varepsilon-1)`, and the epsilon of
+    Gaussian releases on a batch each.
     """
     sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
     exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]

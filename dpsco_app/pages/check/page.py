@@ -112,8 +112,7 @@ def _draw_claim(scenario: Scenario) -> None:
 
 
 def _draw_options(view: View) -> None:
-    """Draw the menu with the conditions of a claim, a switch for a hidden constant, and the time
-    limit.
+    """Draw the menu of a claim's conditions, its hidden constant, and the time limit.
 
     In a row, the three controls would distract from the claim.
     """

@@ -43,9 +43,7 @@ class View(PageView):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim that can be checked: its formula and conditions, and the scenario whose settings
-    vary.
-    """
+    """A claim that can be checked: formula, conditions, and the scenario whose settings vary."""
 
     method: str
     formula: str

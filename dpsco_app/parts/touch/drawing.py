@@ -12,9 +12,7 @@ from dpsco_core.scenario import Scenario
 
 
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
-    """Draw the picture for the law, tail, budget and seed of `scenario`, with its download
-    button.
-    """
+    """Draw the picture for the law, tail, budget and seed of `scenario`, and a download button."""
     component("picture", "picture.css")(
         key=key, data=picture_data(scenario, dark=is_dark()), height="content"
     )

@@ -45,9 +45,7 @@ def sample_words(scenario: Scenario) -> str:
 
 
 def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
-    """Return the data that the browser draws: a sample for each scenario, and common random
-    numbers.
-    """
+    """Return the data that the browser draws: a sample per scenario, and common random numbers."""
     numbers = [picture(scenario) for scenario in scenarios]
     samples = [_sample_data(one) for one in numbers]
     return {

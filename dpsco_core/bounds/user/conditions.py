@@ -68,8 +68,9 @@ def condition(text: str, check: Check) -> Hypothesis:
 
 
 def best_share(n: int) -> float:
-    r"""Return :math:`\max_{q>0}n^{1-q}(1-2^{-q})=\frac n{l+1}\big(\frac l{l+1}\big)^l` at
-    :math:`l=\log_2n`.
+    r"""Return the largest :math:`n^{1-q}(1-2^{-q})` over q > 0.
+
+    It is :math:`\frac n{l+1}\big(\frac l{l+1}\big)^l` at :math:`l=\log_2n`.
 
     Examples
     --------
