@@ -161,7 +161,7 @@ class NestedPanel(FrontPanel):
         return [line]
 
     def _possible_note(self) -> str:
-        """Return what is proven at the chosen point: of a method, or of a fixed answer."""
+        """Return the words on the smallest proven error: for all data, and by which answer."""
         ignores_data = dict(self._spans)[self.x].ignores_data
         return f"{ALL_DATA},\nby {WITHOUT_DATA}" if ignores_data else ALL_DATA
 

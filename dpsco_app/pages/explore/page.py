@@ -60,7 +60,7 @@ class FrontParts:
         self.draw(screen)
 
     def draw(self, screen: Screen) -> None:
-        """Draw what there is; the browser changes the figure that is there, which is quicker."""
+        """Draw head, figure and table; the browser changes those on the page, which is quicker."""
         front = screen.front
         self.count += 1
         self.head.html(front.head)

@@ -148,7 +148,9 @@ def by_descent(
     energies: Vector,  # the mean squared norm of the noise of every step
     squares: Vector,
 ) -> float:
-    r"""Bound the risk of an average of the points after steps of :math:`\eta_t\le1/\beta`: 3.3.
+    r"""Return a bound on the risk of an average of the points after steps of at most 1/beta.
+
+    It is that of theory/bounds-of-runs.md, 3.3:
 
     .. math:: F(w_{t+1})-F^*\le\frac{(1-\eta_t\lambda)r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_{t+1}+
         c_t\eta_tv_t,\quad c_t=\min\Big\{1,\frac1{2(1-\eta_t\beta)}\Big\}
@@ -176,7 +178,9 @@ def by_regret(
     energies: Vector,  # the mean squared norm of the noise of every step
     squares: Vector,
 ) -> float:
-    r"""Bound the risk of the average of the queried points, without smoothness: 3.4.
+    r"""Return a bound on the risk of the average of the queried points, without smoothness.
+
+    It is that of theory/bounds-of-runs.md, 3.4:
 
     .. math:: F(w_t)-F^*\le\frac{r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_t+
         \frac{\eta_t}2\big((G+b)^2+v_t\big)

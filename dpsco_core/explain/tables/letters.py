@@ -173,7 +173,7 @@ def _numbers_on_sides(text: str, letters: dict[str, float]) -> tuple[float | str
 
 
 def _value_of_formula(text: str, letters: dict[str, float]) -> float:
-    """Return the value of a formula in the letters."""
+    """Return the value of a formula for given values of its letters."""
     try:
         formula = parse_formula(_write_out_products(text))
     except InvalidInput:
